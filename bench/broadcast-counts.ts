@@ -1,4 +1,4 @@
-/** How many broadcasts each action costs, counted in the table that Realtime reads. */
+/** Counts the broadcasts of each action in the table that Realtime reads. */
 import pg from 'pg'
 import type { Stack } from '../test/support/stack.ts'
 import { post } from './client.ts'
@@ -15,7 +15,7 @@ export async function broadcasts(
 ): Promise<Broadcasts> {
   const database = new pg.Client({ connectionString: stack.databaseUrl })
   await database.connect()
-  // What jobs send meanwhile is not counted.
+  // Broadcasts of jobs meanwhile are not counted.
   const sent = async (): Promise<number> => {
     const { rows } = await database.query(
       `select count(*)::int from realtime.messages where event <> 'notification'

@@ -1,4 +1,3 @@
-/** The transports of chat: the bare server, Realtime, and the chat gateway. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -19,7 +18,6 @@ export type Transport = {
   name: string
   /** Whether its fan-out is measured: at the chat gateway an account has at most ten sockets. */
   toMany: boolean
-  /** Opens a socket as the recipient. */
   openReceiver: (conversation: Conversation) => Promise<Receiver>
   /** Opens a sender, whose `send` resolves when the message is known to be stored. */
   openSender: (
@@ -27,7 +25,6 @@ export type Transport = {
   ) => Promise<{ send: (body: string) => Promise<void>; close: () => void }>
 }
 
-/** A WebSocket of JSON frames. */
 async function open(url: string, protocols: string[] = []) {
   const socket = new WebSocket(url, protocols)
   let received: (frame: Json) => void = () => {}
@@ -52,7 +49,6 @@ async function open(url: string, protocols: string[] = []) {
   }
 }
 
-/** Starts the bare server. */
 export async function bareTransport(
   { databaseUrl }: Stack,
 ): Promise<Transport & { stop: () => void }> {
@@ -80,8 +76,8 @@ export async function bareTransport(
 }
 
 /**
- * REST to send, Realtime to receive: directly at the servers, given the address of the facade, or
- * through the gateway of the embedded stack, which stands in for a hosted project's.
+ * Sends by REST and receives by Realtime. Given the address of the facade, it goes directly to the
+ * servers; otherwise it goes through the embedded stack's gateway, as on a hosted project.
  */
 export function realtimeTransport({ url, publishableKey }: Stack, facade?: string): Transport {
   const { hostname, port } = new URL(url)
@@ -154,7 +150,6 @@ export function chatGatewayTransport({ url, chatUrls }: Stack, viaGateway: boole
   }
 }
 
-/** Idle sockets. */
 export async function idleSockets(url: string, people: Person[], count: number) {
   const address = `${url.replace('http', 'ws')}/functions/v1/chat`
   const sockets: { close: () => void }[] = []

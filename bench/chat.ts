@@ -1,7 +1,7 @@
 /**
- * Chat against the limit of the same run: the latency from sending to receiving, how many messages
- * a second 100 pairs exchange, how long until 1,000 sockets have received one, how much memory a
- * process of the gateway takes for 1,000 idle sockets, and how many broadcasts an action costs.
+ * Measures chat against the limit of the same run: latency from sending to receiving, messages per second
+ * of 100 pairs, time until 1,000 sockets have received one, memory of a gateway process with 1,000 idle
+ * sockets, and broadcasts per action.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -28,11 +28,10 @@ type ChatRow = {
   transport: string
   /** One message after another between two people, at the same rate for every transport. */
   paced: Latency
-  /** The same, each as soon as the last was received and is known to be stored. */
+  /** The same, but each one follows as soon as the last was received and stored. */
   backToBack: Latency
   /** Many pairs at once, each back to back. */
   pairs: { perSecond: number; p50: number; p99: number }
-  /** One message to many sockets. */
   fanOut?: { p50: number; p99: number; last: number }
 }
 
@@ -50,7 +49,6 @@ async function person(stack: Stack): Promise<Person> {
   return { token, identityId: activeIdentity.id, topic }
 }
 
-/** Pairs who have a conversation. */
 async function createConversations(stack: Stack, pairs: number): Promise<Conversation[]> {
   const conversations: Conversation[] = []
   const worker = async () => {
@@ -67,11 +65,7 @@ async function createConversations(stack: Stack, pairs: number): Promise<Convers
 
 const sorted = (times: number[]) => times.toSorted((left, right) => left - right)
 
-/**
- * Sends one message after another while `go` returns true, each when the last has been received and
- * its sender knows that it is stored, as an app does, and at least `pause` milliseconds after the
- * last. Measures the time from sending to receiving.
- */
+/** Each goes out when the last was received and is known to be stored, at least `pause` ms after it. */
 async function exchange(
   transport: Transport,
   conversation: Conversation,
@@ -117,11 +111,7 @@ async function exchange(
 // Short rounds, so that a slow moment of the machine affects every transport.
 const rounds = 12
 const warmUp = 100
-/**
- * Milliseconds between two messages of a pair when paced. Back to back a faster transport sends
- * more, and an occasional pause of the machine hits a smaller share of its messages: percentiles
- * can be compared only at the same rate.
- */
+/** Milliseconds between paced messages. Percentiles can be compared only at the same rate. */
 const pace = 5
 
 async function onePair(
@@ -167,7 +157,6 @@ async function manyPairs(transport: Transport, conversations: Conversation[], se
 
 const fanOutMessages = 10
 
-/** How long until each of many sockets of one conversation has received a message. */
 async function fanOut(transport: Transport, conversation: Conversation, sockets: number) {
   const receivers: Receiver[] = []
   while (receivers.length < sockets) {
@@ -206,7 +195,6 @@ async function fanOut(transport: Transport, conversation: Conversation, sockets:
   return { p50: percentile(all, 0.5), p99: percentile(all, 0.99), last: Math.max(...lasts) }
 }
 
-/** Measures everything on a stack of its own. */
 export async function benchChat(
   say: (line: string) => void,
   sizes: ChatSizes,
@@ -233,15 +221,14 @@ export async function benchChat(
       ...both.map((viaGateway) => chatGatewayTransport(stack, viaGateway)),
     ]
 
-    // At most ten of an account. First of all, as a process keeps the memory that it used under
-    // load.
+    // An account has at most ten. This comes first, because a process does not release the memory it used
+    // under load.
     const silent = Math.min(sockets, people.length * 10)
     say(`${silent} silent sockets at the gateway`)
     const close = await idleSockets(stack.url, people, silent)
     await sleep(10_000)
     const megabytes = processOf(stack, `chat.ts ${new URL(stack.chatUrls[0]!).port}`).megabytes
     close()
-    // Until they are closed.
     await sleep(5000)
 
     say('one pair: until compilers and heaps have settled')
@@ -282,7 +269,6 @@ export async function benchChat(
   }
 }
 
-/** For printing. */
 export function chatTable({ transports, broadcasts }: ChatResult): string[][] {
   const ms = (value: number) => `${value.toFixed(1)} ms`
   const onePair = ({ p50, p99, ofBare }: Latency) => [ms(p50), ms(p99), `${ofBare.toFixed(1)} ×`]

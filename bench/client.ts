@@ -29,7 +29,6 @@ export async function post(
   return response.status === 204 ? undefined : await response.json()
 }
 
-/** Registers and signs in a new person. */
 export async function signUp(stack: Stack): Promise<Session> {
   const credentials = { identifier: `${randomUUID()}@example.com`, password: randomUUID() }
   await post(stack, '/auth/register', credentials)

@@ -1,6 +1,6 @@
 /**
- * What the facade is asked, beside two ways to the same answer: its function of the database, and the
- * plain statement that people would write on the same tables.
+ * Requests to the facade, with two other ways to the same answer: the database function alone, and the
+ * plain statement that one would write on the same tables.
  */
 import bcrypt from 'bcrypt'
 import type pg from 'pg'
@@ -11,15 +11,14 @@ import { get, post } from './http-load.ts'
 export type Route = {
   name: string
   plain: Ask
-  /** Missing where several calls are behind the route. */
+  /** Missing if the route makes several calls. */
   function?: Ask
   request: (caller: Caller) => { path: string; body?: object }
 }
 
-/** One message, with the answer in its last result. Every other round may do another thing. */
+/** One message, with the answer in its last result. Odd and even rounds may send different statements. */
 export type Ask = (caller: Caller, round: number) => Promise<pg.QueryResult[]>
 
-/** A person, and what this person asks for. */
 export type Caller = {
   token: string
   /** Role and claims, as the facade sets them: the beginning of each message. */
@@ -34,16 +33,15 @@ export type Caller = {
 }
 
 export type Database = {
-  /** As the facade logs in. */
   facade: pg.Pool
   owner: pg.Pool
 }
 
 const callers = 16
-// Common in titles, and part of no place's name.
+// A word common in titles that is in no area's name.
 const word = 'تشطيب'
 
-// What people may read of listings, as a policy on a table of their own would say.
+// The right to read listings, as a policy on a plain table would say it.
 const views = `
   create schema bench;
   grant usage on schema bench to authenticated;
@@ -101,7 +99,6 @@ const searched = (condition: string) =>
 
 const answerOf = (call: string) => `select to_json(result)::text as answer from ${call} as result`
 
-/** What a search by filters asks, and the plain conditions for it. */
 const filtersOf = ({ kind, type, price }: Caller) => ({
   filters: {
     kinds: [kind],
@@ -113,7 +110,6 @@ const filtersOf = ({ kind, type, price }: Caller) => ({
     and documents.price between ${Math.floor(0.7 * price)} and ${Math.ceil(1.3 * price)}`,
 })
 
-/** The routes, each with what its caller asks for. */
 export async function routes({ facade, owner }: Database): Promise<Route[]> {
   const { rows: [{ query }] } = await owner.query(
     'select private.search_query(private.search_words($1))::text as query',

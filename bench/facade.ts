@@ -1,5 +1,5 @@
 /**
- * What the layer costs: each route over HTTP, its function of the database alone, and the plain
+ * Measures the cost of the layer: each route over HTTP, its database function alone, and the plain
  * statement on the same tables, in turns on the same database, so that all meet the same machine.
  */
 import pg from 'pg'
@@ -75,7 +75,7 @@ async function compare(
   }
 }
 
-/** A plain statement that answers something else would be no measure. */
+/** Otherwise the times of the plain statement and of the function could not be compared. */
 async function requireSameAnswer({ name, plain, function: call }: Route, caller: Caller) {
   if (!call) return
   const ids = async (ask: Ask) => {
@@ -85,7 +85,7 @@ async function requireSameAnswer({ name, plain, function: call }: Route, caller:
   if (await ids(plain) !== await ids(call)) throw new Error(`${name}: two different answers`)
 }
 
-/** As a table: requests per second, shares of the plain statement's, Postgres' time for each. */
+/** Prints a table: requests per second, the share of the plain statement's, and Postgres' time for each. */
 export const facadeTable = (compared: Compared[]) => {
   const share = (part: Measured | undefined, { perSecond }: Measured) =>
     part ? `${Math.round(100 * part.perSecond / perSecond)} %` : '–'

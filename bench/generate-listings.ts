@@ -11,7 +11,7 @@ import { connected } from '../local/schema/build.ts'
 
 const chunkSize = 10_000
 
-/** Without records a single listing is put together when it is asked for; searches need none. */
+/** Without stored records a single listing is built on request; searches need none. */
 export async function loadListings(
   url: string,
   count: number,
@@ -38,7 +38,7 @@ export async function loadListings(
     })
     await client.query('truncate private.search_vocabulary, private.search_word_changes')
     await client.query('select private.recount_search_words()')
-    // Those of others would be skipped with a warning.
+    // Tables of other owners would be skipped with a warning.
     const { rows: [{ ours }] } = await client.query(
       `select string_agg(oid::regclass::text, ', ') as ours from pg_class
        where relkind = 'r' and relowner = current_user::regrole`,
@@ -47,7 +47,6 @@ export async function loadListings(
   })
 }
 
-/** Runs the same work on several connections at once. */
 async function inParallel(url: string, work: (client: pg.Client) => Promise<void>) {
   const clients = Array.from(
     { length: availableParallelism() },
@@ -86,7 +85,7 @@ const derived = [
   ['private.listed_records', 'private.listed_record(properties)'],
 ]
 
-/** Indexes are built five times as fast when the rows exist already. Gives their definitions. */
+/** Indexes are built five times as fast when the rows exist. */
 async function dropIndexes(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ name: string; definition: string }>(
     `select indexrelid::regclass as name, pg_get_indexdef(indexrelid) as definition
@@ -95,7 +94,7 @@ async function dropIndexes(client: pg.Client): Promise<string[]> {
        'public.properties'::regclass, 'private.search_documents'::regclass,
        'private.publications'::regclass
      ) and not indisunique
-     order by pg_get_indexdef(indexrelid) ~ 'btree'`, // what takes longest first
+     order by pg_get_indexdef(indexrelid) ~ 'btree'`, // what takes longest comes first
   )
   for (const { name } of rows) await client.query(`drop index ${name}`)
   return rows.map(({ definition }) => definition)
@@ -144,7 +143,7 @@ const publications = `
   )
   insert into private.listing_places (property_id, place) select property_id, published_at from made`
 
-// What every chunk draws from.
+// The data that every chunk draws from.
 const materials = `
 create temporary table owners as
   select

@@ -1,7 +1,4 @@
-/**
- * What a malicious picture costs against a plain one of the same type and size: CPU time and memory
- * of the functions.
- */
+/** CPU time and memory that a malicious picture costs, against a plain one of the same type and size. */
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -25,7 +22,6 @@ const small = { width: 40, height: 30 }
 const repeated = (part: Buffer, length: number) =>
   Buffer.alloc(Math.floor(length / part.length) * part.length, part)
 
-/** Pads the picture at a position to the common size. */
 const filled = (picture: Buffer, at: number, part: Buffer) =>
   Buffer.concat([
     picture.subarray(0, at),
@@ -146,7 +142,7 @@ async function costOf(pid: number, file: Buffer, send: Send): Promise<Cost> {
   const watch = setInterval(() => (most = Math.max(most, memoryOf(pid))), 50)
   for (let time = 0; time < times; time++) await send(file)
   const alone = cpuOf(pid)
-  // As many as fit into a request.
+  // Nine files are as many as fit into a request.
   await send(...Array(9).fill(file))
   clearInterval(watch)
   return {
@@ -157,7 +153,7 @@ async function costOf(pid: number, file: Buffer, send: Send): Promise<Cost> {
   }
 }
 
-/** Sends each file alone, repeatedly, and then nine of it in one request. */
+/** Sends each file alone, repeatedly, and then nine copies in one request. */
 export async function measureHostilePictures(pid: number, send: Send): Promise<HostileFigures> {
   const figures: HostileFigures = {}
   for (const [type, files] of Object.entries({ PNG: pngs(), JPEG: jpegs(), WebP: webps() })) {

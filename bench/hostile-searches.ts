@@ -1,8 +1,8 @@
 /**
- * What texts cost the database that are typed to be dear, beside ordinary ones: no 200 characters, and no
- * cursor, may take more than five times the median of the shapes that name a word, each call for call, on
- * the same rows. CPU time of the backend where /proc has it, which other load on the machine does not
- * change; else the time that passes.
+ * Compares the database cost of texts typed to be expensive with ordinary ones. No text of 200
+ * characters, and no cursor, may cost more than five times the median of the shapes that name a word, on
+ * the same rows. It measures the CPU time of the backend if /proc has it, because other load does not
+ * change that; otherwise it measures elapsed time.
  */
 import { readFileSync } from 'node:fs'
 import pg from 'pg'
@@ -15,7 +15,6 @@ export type Cost = { door: string; text: string; ms: number; times: number }
 
 const most = 5
 
-/** As much of the texts as a query may have, with blanks between. */
 function fill(...texts: string[]) {
   let filled = ''
   for (let i = 0; filled.length + texts[i % texts.length].length < 200; i++) {
@@ -24,7 +23,7 @@ function fill(...texts: string[]) {
   return filled
 }
 const letters = [...'ابتثجحخدذرزسشصضطظعغفقكلمنهوي']
-/** Different words that nobody wrote. */
+/** Distinct words that are in no listing. */
 const unknown = (count: number, size: number) =>
   Array.from(
     { length: count },
@@ -42,6 +41,13 @@ const misspelt = [
   'هادىءء',
   'سرداااب',
 ]
+/** Words that are in no listing, with frequent first letters and unknown endings. */
+const begun = (end: string) =>
+  fill(
+    ...'مح سل نو را قب عط دي شم فك جر هن ضل ثق زم خص غب طر ذك بي حص'.split(' ').map((two) =>
+      two + end
+    ),
+  )
 const areas = [
   'السالمية',
   'حولي',
@@ -79,7 +85,7 @@ const areas = [
   'العقيلة',
 ]
 
-/** Ordinary ones: the shapes of docs/speed.md that name a word. */
+/** Ordinary texts: the shapes of docs/speed.md that name a word. */
 const ordinary: Record<string, string[]> = {
   'common word': ['شقة', 'فيلا', 'تشطيب', 'موقع'],
   'two words': ['شقة فاخر', 'بيت هادئ', 'أرض مميز'],
@@ -107,7 +113,17 @@ const hostile: Record<string, string> = {
   'unknown words of ten letters': unknown(18, 10),
   'one unknown word of 199 letters': unknown(1, 199),
   'one unknown word again and again': fill('غغغظظظ'),
+  'three letters that begin as many do': begun('ظ'),
+  'four letters that begin as many do': begun('ظظ'),
+  'five letters that begin as many do': begun('ظظظ'),
+  'six letters that begin as many do': begun('ظظظظ'),
+  'ten letters that begin as many do': begun('ظ'.repeat(8)),
   '34 areas': fill(...areas),
+  'a kind and 30 areas': fill('شقة', ...areas),
+  'eight areas and eight kinds': fill(
+    'شقة او بيت او فيلا او أرض او شاليه او مزرعة او محل او مكتب',
+    ...areas.slice(0, 8),
+  ),
   'areas with what stands before names': fill(...areas.map((area) => `ب${area}`)),
   'areas joined by and': fill(...areas.map((area) => `و${area}`)),
   'governorates': fill('محافظة حولي', 'محافظة العاصمة', 'محافظة الاحمدي', 'محافظة الجهراء'),
@@ -120,6 +136,8 @@ const hostile: Record<string, string> = {
   'numbers of blocks': fill('قطعة 1', 'ق 2', 'قطعه 3'),
   'numbers that are joined': fill('5م', '3غ', 'ق7'),
   'floors': fill('دور اول', 'طابق 3', 'ارضي'),
+  'a floor that nobody has': 'طابق 150',
+  'a size that nobody has': '3 متر',
   'thousands': fill('الف', 'مليون'),
   'negations': fill('غير', 'بدون', 'مو'),
   'negations of furnishing': fill('غير مفروش', 'بدون فرش'),
@@ -155,12 +173,14 @@ const doors: Door[] = [
   ['search', `private.search('standard', '{}', $1)`],
   ['search, literal', `private.search('standard', '{}', $1, literal => true)`],
   ['search with filters', `private.search('standard', '{"bedroomsMin":60}', $1)`],
+  ['search for deals', `private.search('deal', '{}', $1)`],
+  ['search for auctions', `private.search('auction', '{}', $1)`],
+  ['search of companies', `private.search('company', '{}', $1)`],
   ['count', `private.count_listings('standard', '{}', $1)`],
   ['map', `private.list_map_listings('[47.5,28.9,48.3,29.5]', 10, '{}', $1)`],
   ['companies', `private.list_organisations('company', $1)`],
 ]
 
-/** Milliseconds of processor that a backend has had; undefined where the system does not say. */
 function cpuOf(pid: number): number | undefined {
   try {
     return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6
@@ -171,25 +191,20 @@ function cpuOf(pid: number): number | undefined {
 
 const rounds = 5
 
-/** The median of what a call costs; a refusal is an answer. */
-async function costOf(client: pg.Client, pid: number, sql: string, args: unknown[]) {
-  const costs: number[] = []
-  for (let round = -2; round < rounds; round++) {
-    const [began, cpu] = [performance.now(), cpuOf(pid)]
-    await client.query(`select ${sql}::text`, args).catch((error) => {
-      if (!/^PT422/.test(error.code)) throw error
-    })
-    // The server's share is counted when it waits again, a moment later.
-    await client.query('')
-    const spent = cpu === undefined ? performance.now() - began : cpuOf(pid)! - cpu
-    if (round >= 0) costs.push(spent)
-  }
-  return percentile(costs.sort((one, other) => one - other), 0.5)
+/** The cost of a call in milliseconds; a refusal is an answer too. */
+async function costOf(client: pg.Client, pid: number, sql: string, args: readonly unknown[]) {
+  const [began, cpu] = [performance.now(), cpuOf(pid)]
+  await client.query(`select ${sql}::text`, [...args]).catch((error) => {
+    if (!/^PT422/.test(error.code)) throw error
+  })
+  // The server's share is counted when it waits again, a moment later.
+  await client.query('')
+  return cpu === undefined ? performance.now() - began : cpuOf(pid)! - cpu
 }
 
-const median = (values: number[]) => percentile(values.sort((one, other) => one - other), 0.5)
+const median = (values: number[]) => percentile(values.toSorted((one, other) => one - other), 0.5)
 
-/** What forged cursors cost: they carry what a first page would have made of another text. */
+/** Each cursor contains what the reader made of a text other than the query. */
 async function forgedCursors(client: pg.Client): Promise<Record<string, string>> {
   const forge = async (reading: object) =>
     (await client.query(
@@ -217,7 +232,6 @@ async function forgedCursors(client: pg.Client): Promise<Record<string, string>>
   }
 }
 
-/** Measures on a temporary server with so many listings. */
 export async function measureHostileSearches(
   listings: number,
   say: (line: string) => void,
@@ -231,7 +245,6 @@ export async function measureHostileSearches(
   }, { sharedGigabytes: 1 })
 }
 
-/** Measures through those of the doors. */
 export async function measure(
   client: pg.Client,
   say: (line: string) => void,
@@ -242,29 +255,44 @@ export async function measure(
   say(cpuOf(pid) === undefined ? 'time that passes' : 'processor time of the backend')
   const costs: Cost[] = []
   for (const [door, sql] of doors.filter(([door]) => through.includes(door))) {
-    // A search is a search; what a map has of its own is all that it shows.
-    const usual: number[] = []
-    const texts = door === 'map' ? [null] : Object.values(ordinary).flat()
+    // A text on the map is compared with the map without one, which costs what it has to show.
     const like = door.startsWith('search') ? doors[0][1] : sql
-    for (const text of texts) usual.push(await costOf(client, pid, like, [text]))
-    const base = median(usual)
-    costs.push({ door, text: 'ordinary', ms: base, times: 1 })
-    for (const [name, text] of Object.entries(hostile)) {
-      const ms = await costOf(client, pid, sql, [text])
-      costs.push({ door, text: name, ms, times: ms / base })
+    const usual = (door === 'map' ? [null] : Object.values(ordinary).flat())
+      .map((text) => [like, text] as const)
+    const forged = door === 'search' ? Object.entries(await forgedCursors(client)) : []
+    const dear = [
+      ...Object.entries(hostile).map(([name, text]) => [name, sql, [text]] as const),
+      ...forged.map(([name, cursor]) =>
+        [name, `private.search('standard', '{}', 'شقة', null, $1)`, [cursor]] as const
+      ),
+    ]
+    const bases: number[] = []
+    const spent = dear.map((): number[] => [])
+    // Each is compared with the ordinary texts of its own round, because other load slows all of them.
+    for (let round = -2; round < rounds; round++) {
+      const base: number[] = []
+      for (const [i, [, call, args]] of dear.entries()) {
+        const [usualCall, text] = usual[i % usual.length]
+        base.push(await costOf(client, pid, usualCall, [text]))
+        const ms = await costOf(client, pid, call, args)
+        if (round >= 0) spent[i].push(ms)
+      }
+      if (round >= 0) bases.push(median(base))
     }
-    if (door !== 'search') continue
-    for (const [name, cursor] of Object.entries(await forgedCursors(client))) {
-      const ms = await costOf(client, pid, `private.search('standard', '{}', 'شقة', null, $1)`, [
-        cursor,
-      ])
-      costs.push({ door, text: name, ms, times: ms / base })
-    }
+    costs.push({ door, text: 'ordinary', ms: median(bases), times: 1 })
+    dear.forEach(([text], i) =>
+      costs.push({
+        door,
+        text,
+        ms: median(spent[i]),
+        times: median(spent[i].map((ms, round) => ms / bases[round])),
+      })
+    )
   }
   return costs
 }
 
-/** The dearest of each door, and all above the limit. */
+/** The most expensive text of each entry point, and all above the limit. */
 export function hostileSearchesTable(costs: Cost[]): string[][] {
   const shown = doors.flatMap(([door]) => {
     const [ordinary, ...all] = costs.filter((cost) => cost.door === door)

@@ -7,7 +7,7 @@ export type Measured = {
   p50: number
   p99: number
   failed: number
-  /** Processor time for each, in milliseconds, of whatever was asked to be watched. */
+  /** Processor time per request of the watched process, in milliseconds. */
   processorMs?: number
 }
 
@@ -19,7 +19,7 @@ type HttpConnection = {
   close: () => void
 }
 
-/** A keep-alive connection, reopened when the server closes it, which fails the current request. */
+/** Keep-alive. If the server closes it, the current request fails and the connection is reopened. */
 export function openConnection(url: URL): HttpConnection {
   let waiting: Buffer = Buffer.alloc(0)
   let answered: (ok: boolean) => void = () => {}
@@ -36,7 +36,7 @@ export function openConnection(url: URL): HttpConnection {
     if (end < 0) return
     const head = waiting.toString('latin1', 0, end)
     const whole = end + 4 + lengthOf(head)
-    // Without a length the answer is chunked: complete with its last chunk.
+    // Without a length the answer is chunked and ends with its last chunk.
     const complete = Number.isNaN(whole)
       ? waiting.includes('\r\n0\r\n\r\n')
       : waiting.length >= whole
@@ -69,7 +69,7 @@ export const percentile = (sorted: number[], part: number) =>
 type Load = {
   connections?: number
   seconds?: number
-  /** Processor time that has gone by, in milliseconds; undefined where it cannot be known. */
+  /** Processor time so far in milliseconds; undefined if unknown. */
   processorTime?: () => number | undefined
 }
 
@@ -90,7 +90,6 @@ export async function loadHttp(
   return measured
 }
 
-/** The same for any asynchronous call. */
 export const loadCalls = (call: () => Promise<unknown>, load: Load = {}): Promise<Measured> =>
   measure(() => () => call().then(() => true), load)
 
@@ -129,14 +128,12 @@ async function measure(
   }
 }
 
-/** A GET as bytes. */
 export function get(url: string, path: string, token?: string): Buffer {
   const { host } = new URL(url)
   const authorization = token ? `authorization: Bearer ${token}\r\n` : ''
   return Buffer.from(`GET ${path} HTTP/1.1\r\nhost: ${host}\r\n${authorization}\r\n`)
 }
 
-/** A POST of JSON as bytes. */
 export function post(url: string, path: string, token: string, body: unknown): Buffer {
   const { host } = new URL(url)
   const text = JSON.stringify(body)

@@ -1,9 +1,8 @@
 /**
  * npm run bench [-- --listings=20000] [--pairs=100] [--sockets=1000] [--only=facade,chat]
- * [--sizes=10000,100000]: facade, shapes, hostile, chat, media and webhooks, or only those named:
- * what the layer costs beside plain statements in the same run, whether searches stay flat from
- * the first number of listings to the second, what hostile texts cost a search, how fast chat is, and what an upload costs against
- * the disk. Prints tables and ends with one line of JSON.
+ * [--sizes=10000,100000]: facade, shapes, hostile, chat, media and webhooks, or only the named ones. It
+ * measures the layer against plain statements in the same run, searches at two numbers of listings, hostile
+ * texts, chat, and uploads against the disk, prints tables and ends with one line of JSON.
  */
 import { parseArgs } from 'node:util'
 import pg from 'pg'

@@ -11,7 +11,7 @@ export function processOf({ folder }: Stack, text: string): Process {
   return found
 }
 
-/** The processor time that a stack's Postgres has taken, in milliseconds; undefined without /proc. */
+/** The processor time of a stack's Postgres in milliseconds; undefined without /proc. */
 export function postgresTime({ folder }: Stack): () => number | undefined {
   const pid = readFileSync(join(folder, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]!
   if (!existsSync(`/proc/${pid}/stat`)) return () => undefined

@@ -1,7 +1,7 @@
 /**
- * Every shape of a search at one or two numbers of listings, timed inside the database, as the facade
- * calls them: with the cards of the page; and what publishing writes for them. A p99 above the limit or
- * growth above 2 is marked.
+ * Measures every shape of a search at one or two numbers of listings inside the database, called like the
+ * facade does, with the cards of the page, and the writes of publishing. A p99 above the limit or growth
+ * above 2 is marked.
  */
 import { totalmem } from 'node:os'
 import type pg from 'pg'
@@ -13,7 +13,7 @@ import { percentile } from './http-load.ts'
 export type Shape = { shape: string; p50: number; p99: number; rows: number }
 type Grown = { shape: string; at: Shape[]; limits: number[]; growth: number }
 
-// What is seldom asked and hard may take longer, and more so where there are many.
+// Rare and hard searches may take longer, and even more with many listings.
 const odd = [
   'rare and common',
   'word, nothing left',
@@ -32,7 +32,6 @@ const limitOf = (shape: string, size: number) =>
     ? (size > 100_000 ? 80 : 20)
     : 10
 
-/** Random parameters of the shapes: areas, words and places. */
 type Sampler = {
   area: () => string
   rare: () => string
@@ -65,7 +64,7 @@ const kinds = [
   'parking',
 ]
 
-/** What is counted; the facade gives a count up after 30 ms. */
+/** The counts; the facade gives up a count after 30 ms. */
 const counted: Record<string, (sampler: Sampler) => Search> = {
   all: () => ({}),
   area: ({ area }) => ({ areaIds: [area()] }),
@@ -170,10 +169,7 @@ const deepPages = [
   ['page 50 of a word', { q: 'شقة' }],
 ] as const
 
-/**
- * Times in the databases, every shape in turn and each in one after the other, so that other load, or a
- * machine that changes its speed, affects all equally.
- */
+/** In turn, shape after shape, so that other load or a changing processor speed affects all equally. */
 async function measureShapes(clients: readonly pg.Client[], rounds = 300): Promise<Shape[][]> {
   const databases = []
   for (const client of clients) databases.push(await openShapes(client))
@@ -182,7 +178,8 @@ async function measureShapes(clients: readonly pg.Client[], rounds = 300): Promi
       for (const { client, sampler, calls, times, rows } of databases) {
         const [name, args] = calls.get(shape)!(sampler)
         const timed = await time(client, name, args)
-        if (round < 0) continue // connections know their plans after a few calls
+        // The first rounds are not measured, because Postgres caches plans after a few calls.
+        if (round < 0) continue
         times.set(shape, [...times.get(shape) ?? [], timed.ms])
         rows.set(shape, (rows.get(shape) ?? 0) + timed.items)
       }
@@ -203,7 +200,7 @@ async function measureShapes(clients: readonly pg.Client[], rounds = 300): Promi
 }
 
 async function openShapes(client: pg.Client) {
-  // As the facade's role has it, and a million listings take their time to be read through for words.
+  // The plan setting is that of the facade's role; reading a million listings for words takes long.
   await client.query('set jit = off; set statement_timeout = 0')
   await client.query(timer)
   const sampler = await openSampler(client)
@@ -221,7 +218,7 @@ async function openShapes(client: pg.Client) {
   }
 }
 
-/** What a change of state writes for searches, twice. */
+/** The writes for searches by a change of state, twice. */
 async function timePublishing(client: pg.Client, rounds: number): Promise<number[]> {
   await client.query(publisher)
   const { rows } = await client.query<{ id: string }>(
@@ -320,7 +317,7 @@ async function openSampler(client: pg.Client): Promise<Sampler> {
   }
 }
 
-// A listing without its record, with all indexes: 5.0 KB, and a fifth for what is written meanwhile.
+// A listing without its record takes 5.0 KB with all indexes, plus a fifth for writes meanwhile.
 const bytesEach = 6000
 
 const readIntoMemory = `
@@ -333,8 +330,8 @@ export async function compareShapes(
   sizes: readonly number[],
   say: (line: string) => void,
 ): Promise<Grown[]> {
-  // All of it, as a hosted project of that size has: what the disk of this machine takes would say
-  // nothing of the searches.
+  // Everything fits into memory, as in a hosted project of that size; this machine's disk would say nothing
+  // about the searches.
   const sharedGigabytes = Math.ceil(sizes.reduce((sum, size) => sum + size) * bytesEach / 2 ** 30)
   if (sharedGigabytes * 2 ** 30 > totalmem() / 2) {
     throw new Error(`These sizes take ${sharedGigabytes} GB, more than half of the memory.`)

@@ -1,4 +1,4 @@
-/** Starts the facade without the gateway and without a worker's lifetime, to measure it alone. */
+/** Starts the facade without the gateway and without a limit of worker lifetime, to measure it alone. */
 import { launch } from '../local/processes/launch.ts'
 import { functionsProgram } from '../local/functions/programs.ts'
 import { functionsEnvironment, readStack } from '../local/config/stack.ts'

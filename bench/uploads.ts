@@ -1,6 +1,6 @@
 /**
- * Uploads end to end against writing the same bytes to disk in the same run, how much memory the
- * functions take for 20 at a time, and what the worst files cost.
+ * Compares uploads end to end with writing the same bytes to disk in the same run, and measures the memory
+ * of the functions for 20 at a time and the cost of the worst files.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -36,7 +36,6 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - began
 }
 
-/** Writes a file and syncs it. */
 async function toDisk(folder: string, bytes: Buffer) {
   const file = await open(join(folder, randomUUID()), 'wx')
   await file.write(bytes)
@@ -46,7 +45,6 @@ async function toDisk(folder: string, bytes: Buffer) {
 
 type Memory = { functions: number; services: number }
 
-/** The processes that an upload passes through. */
 const processes = (stack: Stack) => ({
   functions: processOf(stack, '"name":"api"'),
   services: processOf(stack, 'services.ts'),
@@ -102,7 +100,7 @@ export async function benchUploads(
     let turn = 0
     const worst = await measureHostilePictures(
       functions.pid,
-      // Each time as another person, because an account's pictures are limited.
+      // Each upload is by another person, because an account's pictures are limited.
       async (...files) => (await send(tokens[turn++ % tokens.length]!, ...files)).status,
     )
     say('20 at a time')
@@ -127,12 +125,12 @@ async function manyAtOnce(
   await sleep(3000)
   const before = memory(stack)
   const most = { ...before }
-  const look = () => {
+  const check = () => {
     const now = memory(stack)
     most.functions = Math.max(most.functions, now.functions)
     most.services = Math.max(most.services, now.services)
   }
-  const watch = setInterval(() => void look(), 200)
+  const watch = setInterval(() => void check(), 200)
   const each = 4
   const took = await timed(() =>
     Promise.all(tokens.map(async (token) => {

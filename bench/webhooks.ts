@@ -1,6 +1,6 @@
 /**
- * Webhooks through signature, look-up and transaction, against the bare transaction in the same
- * run. Both settle payments that have not been reported yet, each once.
+ * Compares webhooks through signature, look-up and transaction with the bare transaction in the same run.
+ * Both settle payments that have not been reported yet, each once.
  */
 import { createHash, createHmac, randomUUID } from 'node:crypto'
 import pg from 'pg'
@@ -58,7 +58,7 @@ function request(url: string, { ref }: Due): Buffer {
   )
 }
 
-/** The transaction alone: what the facade sends at the end. */
+/** The transaction that the facade sends at the end. */
 function transaction(pool: pg.Pool, { id, ref }: Due): Promise<unknown> {
   const answer = JSON.stringify({
     ref,
@@ -89,7 +89,7 @@ export async function benchWebhooks(
   const bare: Measured[] = []
   const facade: Measured[] = []
   try {
-    await loadListings(stack.databaseUrl, 2000) // for their owners
+    await loadListings(stack.databaseUrl, 2000) // their owners are needed
     say(`webhooks against the bare transaction, ${rounds} rounds of each`)
     for (let round = 0; round < rounds; round++) {
       const due = await payments(client, 2 * perRound)

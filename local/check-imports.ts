@@ -1,24 +1,24 @@
-// Imports run one way, types included, and no file or area reaches itself by them. Tests wait by
-// test/support/wait.ts.
+// Checks that imports run one way, types included, without circles, and that tests wait only with the
+// functions of test/support/wait.ts.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { root } from './config/settings.ts'
 
 const base = ['local/config', 'local/http', 'local/processes']
-const shared = 'functions/_shared'
 
-/**
- * What the files of each folder may import besides one another. A stand-in takes nothing from the
- * functions: one that parsed by their code would share their faults, and no test would see them.
- */
+const inShared = (room: string) => `functions/_shared/${room}`
+const shared = ['errors', 'input', 'settings', 'caller', 'database', 'outside', 'auth', 'chat']
+  .map(inShared)
+
+// A stand-in takes nothing from the functions: it would share their faults, and no test would see them.
 const mayImport: Record<string, string[]> = {
-  'functions/_shared': [],
-  'functions/payments': [shared],
-  'functions/pictures': [shared],
-  'functions/api/http': [shared],
-  'functions/api': ['functions/api/http', 'functions/payments', 'functions/pictures', shared],
-  'functions/chat': ['functions/payments', 'functions/pictures', shared],
-  'functions/jobs': ['functions/payments', 'functions/pictures', shared],
+  ...Object.fromEntries(shared.map((room, nth) => [room, shared.slice(0, nth)])),
+  'functions/payments': shared,
+  'functions/pictures': shared,
+  'functions/api/http': shared,
+  'functions/api': ['functions/api/http', 'functions/payments', 'functions/pictures', ...shared],
+  'functions/chat': ['functions/payments', 'functions/pictures', ...shared],
+  'functions/jobs': ['functions/payments', 'functions/pictures', ...shared],
   'local/config': [],
   'local/http': ['local/config'],
   'local/processes': ['local/config'],
@@ -29,7 +29,7 @@ const mayImport: Record<string, string[]> = {
   'local/realtime': ['local/platform', ...base],
   'local/data-api': base,
   'local/inbox': base,
-  // It runs the gateway, and answers as early as the facade's own process does.
+  // local/functions runs the gateway, and answers as early as the facade's own process does.
   'local/functions': ['functions/chat', 'functions/api/http', ...base],
   'local/proxy': [
     'local/auth',
@@ -53,10 +53,16 @@ const mayImport: Record<string, string[]> = {
     'local/platform',
     ...base,
   ],
-  // These are about the functions: they describe, ask for and check what these read.
-  'local/docs': [shared, 'local/http', 'local/config'],
-  'local/schema': [shared, 'local/postgres', 'local/config'],
-  'local/deploy': [shared, 'local/schema', 'local/postgres', 'local/config'],
+  // These folders describe, request and check what the functions declare.
+  'local/docs': [
+    inShared('errors'),
+    inShared('settings'),
+    'local/schema',
+    'local/http',
+    'local/config',
+  ],
+  'local/schema': [inShared('settings'), 'local/postgres', 'local/config'],
+  'local/deploy': [inShared('settings'), 'local/schema', 'local/postgres', 'local/config'],
   'local/bundle': ['local/config'],
 }
 
@@ -81,10 +87,8 @@ const imports: Graph = new Map(files.map((file) => {
 }))
 
 const rooms = Object.keys(mayImport).sort((a, b) => b.length - a.length)
-/** The folder of the list that a file is in, or the file itself. */
 const roomOf = (file: string) => rooms.find((room) => file.startsWith(`${room}/`)) ?? file
 
-/** The area of a file of the facade: its folder, or the file itself. */
 const areaOf = (file: string) => file.split('/').slice(0, 3).join('/').replace(/\.ts$/, '')
 
 function circlesIn(graph: Graph): string[] {
@@ -107,7 +111,7 @@ const faults: string[] = []
 for (const [file, targets] of imports) {
   for (const target of targets) {
     const [from, to] = [roomOf(file), roomOf(target)]
-    // What is in no folder, such as start.ts, may import all, and nobody it.
+    // A file outside all folders, such as start.ts, may import anything but not be imported.
     const allowed = from === to || !(from in mayImport) || mayImport[from]!.includes(to)
     if (!allowed) faults.push(`up: ${file} -> ${target}`)
     if (from !== 'functions/api' || to !== from || areaOf(file) === areaOf(target)) continue
@@ -117,37 +121,50 @@ for (const [file, targets] of imports) {
 faults.push(...circlesIn(imports).map((circle) => `circle: ${circle}`))
 faults.push(...circlesIn(areas).map((circle) => `circle of areas: ${circle}`))
 
-/** By what a program lets time pass. */
 const sleeps =
   /\b(?:setTimeout|setInterval|waitForTimeout|pg_sleep|(?:Atomics|scheduler)\.wait)|['"`]sleep\b/g
 
-const hostile = 'what somebody sends, which nothing runs'
+const hostile = 'The word is part of hostile input, which nothing runs.'
 
-/** Files of tests that let time pass by themselves or only name it: by which words, and why. */
+/** Test files that may use a timer themselves or contain the name of one: the reason, and the names. */
 const ownSleep: Record<string, [why: string, ...words: string[]]> = {
-  'test/support/wait.ts': ['what the others do it by', 'setTimeout'],
-  'test/suite/repetitions.ts': [
-    'a pause between tries of a registry, outside any test',
+  'test/support/wait.ts': ['All other waits use its functions.', 'setTimeout'],
+  'test/suite/repetitions.ts': ['It pauses before it asks an outside service again.', 'setTimeout'],
+  'test/suite/slower.ts': [
+    'It stops and continues processes in turns.',
+    'setTimeout',
+    'setInterval',
+  ],
+  'test/suite/jobs-at-random.ts': ['It starts jobs at random moments.', 'setTimeout'],
+  'test/client/first-day.ts': ['It uses nothing but the installed client package.', 'setTimeout'],
+  'test/client/first-day-on-server.ts': [
+    'It runs first-day.ts without the helpers of the tests.',
     'setTimeout',
   ],
-  'test/suite/slower.ts': ['the turns of what it slows', 'setTimeout', 'setInterval'],
-  'test/suite/jobs-at-random.ts': ['the moments of jobs, outside any test', 'setTimeout'],
-  'test/client/first-day.ts': [
-    'a program of strangers, who have the package of the client alone',
+  'test/client/react-native.test.ts': [
+    'It lists the timers of React Native.',
     'setTimeout',
+    'setInterval',
   ],
-  'test/client/first-day-on-server.ts': ['the same', 'setTimeout'],
-  'test/client/react-native.test.ts': ['what that engine has', 'setTimeout', 'setInterval'],
-  'test/chat/client.test.ts': ['the clock that the test moves', 'setTimeout'],
-  'test/media/slow.test.ts': ['who sends a byte from time to time is the subject', 'setInterval'],
-  'test/base/replica.alone.test.ts': ['what the scheduler does elsewhere', 'setInterval'],
-  'test/base/purges.alone.test.ts': ['a step that never ends in its time', 'pg_sleep'],
+  'test/chat/client.test.ts': ['The test advances this clock itself.', 'setTimeout'],
+  'test/media/slow.test.ts': ['The test sends a byte from time to time.', 'setInterval'],
+  'test/base/replica.alone.test.ts': [
+    'It records the time once a second, as pg_cron would.',
+    'setInterval',
+  ],
+  'test/base/purges.alone.test.ts': ['A planted step exceeds its time limit.', 'pg_sleep'],
   'test/search/words.test.ts': [hostile, 'pg_sleep'],
   'test/whole/input-hostile.test.ts': [hostile, 'pg_sleep'],
-  'test/whole/doors.test.ts': ['a function that nobody can call', 'pg_sleep'],
-  'local/functions/workers.test.ts': ['in the text of an edge function', 'setTimeout'],
-  'local/deploy/deploy.test.ts': ['it looks at every process meanwhile', 'setInterval'],
-  'local/processes/progress.test.ts': ['in the text of a process that does nothing', 'setInterval'],
+  'test/whole/doors.test.ts': ['The test shows that clients cannot call pg_sleep.', 'pg_sleep'],
+  'local/functions/workers.test.ts': ['The word is in the text of an edge function.', 'setTimeout'],
+  'local/deploy/deploy.test.ts': [
+    'It reads the command lines of all processes at intervals.',
+    'setInterval',
+  ],
+  'local/processes/progress.test.ts': [
+    'The word is in the text of an idle process.',
+    'setInterval',
+  ],
 }
 
 const testFiles = ['test', 'local'].flatMap((folder) =>

@@ -1,5 +1,5 @@
-// Normal forms of Unicode are made in one place in SQL and in one of the functions, where a text is bounded
-// before: in a run of combining marks they are quadratic, and Postgres cannot be interrupted in them.
+// Unicode is normalized in one place in SQL and in one place in the functions. Both limit the text first,
+// because a run of combining marks takes quadratic time, and Postgres cannot be interrupted meanwhile.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './config/settings.ts'
@@ -13,9 +13,9 @@ const rules = [
   },
   {
     folder: 'functions',
-    only: '_shared/texts.ts',
+    only: '_shared/input/texts.ts',
     made: /\bnormalize\b\W{0,3}\s*\(/g,
-    instead: 'functions/_shared/texts.ts',
+    instead: 'functions/_shared/input/texts.ts',
   },
 ]
 

@@ -1,4 +1,4 @@
-// npm run reset: deletes the data folder, so that the next start is the first one again.
+// npm run reset: deletes the data folder, so that the next start is like the first.
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { assertNotRunning } from './stack/lock.ts'

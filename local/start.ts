@@ -6,7 +6,7 @@ try {
   readSettings(process.env)
   const { requirePackages } = await import('./config/packages.ts')
   requirePackages()
-  // Only now: these files import packages, and a missing one should be reported in a sentence.
+  // Imported only now: these files import packages, and a missing one should be reported in a sentence.
   const { run } = await import('./stack/supervisor.ts')
   await run()
 } catch (error) {

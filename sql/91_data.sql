@@ -1,5 +1,4 @@
--- Rows that every project has. A script that may run twice; what an admin changed stays changed: rows
--- with a column edited are brought up to date but for what stands there, others are left alone.
+-- The script may run twice and keeps an admin's changes.
 set edits.by = 'release';
 
 -- Rates (contract, section 1). A million or more means no limit.
@@ -17,6 +16,7 @@ insert into private.rates (rule, max, seconds, note) values
     'sign-ins per identifier and address that are no failures because Auth was away'),
   ('login_returned_address', 200, 900, 'the same per address'),
   ('sign_ins', 60, 3600, 'sign-ins that succeed per account'),
+  ('refreshes', 60, 3600, 'refresh tokens of a session that Auth keeps as rows (version 1)'),
   ('code_unsent_address', 300, 3600, 'codes requested per address that nobody could be sent'),
   ('code_used', 1, 86400, 'codes used per phone or email that earn more codes for an address'),
   ('code_used_address', 200, 86400,
@@ -143,28 +143,27 @@ insert into public.plans
     'company', 60.000, 30, 250, 90, 40, 4)
 on conflict do nothing;
 
--- Set by the functions, which know the address of the project.
+-- The functions write these settings, because they know the URL of the project.
 insert into private.settings (name, value, note) values
   ('files_url', '""', 'where public files are read; kept by the functions'),
   ('codes_are_sent', 'false', 'whether a code can be sent by SMS or mail; kept by the functions'),
   ('share_url', 'null', 'where listings are passed on, with {refNo}; kept by the functions')
 on conflict (name) do nothing;
 
--- Public: whoever has the address of a picture sees it, with any token or none, and nobody can guess
--- or list addresses. Types are compared literally. Sizes are checked only where a length is named; our
--- functions send in pieces and name none, so theirs is the only limit (functions/api/media/routes.ts). No
--- `nosniff` is sent either: what is served begins as its type says, as the functions made it.
+-- Anyone with the URL of a picture sees it, and nobody can guess or list URLs. Storage checks the
+-- size only of an upload that states its length. Our functions send files in pieces without a
+-- length, so the limit is the one in functions/api/media/routes.ts. Storage sends no `nosniff`
+-- header either, but a file's content always matches its type, because the functions made the file.
 insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types) values
   ('avatars', 'avatars', true, 5242880, '{image/jpeg,image/png,image/webp}'),
   ('listings', 'listings', true, 10485760, '{image/jpeg,image/png,image/webp}'),
-  -- Read by the functions alone, for whom the database allows it.
+  -- Only the functions read this bucket, after the database has allowed the read.
   ('documents', 'documents', false, 10485760,
     '{image/jpeg,image/png,image/webp,application/pdf}')
 on conflict (id) do update set
   public = excluded.public, file_size_limit = excluded.file_size_limit,
   allowed_mime_types = excluded.allowed_mime_types;
 
--- The system accounts of the ledger.
 insert into public.wallets (id, part, system_account) values
   ('7a0f3a52-58d4-4f2c-9d7e-0c1b6b1f1001', 'system', 'provider'),
   ('7a0f3a52-58d4-4f2c-9d7e-0c1b6b1f1002', 'system', 'sales'),
@@ -278,25 +277,12 @@ insert into public.vocabularies (vocabulary, code, text_ar, text_en, note, posit
   ('report_target', 'property', 'إعلان', 'Listing', null, 1),
   ('report_target', 'identity', 'معلن', 'Advertiser', null, 2),
   ('report_target', 'message', 'رسالة', 'Message', null, 3),
-  ('report_target', 'review', 'تقييم', 'Review', null, 4),
-  ('notification_category', 'messages', 'الرسائل', 'Messages', 'message_new', 1),
-  ('notification_category', 'leads', 'طلبات التواصل', 'Leads', 'lead_new', 2),
-  ('notification_category', 'favorites', 'المفضلة', 'Favorites',
-    'favorite_price_drop, favorite_unavailable', 3),
-  ('notification_category', 'listings', 'إعلاناتي', 'My listings',
-    'listing_expiring, listing_approved, listing_rejected, listing_suspended, listing_restored', 4),
-  ('notification_category', 'reviews', 'التقييمات', 'Reviews', 'review_new', 5),
-  ('notification_category', 'billing', 'المدفوعات', 'Payments',
-    'invoice_paid, invoice_failed, refund, plan_expiring', 6),
-  ('notification_category', 'account', 'الحساب', 'Account',
-    'identity_verified, identity_rejected, identity_suspended, identity_restored, security_login, '
-      'security_password, security_provider, security_contact, terms_new, admin_event, system', 7)
+  ('report_target', 'review', 'تقييم', 'Review', null, 4)
 on conflict (vocabulary, code) do update set
   text_ar = excluded.text_ar, text_en = excluded.text_en, note = excluded.note,
   position = excluded.position;
 
--- What an admin does by a row of admin_acts. note is for every act but the deletion, with which it
--- would go.
+-- Every act may have a note except a deletion, which would delete the note.
 insert into public.admin_act_kinds (act, target, required, optional, needs, undone_by)
 select listed.act, listed.target, string_to_array(concat_ws(',', 'target', nullif(listed.required, '')), ','),
   string_to_array(listed.optional, ','), listed.needs, listed.undone_by

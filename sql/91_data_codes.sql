@@ -1,10 +1,8 @@
--- Words for the codes that functions know one by one: states, kinds, ways. An answer holds no other
--- (test/meta/meta.test.ts). A script that may run twice; what an admin changed stays changed.
+-- All codes that an answer may contain (test/meta/meta.test.ts). May run twice; keeps an admin's changes.
 set edits.by = 'release';
 
 insert into public.vocabularies (vocabulary, code, text_ar, text_en, position)
 values
-  -- Listings.
   ('listing_type', 'SALE', 'للبيع', 'For sale', 1),
   ('listing_type', 'RENT', 'للإيجار', 'For rent', 2),
   ('listing_type', 'EXCHANGE', 'للبدل', 'For exchange', 3),
@@ -39,7 +37,6 @@ values
   ('search_sort', 'distance', 'الأقرب', 'Nearest', 5),
   ('search_sort', 'drop_desc', 'الأكثر انخفاضاً', 'Largest price drop', 6),
   ('search_sort', 'ends_at', 'الأقرب انتهاءً', 'Ending soonest', 7),
-  -- Accounts and identities.
   ('identity_type', 'individual', 'فرد', 'Individual', 1),
   ('identity_type', 'company', 'شركة', 'Company', 2),
   ('identity_type', 'office', 'مكتب عقاري', 'Office', 3),
@@ -70,7 +67,6 @@ values
   ('message_type', 'image', 'صورة', 'Picture', 2),
   ('message_type', 'location', 'موقع', 'Location', 3),
   ('message_type', 'property', 'إعلان', 'Listing', 4),
-  -- Money.
   ('plan_audience', 'individual', 'للأفراد', 'For individuals', 1),
   ('plan_audience', 'office', 'للمكاتب', 'For offices', 2),
   ('plan_audience', 'company', 'للشركات', 'For companies', 3),
@@ -128,7 +124,6 @@ values
   ('payment_event_outcome', 'mismatch', 'غير مطابق', 'Mismatch', 8),
   ('payment_event_outcome', 'unmatched', 'غير معروف', 'Unmatched', 9),
   ('payment_event_outcome', 'ignored', 'متجاهل', 'Ignored', 10),
-  -- Administration.
   ('moderation_kind', 'listing', 'إعلان', 'Listing', 1),
   ('moderation_kind', 'changes', 'تعديلات', 'Changes', 2),
   ('moderation_kind', 'identity', 'شركة أو مكتب', 'Company or office', 3),
@@ -142,32 +137,6 @@ values
   ('moderation_decision', 'dismiss', 'رد البلاغ', 'Dismiss', 6),
   ('moderation_decision', 'paid_out', 'تم الصرف', 'Paid out', 7),
   ('moderation_decision', 'written_off', 'شطب', 'Written off', 8),
-  -- Notifications.
-  ('notification_kind', 'message_new', 'رسالة جديدة', 'New message', 1),
-  ('notification_kind', 'lead_new', 'طلب تواصل جديد', 'New lead', 2),
-  ('notification_kind', 'favorite_price_drop', 'انخفاض سعر في المفضلة', 'Price drop of a favorite', 3),
-  ('notification_kind', 'favorite_unavailable', 'عقار محفوظ لم يعد متاحاً', 'Favorite unavailable', 4),
-  ('notification_kind', 'listing_expiring', 'إعلان على وشك الانتهاء', 'Listing about to expire', 5),
-  ('notification_kind', 'listing_approved', 'إعلان معتمد', 'Listing approved', 6),
-  ('notification_kind', 'listing_rejected', 'إعلان مرفوض', 'Listing rejected', 7),
-  ('notification_kind', 'listing_suspended', 'إعلان موقوف', 'Listing suspended', 8),
-  ('notification_kind', 'listing_restored', 'إعلان أعيد عرضه', 'Listing restored', 9),
-  ('notification_kind', 'invoice_paid', 'فاتورة مدفوعة', 'Invoice paid', 10),
-  ('notification_kind', 'invoice_failed', 'فشل دفع فاتورة', 'Payment failed', 11),
-  ('notification_kind', 'refund', 'استرداد مبلغ', 'Refund', 12),
-  ('notification_kind', 'plan_expiring', 'باقة على وشك الانتهاء', 'Plan about to end', 13),
-  ('notification_kind', 'identity_verified', 'توثيق شركة أو مكتب', 'Identity verified', 14),
-  ('notification_kind', 'identity_rejected', 'رفض شركة أو مكتب', 'Identity rejected', 15),
-  ('notification_kind', 'identity_suspended', 'إيقاف حساب معلن', 'Identity suspended', 16),
-  ('notification_kind', 'identity_restored', 'إعادة حساب معلن', 'Identity restored', 17),
-  ('notification_kind', 'review_new', 'تقييم جديد', 'New review', 18),
-  ('notification_kind', 'security_login', 'تسجيل دخول جديد', 'New sign-in', 19),
-  ('notification_kind', 'security_password', 'تغيير كلمة المرور', 'Password changed', 20),
-  ('notification_kind', 'security_provider', 'تغيير وسيلة الدخول', 'Way to sign in changed', 21),
-  ('notification_kind', 'security_contact', 'تغيير رقم أو بريد', 'Phone or email changed', 22),
-  ('notification_kind', 'terms_new', 'شروط وأحكام جديدة', 'New terms', 23),
-  ('notification_kind', 'admin_event', 'للمشرفين', 'Of administrators', 24),
-  ('notification_kind', 'system', 'من الإدارة', 'From the service', 25),
   ('notification_route', 'conversation', 'المحادثة', 'Conversation', 1),
   ('notification_route', 'leads', 'طلبات التواصل', 'Leads', 2),
   ('notification_route', 'property', 'العقار', 'Listing', 3),

@@ -1,5 +1,4 @@
--- The rules of filters of searches and of the map, in the columns of private.search_filter_rules. A
--- script that may run twice.
+-- The rows of private.search_filter_rules. The script may run twice.
 set edits.by = 'release';
 
 insert into private.search_filter_rules values

@@ -1,4 +1,4 @@
--- Places that every project has. A script that may run twice; what an admin changed stays changed.
+-- The areas that every project has. The script may run twice and keeps an admin's changes.
 set edits.by = 'release';
 
 insert into public.governorates (id, name_ar, name_en, lat, lng, position) values
@@ -12,7 +12,7 @@ on conflict (id) do update set
   name_ar = excluded.name_ar, name_en = excluded.name_en, lat = excluded.lat, lng = excluded.lng,
   position = excluded.position;
 
--- Centroids marked true are approximate, a fallback for the map.
+-- Centroids marked true are approximate and only good enough for the map.
 insert into public.areas
   (governorate_id, id, name_ar, name_en, lat, lng, approximate, alias_ar, position) values
   ('capital', 'kuwait-city', 'مدينة الكويت', 'Kuwait City',
@@ -258,7 +258,7 @@ on conflict (id) do update set
   lat = excluded.lat, lng = excluded.lng, approximate = excluded.approximate,
   alias_ar = excluded.alias_ar, position = excluded.position;
 
--- How far each area reaches from its centroid, with room for what lies at its edge.
+-- The reach is how far an area extends from its centroid in km, with room for listings at its edge.
 update public.areas set reach_km = known.km
 from (values
   ('kuwait-city', 6), ('dasma', 4), ('shamiya', 4), ('hawalli', 5), ('salmiya', 6),
@@ -271,7 +271,7 @@ from (values
 where areas.id = known.id and areas.lat is not null and not areas.approximate
   and 'reach_km' <> all (areas.edited) and areas.reach_km is distinct from known.km;
 
--- By now everything that has to be there is.
+-- This comes last, when all needed rows exist.
 delete from private.needed_rows;
 insert into private.needed_rows (table_name, name)
   select named_rows.table_name, named_rows.name from private.named_rows;

@@ -1,5 +1,4 @@
--- Words of searches that every project has, beside the names of places and kinds. A script that may
--- run twice: what an admin changed or added stays.
+-- Words that searches understand, besides names of areas and kinds. May run twice; keeps an admin's changes.
 set edits.by = 'release';
 
 insert into private.reading_words (phrase, field, value)
@@ -315,7 +314,7 @@ from (
   ) as meant (field, value, phrases)
   cross join lateral string_to_table(meant.phrases, ', ') as given (phrase)
 ) as once
--- What somebody else has given a meaning keeps it.
+-- A word to which an admin has given a meaning keeps that meaning.
 where not exists (
   select from private.reading_words where reading_words.phrase = once.phrase
 )

@@ -1,3 +1,2 @@
--- What a hosted project with read replicas does besides schedule.sql: deploy applies it where
--- FACADE_READ_DB_URL is set. A replica shows by this how far it is behind.
+-- Deploy applies this if FACADE_READ_DB_URL is set. Replicas compute their lag from beat's time.
 select cron.schedule('beat', '2 seconds', 'select private.beat()');

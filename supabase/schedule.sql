@@ -1,5 +1,4 @@
--- Scheduled work of a hosted project, which deploy applies: it puts the project's address and a secret
--- key into Vault (project_url, jobs_key), so that neither stands here.
+-- Deploy applies this and, in the same transaction, stores project_url and jobs_key in Vault.
 
 do $$
 begin
@@ -22,7 +21,7 @@ select cron.schedule('jobs', '* * * * *', $$
   )
 $$);
 
--- Pushes and notifications for many leave within seconds; called only when there are any.
+-- More often, so that pushes and notifications for many accounts are sent within seconds.
 select cron.schedule('jobs often', '5 seconds', $$
   select net.http_post(
     url := (select decrypted_secret from vault.decrypted_secrets where name = 'project_url')
@@ -34,7 +33,7 @@ select cron.schedule('jobs often', '5 seconds', $$
   where private.has_pushes() or private.has_notification_events()
 $$);
 
--- pg_cron keeps what it did for ever unless told otherwise.
+-- pg_cron keeps the records of its runs forever unless they are deleted.
 select cron.schedule('forget old runs', '17 * * * *', $$
   delete from cron.job_run_details
   where end_time < now() - interval '7 days'

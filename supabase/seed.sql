@@ -1,9 +1,6 @@
--- The demo world: 60 people, 8 companies, 12 offices, an admin's account and 2,000 listings, in
--- Arabic, over all areas, kinds and types, some in auctions, some cheaper than last week.
---
--- All of it is invented, and the same at every run but for the times, which are counted back from
--- now. It is for a project without accounts; on any other it does nothing and says so. Everybody's
--- password is Diwaniya-2026; who signs in how is in local/demo/accounts.json.
+-- The demo world: 60 people, 8 companies, 12 offices, an admin's account and 2,000 listings,
+-- invented and the same at every run, except times. On a project with accounts it does nothing. All
+-- passwords are Diwaniya-2026; identifiers: local/demo/accounts.json.
 
 do $seed$
 declare
@@ -16,8 +13,6 @@ if exists (select from public.accounts) then
   return;
 end if;
 
--- Chance, but the same every time ----------------------------------------------------------------
-
 create function pg_temp.chance(number integer, about text) returns double precision
   language sql immutable
   return ('x' || substr(md5(about || number), 1, 8))::bit(32)::bigint / 4294967296.0;
@@ -29,8 +24,6 @@ create function pg_temp.pick(choices text[], number integer, about text) returns
 create function pg_temp.demo_id(name text) returns uuid
   language sql immutable
   return overlay(overlay(md5('demo ' || name) placing '4' from 13) placing '8' from 17)::uuid;
-
--- People -----------------------------------------------------------------------------------------
 
 create temporary table demo_people on commit drop as
 select
@@ -85,7 +78,7 @@ select
   joined, joined
 from demo_people;
 
--- The account came by trigger; ids and times are made the same at every run.
+-- A trigger created the account; ids and times are set to be the same at every run.
 update public.accounts set active_identity_id = null, created_at = joined
 from demo_people where demo_people.id = accounts.id;
 update public.identities set id = pg_temp.demo_id('individual ' || number), created_at = joined
@@ -94,7 +87,7 @@ update public.accounts set active_identity_id = pg_temp.demo_id('individual ' ||
 from demo_people where demo_people.id = accounts.id;
 insert into public.admins (account_id) values (pg_temp.demo_id('admin'));
 
--- Companies belong to the people 1 to 8, offices to the people 9 to 20.
+-- Companies belong to people 1 to 8, offices to people 9 to 20.
 create temporary table demo_organisations on commit drop as
 select
   pg_temp.demo_id('organisation ' || number) as id,
@@ -157,9 +150,7 @@ from demo_organisations
 join public.areas on areas.id = area_id
 join public.identities on identities.id = demo_organisations.id;
 
--- Where ------------------------------------------------------------------------------------------
-
--- Areas by character, and how their prices stand to those of a usual area.
+-- Areas are grouped by character, with their prices relative to an average area.
 create temporary table demo_areas on commit drop as
 select zone, level, area_id, ordinality as number, count(*) over (partition by zone) as of
 from (values
@@ -183,8 +174,6 @@ from (values
   ('desert', 1.0, 'kabd salmi subiya')
 ) as zones (zone, level, area_ids),
   unnest(string_to_array(area_ids, ' ')) with ordinality as area (area_id);
-
--- What -------------------------------------------------------------------------------------------
 
 create temporary table demo_kinds on commit drop as
 select * from (values
@@ -274,7 +263,7 @@ select * from (values
     'الدخول إليه بالبطاقة طوال اليوم.'], '{security,covered_parking}')
 ) as kinds (kind, gender, adjectives, remarks, amenities);
 
--- How many of each, where, how large (m²: l is land, b built), for how much, with how many rooms.
+-- Number, area, size (m²: l for land, b for built), price and rooms of each kind.
 create temporary table demo_offers on commit drop as
 select
   row_number() over (order by pg_temp.chance(nth, offers.kind || type), offers.kind, type)::integer
@@ -358,8 +347,6 @@ from (values
   rooms_from, rooms_to
 ), generate_series(1, share) as nth;
 
--- Each listing's own facts -----------------------------------------------------------------------
-
 create temporary table demo_facts on commit drop as
 select
   offer.*,
@@ -400,7 +387,7 @@ cross join lateral (
 ) as place
 where place.nth = 1 + (offer.nth * 7 + 3 * length(offer.type)) % place.of;
 
--- Everybody offers a few, companies and offices many; what is above a person's five has ended.
+-- People have a few listings, companies and offices many; those above a person's five have ended.
 create temporary table demo_owned on commit drop as
 select
   facts.*,
@@ -425,8 +412,6 @@ from (
     pg_temp.chance(number, 'fate') as fate
   from demo_facts
 ) as facts;
-
--- Words ------------------------------------------------------------------------------------------
 
 create temporary table demo_words on commit drop as
 select
@@ -494,8 +479,6 @@ cross join lateral (
   limit 1
 ) as wanted_area;
 
--- Listings ---------------------------------------------------------------------------------------
-
 insert into public.properties (
   id, owner_identity_id, owner_type, type, status, kind, usage, title_ar, title_en, description_ar,
   price, is_negotiable, property_income, request_year, required_year, wanted_kinds,
@@ -529,12 +512,12 @@ select
   rooms, baths,
   case when kind in ('apartment', 'studio', 'office')
     then 1 + floor(pg_temp.chance(number, 'floor') * case
-      -- Towers stand in the city and where investment buildings are; elsewhere houses are low.
+      -- High floors exist in the city and in areas of investment buildings.
       when zone in ('city', 'flats') then 14 else 3
     end) end,
   case when usage is not null and kind not in ('residential_plot', 'land', 'farm', 'parking')
     then extract(year from moment) - case
-      -- What has been done up is not new, and what is called new is.
+      -- A listing described as renovated is not a new building, and one described as new is.
       when title_ar ~ 'مجدد|مرمم' then 12 + floor(pg_temp.chance(number, 'year') * 23)
       when title_ar ~ 'حديث|جديد' then floor(pg_temp.chance(number, 'year') * 6)
       else floor(pg_temp.chance(number, 'year') * 35)
@@ -597,7 +580,7 @@ select pg_temp.demo_id('property ' || number),
   floor(5 + 400 * power(pg_temp.chance(number, 'views'), 3))
 from demo_owned;
 
--- How some of them ended.
+-- Some of the listings have ended.
 update public.properties
 set status = demo_owned.status,
     closed_at = case when demo_owned.status in ('sold', 'rented', 'exchanged') then ended.at end,
@@ -611,7 +594,7 @@ cross join lateral (
 where properties.id = pg_temp.demo_id('property ' || number)
   and demo_owned.status not in ('active', 'draft');
 
--- Prices that changed: half of them fell so far that they are deals, the rest moved a little.
+-- Half of the changed prices fell so far that they are deals; the rest moved a little.
 create temporary table demo_changes on commit drop as
 select
   properties.id,
@@ -637,7 +620,7 @@ from demo_changes
 where price_history.property_id = demo_changes.id
   and price_history.changed_at > demo_changes.changed_at;
 
--- Auctions: every third is live, the others are to come.
+-- Every third auction is live; the others are in the future.
 insert into public.auctions
   (property_id, starts_at, ends_at, start_price, min_increment, created_at)
 select
@@ -659,7 +642,7 @@ cross join lateral (
 ) as starts
 where turn <= 36 and properties.id not in (select demo_changes.id from demo_changes);
 
--- Plans: everybody who offers more than the free one allows has one that does.
+-- Identities with more listings than the free plan allows get a plan that allows them.
 insert into public.subscriptions (identity_id, plan_id, starts_at, ends_at, pay_with)
 select
   identities.id, plans.id, moment - interval '10 days',
@@ -675,7 +658,6 @@ join public.plans on plans.code = case identities.type when 'individual' then 'p
 where identities.type <> 'individual' or owner.active > 5;
 perform private.pause_over_quota(identities.id) from public.identities;
 
--- What people have saved.
 insert into public.favorites (identity_id, property_id, created_at)
 select identities.id, properties.id,
        moment - (moment - properties.published_at) * pg_temp.chance(demo_owned.number, 'saved')

@@ -1,9 +1,6 @@
--- What the people of the demo world (seed.sql) have done: conversations, contacts, reviews, reports,
--- payments, and what they were notified of, so that no screen of an app is empty on its first day.
---
--- Invented, and the same at every run but for the times and what functions number by chance. The
--- accounts of local/demo/accounts.json have the most. Pictures and documents need files:
--- local/demo/files.ts makes them with `npm start`.
+-- Activity of the people of seed.sql, so that no screen is empty: invented and the same at every
+-- run, except times and numbers drawn by chance. The accounts of local/demo/accounts.json have the
+-- most. local/demo/files.ts makes pictures and documents with `npm start`.
 
 do $seed$
 declare
@@ -31,9 +28,7 @@ if not exists (select from public.accounts where id = admin_id)
   return;
 end if;
 
--- Who meets whom ---------------------------------------------------------------------------------
-
--- People by number; who advertises, and whether somebody looks at the world through this account.
+-- People by number, with the advertisers and the demo accounts marked.
 create temporary table demo_persons on commit drop as
 select number, accounts.id as account_id, pg_temp.demo_id('individual ' || number) as identity_id
 from generate_series(1, 60) as number
@@ -50,7 +45,7 @@ where identities.status = 'active' and exists (
   where properties.owner_identity_id = identities.id and properties.listed
 );
 
--- Everybody asks about one listing, the demo accounts about six, and each of theirs is asked about.
+-- Every person asks about one listing, demo accounts about six; all of theirs are asked about.
 create temporary table demo_talks on commit drop as
 select
   row_number() over (order by md5(asker.identity_id || '' || properties.id))::integer as number,
@@ -83,9 +78,7 @@ join demo_persons as asker on asker.number = pairs.asker
 join public.properties on properties.id = pairs.property_id
 join demo_owners as owner on owner.identity_id = properties.owner_identity_id;
 
--- Conversations ----------------------------------------------------------------------------------
-
--- a asks, o owns; {at} is the place of the listing, {other} another of its owner's.
+-- a asks, o owns; {at} is the area of the listing, {other} another listing of its owner.
 create temporary table demo_lines on commit drop as
 select script, nth::integer as seq, left(line, 1) = 'a' as by_asker, substr(line, 3) as body
 from (values
@@ -144,7 +137,7 @@ cross join lateral (
   where script = demo_talks.number % 5 and (body <> '{at}' or shown_lat is not null)
 ) as numbered;
 
--- What is older than two days was read by both; of the rest whoever did not write last has yet to.
+-- Both sides have read what is older than two days; the last message of newer ones is unread.
 update public.conversations set last_seq = ends.last_seq
 from (select conversation_id, max(seq) as last_seq from public.messages group by 1) as ends
 where ends.conversation_id = conversations.id;
@@ -169,7 +162,7 @@ from (
 ) as read
 where read.conversation_id = participants.conversation_id
   and read.identity_id = participants.identity_id;
--- The demo accounts have put their oldest one aside, and muted the one after it.
+-- The demo accounts have archived their oldest conversation and muted the next one.
 update public.participants
 set archived = aged.nth = 1, muted = aged.nth = 2, changed_at = moment - interval '1 day'
 from (
@@ -181,8 +174,6 @@ from (
 where aged.conversation_id = participants.conversation_id
   and aged.identity_id = participants.identity_id and aged.nth <= 2 and participants.unread = 0;
 
--- Contacts, favorites, blocks --------------------------------------------------------------------
-
 insert into public.leads (id, property_id, owner_identity_id, identity_id, kind, created_at, day)
 select
   pg_temp.demo_id('lead ' || number), demo_talks.property_id, owner_id, asker_id,
@@ -191,8 +182,7 @@ select
 from demo_talks
 join public.conversations on conversations.id = pg_temp.demo_id('conversation ' || number);
 
--- What the demo accounts have saved beside chance: one that somebody else was faster with, and two
--- whose price fell since.
+-- The demo accounts also saved one listing that is gone, and two whose price has fallen since.
 insert into public.favorites (identity_id, property_id, created_at)
 select persons.identity_id, gone.id, gone.published_at + interval '1 hour'
 from demo_persons as persons
@@ -223,8 +213,6 @@ select blocker.account_id, blocked.identity_id, blocked.account_id, moment - int
 from demo_persons as blocker
 join demo_persons as blocked on blocked.number = case blocker.number when 21 then 59 else 60 end
 where blocker.number in (1, 10, 21, 22);
-
--- Reviews and reports ----------------------------------------------------------------------------
 
 create temporary table demo_reviews on commit drop as
 select
@@ -275,7 +263,7 @@ insert into public.reports
   (id, account_id, identity_id, target_type, target_id, reason, note, created_at)
 select
   pg_temp.demo_id('report ' || persons.number), persons.account_id, persons.identity_id,
-  told.target_type, told.target_id, told.reason, told.note,
+  reported.target_type, reported.target_id, reported.reason, reported.note,
   moment - interval '7 hours' * (persons.number - 20)
 from (
   select 31 as number, 'property' as target_type, (
@@ -291,12 +279,10 @@ from (
   ), 'offensive', null
   union all
   select 34, 'identity', pg_temp.demo_id('individual 58'), 'fraud', 'يطلب عربوناً قبل المعاينة.'
-) as told
+) as reported
 join demo_persons as persons using (number);
 
--- Money ------------------------------------------------------------------------------------------
-
--- Through the functions of a real payment, each time as whoever pays. The company pays as itself.
+-- The functions of a real payment, run as each payer; a company pays as its own identity.
 for step in
   select persons.account_id, paid.*,
     pg_temp.demo_id('session ' || persons.number || ' ' || paid.nth) as session_id
@@ -334,9 +320,7 @@ loop
   delete from auth.sessions where sessions.id = step.session_id;
 end loop;
 
--- Administrators ---------------------------------------------------------------------------------
-
--- Waiting listings, as where every listing is reviewed (review_listings).
+-- These listings wait for review, as all do while the setting review_listings is true.
 update public.properties
 set status = 'pending_review', published_at = null, confirmed_at = null, expires_at = null
 where properties.id in (
@@ -352,9 +336,7 @@ from public.identities
 where identities.type <> 'individual' and identities.status = 'active'
 order by identities.created_at;
 
--- Notifications ----------------------------------------------------------------------------------
-
--- What triggers have told just now happened when it happened.
+-- Notifications that triggers have just made get the time of their event.
 update public.notifications set created_at = happened.at
 from (select property_id, max(created_at) as at from public.leads group by 1) as happened
 where notifications.kind = 'lead_new' and notifications.entity_id = happened.property_id;
@@ -404,13 +386,13 @@ for step in
     from public.identities
     where identities.type <> 'individual' and identities.status = 'active'
       and identities.created_at > moment - interval '170 days'
-  ) as told
+  ) as happened
   order by at
 loop
-  perform private.notify(
+  perform private.make_notification(
     step.account_id, step.identity_id, step.kind, step.entity_id, step.details, false);
 end loop;
--- What is older than three days has been read.
+-- Notifications older than three days are read.
 update public.notifications set read_at = created_at + interval '6 hours'
 where created_at < moment - interval '3 days' and kind <> 'message_new';
 

@@ -1,8 +1,6 @@
-/**
- * `npm run test:here -- <area or file> …`: tests on the stack that `npm start` runs in another window, so
- * none has to start. Who signs up meanwhile is suspended at the end, so that nothing of the tests is
- * listed; what stops processes or wants a stack to itself needs `npm test`.
- */
+// `npm run test:here -- <area or file> …`: runs tests on the stack of `npm start`, without starting one.
+// Accounts created meanwhile are suspended at the end, so that their listings disappear. Tests that stop
+// processes or need their own stack require `npm test`.
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -21,7 +19,6 @@ function refuse(sentence: string): never {
   process.exit(1)
 }
 
-/** The tests that are asked for, if they can run here. */
 function testsOf(given: string[]): string[] {
   const filters = filtersFor(given)
   const named = filters.filter((one) => /^(test|local)\//.test(one))
@@ -54,7 +51,7 @@ async function runningStack() {
   return { folder, ...stack }
 }
 
-/** Asks the database, past what its rules say of edits by hand. */
+/** Queries the database without the rules for edits by hand. */
 async function ask(databaseUrl: string, sql: string, values: unknown[] = []) {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
@@ -72,7 +69,7 @@ const { rows: [{ began }] } = await ask(
   stack.databaseUrl,
   'select clock_timestamp()::text as began',
 )
-// Tests that are interrupted put nothing back: that is done here, after them.
+// Interrupted tests restore nothing, so that is done here after them.
 const lifted = [await liftRates(stack.databaseUrl), await liftQuota(stack.databaseUrl)]
 process.on('SIGINT', () => {})
 const child = spawn(

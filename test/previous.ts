@@ -1,11 +1,8 @@
-/**
- * `npm run test:previous -- [version] [arguments of vitest]` (MIG-04): while a version is rolled out, and when
- * it is rolled back, its schema serves the functions of the version before. This runs that version's
- * functions, gateway and tests on the migrations of now. Without an argument it takes the last
- * release; any commit will do. What is added is nothing to the version before (NEWER_SCHEMA). To be run
- * before a release: a change that fails here needs its functions deployed in the same minute, which the
- * changelog then says.
- */
+// `npm run test:previous -- [version] [arguments of vitest]` (MIG-04): during a rollout or rollback, the
+// new schema serves the previous version's functions. This runs that version's functions, gateway and tests
+// on today's migrations; by default the last release, or any commit. Fields that are new to it are ignored
+// (NEWER_SCHEMA). Run it before a release: a change that fails here needs its functions deployed in the
+// same minute, which the changelog must say.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, globSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -23,7 +20,7 @@ function release(): string {
   process.exit(1)
 }
 
-// What holds the schema to lists of what there is, and sees nothing of what it does.
+// These tests compare the schema with lists and do not test its behaviour.
 const ofTheSchema = [
   'test/admin/studio-tables.test.ts',
   'test/base/expressions.test.ts',
@@ -32,7 +29,7 @@ const ofTheSchema = [
   'test/whole/growth-table.test.ts',
 ]
 
-/** The tests of a version, without those of the local stack, whose parts know no schema. */
+/** A version's tests, except those of the local stack, whose parts know no schema. */
 const testsIn = (folder: string, named: string[]) =>
   globSync('test/**/*.test.ts', { cwd: folder }).map((path) => path.replaceAll('\\', '/'))
     .filter((path) => !ofTheSchema.includes(path))
@@ -53,7 +50,7 @@ packagesFor(folder, root)
 console.log(`-- functions and tests of ${version} on the migrations of now`)
 const options = given.findIndex((one) => one.startsWith('-'))
 const named = given.slice(0, options < 0 ? given.length : options)
-// Not by vitest's --exclude, which projects with an `exclude` of their own do not heed.
+// vitest's --exclude is ignored by projects with their own `exclude`.
 const tests = testsIn(folder, named)
 if (!tests.length) {
   console.error(`Of ${named.join(' ')} the version ${version} has no tests that this runs.`)

@@ -1,10 +1,8 @@
-/**
- * `npm run test:release -- [areas]`: what docs/conventions.md says of releases, from 1.0.0 on, done step by step
- * on a clone of the last commit: a release is deployed, with data; a listing gets a field by the recipe,
- * with a backfill; that is migrated, checked, tried, tried by the functions of before, released, deployed
- * on the data, and rolled back. It ends at the first step that fails, and says which. Of the suite it takes
- * the areas that are named, \`all\` of them, or those that the field concerns. The nightly workflow runs it.
- */
+// `npm run test:release -- [areas]`: carries out docs/releases.md, from 1.0.0 on, on a clone
+// of the last commit: a release is deployed with data; a listing gets a field by the recipe, with a
+// backfill; that is migrated, checked, tested, tested with the previous functions, released, deployed on
+// the data, and rolled back. It stops at the first failing step and names it. It runs the named areas of
+// the suite, `all` of them, or those that the field concerns. The nightly workflow runs it.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -29,7 +27,6 @@ const areas = given.includes('all')
 
 const folder = mkdtempSync(join(tmpdir(), 'release-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
-/** The clone, and beside it the release of before. */
 const clone = join(folder, 'clone')
 const before = join(folder, 'before')
 
@@ -53,15 +50,14 @@ function npm(...args: string[]) {
   if (status !== 0) throw new Error(`npm ${args.join(' ')} ended with ${status}.`)
 }
 
-/** The commit that is a release: the next version, in every place that says it, and in the changelog. */
 function release(): string {
   const { version } = JSON.parse(textOf('package.json'))
   const [major, minor] = version.split('.').map(Number)
   const next = isReleased(version) ? `${major}.${minor + 1}.0` : '1.0.0'
-  const places = ['package.json', 'package-lock.json', 'client/package.json', 'docs/apps.md']
-  for (const file of [...places, 'functions/api/http/description.ts']) {
+  const files = ['package.json', 'package-lock.json', 'client/package.json', 'docs/apps.md']
+  for (const file of [...files, 'functions/api/http/description.ts']) {
     const text = textOf(file)
-    // The packages of others, which may have the same number, come later in the lock.
+    // Other packages, which may have the same number, come later in the lock file.
     const own = file === 'package-lock.json' ? text.indexOf('"dependencies"') : text.length
     writeFileSync(
       join(clone, file),
@@ -121,7 +117,7 @@ await step('a field of a listing by the recipe, with a backfill', () => {
 await step('npm run check', () => npm('run', 'check'))
 await step('the suite', () => npm('test', '--', ...areas))
 await step('npm run test:previous', () => {
-  // Tests of the local stack are none of it, nor is a list of columns.
+  // Tests of the local stack do not belong here, nor a list of columns.
   const tests = areas.filter((one) => one.startsWith('test/') && !one.includes('studio-tables'))
   npm('run', 'test:previous', '--', `v${first}`, ...tests)
 })
@@ -132,7 +128,6 @@ await onTemporaryServer(async (server) => {
     connected(server.url, async (client) => (await client.query(sql)).rows)
   await connected(server.url, (client) => client.query(hostedExtensions))
   const platform = await startPlatform(server)
-  /** Deploys what lies in a folder, and sees that its functions are what the project has. */
   const deploy = async (from: string, version: string, ...flags: string[]) => {
     process.chdir(from)
     const { code, output } = await runDeploy(platform, {}, ...flags)
@@ -169,4 +164,4 @@ await onTemporaryServer(async (server) => {
   await platform.stop()
 })
 
-console.log(`\n${took.join('\n')}\n\nEvery step does what docs/conventions.md says.`)
+console.log(`\n${took.join('\n')}\n\nEvery step does what docs/releases.md says.`)

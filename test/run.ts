@@ -1,9 +1,7 @@
-/**
- * `npm test`: the areas on one embedded stack and, beside them, what needs a stack to itself
- * (*.alone.test.ts) on two others. Each ends with what must hold after everything. A project that is given
- * (SUPABASE_URL) is one stack: there one comes after the other. Arguments are vitest's, and
- * --since=<commit>: what changed since, and the tests that span areas.
- */
+// `npm test`: runs the areas on one embedded stack and, in parallel, tests that need their own stack
+// (*.alone.test.ts) on two others. Each ends with the final checks. A given project (SUPABASE_URL) is a
+// single stack, where they run one after the other. Arguments are vitest's, and --since=<commit> for
+// changes since then plus the tests that span areas.
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,6 +11,7 @@ import { variable } from '../local/config/environment.ts'
 import { unansweredCodes } from './support/answered-codes.ts'
 import { uncalledFunctions } from './support/called-functions.ts'
 import { repetitionsIn } from './suite/repetitions.ts'
+import { makeProject } from './suite/new-project.ts'
 import { argumentsFor } from './suite/since.ts'
 import type { Failed, Summary } from './summary.ts'
 
@@ -22,6 +21,9 @@ const given = argumentsFor(process.argv.slice(2))
 const calledFunctions = join(folder, 'called-functions')
 const answeredCodes = join(folder, 'answered-codes')
 const repetitions = join(folder, 'repetitions')
+const newProject = join(folder, 'new-project')
+// Hundreds of processes start with the same modules.
+process.env.NODE_COMPILE_CACHE ??= join(folder, 'compiled')
 const running = new Set<ReturnType<typeof spawn>>()
 // Ctrl-C reaches every process by itself, and the stacks need time to stop.
 process.on('SIGINT', () => {})
@@ -43,6 +45,7 @@ function run(projects: string[], aside: boolean): Promise<Run> {
         CALLED_FUNCTIONS: calledFunctions,
         ANSWERED_CODES: answeredCodes,
         REPETITIONS: repetitions,
+        NEW_PROJECT: newProject,
       },
       stdio: aside ? ['ignore', 'pipe', 'pipe'] : 'inherit',
     },
@@ -59,7 +62,7 @@ function run(projects: string[], aside: boolean): Promise<Run> {
   )
 }
 
-/** What the reporter left (summary.ts); an aborted run has failed whatever its tests did. */
+/** The reporter's result (summary.ts); an aborted run has failed, whatever its tests did. */
 function summaryIn(file: string, projects: string[], code: number | null): Summary {
   const said: Summary = existsSync(file)
     ? JSON.parse(readFileSync(file, 'utf8'))
@@ -73,16 +76,16 @@ function summaryIn(file: string, projects: string[], code: number | null): Summa
 const areas = () => run(['areas', 'always'], false)
 const alone = (aside: boolean) => run(['alone', 'after', 'always'], aside)
 const aloneToo = (aside: boolean) => run(['alone too', 'always'], aside)
+await makeProject(newProject)
 const runs = variable('SUPABASE_URL')
   ? [await areas(), await alone(given.length > 0), await aloneToo(given.length > 0)]
   : await Promise.all([areas(), alone(true), aloneToo(true)])
-// A run without tests prints nothing.
 for (const { said, passed, failed } of runs) {
   if (passed || failed.length) process.stdout.write(said)
 }
-// Failures again at the end, where people look.
+// Failures are repeated at the end, where people look.
 const failed: Failed[] = runs.flatMap((one) => one.failed)
-// Only the whole suite calls and sees everything.
+// Functions that were never called are reported only after the whole suite.
 const uncalled = given.length ? [] : uncalledFunctions(calledFunctions)
 const unanswered = given.length ? [] : unansweredCodes(answeredCodes)
 for (

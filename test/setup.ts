@@ -1,8 +1,5 @@
-/**
- * What the suite runs against: the project in SUPABASE_URL, SUPABASE_PUBLISHABLE_KEY,
- * SUPABASE_SECRET_KEY, DATABASE_URL and INBOX_URL, or else an embedded stack of its own on free
- * ports and an empty folder, which is gone afterwards.
- */
+// The project that the suite uses: the one in SUPABASE_URL, SUPABASE_PUBLISHABLE_KEY, SUPABASE_SECRET_KEY,
+// DATABASE_URL and INBOX_URL, or a new embedded stack on free ports in a temporary folder.
 import { variable } from '../local/config/environment.ts'
 import { recordDescription } from './support/answered-codes.ts'
 import { recordCalls } from './support/called-functions.ts'
@@ -58,9 +55,10 @@ async function useOwnStack() {
     HASHING: hashing,
     REFUSED_JOINS: 'quick',
     CALLS: 'counted',
-    // The limits themselves are tried on functions of their own, and by `npm run test:timing`.
+    // Time limits are ten times as long here. Tests of the limits start functions of their own, and `npm
+    // run test:timing` uses the exact ones.
     PATIENCE: variable('TIMES') === 'exact' ? '1' : String(10 * slowness),
-    // Their comings and goings are a subject of their own (local/functions/workers.test.ts).
+    // The lifetimes of workers are tested separately (local/functions/workers.test.ts).
     WORKER_LIFE: '600',
     REPLICAS: variable('REPLICAS') === '0' ? '0' : 'synchronous',
     NODE_ENV: 'test',

@@ -1,10 +1,7 @@
-/**
- * `npm run test:slow -- [--seed=N] [areas or files]`: the suite where everything is slow and late on purpose,
- * to find what depends on how fast something is. Its processes have a quarter of their time, some answers
- * come late (LATE_ANSWERS), jobs run at random moments, the tests of a file in random order. Without areas it
- * takes a third of them, by the seed (any three in a row take all), with `--all` all at once. Other
- * arguments are vitest's.
- */
+// `npm run test:slow -- [--seed=N] [areas or files]`: runs the suite slowly and with late answers, to find
+// dependencies on timing. Its processes get a quarter of their time, some answers come late (LATE_ANSWERS),
+// jobs run at random moments, and tests of a file in random order. Without areas it takes a third of them
+// by the seed (any three in a row take all), with `--all` all at once. Other arguments are vitest's.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -48,7 +45,8 @@ const run = spawn(
   [program('run.ts'), ...filters, ...filtersFor(rest)],
   {
     stdio: ['ignore', 'inherit', 'inherit'],
-    // In a session of its own: in one that a shell has left the system ends what is stopped.
+    // The run gets a session of its own, because the system ends stopped processes in a session that a
+    // shell has left.
     detached: true,
     env: {
       ...process.env,
@@ -63,13 +61,13 @@ let over = false
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
     slower.kill(signal)
-    // As a terminal sends Ctrl-C, to all that it reached.
+    // The signal goes to all processes, like Ctrl-C in a terminal.
     sendSignal(-run.pid!, signal)
   })
 }
 slower.once('exit', () => {
   if (over) return
-  // Whoever is stopped now would stay so.
+  // Processes that are stopped at this moment would stay stopped.
   for (const { pid } of treeOf(process.pid)) if (pid !== process.pid) sendSignal(pid, 'SIGCONT')
   console.error('What slows the others has ended: the rest of this run is not slow.')
   process.exitCode = 1

@@ -1,7 +1,4 @@
-/**
- * Counts a run's tests and keeps what failed: into the file SUMMARY, for run.ts to close with, or
- * printed as a closing line.
- */
+// Counts a run's tests and records failures: in the file SUMMARY, for run.ts to print, or as a closing line.
 import { writeFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
@@ -15,9 +12,7 @@ export type Summary = {
 }
 
 export type Failed = {
-  /** Where and, below it, why. */
   said: string
-  /** The command that runs just that again. */
   again?: string
 }
 
@@ -35,7 +30,7 @@ export const summary: Reporter = {
           again: commandFor(file, test),
         })
       if (module.errors().length) fail('', module.errors())
-      // A suite fails by itself when a hook of it does.
+      // A suite fails by itself when one of its hooks does.
       for (const suite of module.children.allSuites()) {
         if (suite.errors().length) fail(suite.fullName, suite.errors())
       }
@@ -57,7 +52,6 @@ type Failure = {
   stacks?: { file: string; line: number }[]
 }
 
-/** A failure in a few lines; the whole of it stands further up in the output. */
 function why(where: string, errors: readonly Failure[]): string {
   const reasons = errors.flatMap(({ message, diff, stacks }) => [
     message.slice(0, 600),

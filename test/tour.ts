@@ -1,8 +1,8 @@
-// npm run tour: the main flows against a running stack, one step per line with what was sent and what
-// came. Stops with exit code 1 at the first thing that is not as the contract says.
+// npm run tour: the main flows against a running stack, one step per line with request and answer.
+// Stops with exit code 1 at the first violation of the contract.
 //
-//   npm run tour                          the stack of this folder (LOCAL_DATA, else .local)
-//   npm run tour -- --url https://…       another project; INBOX_URL, DATABASE_URL and
+//   npm run tour the stack of this folder (LOCAL_DATA, else .local)
+//   npm run tour -- --url https://… another project; INBOX_URL, DATABASE_URL and
 //                                         SUPABASE_PUBLISHABLE_KEY in the environment
 import { accounts, signOut } from './tour/accounts.ts'
 import { admin } from './tour/admin.ts'

@@ -1,4 +1,3 @@
-/** Signing in and out, and what else changes the session. */
 import type { Http } from './http.ts'
 import type { SessionKeeper } from './keeper.ts'
 import type { Answer, Input, Route, Schemas } from './operations.ts'
@@ -9,29 +8,29 @@ type BodyOf<Path extends Route<'post'>> = Required<NonNullable<Input<'post', Pat
   { body: infer Body } ? Body : never
 
 export type Auth = {
-  /** By email the account is there at once; by phone a code comes, for `verify`. */
+  /** By email the account exists at once; by phone a code is sent for `verify`. */
   register(details: BodyOf<'/auth/register'>): Promise<Answer<'post', '/auth/register'>>
-  /** Takes the code that came by SMS, and signs in. */
+  /** Takes the code from the SMS, and signs in. */
   verify(proof: BodyOf<'/auth/register/verify-otp'>): Promise<Session>
   signIn(credentials: BodyOf<'/auth/login'>): Promise<Session>
   signInWithGoogle(proof: BodyOf<'/auth/google'>): Promise<Schemas['SocialSession']>
   signInWithApple(proof: BodyOf<'/auth/apple'>): Promise<Schemas['SocialSession']>
   /**
-   * Of this device, the others or all. Signing out of this device never fails: the session is forgotten
-   * at once, and the service is told as soon as it can be reached while the app runs. The others can
-   * only be signed out by the service: without it this throws, and nothing has changed.
+   * Signs out this device, the others or all. For this device it never fails: the session is forgotten at
+   * once, and the service is notified when it can be reached. For other devices it throws if the service
+   * cannot be reached, and nothing has changed.
    */
   signOut(scope?: 'local' | 'others' | 'global'): Promise<void>
   /** Acts as another identity of the account from now on. */
   switchIdentity(identityId: string): Promise<Schemas['Switched']>
-  /** Who is signed in. */
   session(): Promise<Session | undefined>
   /**
-   * Hears who signed in or out, of renewals and of another identity, also by another tab; returns what
-   * ends the listening. Where something else keeps the session: that its tokens are another's now.
+   * Calls `listen` on sign-ins, sign-outs, renewals and changes of identity, those in other tabs
+   * included; returns a function that stops listening. If the app keeps the session itself, `listen` is
+   * called when the tokens belong to another session.
    */
   onChange(listen: SessionListener): () => void
-  /** The token of the moment, renewed if need be: what supabase-js takes as `accessToken`. */
+  /** The current token, renewed if necessary; supabase-js takes it as `accessToken`. */
   accessToken(): Promise<string | undefined>
 }
 

@@ -32,20 +32,16 @@ import { SignOuts } from './sign-out.ts'
 import { type Uploads, uploadsBy } from './uploads.ts'
 
 export type ClientOptions = {
-  /** The project's URL, as Supabase's. */
   url: string
-  /** Where the session is kept; without it nobody is signed in at the app's next start. */
+  /** Stores the session; without it users are signed out when the app ends. */
   storage?: Storage
-  /** The token of the moment, where something else keeps the session. */
+  /** Returns the current token, if something else keeps the session. */
   accessToken?: () => string | undefined | Promise<string | undefined>
-  /** Of the messages of errors; Arabic without it. */
+  /** Language of error messages; Arabic by default. */
   language?: 'ar' | 'en'
-  /**
-   * Runs the functions in this region of Supabase, as `eu-central-1`, and not in the one nearest to the
-   * caller; then none stands in for it.
-   */
+  /** Runs the functions only in this Supabase region, such as `eu-central-1`. */
   region?: string
-  /** Headers of every call. Pages in browsers may send only those that the service lets in. */
+  /** Headers of every call. Browsers may send only those that the service allows. */
   headers?: Record<string, string>
   fetch?: typeof fetch
   /** Milliseconds until an attempt is given up; 30,000 by default. */
@@ -53,9 +49,8 @@ export type ClientOptions = {
 }
 
 export type Client = {
-  /** The project's URL. */
   readonly url: string
-  /** Where its functions run, if not near the caller. */
+  /** The region of its functions, if not the nearest. */
   readonly region?: string | undefined
   readonly storage: Storage
   readonly auth: Auth
@@ -72,7 +67,7 @@ export type Client = {
   readonly list: ListCall
 }
 
-/** Lists of listings are of cards, or with `fields: 'full'` of records; of both while it may be either. */
+/** Lists of listings contain cards, or records with `fields: 'full'`, or both if either is possible. */
 interface Call<M extends 'get' | 'post'> {
   <P extends FieldsRoute<M>>(
     path: P,
@@ -97,7 +92,7 @@ interface ListCall {
   ): List<Extract<Answer<'get', P, Fields>, Page>>
 }
 
-/** What the types above make of a call, at run time. */
+/** The untyped form of a call at run time. */
 type AnyInput = CallOptions & {
   path?: Record<string, unknown>
   query?: Record<string, unknown>
@@ -112,7 +107,7 @@ export function createClient(options: ClientOptions): Client {
     url: `${url}/functions/v1/api`,
     language: options.language,
     headers: { ...(region && { 'x-region': region }), ...options.headers },
-    // Browsers want it called as their own.
+    // Browsers require `fetch` to be called as a plain function and not as a member of this object.
     fetch: options.fetch ?? ((input, init) => fetch(input, init)),
     timeout: options.timeout ?? 30_000,
   }
@@ -124,7 +119,7 @@ export function createClient(options: ClientOptions): Client {
     ...httpOptions,
     reached: () => signOuts.retry(),
     identityChanged: async (expected) => {
-      // Another tab may have told which one it is.
+      // Another tab may have stored the new identity already.
       if (!expected || keeper.known?.activeIdentity?.id !== expected) return
       const call = { route: '/auth/me', retries: 0 }
       await http.send<Schemas['Me']>('get', call).then((me) => keeper.update(me), () => {})

@@ -1,24 +1,21 @@
-/** Refusals as they reach an app. */
+// Errors as an app gets them.
 import type { components, DeclaredCodes, ErrorDetails, ServerCode } from './openapi.ts'
 import type { Method, Route } from './operations.ts'
 
 /**
- * A code of the contract, or one of the client's own. `connection`: the service was not reached, or not
- * understood. `session_changed`: another session took the place of the one that the call began in, or
- * that one ended; under the other nothing was sent.
+ * A code of the contract, or the client's own. `connection`: the service was not reached or not understood.
+ * `session_changed`: the session of the call was replaced or ended; nothing was sent under another.
  */
 export type ErrorCode = ServerCode | 'connection' | 'session_changed'
 
-/** What is wrong with a field; `max` of one that is too long is how many characters it may have. */
+/** The fault of a field; `max` is the number of characters allowed. */
 export type FieldError = Required<components['schemas']['Problem']['error']>['fields'][number]
 
-/** The error of an answer. */
 export type Problem<Code extends ErrorCode = ErrorCode> = {
   code: Code
   /** In Arabic, or in English for a client whose `language` is `en`. */
   message?: string
   messageEn?: string
-  /** Which fields of the request are wrong, and why. */
   fields?: FieldError[]
   /** Seconds. */
   retryAfter?: number
@@ -36,15 +33,15 @@ const temporaryCodes = [
 export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
   override readonly name = 'ApiError'
   readonly code: Code
-  /** HTTP status; 0 where there was no answer. */
+  /** HTTP status; 0 without an answer. */
   readonly status: number
   readonly messageEn: string | undefined
   readonly fields: FieldError[]
   /** Seconds to wait before the next try. */
   readonly retryAfter: number | undefined
-  /** Names the request to whoever runs the service. */
+  /** Identifies the request for support. */
   readonly requestId: string | undefined
-  /** What this code says beside its text: `limit` and `used` of quota_exceeded. */
+  /** Details of this code, such as `limit` and `used` of quota_exceeded. */
   readonly details: Code extends keyof ErrorDetails ? ErrorDetails[Code] : Record<string, unknown>
 
   constructor(problem: Problem<Code>, status = 0) {
@@ -59,18 +56,18 @@ export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
     this.details = details as never
   }
 
-  /** Whether the same may succeed later. */
+  /** True if the same call may succeed later. */
   get temporary(): boolean {
     return (temporaryCodes as readonly ErrorCode[]).includes(this.code)
   }
 }
 
-/** One of them: looking at `code` tells which, and so what `details` there are. */
+/** A union: checking `code` narrows `details`. */
 type OneOf<Codes extends ErrorCode> = { [Code in Codes]: ApiError<Code> }[Codes]
 
 export type AnyApiError = OneOf<ErrorCode>
 
-/** The codes of a call: those of its route, and what may happen on the way to it. */
+/** The codes of a call: its route's and those of the way to it. */
 export type RouteCode<M extends Method, Path extends Route<M>> =
   | (DeclaredCodes[Path] extends Record<M, infer Code extends ErrorCode> ? Code : never)
   | typeof temporaryCodes[number]
@@ -80,8 +77,8 @@ export type RouteCode<M extends Method, Path extends Route<M>> =
 export type RouteError<M extends Method, Path extends Route<M>> = OneOf<RouteCode<M, Path>>
 
 /**
- * Whether a call failed in a way that the contract knows. Named after the call's route, `code` has
- * that route's codes and no others:
+ * Tells whether an error is an ApiError. With the call's route as type arguments, `code` has only that
+ * route's codes:
  *
  * ```ts
  * try { await client.post('/properties', … } catch (error) {
@@ -98,5 +95,4 @@ export function isApiError(error: unknown): boolean {
   return error instanceof ApiError
 }
 
-/** The service was not reached. */
 export const connectionError = (message: string) => new ApiError({ code: 'connection', message })

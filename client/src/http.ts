@@ -1,4 +1,3 @@
-/** What every call to the API has in common: its URL, its caller, its failures, its next try. */
 import { ApiError, isApiError, type Problem } from './errors.ts'
 import { newId } from './id.ts'
 import { identityWrites, repeatablePosts } from './openapi.ts'
@@ -11,37 +10,35 @@ export type HttpOptions = {
   /** `<project>/functions/v1/api` */
   url: string
   language: 'ar' | 'en' | undefined
-  /** Of every call. */
   headers: Record<string, string>
   fetch: typeof fetch
   /** Milliseconds until an attempt is given up. */
   timeout: number
-  /** The service has answered. */
   reached?: () => void
-  /** The service has said that another identity than this one is acting. */
+  /** Called when the service says that another identity is acting. */
   identityChanged?: (expected: string | undefined) => Promise<void>
 }
 
 export type Call = CallOptions & {
-  /** As the contract has it: `/properties/{id}`. */
+  /** As in the contract: `/properties/{id}`. */
   route: string
   path?: Record<string, unknown> | undefined
   query?: Record<string, unknown> | undefined
   body?: unknown
   form?: FormData
   onProgress?: (part: number) => void
-  /** Sent without a token, whoever is signed in. */
+  /** Sent without a token, even if signed in. */
   asGuest?: boolean
-  /** Usually whoever is signed in when it begins. */
+  /** The user signed in when the call begins, by default. */
   caller?: Caller
 }
 
 const defaultRetries = 2
-/** Seconds; who should wait longer is told. */
+/** Seconds; a longer wait is reported to the caller. */
 const longestWait = 30
 const uploadTimeout = 10 * 60_000
 
-/** After these a new token may help. */
+/** After these codes a new token may help. */
 const tokenCodes: readonly string[] = ['token_expired', 'token_invalid']
 
 export class Http {
@@ -53,12 +50,12 @@ export class Http {
     this.tokens = tokens
   }
 
-  /** Whoever is signed in now, for several calls that belong together. */
+  /** The user who is signed in now, so that several calls can be made as the same user. */
   caller(): Caller {
     return this.tokens.caller()
   }
 
-  /** Sends a call, again where that is safe, and gives its answer or throws an ApiError. */
+  /** Sends a call, repeats it if that is safe, and returns its answer or throws an ApiError. */
   async send<Value>(method: Method, call: Call): Promise<Value> {
     const caller = call.caller ?? (call.asGuest ? guest : this.caller())
     const keyed = method === 'post' && repeatablePosts.includes(call.route)
@@ -80,7 +77,7 @@ export class Http {
     }
   }
 
-  /** One attempt, and another when the token was not good any more: then nothing was done. */
+  /** Tries again with a new token after a refused one, because then nothing was done. */
   private async authorized<Value>(method: Method, call: Call, caller: Caller): Promise<Value> {
     const token = await caller.token()
     const isForIdentity = token && identityWrites.includes(`${method} ${call.route}`)
@@ -124,14 +121,14 @@ export class Http {
   }
 }
 
-/** So that a header of the app takes the place of one of these, however it is written. */
+/** An app's header replaces one of these in any case of its letters. */
 const lowerCase = (headers: Record<string, string> = {}) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 
 const pathOf = ({ route, path = {} }: Call) =>
   route.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(path[name])))
 
-/** By hand: React Native has no whole URLSearchParams. */
+/** The query is built by hand, because React Native lacks a complete URLSearchParams. */
 function queryOf({ query = {} }: Call): string {
   const pairs = Object.entries(query)
     .filter(([, value]) => value !== undefined && value !== null)
@@ -139,7 +136,7 @@ function queryOf({ query = {} }: Call): string {
   return pairs.length ? `?${pairs.join('&')}` : ''
 }
 
-/** Refused, or on a public route answered as to a guest. */
+/** True if the token was refused, or if a public route answered as to a guest. */
 function isAboutToken(method: Method, received: Received): boolean {
   if (received.status === 401) return tokenCodes.includes(problemOf(received)?.code ?? '')
   return method === 'get' && received.header('x-auth-ignored') !== null
@@ -153,7 +150,7 @@ function read<Value>(received: Received): Value {
   throw new ApiError({ retryAfter, ...problemOf(received) ?? notOurs(received) }, status)
 }
 
-/** Something in between answered. */
+/** The error of an answer that comes from something between us and the service, such as a proxy. */
 const notOurs = ({ status }: Received) =>
   ({ code: 'connection', message: `HTTP ${status}` }) as const
 
@@ -165,7 +162,7 @@ function parsed(received: Received): unknown {
   }
 }
 
-/** The error of an answer, if it is in the shape that every error of the service has. */
+/** The error of an answer, if it has the service's shape. */
 function problemOf({ text }: Received): Problem | undefined {
   try {
     const { error } = JSON.parse(text)

@@ -1,4 +1,4 @@
-/** A version 4 uuid; React Native may have no crypto. It names a request and protects nothing. */
+/** A version 4 uuid; React Native may lack crypto. It only identifies requests and protects nothing. */
 export function newId(): string {
   const { crypto } = globalThis as { crypto?: { randomUUID?: () => string } }
   if (crypto?.randomUUID) return crypto.randomUUID()

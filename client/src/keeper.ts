@@ -1,7 +1,4 @@
-/**
- * Who is signed in: kept between starts of the app, the same in all its tabs, renewed once for all that
- * need it.
- */
+// Keeps the session between starts of the app and shared by its tabs, and renews it once for all callers.
 import { isApiError } from './errors.ts'
 import type { Http } from './http.ts'
 import {
@@ -16,36 +13,35 @@ import {
 } from './session.ts'
 
 const key = 'kuwait-property.session'
-/** Milliseconds before its end in which a token is renewed. */
+/** A token is renewed this many milliseconds before its end. */
 const margin = 30_000
 
-/** `until` is by the clock of this device, which may differ from the server's. */
-type Kept = { session: Session; until: number }
+/** `until` is by this device's clock, which may differ from the server's. */
+type Cached = { session: Session; until: number }
 
-/** How a session is renewed. */
 export const renewalBy = (http: Http) => async (refreshToken: string): Promise<Session> => {
   const call = { route: '/auth/refresh', body: { refreshToken }, asGuest: true }
   return asSession(await http.send<Session>('post', call))
 }
 
-/** Browsers tell of what another tab has stored, and when somebody comes back to this one. */
+/** Browsers report what other tabs store, and when the user returns to this one. */
 const page = globalThis as Partial<Pick<Window, 'addEventListener' | 'removeEventListener'>>
 const occasions = ['storage', 'visibilitychange']
 
-const keptFrom = (session: Session | undefined): Kept | undefined =>
+const cachedFrom = (session: Session | undefined): Cached | undefined =>
   session && { session, until: Date.now() + session.expiresIn * 1000 }
 
-const isOf = (kept: Kept | undefined, session: Session) =>
-  kept !== undefined && sessionOf(kept.session.accessToken) === sessionOf(session.accessToken)
+const isOf = (cached: Cached | undefined, session: Session) =>
+  cached !== undefined && sessionOf(cached.session.accessToken) === sessionOf(session.accessToken)
 
 export class SessionKeeper implements TokenSource {
   private readonly storage: Storage
   private readonly refresh: (refreshToken: string) => Promise<Session>
   private readonly listeners = new Set<SessionListener>()
-  private kept: Kept | undefined
+  private cached: Cached | undefined
   /**
-   * What the storage had when it was last read or written: anything else is another tab's. Undefined
-   * where it could not be read after it was written.
+   * The storage's content when last read or written; anything else is another tab's. Undefined if it could
+   * not be read after writing.
    */
   private seen: string | null | undefined = null
   private loaded = false
@@ -57,39 +53,38 @@ export class SessionKeeper implements TokenSource {
     this.refresh = refresh
   }
 
-  /** Who is signed in, as far as this tab knows. */
+  /** The session, as far as this tab knows. */
   get known(): Session | undefined {
-    return this.kept?.session
+    return this.cached?.session
   }
 
   async current(): Promise<Session | undefined> {
-    await this.look()
+    await this.reload()
     return this.known
   }
 
-  /** Somebody signed in. */
   set(session: Session): Promise<void> {
-    return this.inTurn(() => this.keep(keptFrom(session)))
+    return this.inTurn(() => this.save(cachedFrom(session)))
   }
 
   /** The account or its identity changed; the tokens are the same. */
   update(changes: Pick<Session, 'user'> & Partial<Session>): Promise<void> {
     return this.inTurn(async () => {
       await this.takeStored()
-      const { kept } = this
-      if (kept?.session.user.id !== changes.user.id) return
-      await this.keep({ ...kept, session: { ...kept.session, ...changes } })
+      const { cached } = this
+      if (cached?.session.user.id !== changes.user.id) return
+      await this.save({ ...cached, session: { ...cached.session, ...changes } })
     })
   }
 
-  /** Forgets this session, or whichever there is, and gives it; one that took its place stays. */
+  /** Forgets this session, or any without an argument, and returns it; one that replaced it stays. */
   leave(known: Session | undefined): Promise<Session | undefined> {
     return this.inTurn(async () => {
       await this.takeStored()
       const left = known ?? this.known
-      if (!left || !isOf(this.kept, left)) return left
+      if (!left || !isOf(this.cached, left)) return left
       const newest = this.known
-      await this.keep(undefined)
+      await this.save(undefined)
       return newest
     })
   }
@@ -97,18 +92,18 @@ export class SessionKeeper implements TokenSource {
   onChange(listen: SessionListener): () => void {
     this.listeners.add(listen)
     if (this.listeners.size === 1) {
-      // What is there already is not told, what comes is.
-      void this.look()
-      for (const one of occasions) page.addEventListener?.(one, this.look)
+      // The existing session is not reported, only changes.
+      void this.reload()
+      for (const one of occasions) page.addEventListener?.(one, this.reload)
     }
     return () => {
       this.listeners.delete(listen)
       if (this.listeners.size) return
-      for (const one of occasions) page.removeEventListener?.(one, this.look)
+      for (const one of occasions) page.removeEventListener?.(one, this.reload)
     }
   }
 
-  /** Tells every listener, whatever one of them throws. */
+  /** Calls every listener, even if one throws. */
   tell(session: Session | undefined, reason?: unknown): void {
     for (const listen of [...this.listeners]) {
       try {
@@ -120,10 +115,10 @@ export class SessionKeeper implements TokenSource {
   }
 
   caller(): Caller {
-    let begun = this.kept
+    let begun = this.cached
     const tokenNow = async (refused?: string) => {
       const token = await this.tokenNow(refused)
-      begun ??= this.kept
+      begun ??= this.cached
       return token
     }
     return {
@@ -137,24 +132,24 @@ export class SessionKeeper implements TokenSource {
   }
 
   private async tokenNow(refused?: string): Promise<string | undefined> {
-    await this.look()
-    const { kept } = this
-    const isOld = refused ? kept?.session.accessToken === refused : kept && isEnding(kept)
+    await this.reload()
+    const { cached } = this
+    const isOld = refused ? cached?.session.accessToken === refused : cached && isEnding(cached)
     if (isOld) await this.renew()
-    return this.kept?.session.accessToken
+    return this.cached?.session.accessToken
   }
 
-  /** One renewal at a time, for whoever needs it. */
+  /** One renewal at a time serves all callers. */
   private renew(): Promise<void> {
     return this.renewal ??= this.renewNow().finally(() => (this.renewal = undefined))
   }
 
   private async renewNow(): Promise<void> {
-    const { session } = this.kept!
+    const { session } = this.cached!
     try {
       await this.replace(session, await this.refresh(session.refreshToken))
     } catch (error) {
-      // Only the service ends a session, not what stands between.
+      // Only the service can end a session, not a proxy in between.
       const isRefused = isApiError(error) && error.code !== 'connection' &&
         (error.status === 401 || error.status === 403)
       if (!isRefused) throw error
@@ -162,47 +157,47 @@ export class SessionKeeper implements TokenSource {
     }
   }
 
-  /** The renewed session or none in its place, unless this tab or another has another by now. */
+  /** Stores the renewed session or removes it, unless there is another by now. */
   private replace(old: Session, next: Session | undefined, reason?: unknown): Promise<void> {
     return this.inTurn(async () => {
       await this.takeStored()
-      if (this.kept?.session.refreshToken === old.refreshToken) {
-        await this.keep(keptFrom(next), reason)
+      if (this.cached?.session.refreshToken === old.refreshToken) {
+        await this.save(cachedFrom(next), reason)
       }
     })
   }
 
-  // The storage -----------------------------------------------------------------------------------
-
-  /** One after another, so that nothing comes between what is read and what is written. */
+  /**
+   * Runs the steps one after another, so that nothing comes between the reading and the writing of one.
+   */
   private inTurn<Value>(work: () => Promise<Value>): Promise<Value> {
     const done = this.turn.then(work, work)
     this.turn = done
     return done
   }
 
-  private readonly look = (): Promise<void> => this.inTurn(() => this.takeStored())
+  private readonly reload = (): Promise<void> => this.inTurn(() => this.takeStored())
 
-  /** Takes over what another tab of the app has stored. */
+  /** Takes over the session that another tab has stored. */
   private async takeStored(): Promise<void> {
     const text = await this.stored()
-    const { kept, loaded, seen } = this
+    const { cached, loaded, seen } = this
     this.loaded = true
     if (text === undefined || text === seen) return
     this.seen = text
     if (seen === undefined) return
-    this.kept = keptIn(text)
-    if (loaded && (kept || this.kept)) this.tell(this.kept?.session)
+    this.cached = cachedIn(text)
+    if (loaded && (cached || this.cached)) this.tell(this.cached?.session)
   }
 
-  private async keep(kept: Kept | undefined, reason?: unknown): Promise<void> {
-    await this.store(kept ? JSON.stringify(kept) : null)
+  private async save(cached: Cached | undefined, reason?: unknown): Promise<void> {
+    await this.store(cached ? JSON.stringify(cached) : null)
     this.loaded = true
-    this.kept = kept
-    this.tell(kept?.session, reason)
+    this.cached = cached
+    this.tell(cached?.session, reason)
   }
 
-  /** Stores it. One that cannot be stored still holds until the app ends. */
+  /** A session that cannot be stored lasts until the app ends. */
   private async store(text: string | null): Promise<void> {
     const before = this.seen
     let failed = false
@@ -213,12 +208,12 @@ export class SessionKeeper implements TokenSource {
       failed = true
       console.warn('The session could not be stored.', error)
     }
-    // Not every storage says that it keeps nothing. Whatever else is there is another tab's.
+    // Some storages silently store nothing. Any other content is another tab's.
     const found = await this.stored()
     this.seen = failed || found === null || found === before ? found : text
   }
 
-  /** What is stored; undefined where that cannot be read now. */
+  /** The stored text; undefined if it cannot be read now. */
   private async stored(): Promise<string | null | undefined> {
     try {
       return await this.storage.getItem(key) ?? null
@@ -228,13 +223,13 @@ export class SessionKeeper implements TokenSource {
   }
 }
 
-const isEnding = ({ until }: Kept) => until - Date.now() < margin
+const isEnding = ({ until }: Cached) => until - Date.now() < margin
 
-/** The session in a text; what is none is nobody's. */
-function keptIn(text: string | null): Kept | undefined {
+/** Parses a session; invalid text is treated as no session. */
+function cachedIn(text: string | null): Cached | undefined {
   try {
-    const kept = JSON.parse(text ?? 'null')
-    return asSession(kept.session) && kept
+    const cached = JSON.parse(text ?? 'null')
+    return asSession(cached.session) && cached
   } catch {
     return undefined
   }

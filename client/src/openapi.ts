@@ -573,7 +573,7 @@ export interface DeclaredCodes {
 
 type Detail = Required<components['schemas']['Problem']['error']>
 
-/** What some codes say beside their text. */
+/** Further fields of some error codes. */
 export interface ErrorDetails {
   account_banned: { deleteAt?: Detail['deleteAt'] }
   account_has_obligations: { available: Detail['available']; obligations: Detail['obligations'] }

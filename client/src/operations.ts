@@ -1,17 +1,15 @@
-/** The types of every route, by its path in the contract. */
 import type { components, paths } from './openapi.ts'
 
 export type Schemas = components['schemas']
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
-/** The routes that have a method. */
 export type Route<M extends Method> = {
   [Path in keyof paths]: paths[Path] extends Record<M, { responses: unknown }> ? Path : never
 }[keyof paths]
 
 type Operation<M extends Method, Path extends Route<M>> = paths[Path][M]
 
-/** Lists may be given as such; they are sent with commas between. */
+/** Lists may be passed as arrays; they are sent with commas between. */
 type QueryValue<Value> = string extends Value ? Value | readonly string[] : Value
 
 type PathInput<Op> = Op extends { parameters: { path: infer Path } } ? { path: Path }
@@ -29,32 +27,30 @@ type BodyInput<Op> = Op extends { requestBody: infer Body } ? { body: Json<Body>
   : Op extends { requestBody?: infer Body } ? { body?: Json<NonNullable<Body>> }
   : { body?: undefined }
 
-/** What may be said with every call. */
 export type CallOptions = {
-  /** Cancels it. */
+  /** Cancels the call. */
   signal?: AbortSignal
-  /** Makes a POST one and the same with an earlier one; made for each call where it counts. */
+  /** Identifies repetitions of a POST; made automatically for calls that need one. */
   idempotencyKey?: string
-  /** Of `POST /auth/sudo`: an administrator proves by it who calls. */
+  /** An administrator's proof from `POST /auth/sudo`. */
   proof?: string
-  /** More headers, as `if-match` or `x-expect-identity`. */
+  /** More headers, such as `if-match` or `x-expect-identity`. */
   headers?: Record<string, string>
-  /** How often it may be sent again, where that is safe; 2 by default. */
+  /** How often a safe call may be sent again; 2 by default. */
   retries?: number
 }
 
 type Needed<Op> = PathInput<Op> & QueryInput<Op> & BodyInput<Op>
 
-/** The arguments that take these: none, where nothing is needed. */
+/** An input is optional if nothing is required. */
 type Arguments<Inputs> = object extends Inputs ? [input?: Inputs & CallOptions]
   : [input: Inputs & CallOptions]
 
-/** What a call takes: nothing, where nothing is needed. */
 export type Input<M extends Method, Path extends Route<M>> = Arguments<Needed<Operation<M, Path>>>
 
 type Success = 200 | 201 | 202 | 204
 
-/** What an operation answers, as it is described; a file is a Blob. */
+/** The described answer of an operation; a file is a Blob. */
 type Answered<Op> = Op extends { responses: infer Responses } ? {
     [Status in keyof Responses & Success]: Responses[Status] extends
       { content: { 'application/json': infer Value } } ? Value
@@ -63,9 +59,7 @@ type Answered<Op> = Op extends { responses: infer Responses } ? {
   }[keyof Responses & Success]
   : never
 
-// Lists of listings ---------------------------------------------------------------------------
-
-/** What lists carry of a listing: its card, or with `fields: 'full'` its whole record. */
+/** Lists contain cards, or whole records with `fields: 'full'`. */
 export type Fields = 'card' | 'full'
 
 type KeysOf<Value> = Value extends object ? keyof Value : never
@@ -75,12 +69,11 @@ type PlaceOfFields<Op> = 'fields' extends KeysOf<Needed<Op>['query']> ? 'query'
   : 'fields' extends KeysOf<Needed<Op>['body']> ? 'body'
   : never
 
-/** The routes whose lists carry cards or records. */
 export type FieldsRoute<M extends Method> = {
   [Path in Route<M>]: [PlaceOfFields<Operation<M, Path>>] extends [never] ? never : Path
 }[Route<M>]
 
-/** As `Input`, where `fields` is known. */
+/** Like `Input`, for known `fields`. */
 export type InputWith<F extends Fields, M extends Method, Path extends Route<M>> = Arguments<
   & Needed<Operation<M, Path>>
   & ('full' extends F ? { [Place in PlaceOfFields<Operation<M, Path>>]: { fields: F } }
@@ -93,8 +86,7 @@ type Without<Item, Value> = {
 }
 
 /**
- * What a call gives; nothing for 204. Lists of listings carry cards, unless the call says otherwise:
- * `Answer<'get', '/search', 'full'>`.
+ * The answer of a call. Lists contain cards unless it says otherwise: `Answer<'get', '/search', 'full'>`.
  */
 export type Answer<M extends Method, Path extends Route<M>, F extends Fields = 'card'> =
   Path extends FieldsRoute<M>
@@ -103,12 +95,8 @@ export type Answer<M extends Method, Path extends Route<M>, F extends Fields = '
     : Answered<Operation<M, Path>>
     : Answered<Operation<M, Path>>
 
-// Pages ---------------------------------------------------------------------------------------
-
-/** A page that names the next one. */
 export type Page = { items: unknown[]; nextCursor: string | null }
 
-/** The routes that give pages. */
 export type ListRoute = {
   [Path in Route<'get'>]: Answer<'get', Path> extends Page
     ? Operation<'get', Path> extends { parameters: { query?: { cursor?: string } } } ? Path : never

@@ -1,15 +1,15 @@
-/** Lists that come in pages, as async iterators. Without async generators: Hermes has none. */
+// Paged lists as async iterators, without async generators, which Hermes lacks.
 import type { Page } from './operations.ts'
 
 export type List<P extends Page> = AsyncIterableIterator<P['items'][number]> & {
-  /** The same by pages, as a screen that scrolls wants them: `await pages.next()` for each. */
+  /** Iterates by pages, for a screen that scrolls: `await pages.next()` for each. */
   pages(): AsyncIterableIterator<P>
 }
 
-// Old Hermes lacks the symbol; what Babel makes of `for await` then looks for this name.
+// Old Hermes lacks the symbol; Babel's `for await` then uses this name.
 const asyncIterator: symbol | string = Symbol.asyncIterator ?? '@@asyncIterator'
 
-/** An iterator whose steps wait for one another, however often `next` is called at once. */
+/** Steps run one by one, however often `next` is called at once. */
 function iterator<Value>(step: () => Promise<IteratorResult<Value>>) {
   const end = { value: undefined, done: true } as const
   let last: Promise<unknown> = Promise.resolve()
@@ -31,7 +31,7 @@ function iterator<Value>(step: () => Promise<IteratorResult<Value>>) {
 }
 
 /**
- * A list from the route that gives its pages:
+ * A list from a route that returns pages:
  *
  * ```ts
  * const deals = listOf((cursor) =>

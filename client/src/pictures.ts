@@ -1,11 +1,11 @@
 import type { Schemas } from './operations.ts'
 
-/** The widths that are made of a picture: few, so that most are kept already. */
+/** The available widths of a picture: few, so that most are cached already. */
 const widths = [160, 320, 640, 1280, 1920]
 
 /**
- * The address of a picture that is at least so many pixels wide, if there are as many; `picture` is that of
- * `GET /meta/app`. The picture's own address where sizes are not made.
+ * The address of a picture at least this wide, if it is; `picture` comes from `GET /meta/app`. Without
+ * resizing, the picture's own address.
  */
 export function pictureIn(
   width: number,

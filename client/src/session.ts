@@ -1,17 +1,17 @@
-/** What a session is, where it is kept, and whom a call acts for. */
+// Sessions, their storage, and the callers of the API.
 import { ApiError, connectionError } from './errors.ts'
 import type { Schemas } from './operations.ts'
 
 export type Session = Schemas['Session']
 
-/** Where texts are kept. `localStorage` is one, AsyncStorage of React Native another. */
+/** A store for texts, such as `localStorage` or React Native's AsyncStorage. */
 export type Storage = {
   getItem(key: string): string | null | undefined | Promise<string | null | undefined>
   setItem(key: string, value: string): unknown
   removeItem(key: string): unknown
 }
 
-/** Gone when the app ends. */
+/** Lost when the app ends. */
 export function memoryStorage(): Storage {
   const texts = new Map<string, string>()
   return {
@@ -21,16 +21,16 @@ export function memoryStorage(): Storage {
   }
 }
 
-/** Hears who is signed in from now on; `reason` when the service ended it. */
+/** Called when the session changes; `reason` is set when the service ended it. */
 export type SessionListener = (session: Session | undefined, reason?: unknown) => void
 
-/** Whom a call acts for, from its first attempt to its last: never for another session. */
+/** The session of a call from its first attempt to its last. */
 export type Caller = {
-  /** A token that is good for a moment at least; undefined for a guest. */
+  /** A token valid for a moment at least; undefined for a guest. */
   token(): Promise<string | undefined>
-  /** Another one after this one was refused; undefined when there is none. */
+  /** A replacement for a refused token, if there is one. */
   tokenAfter(refused: string): Promise<string | undefined>
-  /** The acting identity, as the app knew it when the call began; known from the first token on. */
+  /** The identity acting when the call began; known from the first token on. */
   identityId(): string | undefined
 }
 
@@ -41,19 +41,16 @@ export const guest: Caller = {
 }
 
 export type TokenSource = {
-  /** Whoever is signed in now, for one call. */
   caller(): Caller
-  /** The token of the moment, whoever is signed in. */
   accessToken(): Promise<string | undefined>
 }
 
-/** The token of the moment, another one than the refused if there is another. */
+/** The current token; after a refusal a different one, if there is one. */
 type TokenNow = (refused?: string) => Promise<string | undefined>
 
 /**
- * A caller of the session that the app knew when the call began, else of the first that is found. When
- * another has taken its place, the call fails. When it has ended, the first attempt is a guest's, and none
- * follows one that had a token.
+ * Binds a caller to the session known when the call began, or to the first one found. If another replaces
+ * it, the call fails. If it ends, a first attempt goes out as a guest, but none follows one with a token.
  */
 export function boundTo(known: string | undefined, tokenNow: TokenNow): Omit<Caller, 'identityId'> {
   let session = known
@@ -83,7 +80,7 @@ const sessionChanged = () =>
     message: 'The session of this call has ended, or another has taken its place.',
   })
 
-/** Tokens that something else keeps; `changed` hears that they are of another session, or none. */
+/** Tokens that something else keeps; `changed` is called when their session changes or ends. */
 export function givenTokens(
   given: () => string | undefined | Promise<string | undefined>,
   changed: () => void,
@@ -105,7 +102,7 @@ export function givenTokens(
   }
 }
 
-/** The account and the session that a token is of. One that cannot be read is of its own. */
+/** The token's account and session. An unreadable token is treated as a session of its own. */
 export function sessionOf(token: string): string {
   try {
     const { sub, session_id } = JSON.parse(decoded(token.split('.')[1]!))
@@ -117,7 +114,7 @@ export function sessionOf(token: string): string {
 
 const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
-/** Bytes as letters, from base64url: React Native may have no atob. */
+/** Decodes base64url to a string of bytes, because React Native may lack atob. */
 function decoded(text: string): string {
   let letters = ''
   let held = 0
@@ -132,7 +129,7 @@ function decoded(text: string): string {
   return letters
 }
 
-/** An answer that holds a session; anything else did not come from the service. */
+/** Throws unless the answer holds a session; anything else did not come from the service. */
 export function asSession<S extends Session>(answer: S): S {
   const { accessToken, refreshToken, user } = Object(answer) as Partial<S>
   if (accessToken && refreshToken && user?.id) return answer

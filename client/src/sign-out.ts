@@ -1,4 +1,4 @@
-/** Telling the service of a session that this device has forgotten already. */
+// Tells the service about sessions that this device has forgotten already.
 import { isApiError } from './errors.ts'
 import { Http, type HttpOptions } from './http.ts'
 import { renewalBy, SessionKeeper } from './keeper.ts'
@@ -6,19 +6,19 @@ import { givenTokens, memoryStorage, type Session } from './session.ts'
 
 /** Milliseconds that a sign-out waits for the service at most. */
 const patience = 5000
-/** What fails this often is let be: the session is of no use to anybody. */
+/** After this many failures it gives up: the session's tokens are gone anyway. */
 const mostTries = 20
 
 export class SignOuts {
   private readonly options: HttpOptions
-  /** Those that the service does not know of, with how often it was told in vain. */
+  /** Ended sessions that the service has not been told about yet, with the number of tries. */
   private readonly untold = new Map<Http, number>()
 
   constructor(options: HttpOptions) {
     this.options = { ...options, timeout: Math.min(options.timeout, patience) }
   }
 
-  /** Ends a session: its tokens are nowhere else any more. */
+  /** Ends a session whose tokens exist nowhere else any more. */
   async end(session: Session): Promise<void> {
     const keeper = new SessionKeeper(memoryStorage(), (token) => renewalBy(http)(token))
     const http: Http = new Http(this.options, keeper)
@@ -31,7 +31,7 @@ export class SignOuts {
     await this.tell(new Http(this.options, givenTokens(() => token, () => {})))
   }
 
-  /** Tells again what could not be told, now that the service can be reached. */
+  /** Tries again, now that the service can be reached. */
   retry(): void {
     for (const [http, tries] of this.untold) void this.tell(http, tries)
   }
@@ -41,7 +41,7 @@ export class SignOuts {
     try {
       await http.send('post', { route: '/auth/logout', body: { scope: 'local' } })
     } catch (error) {
-      // Any other refusal says that there is no such session.
+      // Any other refusal means that the session is gone.
       if (!isApiError(error)) throw error
       if (error.temporary && tries < mostTries) this.untold.set(http, tries + 1)
     }

@@ -1,4 +1,4 @@
-/** One request on its way: by fetch, or by XMLHttpRequest where progress is to be seen. */
+// Sends one request by fetch, or by XMLHttpRequest to report progress.
 import { connectionError } from './errors.ts'
 import { abortError } from './wait.ts'
 
@@ -10,7 +10,7 @@ export type Sent = {
   signal?: AbortSignal
   /** Milliseconds until it is given up. */
   timeout: number
-  /** Hears how much of the body was sent, from 0 to 1. */
+  /** Called with the part of the body sent, from 0 to 1. */
   onProgress?: (part: number) => void
 }
 
@@ -18,13 +18,13 @@ export type Received = {
   status: number
   header: (name: string) => string | null
   text: string
-  /** Of a file that was asked for; then there is no text. */
+  /** The requested file, if the call asks for one; there is no text then. */
   file?: Blob
 }
 
 const fileTypes = /^(image\/|application\/pdf)/
 
-/** Sends it; rejects with the signal's reason, or with an ApiError `connection`. */
+/** Rejects with the signal's reason, or with an ApiError `connection`. */
 export function transmit(fetchWith: typeof fetch, sent: Sent): Promise<Received> {
   if (sent.signal?.aborted) return Promise.reject(abortError(sent.signal))
   if (sent.onProgress && typeof XMLHttpRequest !== 'undefined') return byXhr(sent)
@@ -33,7 +33,7 @@ export function transmit(fetchWith: typeof fetch, sent: Sent): Promise<Received>
 
 async function byFetch(fetchWith: typeof fetch, sent: Sent): Promise<Received> {
   const { method, url, headers, body, signal, timeout, onProgress } = sent
-  // AbortSignal.any and AbortSignal.timeout are not everywhere.
+  // Some engines lack AbortSignal.any and AbortSignal.timeout.
   const attempt = new AbortController()
   const stop = () => attempt.abort()
   const timer = setTimeout(stop, timeout)
@@ -62,7 +62,7 @@ async function byFetch(fetchWith: typeof fetch, sent: Sent): Promise<Received> {
   }
 }
 
-/** A form as a stream that says how much of it was taken: Node and Deno have no XMLHttpRequest. */
+/** A form as a stream that reports progress, because Node and Deno lack XMLHttpRequest. */
 async function watched(form: FormData, onProgress: (part: number) => void) {
   const encoded = new Response(form)
   const headers = { 'content-type': encoded.headers.get('content-type')! }

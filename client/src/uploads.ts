@@ -1,44 +1,43 @@
-/** Pictures and documents on their way up. */
 import type { Http } from './http.ts'
 import type { Schemas } from './operations.ts'
 
-/** A file of a browser, of Node (`openAsBlob`), or of React Native: the address of a file there. */
+/** A file in a browser, in Node (`openAsBlob`), or a file's address in React Native. */
 export type Picture = Blob | { uri: string; name: string; type: string }
 
 export type UploadOptions = {
   signal?: AbortSignal
-  /** Hears how much was sent, from 0 to 1. */
+  /** Called with the part sent, from 0 to 1. */
   onProgress?: (part: number) => void
 }
 
 export type ListingPictures = UploadOptions & {
-  /** The listing that they are for, if there is one yet … */
+  /** The listing that they are for, if it exists … */
   propertyId?: string
-  /** … or a new uuid: `POST /properties` takes it, and the pictures with it. */
+  /** … or a new uuid, which `POST /properties` takes together with its pictures. */
   uploadSessionId?: string
-  /** The position of the first among the pictures of the listing. */
+  /** The first picture's position in the listing. */
   startPosition?: number
 }
 
 export type Uploads = {
   /** The answer's `mediaId` goes to `PATCH /auth/me`. */
   avatar(picture: Picture, options?: UploadOptions): Promise<Schemas['UploadedAvatar']>
-  /** Up to 20 at once. The answer says of each whether it is good. */
+  /** Up to 20 at once. The answer says for each whether it is accepted. */
   pictures(
     pictures: Picture[],
     options?: ListingPictures,
   ): Promise<Schemas['UploadedListingMedia']>
-  /** Up to 5 at once, pictures or PDF. The answer says of each whether it is good. */
+  /** Up to 5 at once, pictures or PDF. The answer says for each whether it is accepted. */
   documents(
     documents: Picture[],
     options: DocumentUpload,
   ): Promise<Schemas['UploadedDocuments']>
 }
 
-/** Of a company or office: `identityId` is whose they are. */
+/** `identityId` is the company or office that they belong to. */
 export type DocumentUpload = UploadOptions & { identityId: string }
 
-/** Fields go first: the service reads a form as it comes. */
+/** Fields go first, because the service reads a form as it arrives. */
 function formOf(field: string, pictures: Picture[], fields: Record<string, unknown> = {}) {
   const form = new FormData()
   for (const [name, value] of Object.entries(fields)) {

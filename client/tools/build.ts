@@ -1,4 +1,3 @@
-// The files that apps install: one of JavaScript for each entry, types beside them.
 import { execFileSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -11,13 +10,13 @@ const dist = folder('../dist')
 rmSync(dist, { recursive: true, force: true })
 await build({
   input: { index: folder('../src/index.ts'), chat: folder('../src/chat/index.ts') },
-  // What Hermes runs as it is.
+  // Hermes runs this version as it is.
   transform: { target: 'es2020' },
   output: { dir: dist, format: 'esm', minify: 'dce-only', chunkFileNames: 'shared.js' },
   logLevel: 'warn',
 })
 const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc')
-// Whether they are right is what `npm run check` looks at.
+// Not checked here, because `npm run check` does that.
 const types = ['--noEmit', 'false', '--declaration', '--emitDeclarationOnly', '--noCheck']
 execFileSync(
   process.execPath,

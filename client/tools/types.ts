@@ -1,7 +1,7 @@
-// npm run client:types: src/openapi.ts from the description of the API; with --check it only compares.
+// npm run client:types: writes src/openapi.ts from the API's description; with --check it only compares.
 import { readFileSync, writeFileSync } from 'node:fs'
 import openapiTypescript, { astToString, type OpenAPI3 } from 'openapi-typescript'
-import { errors } from '../../functions/_shared/errors.ts'
+import { errors } from '../../functions/_shared/errors/errors.ts'
 import { exactly } from '../../functions/api/http/plain-schemas.ts'
 import { describe } from '../../local/docs/openapi.ts'
 
@@ -24,7 +24,7 @@ type Description = {
 
 const file = new URL('../src/openapi.ts', import.meta.url)
 
-/** Refusals have types of their own (errors.ts); headers go unread. */
+/** Refusals have their own types (errors.ts); headers are unused. */
 function withoutRefusals(description: Description): OpenAPI3 {
   for (const operation of Object.values(description.paths).flatMap(Object.values<Operation>)) {
     const successes = Object.entries(operation.responses).filter(([status]) => status < '300')
@@ -36,7 +36,6 @@ function withoutRefusals(description: Description): OpenAPI3 {
   return { ...description, components: { schemas, parameters } } as unknown as OpenAPI3
 }
 
-/** The codes of an operation, from the responses that it declares. */
 function codesOf({ responses }: Operation): string[] {
   const refusals = Object.entries(responses).filter(([status]) => status >= '400')
   return refusals.flatMap(([, response]) => codesIn(response as Response))
@@ -47,7 +46,6 @@ function codesIn({ $ref, content }: Response): string[] {
   return Object.keys(content?.['application/json']?.examples ?? {})
 }
 
-/** The codes of each operation, which its success types do not show. */
 const refusals = ({ paths }: Description) =>
   Object.entries(paths).map(([path, operations]) => {
     const methods = Object.entries(operations).map(([method, operation]) =>
@@ -56,7 +54,6 @@ const refusals = ({ paths }: Description) =>
     return `\n  '${path}': {${methods.join('')}\n  }`
   }).join('')
 
-/** What each code says beside its text. */
 const detailsOf = ({ components }: Description) =>
   Object.entries(components.schemas.Problem.properties.error['x-details']).map(
     ([code, details]) => {
@@ -65,16 +62,12 @@ const detailsOf = ({ components }: Description) =>
     },
   ).join('')
 
-/** The POSTs that take an Idempotency-Key. */
 const repeatable = ({ paths }: Description) =>
   Object.keys(paths).filter((path) =>
     /idempotency-?key/i.test(JSON.stringify(paths[path]!.post?.parameters ?? []))
   )
 
-/**
- * The writes of what belongs to an identity, as `post /properties`. A switch is of the account, and names
- * another identity than the acting one.
- */
+/** Writes that belong to an identity, as `post /properties`. A switch belongs to the account. */
 const ofIdentity = ({ paths }: Description) =>
   Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations)
@@ -110,7 +103,7 @@ export interface DeclaredCodes {${codes}
 
 type Detail = Required<components['schemas']['Problem']['error']>
 
-/** What some codes say beside their text. */
+/** Further fields of some error codes. */
 export interface ErrorDetails {${details}
 }
 

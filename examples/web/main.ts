@@ -1,5 +1,4 @@
-// The frame: one page at a time, by the part of the address after #. Each file of pages/ is a feature
-// and can be read by itself.
+// One page at a time, by the part of the address after #. Each file of pages/ can be read by itself.
 import { client, followSession, me } from './service.ts'
 import { explain, html } from './ui.ts'
 import { chatPage, chatsPage } from './pages/chat.ts'
@@ -11,7 +10,7 @@ import { publishPage } from './pages/publish.ts'
 import { searchPage } from './pages/search.ts'
 import { signInPage } from './pages/sign-in.ts'
 
-/** Draws itself; `screen` is aborted when the person goes elsewhere, and with it what was asked. */
+/** Draws the page; `screen` is aborted with its requests when the person leaves. */
 export type Page = (into: HTMLElement, screen: AbortSignal, id: string) => Promise<void>
 
 const pages: Record<string, { page: Page; title?: string; personal?: true }> = {
@@ -50,5 +49,5 @@ const header = (here: string) => html`<header><a class="brand" href="#/search">�
     : html`<a class="plain" href="#/sign-in">دخول</a>`}</header>`
 
 addEventListener('hashchange', () => void show())
-// Another tab may sign in or out as well: then everything is drawn anew.
+// Another tab may sign in or out too; then everything is drawn again.
 void followSession(() => void show()).then(show)

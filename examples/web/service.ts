@@ -7,24 +7,23 @@ export type Card = Schemas['Card']
 
 export const url: string = import.meta.env.VITE_API ?? 'http://127.0.0.1:54321'
 
-// The session is kept in localStorage and renewed in time, once for all tabs.
+// The session is stored in localStorage and renewed in time, once for all tabs.
 export const client = createClient({ url, storage: localStorage })
 
 let session: Session | undefined
 let talking: Chat | undefined
 
-/** Whoever is signed in. */
 export const me = () => session
 
-/** The chat of whoever is signed in; it ends with the session by itself. */
+/** The chat of the signed-in person; it ends with the session. */
 export const chat = (): Chat => talking ??= createChat(client)
 
-/** Reads the session of an earlier visit, and calls back when somebody else acts from now on. */
+/** Reads the session of an earlier visit, and calls back when another identity starts to act. */
 export async function followSession(changed: () => void): Promise<void> {
   session = await client.auth.session()
   client.auth.onChange((now) => {
     const acts = (one?: Session) => `${one?.user.id} ${one?.activeIdentity?.id}`
-    const isOther = acts(now) !== acts(session) // else it was renewed
+    const isOther = acts(now) !== acts(session) // otherwise it was only renewed
     session = now
     if (!isOther) return
     talking = undefined
@@ -33,17 +32,16 @@ export async function followSession(changed: () => void): Promise<void> {
 }
 
 let areas: Promise<Map<string, Schemas['Area']>> | undefined
-/** The areas of Kuwait, asked for once. */
 export const allAreas = () =>
   areas ??= client.get('/meta/areas').then(({ items }) => new Map(items.map((area) => [area.id, area])))
 
 let enums: Promise<Schemas['Enums']> | undefined
-/** The words of a vocabulary, as «شقة» for apartment. */
+/** The texts of a vocabulary, such as «شقة» for apartment. */
 export async function words(vocabulary: string): Promise<Map<string, string>> {
   const all = await (enums ??= client.get('/meta/enums'))
   const entries = (all as Record<string, { code: string; textAr: string }[]>)[vocabulary] ?? []
   return new Map(entries.map(({ code, textAr }) => [code, textAr]))
 }
 
-/** Where a sandbox payment ends; an app gives its own address, which RETURN_URLS has to allow. */
+/** The return URL of a sandbox payment; an app gives its own, which RETURN_URLS has to allow. */
 export const returnUrl = `${url}/functions/v1/api/sandbox/done`

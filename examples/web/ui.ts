@@ -1,4 +1,3 @@
-// Elements from templates, texts, and the few parts that pages share.
 import { isApiError } from 'kuwait-property-client'
 import { allAreas, type Card, client, me } from './service.ts'
 
@@ -49,9 +48,9 @@ export function explain(error: unknown) {
   say(error.code === 'connection' ? 'لا يوجد اتصال، حاول مرة أخرى' : error.message)
 }
 
-/** Listens to a button: one press at a time, and what goes wrong is said. */
+/** Handles a button: one press at a time, and errors are shown. */
 export const press = (act: () => Promise<unknown>) => async (event: Event) => {
-  event.preventDefault() // it may lie on a link or in a form
+  event.preventDefault() // the button may be inside a link or a form
   const button = event.currentTarget as HTMLElement
   button.setAttribute('disabled', '')
   await act().catch(explain)
@@ -73,7 +72,6 @@ export function favoriteButton(id: string, isFavorite: boolean): HTMLElement {
   return button
 }
 
-/** A listing as lists show it. */
 export async function cardOf(card: Card): Promise<HTMLElement> {
   const size = card.landAreaM2 ?? card.builtAreaM2
   const facts = [

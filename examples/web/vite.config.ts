@@ -7,7 +7,7 @@ const client = here('../../client/src')
 
 export default defineConfig({
   root: here('.'),
-  // A port that the local stack lets in; elsewhere CORS_ORIGINS has it.
+  // The local stack accepts requests from this origin; elsewhere it must be listed in CORS_ORIGINS.
   server: { port: 5173, strictPort: true, fs: { allow: [here('../..')] } },
   resolve: {
     alias: {

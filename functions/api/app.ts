@@ -1,9 +1,8 @@
-/** The REST facade: its areas, and what surrounds them. */
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { cors } from 'hono/cors'
-import type { ApiEnv } from '../_shared/context.ts'
-import { env } from '../_shared/env.ts'
-import { isAllowedOrigin } from '../_shared/origins.ts'
+import type { ApiEnv } from '../_shared/caller/context.ts'
+import { isAllowedOrigin } from '../_shared/caller/origins.ts'
+import { env } from '../_shared/settings/env.ts'
 import { providerNamed } from '../payments/configured-providers.ts'
 import { contact } from './accounts/routes-contact.ts'
 import { passwords } from './accounts/routes-passwords.ts'
@@ -38,10 +37,10 @@ import { media } from './media/routes.ts'
 import { meta } from './meta.ts'
 import { devices } from './notifications/routes-devices.ts'
 import { notifications } from './notifications/routes.ts'
+import { advertisers } from './organisations/routes-advertisers.ts'
 import { organisations } from './organisations/routes.ts'
 import { accountExport } from './privacy.ts'
 import { propertyActions } from './properties/routes-actions.ts'
-import { advertisers } from './organisations/routes-advertisers.ts'
 import { properties } from './properties/routes.ts'
 import { reviews } from './reviews.ts'
 import { counts } from './search/routes-count.ts'
@@ -49,9 +48,9 @@ import { feed } from './search/routes-feed.ts'
 import { map } from './search/routes-map.ts'
 import { search } from './search/routes.ts'
 
-// The platform puts the name of the function before the path.
+// The platform puts the function's name before the path.
 const prefix = /^\/api(?=\/|$)/
-// What a URL would change about a path: such a one is parsed.
+// Paths that a URL parser would change do not match, and are parsed.
 const plainPath = /^http:\/\/[a-z0-9.:-]+(\/[\w/-]*)(?:$|\?)/
 
 function getPath({ url }: Request) {
@@ -73,7 +72,7 @@ const crossOrigin = cors({
     'If-Match',
     'X-Expect-Identity',
     'X-Proof',
-    // What supabase-js sends with every call, and by which a caller chooses the region of functions.
+    // supabase-js sends these with every call, and callers choose the functions' region by one.
     'apikey',
     'x-client-info',
     'x-region',
@@ -95,7 +94,7 @@ app.use(async (c, next) => {
   const preflight = await crossOrigin(c, next)
   if (preflight) {
     for (const [name, value] of Object.entries(c.get('headers'))) preflight.headers.set(name, value)
-  } else c.res.headers.set('Vary', c.get('headers').Vary) // which it has overwritten
+  } else c.res.headers.set('Vary', c.get('headers').Vary) // crossOrigin has overwritten it
   return preflight
 })
 app.use(authenticate)
@@ -153,7 +152,6 @@ if (env.docsUrl) {
   )
 }
 
-// A known path with another method is 405, an unknown path 404.
 const allowed = methodsOf(app)
 app.notFound((c) => {
   const methods = allowed(c.req.path)

@@ -1,14 +1,13 @@
-/** The service itself: its health and the table of errors. */
 import { z } from '@hono/zod-openapi'
-import { alarm } from '../_shared/alarms.ts'
-import { backendOnReserve } from '../_shared/db.ts'
-import { env } from '../_shared/env.ts'
-import { errors } from '../_shared/errors.ts'
-import { fetchService } from '../_shared/http-client.ts'
-import { diskWasFull } from '../_shared/pools.ts'
-import { withTimeout } from '../_shared/timeout.ts'
+import { backendOnReserve } from '../_shared/database/db.ts'
+import { diskWasFull } from '../_shared/database/pools.ts'
+import { alarm } from '../_shared/errors/alarms.ts'
+import { errors } from '../_shared/errors/errors.ts'
+import { withTimeout } from '../_shared/errors/timeout.ts'
+import { fetchService } from '../_shared/outside/http-client.ts'
+import { smsAsWanted, smsState } from '../_shared/outside/messages.ts'
+import { env } from '../_shared/settings/env.ts'
 import { paymentState } from '../payments/configured-providers.ts'
-import { smsAsWanted, smsState } from '../_shared/messages.ts'
 import { area, json, rarelyChanged, route, send, withoutToken } from './http/route.ts'
 
 const tags = ['service']
@@ -76,7 +75,7 @@ const table = route({
 
 const timeLimit = 2000
 
-/** By what a part says, too: Storage reports a lost database with status 200. */
+/** The body is checked too, because Storage reports a lost database with status 200. */
 async function isHealthy(path: string, check: (body: Record<string, unknown>) => boolean) {
   try {
     const response = await fetchService(path, {
@@ -101,7 +100,7 @@ async function checkParts() {
     isHealthy('/storage/v1/health', ({ healthy }) => healthy === true),
     isHealthy('/realtime/v1/api/ping', ({ message }) => message === 'Success'),
   ])
-  // Nothing else reports that no job runs any more.
+  // Nothing else reports that the jobs have stopped.
   if (database && !database.jobsRan) alarm('jobs_late', 'jobs')
   const stateOf = (up: unknown) => (up ? 'ok' : 'down')
   const refusesWrites = database?.readOnly ? 'read_only' : database && diskWasFull() && 'full'

@@ -1,6 +1,5 @@
-/** Favorites: the properties that the acting identity has saved. */
 import { z } from '@hono/zod-openapi'
-import { call } from '../_shared/db.ts'
+import { call } from '../_shared/database/db.ts'
 import { acting, area, json, pageOf, PageQuery, route, send } from './http/route.ts'
 import { Card, Fields, Property, Unavailable } from './properties/schemas.ts'
 

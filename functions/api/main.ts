@@ -1,24 +1,21 @@
-/**
- * The facade as a process of its own, where invocations of functions would cost more than a machine, in
- * the version of Deno that they run on (docs/deploy.md says how it is started). HOST and PORT say where it
- * listens, the other settings are those of the functions. TLS, and the time that a client may take, are
- * the business of what stands before it.
- */
-import { setting } from '../_shared/read-setting.ts'
-import { causeOf, placesOf } from '../_shared/refusal.ts'
+// The facade as its own process, for when function invocations would cost more than a machine
+// (docs/deploy.md). HOST and PORT say where it listens; the other settings are the functions'. TLS and
+// client time limits belong to the proxy in front.
+import { causeOf, placesOf } from '../_shared/errors/refusal.ts'
+import { setting } from '../_shared/settings/read-setting.ts'
 import { app } from './app.ts'
 import { handleThenDrain } from './http/drain-body.ts'
 
-/** Between the signal and the end of listening: whoever passes requests on hears of it meanwhile. */
+/** Milliseconds between the signal and the end of listening, so that proxies notice in time. */
 const notice = 3000
-/** How long requests may still take; a connection that was never used or a body that stalls would have no end. */
+/** Milliseconds for running requests, because an unused connection or a stalled body would never end. */
 const patience = 10_000
 
 const hostname = setting('HOST')!
 let stopping = false
 let server: Deno.HttpServer | undefined = undefined
 
-// What goes on after an answer, as codes that are sent.
+// Work after an answer, such as sending codes.
 const background = new Set<Promise<unknown>>()
 Object.assign(globalThis, {
   EdgeRuntime: {
@@ -29,7 +26,7 @@ Object.assign(globalThis, {
   },
 })
 
-// What goes wrong after one answer must not end the others.
+// A failure after one answer must not end the others.
 globalThis.addEventListener('unhandledrejection', (event) => {
   event.preventDefault()
   const error = event.reason instanceof Error ? event.reason : new Error(String(event.reason))
@@ -39,7 +36,7 @@ globalThis.addEventListener('unhandledrejection', (event) => {
 const after = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
 async function stop() {
-  // A second signal asks for the end at once.
+  // A second signal ends the process at once.
   if (stopping) Deno.exit(1)
   stopping = true
   console.log(JSON.stringify({ stopping: true }))
@@ -50,14 +47,14 @@ async function stop() {
 }
 for (const signal of ['SIGTERM', 'SIGINT'] as const) Deno.addSignalListener(signal, stop)
 
-// Last: whoever hears that it listens may end it.
+// Comes last, because a supervisor may end the process as soon as it listens.
 server = Deno.serve({
   hostname,
   port: Number(setting('PORT')),
   onListen: ({ port }) => console.log(JSON.stringify({ listening: `${hostname}:${port}` })),
 }, async (request) => {
   const response = await handleThenDrain(request, app.fetch)
-  // One that is kept would break under a request that is on its way.
+  // A connection kept alive would break under a request on its way.
   if (stopping) response.headers.set('Connection', 'close')
   return response
 })

@@ -1,13 +1,11 @@
-/** Vocabularies, places and what apps ask first: the same for everybody, and rarely changed. */
 import { z } from '@hono/zod-openapi'
-import { call } from '../_shared/db.ts'
-import { env } from '../_shared/env.ts'
-import { mailWorks, smsState } from '../_shared/messages.ts'
-import { variable } from '../_shared/read-setting.ts'
-import { missingInAccount } from '../_shared/setting-kinds.ts'
+import { call } from '../_shared/database/db.ts'
+import { mailWorks, smsState } from '../_shared/outside/messages.ts'
+import { env } from '../_shared/settings/env.ts'
+import { variable } from '../_shared/settings/read-setting.ts'
+import { missingInAccount } from '../_shared/settings/setting-kinds.ts'
 import { paymentState } from '../payments/configured-providers.ts'
 import { providers } from './accounts/social-tokens.ts'
-import { maxSize } from './media/upload-listings.ts'
 import {
   area,
   Count,
@@ -20,6 +18,7 @@ import {
   sendTagged,
   Time,
 } from './http/route.ts'
+import { maxSize } from './media/upload-listings.ts'
 
 const Word = z
   .object({
@@ -182,7 +181,6 @@ const app = route({
   },
 })
 
-/** What this service is configured for, and takes. */
 const configured = {
   signIn: {
     phone: smsState !== 'off',

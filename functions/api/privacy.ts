@@ -1,6 +1,5 @@
-/** The export of an account: everything that it owns. */
 import { z } from '@hono/zod-openapi'
-import { call } from '../_shared/db.ts'
+import { call } from '../_shared/database/db.ts'
 import { IdentityRecord, SessionRecord, User } from './accounts/schemas.ts'
 import { area, json, mine, route, send, Time } from './http/route.ts'
 import { Property } from './properties/schemas.ts'

@@ -1,7 +1,6 @@
-/** Reviews of identities by those who had contact with them. */
 import { z } from '@hono/zod-openapi'
-import { call } from '../_shared/db.ts'
-import { typed } from '../_shared/texts.ts'
+import { call } from '../_shared/database/db.ts'
+import { typed } from '../_shared/input/texts.ts'
 import {
   acting,
   area,
@@ -37,7 +36,6 @@ const Review = z
   })
   .openapi('Review', { description: 'What somebody says of an identity.' })
 
-// The database counts its characters, without white space around them.
 const Words = typed(1000)
 const comment = Words.nullish().describe('null or nothing: a rating alone.')
 

@@ -1,6 +1,3 @@
-/**
- * Whether a `system` frame of Realtime says that the channel hears the database now. A server that asks
- * everybody to connect anew says so with the same status, and closes the socket.
- */
+/** True when Realtime begins to send database changes. A request to reconnect has the same status. */
 export const saysHearing = ({ extension, status, message }: Record<string, unknown>): boolean =>
   extension === 'system' && status === 'ok' && message !== 'Server requested disconnect'

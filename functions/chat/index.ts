@@ -1,12 +1,11 @@
-/** Edge function `chat`: the gateway on the sockets of the platform. */
-import { inBackground } from '../_shared/background.ts'
-import { env } from '../_shared/env.ts'
+import { inBackground } from '../_shared/errors/background.ts'
+import { env } from '../_shared/settings/env.ts'
 import { closeCodes } from './protocol.ts'
 import { serveEdgeSocket } from './server/edge-socket.ts'
 import { agreedSubprotocol, namesIn, openGateway } from './server/gateway.ts'
 import { refusalResponse } from './server/http-refusal.ts'
 
-// A worker ends 150 s after its start on the smallest plan, whoever it serves.
+// On the smallest plan a worker ends 150 s after its start, even while it serves sockets.
 const workerLife = (env.gatewayMaxAge || 140) * 1000
 const begun = Date.now()
 
@@ -14,7 +13,7 @@ const gateway = openGateway({
   endOf: (opened) => opened < begun + workerLife ? begun + workerLife : opened + workerLife,
 })
 
-// Right after this event the worker may be gone: what is not sent in it is not sent.
+// The worker may end right after this event, so everything must be sent within it.
 addEventListener('beforeunload', () => gateway.close(closeCodes.tooOld, 'connect again'))
 
 Deno.serve((request) => {
@@ -28,12 +27,12 @@ Deno.serve((request) => {
     const { body, ...answer } = refusalResponse(decision)
     return new Response(body, answer)
   }
-  // The runtime knows a list by ", " alone; naming what it does not find there would be an error.
+  // The runtime splits the list only at ", ", and a name that it does not find there would be an error.
   const offered = request.headers.get('sec-websocket-protocol') ?? ''
   const agreed = agreedSubprotocol(namesIn(offered))
   const protocol = offered.split(', ').find((name) => name === agreed)
   const { socket, response } = Deno.upgradeWebSocket(request, { protocol, idleTimeout: 60 })
-  // A worker that nothing waits for is dropped in the middle of its life, open sockets or not.
+  // Without pending work the runtime ends a worker early, even with open sockets.
   inBackground(serveEdgeSocket(socket, decision.open))
   return response
 })

@@ -1,38 +1,33 @@
-/**
- * The messages of one conversation in their order, each once. Events come at most once and may be
- * late, doubled or missing; the history has all of them. A gap in `seq` is filled from there, when
- * the event that is missing has not come in a moment either.
- */
+// Delivers a conversation's messages in order, each once. Events may be late, doubled or missing, but the
+// history has all of them: it fills a gap in `seq` that lasts longer than a moment.
 import type { Message } from './protocol.ts'
 
 export type Page = { items: Message[]; hasMore: boolean }
 
 type Options = {
-  /** The last message that is known already. */
+  /** The `seq` of the last known message. */
   after: number
   history: (afterSeq: number) => Promise<Page>
   deliver: (message: Message) => void
-  /** Waits until the receiver can take more. */
   ready?: () => Promise<void>
   failed: (error: unknown) => void
 }
 
-// Milliseconds that an event may be later than what came after it.
+// Milliseconds that a message's event may come after that of a later message.
 const patience = 80
-// More of them are left to the history.
+// Further early messages are read from the history.
 const mostEarly = 100
 
 export class MessageFeed {
   private readonly options: Options
-  /** Messages that came before one of those before them. */
+  /** Messages that arrived before an earlier one did. */
   private readonly early = new Map<number, Message>()
-  /** There are messages up to this one. */
+  /** The highest `seq` known to exist. */
   private newest: number
   private filling = false
   private fillAgain = false
   private stopped = false
   private timer: ReturnType<typeof setTimeout> | undefined
-  /** The highest `seq` that was delivered. */
   last: number
 
   constructor(options: Options) {
@@ -40,16 +35,15 @@ export class MessageFeed {
     this.last = this.newest = options.after
   }
 
-  /** Takes a message from an event. */
   take(message: Message): void {
     if (this.stopped || message.seq <= this.last) return
     if (this.early.size < mostEarly) this.early.set(message.seq, message)
-    // What is read from the history comes first.
+    // Messages read from the history come first.
     if (!this.filling) this.deliverEarly()
     this.reaches(message.seq)
   }
 
-  /** There are messages up to this one: those that do not come are read in a moment. */
+  /** Says that messages exist up to this one. Missing ones are read after a moment. */
   reaches(seq: number): void {
     this.newest = Math.max(this.newest, seq)
     if (this.stopped || this.filling || this.newest <= this.last) return
@@ -59,7 +53,7 @@ export class MessageFeed {
     }, patience)
   }
 
-  /** Delivers what is in the history and was not delivered yet; reads it once at a time. */
+  /** Delivers undelivered messages from the history; reads run one at a time. */
   async fill(): Promise<void> {
     if (this.stopped) return
     this.fillAgain = true
@@ -74,7 +68,7 @@ export class MessageFeed {
       }
       this.filling = false
       this.deliverEarly()
-      // What the history does not have there is not; what was announced meanwhile may still come.
+      // A message missing in the history does not exist; one announced meanwhile may still come.
       if (this.newest === newest) this.newest = this.last
       this.reaches(this.newest)
     } catch (error) {
@@ -84,13 +78,12 @@ export class MessageFeed {
     }
   }
 
-  /** Nothing is delivered any more, whatever is on its way. */
   stop(): void {
     this.stopped = true
     clearTimeout(this.timer)
   }
 
-  /** True when there is more. */
+  /** Returns true if there is more. */
   private async readPage(): Promise<boolean> {
     await this.options.ready?.()
     if (this.stopped) return false

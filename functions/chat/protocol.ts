@@ -1,15 +1,9 @@
-/**
- * What clients and the chat gateway say to one another (contract, section 6), and the limits that the
- * gateway keeps.
- */
-
-export type * from '../_shared/chat-protocol.ts'
+export type * from '../_shared/chat/protocol.ts'
 
 /** The subprotocol; a token comes beside it as `bearer.<token>`. */
 export const subprotocol = 'chat'
 export const tokenPrefix = 'bearer.'
 
-/** Why a socket was closed. */
 export const closeCodes = {
   stopping: 1001,
   binary: 1003,
@@ -24,21 +18,19 @@ export const closeCodes = {
   tooMany: 4429,
 } as const
 
-/** Limits of one socket; a client that keeps them meets no refusal. */
+/** Limits of one socket; a client within them is never refused. */
 export const limits = {
-  /** A body of 4000 characters in any script fits. */
+  /** Fits a body of 4000 characters in any script. */
   frameBytes: 64 * 1024,
-  /** Until a socket must have shown its token. */
   authSeconds: 10,
-  /** Messages at once after a pause; GATEWAY_MESSAGES says how many a second. */
+  /** Messages allowed at once after a pause; GATEWAY_MESSAGES is the number per second. */
   messageBurst: 20,
-  /** Frames of any kind, and how many at once after a pause. */
+  /** Frames of any kind; the burst is allowed after a pause. */
   framesPerSecond: 50,
   frameBurst: 200,
-  /** Refusals for haste within a minute that end the socket. */
+  /** Rate refusals within a minute that end the socket. */
   offences: 3,
-  /** Conversations that a socket may have joined. */
   conversations: 50,
-  /** What may wait for a client that does not read. */
+  /** Bytes that may be queued for a client that does not read. */
   bufferedBytes: 1024 * 1024,
 } as const

@@ -1,10 +1,6 @@
-/**
- * The doors of Auth that only the facade may use, tried once a day and after a deployment: hosted projects
- * get new versions of Auth unasked. The account is the decoy, as which nobody signs in.
- */
-import { alarm, settleAlarm } from '../_shared/alarms.ts'
-import { unknownPassword } from '../_shared/crypto.ts'
-import { backend } from '../_shared/db.ts'
+// Daily and after a deployment, tries the entrances of Auth that only the facade may use, because hosted
+// projects get new versions unasked. It uses the decoy account, which has no owner.
+import { unknownPassword } from '../_shared/auth/secrets.ts'
 import {
   decoy,
   discardSession,
@@ -12,17 +8,16 @@ import {
   request,
   resetPassword,
   signIn,
-} from '../_shared/supabase-auth.ts'
+} from '../_shared/auth/supabase-auth.ts'
+import { backend } from '../_shared/database/db.ts'
+import { alarm, settleAlarm } from '../_shared/errors/alarms.ts'
 
 const kind = 'auth_door_open'
 
 const someDigits = (count: number) =>
   String(crypto.getRandomValues(new Uint32Array(1))[0]! % 10 ** count).padStart(count, '0')
 
-/**
- * What anybody with an access token may ask of Auth, and must not get. New ones each time: what Auth kept of
- * an earlier try says nothing. Nobody has them; no number in Kuwait begins with 0.
- */
+/** New values each time, because Auth may have stored earlier ones. No number in Kuwait begins with 0. */
 const changes = {
   password: unknownPassword,
   email: () => `${crypto.randomUUID()}@accounts.invalid`,
@@ -30,10 +25,10 @@ const changes = {
 }
 
 type Door = keyof typeof changes | 'provider'
-/** Silent: neither opened nor refused by the fence, as by an Auth that is too busy. */
+/** Silent means neither opened nor refused by the fence, for example by a busy Auth. */
 type Outcome = 'open' | 'shut' | 'silent'
 
-/** What the fence says (sql/03_accounts/6_events_auth_…). What Auth refuses for a reason of its own proves nothing. */
+/** Texts of the fence (sql/03_accounts/6_events_auth_…). Auth's own refusals prove nothing. */
 const refusals = [
   'A password is changed by POST /auth/password/change',
   'Email and phone are not changed at Auth',
@@ -45,12 +40,10 @@ const isRefusedByFence = ({ message, msg }: Record<string, unknown>) =>
 
 const idOfDecoy = () => backend<string | null>('account_with', { identifier: decoy.value })
 
-/**
- * One try at a time: each sets the decoy's password. One that was cut off is waited for two minutes; one that
- * takes longer than that has lost its place to another.
- */
+/** Each try sets the decoy's password. An interrupted or slow run loses its turn after two minutes. */
 async function alone<T>(work: () => Promise<T>): Promise<T> {
-  const claim = () => backend<string | null>('claim_moment', { name: 'doors', every: '2 minutes' })
+  const claim = () =>
+    backend<string | null>('claim_timestamp', { name: 'doors', every: '2 minutes' })
   const end = Date.now() + 120_000
   let claimed = await claim()
   while (!claimed) {
@@ -61,11 +54,11 @@ async function alone<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } finally {
-    await backend('release_moment', { name: 'doors', claimed })
+    await backend('release_timestamp', { name: 'doors', claimed })
   }
 }
 
-/** Whether Auth has, or keeps for a confirmation, this email or phone of the user; undefined: it does not say. */
+/** Tells whether Auth stored the value for the user, even if unconfirmed; undefined if unknown. */
 async function hasTaken(id: string, value: string): Promise<boolean | undefined> {
   const { status, body } = await request('GET', `/admin/users/${id}`)
   if (status !== 200) return undefined
@@ -84,7 +77,8 @@ async function tryEach(id: string): Promise<Map<Door, Outcome>> {
       const { status, body } = await request('PUT', '/user', {
         token: tokens.access_token,
         body: { [name]: value, current_password: current },
-        versioned: false, // or the fence's own refusal is a failure of Auth's
+        // With the header, Auth reports the fence's refusal as a failure of its own.
+        versioned: false,
       })
       const opened = name === 'password' ? status === 200 : await hasTaken(id, value)
       const isShut = opened === false && (status === 200 || isRefusedByFence(body))
@@ -94,7 +88,7 @@ async function tryEach(id: string): Promise<Map<Door, Outcome>> {
     outcomes.set('provider', open ? 'open' : 'shut')
   } finally {
     await discardSession(tokens)
-    // It may be the decoy no more, or will not be once somebody confirms that.
+    // The user may no longer be the decoy, or may stop being it once the change is confirmed.
     if (outcomes.get('email') !== 'shut' || outcomes.get('phone') !== 'shut') {
       await request('DELETE', `/admin/users/${id}`)
       await ensureDecoy()
@@ -103,7 +97,7 @@ async function tryEach(id: string): Promise<Map<Door, Outcome>> {
   return outcomes
 }
 
-/** Tries each door, and gives those that open; each of them is an alarm until it is refused. */
+/** Tries each entrance and returns the open ones. Each is an alarm until Auth refuses it. */
 export async function tryDoors(): Promise<string[]> {
   const outcomes = await alone(async () => {
     await ensureDecoy()
@@ -116,16 +110,16 @@ export async function tryDoors(): Promise<string[]> {
   return [...outcomes].filter(([, outcome]) => outcome === 'open').map(([door]) => door)
 }
 
-/** Job: once a day; what failed is tried again at the next run. */
+/** Job: runs once a day; a failed try is repeated at the next run. */
 export async function tryDoorsDaily(): Promise<number> {
   const moment = { name: 'doors_tried', every: '1 day' }
-  const claimed = await backend<string | null>('claim_moment', moment)
+  const claimed = await backend<string | null>('claim_timestamp', moment)
   if (!claimed) return 0
   try {
     await tryDoors()
     return 1
   } catch (error) {
-    await backend('release_moment', { name: moment.name, claimed })
+    await backend('release_timestamp', { name: moment.name, claimed })
     throw error
   }
 }

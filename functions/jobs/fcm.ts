@@ -1,12 +1,11 @@
-/** Firebase Cloud Messaging, HTTP v1: one call for one device, and what its answer means. */
+// Firebase Cloud Messaging, HTTP v1: one call per device.
 import { importPKCS8, SignJWT } from 'jose'
-import { alarm } from '../_shared/alarms.ts'
-import { fetchOnce, formType } from '../_shared/http-client.ts'
-import { isSecret } from '../_shared/is-secret.ts'
-import { refuseSecret, setting, variable } from '../_shared/read-setting.ts'
-import { missingInAccount } from '../_shared/setting-kinds.ts'
+import { alarm } from '../_shared/errors/alarms.ts'
+import { fetchOnce, formType } from '../_shared/outside/http-client.ts'
+import { isSecret } from '../_shared/settings/is-secret.ts'
+import { refuseSecret, setting, variable } from '../_shared/settings/read-setting.ts'
+import { missingInAccount } from '../_shared/settings/setting-kinds.ts'
 
-/** A push as `claim_pushes` hands it out. */
 export type Push = {
   id: number
   lease: string
@@ -23,24 +22,21 @@ export type Push = {
 }
 
 /**
- * sent; dead: no device has this token any more; dropped: never to be sent as it is; retry: perhaps
- * later, `wait` seconds at least; `all` says that every other push would fare the same now.
+ * sent; dead: no device has this token any more; dropped: it can never be sent; retry: try again after at
+ * least `wait` seconds; `all`: every other push would fail the same way now.
  */
 export type Outcome = {
   outcome: 'sent' | 'dead' | 'dropped' | 'retry'
   wait?: number
   all?: boolean
   why?: string
-  /** Somebody has to look at it. */
+  /** An administrator has to look at it. */
   alert?: boolean
 }
 
 type Account = { projectId: string; email: string; key: string; tokenUrl: string; url: string }
 
-/**
- * The service account in FCM_SERVICE_ACCOUNT, the JSON as Google gives it. FCM_URL puts a stub in
- * the place of Google.
- */
+/** Reads Google's JSON from FCM_SERVICE_ACCOUNT. FCM_URL replaces Google with a stub. */
 function readAccount(): Account | undefined {
   const text = variable('FCM_SERVICE_ACCOUNT')
   if (!text) return undefined
@@ -66,7 +62,7 @@ function readAccount(): Account | undefined {
 
 const account = readAccount()
 
-/** Whether pushes can be sent at all; otherwise they wait in the outbox. */
+/** If false, pushes wait in the outbox. */
 export const configured = account !== undefined
 
 type Answer = { status: number; body: Record<string, unknown>; retryAfter?: number }
@@ -78,7 +74,7 @@ async function post(url: string, headers: Record<string, string>, body: BodyInit
   try {
     parsed = JSON.parse(text)
   } catch {
-    // No JSON: the status alone counts.
+    // The answer is not JSON, so only the status is used.
   }
   return {
     status: response.status,
@@ -87,14 +83,12 @@ async function post(url: string, headers: Record<string, string>, body: BodyInit
   }
 }
 
-/** Retry-After in seconds, an hour at most: a number or a date. */
+/** Retry-After in seconds, given as a number or a date, at most an hour. */
 function secondsOf(header: string | null): number | undefined {
   if (!header) return undefined
   const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000
   return Number.isFinite(seconds) ? Math.min(3600, Math.max(0, Math.ceil(seconds))) : undefined
 }
-
-// The access token -------------------------------------------------------------------------------
 
 let token: { value: string; until: number } | undefined
 let pendingToken: Promise<string> | undefined
@@ -129,7 +123,7 @@ async function requestToken({ email, key, tokenUrl }: Account): Promise<string> 
     token = { value: body.access_token, until: Date.now() + Math.max(life - 300, life / 2) * 1000 }
     return token.value
   } catch (error) {
-    // Nothing of the key may get into the log.
+    // No part of the key may get into the log.
     throw error instanceof NoToken ? error : new NoToken((error as Error).name)
   }
 }
@@ -139,11 +133,9 @@ function accessToken(from: Account): Promise<string> {
   return pendingToken ??= requestToken(from).finally(() => (pendingToken = undefined))
 }
 
-// One push ---------------------------------------------------------------------------------------
-
 function message({ token, title, body, data, collapseKey, category, badge, expiresAt }: Push) {
   const life = Math.max(0, expiresAt - Math.floor(Date.now() / 1000))
-  // The same key replaces what the device still shows: twice sent is once seen.
+  // The device replaces a notification with the same key, so a repeated push is seen once.
   return {
     message: {
       token,
@@ -170,12 +162,12 @@ function message({ token, title, body, data, collapseKey, category, badge, expir
   }
 }
 
-/** Sends one push and says what became of it; never throws. */
+/** Sends one push and returns its outcome; never throws. */
 export async function send(push: Push): Promise<Outcome> {
   try {
     let answer = await attempt(push, account!)
     if (answer.status === 401 && codeOf(answer) !== 'THIRD_PARTY_AUTH_ERROR') {
-      token = undefined // perhaps revoked before its time: one new token, one more try
+      token = undefined // perhaps revoked early, so try once more with a new one
       answer = await attempt(push, account!)
     }
     return judge(answer)
@@ -189,7 +181,7 @@ export async function send(push: Push): Promise<Outcome> {
         alert: true,
       }
     }
-    // Too slow or cut off: it may have gone out.
+    // The request was too slow or interrupted, so the push may have gone out.
     return { outcome: 'retry', why: (error as Error).name }
   }
 }
@@ -212,14 +204,13 @@ const detailsOf = ({ body }: Answer) => {
   return (Array.isArray(details) ? details : []).map((detail) => Object(detail) as Detail)
 }
 
-/** FCM's own code; where it says none, an argument that is wrong is still one. */
+/** FCM's own error code; without one, INVALID_ARGUMENT is used if that is the status. */
 function codeOf(answer: Answer): unknown {
   const { status } = Object(answer.body.error) as { status?: unknown }
   return detailsOf(answer).map(({ errorCode }) => errorCode).find(Boolean) ??
     (status === 'INVALID_ARGUMENT' ? status : undefined)
 }
 
-/** What an answer means; the classes of FCM's error codes. */
 function judge(answer: Answer): Outcome {
   const { status, body, retryAfter } = answer
   const code = codeOf(answer)
@@ -231,7 +222,7 @@ function judge(answer: Answer): Outcome {
     case 'SENDER_ID_MISMATCH':
       return { outcome: 'dead', why, alert: true }
     case 'INVALID_ARGUMENT':
-      // Only an error about the token speaks against the token.
+      // Only an error about the token means that the token is dead.
       return { outcome: aboutToken(answer) ? 'dead' : 'dropped', why, alert: !aboutToken(answer) }
     case 'THIRD_PARTY_AUTH_ERROR':
       return { outcome: 'retry', wait: 600, why, alert: true }
@@ -246,7 +237,7 @@ function judge(answer: Answer): Outcome {
   if (status === 503) {
     return { outcome: 'retry', wait: retryAfter, all: retryAfter !== undefined, why }
   }
-  // The project, its rights or the address are wrong: no token is to blame.
+  // The project, its rights or the address are wrong, and not the token.
   if ([401, 403, 404].includes(status)) {
     return { outcome: 'retry', wait: 60, all: true, why, alert: true }
   }

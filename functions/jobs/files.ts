@@ -1,11 +1,9 @@
-/** Files of pictures: the unwanted are removed, and files and rows are compared. */
-import { alarm } from '../_shared/alarms.ts'
-import { backend } from '../_shared/db.ts'
-import { type Bucket, removeFiles, saveAddresses } from '../_shared/supabase-storage.ts'
+import { backend } from '../_shared/database/db.ts'
+import { alarm } from '../_shared/errors/alarms.ts'
+import { type Bucket, removeFiles, saveAddresses } from '../_shared/outside/supabase-storage.ts'
 
 type Due = { bucket: Bucket; names: string[] }[]
 
-/** Has Storage delete what the database names and confirms it, until nothing more is named. */
 export async function removeUnusedFiles(): Promise<number> {
   let all = 0
   let attempted: Due = []
@@ -17,7 +15,7 @@ export async function removeUnusedFiles(): Promise<number> {
   }
 }
 
-/** Compares files and rows, a stretch at each run. A difference is a fault of ours, so an alarm. */
+/** Compares part of the files and rows at each run. A difference is our fault, so it raises an alarm. */
 export async function compareFilesAndRows(): Promise<number> {
   await saveAddresses()
   const wrong = await backend<number>('reconcile_media', {})

@@ -1,31 +1,25 @@
-/**
- * Edge function `jobs`: scheduled work, one SQL function per job. The local stack calls it every
- * minute, and `jobs/often` every two seconds; hosted projects schedule both with
- * supabase/schedule.sql. Deploy asks `jobs/address` which address it sees, and `jobs/doors` which doors of
- * Auth are open.
- */
-import { alarm } from '../_shared/alarms.ts'
-import { revokeAppleTokens } from '../_shared/apple.ts'
-import { inBackground } from '../_shared/background.ts'
-import { clientAddress } from '../_shared/client-address.ts'
-import { isSecretKey } from '../_shared/crypto.ts'
-import { backend, type BackendFunction } from '../_shared/db.ts'
-import { env } from '../_shared/env.ts'
-import { causeOf } from '../_shared/refusal.ts'
-import { ensureDecoy } from '../_shared/supabase-auth.ts'
+// Edge function `jobs`: scheduled work, one SQL function per job. It runs every minute, and `jobs/often`
+// every two seconds (hosted: supabase/schedule.sql). Deploy asks `jobs/address` for the address it sees,
+// and `jobs/doors` for open entrances of Auth.
+import { revokeAppleTokens } from '../_shared/auth/apple.ts'
+import { isSecretKey } from '../_shared/auth/secrets.ts'
+import { ensureDecoy } from '../_shared/auth/supabase-auth.ts'
+import { clientAddress } from '../_shared/caller/client-address.ts'
+import { backend, type BackendFunction } from '../_shared/database/db.ts'
+import { alarm } from '../_shared/errors/alarms.ts'
+import { inBackground } from '../_shared/errors/background.ts'
+import { causeOf } from '../_shared/errors/refusal.ts'
+import { env } from '../_shared/settings/env.ts'
 import { tryDoors, tryDoorsDaily } from './doors.ts'
 import { compareFilesAndRows, removeUnusedFiles } from './files.ts'
-import { lookUpPayments, lookUpRefunds } from './payments.ts'
 import { sendContactMessages, tellOfCodes } from './messages.ts'
+import { lookUpPayments, lookUpRefunds } from './payments.ts'
 import { sendPushes } from './push.ts'
 
-/**
- * Each takes nothing, may run twice at once, and gives the number of things it did, a few at a time:
- * it is called until there is nothing left to do, or its time is over and the next run goes on.
- */
+/** Each may run twice at once and returns how much it did; it is called until nothing is left. */
 const sqlJobs: BackendFunction[] = [
   'delete_due_accounts',
-  'tell_of_stopped_deletions',
+  'notify_of_stopped_deletions',
   'give_up_unreachable_accounts',
   'end_suspensions',
   'end_sessions_left',
@@ -64,7 +58,6 @@ const sqlJobs: BackendFunction[] = [
   'warn_expiring_listings',
 ]
 
-/** Those that ask a service outside, or do a stretch of a long way at each run. */
 const otherJobs: Record<string, () => Promise<number>> = {
   keep_decoy: ensureDecoy,
   tell_of_codes: tellOfCodes,
@@ -77,7 +70,7 @@ const otherJobs: Record<string, () => Promise<number>> = {
   reconcile_media: compareFilesAndRows,
 }
 
-/** What people wait for. `jobs/<name>` runs one of them alone, whatever else is running. */
+/** Jobs that people wait for. `jobs/<name>` runs one alone, whatever else is running. */
 const frequentJobs: Record<string, () => Promise<number>> = {
   notify_of_sign_ins: () => untilDone('notify_of_sign_ins'),
   notify_of_terms: () => untilDone('notify_of_terms'),
@@ -101,7 +94,7 @@ async function run(name: string, work: () => Promise<number>) {
     (done) => ({ done }),
     (error) => ({ error: causeOf(error) }),
   )
-  // What runs every two seconds is logged only when it did something.
+  // Frequent jobs are logged only if they did something.
   if (!Object.hasOwn(frequentJobs, name) || !('done' in outcome && outcome.done === 0)) {
     console.log(
       JSON.stringify({ job: name, ...outcome, ms: Math.round(performance.now() - started) }),
@@ -112,7 +105,7 @@ async function run(name: string, work: () => Promise<number>) {
 
 const running = new Set<string>()
 
-/** A job that failed is an alarm until it succeeds again. */
+/** A failed job is an alarm until it succeeds again. */
 async function reportFailures(outcomes: Awaited<ReturnType<typeof run>>[]) {
   const succeeded = outcomes.filter(([, outcome]) => 'done' in outcome).map(([name]) => name)
   await backend('settle_alarms', { kind: 'job_failed', subjects: succeeded }).catch(() => {})
@@ -121,7 +114,7 @@ async function reportFailures(outcomes: Awaited<ReturnType<typeof run>>[]) {
   }
 }
 
-/** The address that the caller seems to have: deploy measures CLIENT_IP_HOPS by it. */
+/** The caller's address as seen here; deploy derives CLIENT_IP_HOPS from it. */
 function seenAddress(request: Request) {
   const forwardedFor = request.headers.get('x-forwarded-for')
   return {
@@ -137,14 +130,14 @@ async function runAll(job: string) {
     for (const name of sqlJobs) outcomes.push(await run(name, () => untilDone(name, 10_000)))
     for (const [name, work] of Object.entries(otherJobs)) outcomes.push(await run(name, work))
     await reportFailures(outcomes)
-    // At the very end: a run that is cut short does not count.
+    // This comes last, so that an interrupted run is not recorded.
     await backend('note_jobs_ran', {}).catch(() => {})
   }
   const quick = Object.entries(frequentJobs).filter(([name]) =>
     !Object.hasOwn(frequentJobs, job) || name === job
   )
-  // All at once: no push waits for a broadcast to many. What is still running is not started again:
-  // jobs that wait for a lock must not take all connections from people.
+  // They run in parallel, so that no push waits for a broadcast. A running job is not started again: jobs
+  // waiting for a lock must not use up the connections.
   outcomes.push(
     ...await Promise.all(quick.map(async ([name, work]) => {
       if (job === name) return await run(name, work)

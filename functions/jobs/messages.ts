@@ -1,11 +1,11 @@
-/** Sends what tells a phone or email that an account was changed; what fails is tried again. */
-import { backend } from '../_shared/db.ts'
-import { env } from '../_shared/env.ts'
-import { codesAreSent, deliver } from '../_shared/messages.ts'
+// Notifies a phone or email of changes to its account; failed messages are tried again.
+import { backend } from '../_shared/database/db.ts'
+import { codesAreSent, deliver } from '../_shared/outside/messages.ts'
+import { env } from '../_shared/settings/env.ts'
 
 type Queued = { id: string; to: string; body: string }
 
-/** Job: a batch, one after another: there are few. */
+/** Job: sends a batch one by one, because there are few. */
 export async function sendContactMessages(): Promise<number> {
   const { smsPerDay } = env
   const messages = await backend<Queued[]>('take_contact_messages', { smsPerDay })
@@ -19,5 +19,5 @@ export async function sendContactMessages(): Promise<number> {
   return sent
 }
 
-/** Job: tells the database whether codes are sent, on which what is asked of people depends. */
+/** Job: tells the database whether codes are sent, which decides how users prove their identity. */
 export const tellOfCodes = () => backend<number>('set_codes_are_sent', { areSent: codesAreSent })

@@ -1,17 +1,13 @@
-/** Looks up payments that stay open and refunds that stay requested: no event of theirs has come. */
-import { alarm } from '../_shared/alarms.ts'
-import { backend } from '../_shared/db.ts'
-import { causeOf } from '../_shared/refusal.ts'
+import { backend } from '../_shared/database/db.ts'
+import { alarm } from '../_shared/errors/alarms.ts'
+import { causeOf } from '../_shared/errors/refusal.ts'
 import { providerNamed } from '../payments/configured-providers.ts'
 import { askForRefund, lookUp, lookUpRefund, lookUpRefundsOf } from '../payments/events.ts'
 import { ProviderUnreachable, type RefundOrder } from '../payments/provider.ts'
 
 type Due = { paymentId: string; provider: string; ref: string | null; createdAt: string }
 
-/**
- * One that fails stops none of the others, and is looked up again later. An unreachable provider is
- * common, everything else is an alarm.
- */
+/** A failure stops no other and is retried; it raises an alarm unless the provider is unreachable. */
 async function each<T>(
   list: T[],
   nameOf: (one: T) => string,
@@ -19,7 +15,7 @@ async function each<T>(
 ): Promise<number> {
   const waiting = [...list]
   let done = 0
-  // A provider counts how often it is asked, so few at a time.
+  // Few at a time, because providers limit requests.
   await Promise.all(Array.from({ length: 4 }, async () => {
     for (let one = waiting.shift(); one; one = waiting.shift()) {
       try {

@@ -1,21 +1,20 @@
-/** Drains the outbox of pushes: leases a batch, sends it a few at a time, reports each outcome. Sending: fcm.ts. */
-import { alarm } from '../_shared/alarms.ts'
-import { backend } from '../_shared/db.ts'
-import { causeOf } from '../_shared/refusal.ts'
+import { backend } from '../_shared/database/db.ts'
+import { alarm } from '../_shared/errors/alarms.ts'
+import { causeOf } from '../_shared/errors/refusal.ts'
 import { configured, type Outcome, type Push, send } from './fcm.ts'
 
 const batch = 100
 const concurrency = 20
-/** A run ends before the next one is due, which goes on with the rest. */
+/** Milliseconds after which a run stops. It ends before the next run is due, which sends the rest. */
 const runTime = 20_000
 
-// FCM asked everybody to wait. What is leased here goes back; the database leases nothing to others.
+// FCM asked all senders to wait. Leased pushes go back, and the database leases none to others.
 let pausedUntil = 0
 let lastNotice = 0
 
 const backOff = (attempts: number) => Math.min(3600, 5 * 4 ** (attempts - 1))
 
-/** Seconds until the next try: at least what was asked for, longer each time, never all at once. */
+/** Seconds until the next try: at least those requested, longer each time, and random. */
 function waitOf({ wait = 0 }: Outcome, attempts: number, random = Math.random()): number {
   return Math.max(wait, Math.ceil(backOff(attempts) * (0.75 + random / 2)))
 }
@@ -48,7 +47,6 @@ async function deliver(push: Push): Promise<boolean> {
   return outcome === 'sent'
 }
 
-/** Delivers a batch, some at a time; a failure of one leaves the others alone. */
 async function deliverAll(pushes: Push[]): Promise<number> {
   let sent = 0
   const next = pushes.values()
@@ -57,7 +55,7 @@ async function deliverAll(pushes: Push[]): Promise<number> {
       try {
         if (await deliver(push)) sent++
       } catch (error) {
-        // The database was not reached: the lease ends by itself.
+        // The database was not reached; the lease expires by itself.
         const why = causeOf(error as Error)
         console.error(JSON.stringify({ push: push.id, error: why }))
         await alarm('job_failed', 'send_pushes', { push: push.id, why })
@@ -67,7 +65,6 @@ async function deliverAll(pushes: Push[]): Promise<number> {
   return sent
 }
 
-/** Sends what is due, until nothing is or the time is over; answers how many went out. */
 export async function sendPushes(): Promise<number> {
   if (!configured) {
     if (Date.now() - lastNotice > 60_000 && await backend<boolean>('has_pushes', {})) {

@@ -1,13 +1,11 @@
-/** Which payment providers are configured, and which of them takes new charges. */
-import { alarm } from '../_shared/alarms.ts'
-import { env } from '../_shared/env.ts'
-import { secret, setting } from '../_shared/read-setting.ts'
+import { alarm } from '../_shared/errors/alarms.ts'
+import { env } from '../_shared/settings/env.ts'
+import { secret, setting } from '../_shared/settings/read-setting.ts'
 import { myfatoorah } from './myfatoorah.ts'
 import type { Provider } from './provider.ts'
 import { sandbox } from './sandbox.ts'
 import { tap } from './tap.ts'
 
-/** Where providers call us. */
 const webhookUrl = (name: string) => `${env.apiUrl}/payments/webhook/${name}`
 
 const filled = (...values: (string | undefined)[]) =>
@@ -45,7 +43,7 @@ function configuredSandbox(): Provider | undefined {
   return shared && !env.production ? sandbox({ url: env.apiUrl, secret: shared }) : undefined
 }
 
-/** All that are configured: webhooks are accepted of all, new charges are made by one. */
+/** Webhooks are accepted from all of them; new charges use one. */
 export const providers: Provider[] = [configuredTap(), configuredMyFatoorah(), configuredSandbox()]
   .filter((provider) => provider !== undefined)
 
@@ -59,8 +57,6 @@ function chosen(): Provider | undefined {
   return provider
 }
 
-/** The provider of new charges, if there is one. */
 export const provider = chosen()
 
-/** For /health. */
 export const paymentState = !provider ? 'off' : provider.mode === 'live' ? 'live' : 'sandbox'

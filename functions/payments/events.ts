@@ -1,6 +1,6 @@
-/** Events of providers: the provider is asked about each, and its answer goes to the database. */
-import { sha256 } from '../_shared/crypto.ts'
-import { backend } from '../_shared/db.ts'
+// On an event the provider is queried, and its answer goes to the database.
+import { backend } from '../_shared/database/db.ts'
+import { sha256 } from '../_shared/input/hashes.ts'
 import {
   type Provider,
   ProviderDeclined,
@@ -9,21 +9,18 @@ import {
   type RefundOrder,
 } from './provider.ts'
 
-/** `final`: the outcome is known. Until then the same event is looked up again. */
+/** `final` means that the outcome is known. Until then the same event is looked up again. */
 export type Received = { received: true; duplicate: boolean; outcome?: string; final?: boolean }
 
 const duplicate: Received = { received: true, duplicate: true }
 
-/**
- * Identifies an event: its kind, its reference and the hash of what was signed. Whoever has a genuine
- * event can change the rest of it, which must not make it pass for another one.
- */
+/** Only the signed part counts: the rest can be forged and must not make an event look like another. */
 async function eventKeyOf({ kind, reference, signed }: ProviderEvent): Promise<string> {
   const key = [kind, reference ?? '', await sha256(signed)].join(':')
   return /^[\x20-\x7e]{1,500}$/.test(key) ? key : await sha256(key)
 }
 
-// Final events that were committed here, so that their repetition costs no query.
+// Final events already committed, so that repetitions cost no query.
 const finished = new Set<string>()
 const capacity = 10_000
 
@@ -34,7 +31,7 @@ function remember(key: string) {
 
 const underWay = new Map<string, Promise<Received>>()
 
-/** Receives an event. The same one at the same time waits for the first, and fails with it. */
+/** Receives an event. A simultaneous repetition waits for the first, and fails with it. */
 export async function receiveEvent(
   provider: Provider,
   event: ProviderEvent,
@@ -45,7 +42,7 @@ export async function receiveEvent(
   if (finished.has(key)) return duplicate
   const earlier = underWay.get(key)
   if (earlier && isFinal(event, await earlier)) return duplicate
-  // That look-up may have begun too early for this one: another is made, for all who waited.
+  // The running look-up may have begun too early, so one more is made for all who waited.
   const joined = underWay.get(key)
   if (joined) return await joined
   const work = lookUpAndSave(provider, event, eventKey, payloadSha256)
@@ -80,7 +77,7 @@ async function lookUpAndSave(
   try {
     answers = await answersOf(provider, event)
   } catch (error) {
-    // One that is final already is a repetition whether or not the provider answers.
+    // A final event is a repetition even if the provider does not answer.
     const { provider, eventKey } = row
     if (await backend<boolean>('is_known_event', { provider, eventKey })) return duplicate
     throw error
@@ -90,7 +87,6 @@ async function lookUpAndSave(
   return await backend('receive_refund', { ...row, charge, refund: answers.refund ?? undefined })
 }
 
-/** What the provider says of the charge, and of the refund where it is about one. */
 async function answersOf(provider: Provider, { kind, ref, refundRef }: ProviderEvent) {
   const chargeOf = (chargeRef: string | null | undefined) =>
     chargeRef
@@ -110,7 +106,6 @@ const saveRefund = (provider: Provider, refund: RefundAnswer): Promise<Received>
     refund,
   })
 
-/** Asks the provider what became of a refund. */
 export async function lookUpRefund(
   provider: Provider,
   { refundRef, chargeRef }: { refundRef: string; chargeRef: string },
@@ -119,17 +114,13 @@ export async function lookUpRefund(
   return refund ? await saveRefund(provider, refund) : undefined
 }
 
-/** Saves all refunds of a charge that its provider knows. */
 export async function lookUpRefundsOf(provider: Provider, chargeRef: string) {
   for (const refund of await provider.refundsOf?.(chargeRef) ?? []) {
     await saveRefund(provider, refund)
   }
 }
 
-/**
- * Asks for a refund that has no answer yet; `listed`: the list of the provider's refunds was read, and
- * has none. By the same reference it refunds no second time, as long as it knows that.
- */
+/** `listed`: the provider's list has none. While it remembers our reference, it does not refund twice. */
 export async function askForRefund(provider: Provider, refundId: string, listed = false) {
   const order = await backend<RefundOrder & { repeated: boolean; tooLate: boolean } | null>(
     'begin_refund',
@@ -147,7 +138,6 @@ export async function askForRefund(provider: Provider, refundId: string, listed 
   }
 }
 
-/** Asks the provider what became of a payment. */
 export async function lookUp(
   provider: Provider,
   { paymentId, ref, createdAt }: { paymentId: string; ref: string | null; createdAt: string },

@@ -1,5 +1,5 @@
-/** MyFatoorah, API v2; webhooks of version 1 and 2. */
-import { hmacSha256 } from '../_shared/crypto.ts'
+// MyFatoorah, API v2; webhooks of version 1 and 2.
+import { hmacSha256 } from '../_shared/input/hashes.ts'
 import {
   type Answer,
   idOf,
@@ -23,11 +23,10 @@ type Settings = {
   url: string
   mode: 'live' | 'test'
   token: string
-  /** Of the portal's webhook; a second one while it is being changed. */
   secrets: string[]
 }
 
-/** HTTP 200 may carry a failure: only IsSuccess counts. */
+/** HTTP 200 may carry a failure, so IsSuccess decides. */
 function dataOf({ status, body }: Answer): Json {
   if (body.IsSuccess === true && body.Data) return body.Data
   if (status >= 500 || status === 429 || typeof body.IsSuccess !== 'boolean') {
@@ -51,7 +50,7 @@ const isSuccess = ({ TransactionStatus: status }: Json) =>
 
 const currencyOf = (value: unknown) => (value === 'KD' ? 'KWD' : text(value))
 
-/** Its dates have no zone: they are Kuwait's. */
+/** Its dates have no zone and are in Kuwait's time. */
 function isOver({ ExpiryDate: date, ExpiryTime: time }: Json): boolean {
   const day = /^\d{4}-\d\d-\d\d/.exec(String(date))?.[0] ??
     String(date).replace(/^(\w+ \d+, \d{4}).*/, '$1')
@@ -89,7 +88,7 @@ const refundStates: Record<string, RefundAnswer['status']> = {
   CANCELED: 'failed',
 }
 
-// What is signed, by the code of the event; paths inside Data.
+// Signed paths inside Data, by the event's code.
 const signedPaths: Record<number, string[]> = {
   1: [
     'Invoice.Id',
@@ -117,14 +116,13 @@ const signedPaths: Record<number, string[]> = {
 const at = (data: Json, path: string) =>
   path.split('.').reduce((value, name) => value?.[name] ?? undefined, data) ?? ''
 
-/** What version 2 signs; undefined for an unknown code. */
 function signedTextV2({ Event, Data }: Json): string | undefined {
   return signedPaths[Event.Code]?.map((path) => `${path}=${at(Data, path)}`).join(',')
 }
 
 const unsigned: Record<number, string> = { 2: 'GatewayReference', 4: 'KycFeedback' }
 
-/** What version 1 signs: every key of Data, sorted without regard to case. */
+/** The text signed by version 1: every key of Data, sorted case-insensitively. */
 function signedTextV1({ EventType, Data }: Json): string {
   const lower = (name: string) => name.toLowerCase()
   return Object.keys(Data)
@@ -134,7 +132,7 @@ function signedTextV1({ EventType, Data }: Json): string {
     .join(',')
 }
 
-/** A signed amount, as written if it is not a number; undefined if it is missing. */
+/** A signed amount, as written if it is not a number; undefined if missing. */
 const amountOf = (value: unknown) =>
   value === undefined || value === null || value === ''
     ? undefined
@@ -188,14 +186,14 @@ export function myfatoorah({ url, mode, token, secrets }: Settings): Provider {
       ...(once && { 'idempotency-key': once }),
     }, sent)
 
-  /** The data of an answer, or null where the provider says that there is no such thing. */
+  /** Returns null if the provider says that it does not exist. */
   async function found(path: string, sent: unknown): Promise<Json | null> {
     const answer = await post(path, sent)
     try {
       return dataOf(answer)
     } catch (error) {
       if (!(error instanceof ProviderDeclined)) throw error
-      // About who asks, and not about what is looked for.
+      // These refuse the caller and say nothing about the charge.
       if (answer.status === 401 || answer.status === 403) {
         throw new ProviderUnreachable(`HTTP ${answer.status}`)
       }

@@ -1,5 +1,4 @@
-/** Calls to a provider's API, and how its answers are read. */
-import { fetchOnce, jsonType } from '../_shared/http-client.ts'
+import { fetchOnce, jsonType } from '../_shared/outside/http-client.ts'
 import { ProviderDeclined, ProviderUnreachable } from './provider.ts'
 
 // deno-lint-ignore no-explicit-any
@@ -7,7 +6,7 @@ export type Json = any
 
 export type Answer = { status: number; body: Json }
 
-/** Throws ProviderUnreachable unless JSON came in time. What the status means the adapter says. */
+/** Throws ProviderUnreachable unless JSON arrives in time. The adapter interprets the status. */
 export async function requestProvider(
   method: 'GET' | 'POST',
   url: string,
@@ -24,12 +23,12 @@ export async function requestProvider(
     if (body === null || typeof body !== 'object') throw new Error('no object')
     return { status: response.status, body }
   } catch (error) {
-    // Its text may repeat a name or a number.
+    // The error's text may repeat a name or a number.
     throw new ProviderUnreachable(`no answer from ${new URL(url).host}: ${(error as Error).name}`)
   }
 }
 
-/** The body of a success; throws ProviderUnreachable for what may have been done all the same. */
+/** Returns the body of a success. Throws ProviderUnreachable if the request may have taken effect. */
 export function successBody({ status, body }: Answer): Json {
   if (status >= 200 && status < 300) return body
   const unclear = status >= 500 || [408, 409, 425, 429].includes(status)
@@ -39,7 +38,7 @@ export function successBody({ status, body }: Answer): Json {
 
 const plain = /^-?[0-9]{1,12}(\.[0-9]{1,3}0*)?$/
 
-/** An amount as text with three decimals; null for anything else, or finer than a fils. */
+/** An amount as text with three decimals; null for other values and fractions of a fils. */
 export function threeDecimals(value: unknown): string | null {
   const text = typeof value === 'number' ? String(value) : value
   if (typeof text !== 'string' || !plain.test(text)) return null
@@ -47,18 +46,16 @@ export function threeDecimals(value: unknown): string | null {
   return `${whole}.${part.slice(0, 3).padEnd(3, '0')}`
 }
 
-/** A text, or null; some answers write ids as numbers. */
+/** A text or null; some answers write ids as numbers. */
 export const text = (value: unknown): string | null =>
   typeof value === 'string' && value ? value : typeof value === 'number' ? String(value) : null
 
-/** The id that every answer must have. */
 export function idOf(value: unknown): string {
   const id = text(value)
   if (!id) throw new ProviderUnreachable('an answer without an id')
   return id
 }
 
-/** An address to send a person to. */
 export function redirectAddress(value: unknown): string {
   if (typeof value === 'string' && URL.canParse(value) && /^https?:/.test(value)) return value
   throw new ProviderUnreachable('no address to pay at')

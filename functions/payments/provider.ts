@@ -1,8 +1,5 @@
-/** What every payment provider has to do. */
-
 type Mode = 'live' | 'test'
 
-/** A charge as a provider needs to know it, as private.charge_order gives it. */
 export type Order = {
   paymentId: string
   /** Always with three decimals. */
@@ -16,16 +13,14 @@ export type Order = {
 
 export type Charge = { ref: string; redirectUrl: string }
 
-/** What the provider answers when it is asked: the only thing that is believed. */
+/** The provider's answer to a query, the only source we believe. */
 export type ChargeAnswer = {
   ref: string
-  /** Our payment's id, as it was given when the charge was made. */
   reference: string | null
   status: 'paid' | 'failed' | 'pending'
   amount: string | null
   currency: string | null
   mode: Mode
-  /** The provider's id of the money taken. */
   paymentId: string | null
   details: Record<string, string | null>
 }
@@ -50,16 +45,14 @@ export type RefundAnswer = {
   currency: string | null
 }
 
-/** What a webhook with a valid signature is about: a hint only, and what identifies a repetition. */
+/** A webhook with a valid signature: only a hint, and the means to recognise a repetition. */
 export type ProviderEvent = {
   kind: 'payment' | 'refund' | 'other'
-  /** The provider's own name of the event, where there is one: not all sign it. */
+  /** The provider's own name of the event; not all sign it. */
   reference?: string | null
-  /** What the signature covers. */
   signed: string | Uint8Array
   ref?: string
   refundRef?: string
-  /** Amount and currency where the signature covers them. */
   amount?: string
   currency?: string
 }
@@ -67,25 +60,24 @@ export type ProviderEvent = {
 export type Provider = {
   name: 'tap' | 'myfatoorah' | 'sandbox'
   mode: Mode
-  /** The header that its signature comes in. */
   header: string
-  /** Makes a charge; the same one again for the same payment. */
+  /** Makes a charge; repeated for the same payment, it returns the same charge. */
   charge(order: Order): Promise<Charge>
-  /** By its own id, or where that never came by ours. Null when the provider knows none. */
+  /** Finds it by the provider's id, or by ours if that never arrived. Null if it does not exist. */
   lookUp(
     payment: { ref: string | null; paymentId: string; createdAt: string },
   ): Promise<ChargeAnswer | null>
   refund(order: RefundOrder): Promise<Pick<RefundAnswer, 'refundRef' | 'status'>>
   lookUpRefund(refundRef: string, chargeRef: string | null): Promise<RefundAnswer | null>
-  /** All refunds of a charge, where the provider does not know them by our name. */
+  /** All refunds of a charge, if the provider does not know them by our reference. */
   refundsOf?(chargeRef: string): Promise<RefundAnswer[]>
   /** Undefined unless the signature over the raw body is valid. */
   verify(headers: Headers, raw: Uint8Array): ProviderEvent | undefined
 }
 
-/** The provider said no: there is no charge, and there will be none. */
+/** The provider refused: there is no charge, and there will be none. */
 export class ProviderDeclined extends Error {}
-/** The provider did something else than it was asked for. */
+/** The provider did something other than requested. */
 export class ProviderMismatch extends ProviderDeclined {}
-/** No answer, or none that can be read: whether it did anything is unknown. */
+/** There was no readable answer, so the effect is unknown. */
 export class ProviderUnreachable extends Error {}

@@ -1,9 +1,6 @@
-/**
- * The sandbox: a provider of our own for development, with a page on which a person pays, fails or
- * leaves, and signed callbacks. It signs as Stripe does, time and body as it was sent.
- */
-import { hmacSha256 } from '../_shared/crypto.ts'
-import { backend } from '../_shared/db.ts'
+// The sandbox provider for development. Like Stripe it signs the time and the raw body.
+import { backend } from '../_shared/database/db.ts'
+import { hmacSha256 } from '../_shared/input/hashes.ts'
 import { text } from './provider-api.ts'
 import type { ChargeAnswer, Provider, RefundAnswer } from './provider.ts'
 import { isSignedBy, parseObject } from './webhook-signatures.ts'
@@ -12,7 +9,6 @@ type Settings = { url: string; secret: string }
 
 const tolerance = 300
 
-/** The signature header of a callback sent at this time. */
 export function signature(secret: string, raw: string, at = Date.now()): string {
   const time = Math.floor(at / 1000)
   return `t=${time},v1=${hmacSha256(secret, `${time}.${raw}`, 'hex')}`

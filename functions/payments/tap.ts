@@ -1,5 +1,5 @@
-/** Tap Payments: https://api.tap.company/v2. */
-import { hmacSha256 } from '../_shared/crypto.ts'
+// Tap Payments: https://api.tap.company/v2.
+import { hmacSha256 } from '../_shared/input/hashes.ts'
 import {
   type Answer,
   idOf,
@@ -20,7 +20,7 @@ import { isSignedBy, parseObject } from './webhook-signatures.ts'
 
 type Settings = {
   url: string
-  /** The secret API key; it also signs webhooks. A second one while the key is being changed. */
+  /** The secret API key, which also signs webhooks; a second one while it is being changed. */
   keys: string[]
   source: string
   callbackUrl: string
@@ -75,7 +75,7 @@ const refundAnswerOf = (refund: Json): RefundAnswer => ({
 
 const decimals: Record<string, number> = { KWD: 3, BHD: 3, OMR: 3 }
 
-/** What Tap signs: these fields in its order, each after its label; what is missing is empty. */
+/** The text that Tap signs: fields in its order, each after its label; missing ones are empty. */
 function signedText(body: Json): string {
   const reference = body.reference ?? {}
   const amount = Number(body.amount).toFixed(decimals[body.currency] ?? 2)

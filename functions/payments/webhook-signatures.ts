@@ -1,17 +1,12 @@
-/** Signatures of webhooks: what all providers share. Each has its check in `verify`: tap.ts, myfatoorah.ts, sandbox.ts. */
-import { isEqualSecret } from '../_shared/crypto.ts'
+import { isEqualSecret } from '../_shared/input/hashes.ts'
 
-/**
- * Whether a signature was made with one of the secrets (two while one replaces the other), in time
- * that says nothing of it.
- */
+/** Compares with every secret (two during a change), in a time that reveals nothing. */
 export const isSignedBy = (
   secrets: string[],
   signature: string,
   sign: (secret: string) => string,
 ): boolean => secrets.map((secret) => isEqualSecret(signature, sign(secret))).includes(true)
 
-/** The body as JSON; undefined for anything that is no object. */
 // deno-lint-ignore no-explicit-any
 export function parseObject(raw: Uint8Array): Record<string, any> | undefined {
   try {

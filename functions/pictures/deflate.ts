@@ -1,14 +1,12 @@
-/**
- * Where a zlib stream ends, and the size of its content (RFC 1950, 1951). It is read code by code and
- * nothing is kept: a bomb costs no more than its packed size.
- */
-import type { Bytes } from '../_shared/bytes.ts'
+// Finds the end of a zlib stream and its unpacked size (RFC 1950, 1951). It stores no output, so a bomb
+// costs no more than its packed size.
+import type { Bytes } from '../_shared/input/bytes.ts'
 import { BrokenFile } from './reader.ts'
 
-/** How many codes may still be read: the processor time of a request is counted in them. */
+/** Counts the codes that may still be read, which bounds a request's processor time. */
 export type Effort = { left: number }
 
-/** Tables cost about as much as so many codes. */
+/** Tables cost about as much as this many codes. */
 const costOfTables = 1500
 
 const lengthExtra = [
@@ -20,10 +18,7 @@ const lengthBase = lengthExtra.map((_, code) =>
 )
 const orderOfLengths = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15]
 
-/**
- * A Huffman code. Codes of up to `direct` bits are looked up in a table by the next bits of the stream,
- * as symbol × 16 + length; longer ones are searched bit by bit.
- */
+/** Codes of up to `direct` bits are in a table as symbol × 16 + length; longer ones are read bit by bit. */
 class Code {
   readonly table: Uint16Array
   readonly symbols: Uint16Array
@@ -36,7 +31,7 @@ class Code {
     this.symbols = new Uint16Array(size)
   }
 
-  /** From the lengths of its codes; gives how much of the code is unused. */
+  /** Builds the code from its lengths; returns how much of it is unused. */
   read(lengths: Uint8Array): number {
     const { table, counts, symbols, direct } = this
     counts.fill(0)
@@ -145,7 +140,6 @@ class Stream {
       }
     }
     this.toByte()
-    // A checksum ends it.
     if (this.at + 4 > this.bytes.length) throw new BrokenFile('cut short')
     return { end: this.at + 4, size }
   }
@@ -198,7 +192,6 @@ class Stream {
     this.distances.read(lengths.subarray(literals))
   }
 
-  /** A block of codes; gives how many bytes they stand for. */
   private compressed(effort: Effort): number | undefined {
     const { literals, distances } = this
     for (let size = 0; effort.left > 0; effort.left--) {
@@ -219,5 +212,4 @@ class Stream {
   }
 }
 
-/** The end of the stream at the beginning of these bytes, and the size of its content. */
 export const endOfStream = (bytes: Bytes, effort: Effort) => new Stream(bytes).read(effort)

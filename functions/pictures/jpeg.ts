@@ -1,8 +1,6 @@
-/**
- * JPEG: the frame, the scans and the tables that a scan can use are kept, and the two markers of how
- * colours are meant are written anew. Every other segment goes, and all that follows the end.
- */
-import type { Bytes } from '../_shared/bytes.ts'
+// JPEG: copies the frame, the scans and the tables they use, and rewrites the two colour markers and the
+// orientation. All other segments and anything after the end are dropped.
+import type { Bytes } from '../_shared/input/bytes.ts'
 import { checkSize, NotAPicture, type Picture } from './picture.ts'
 import { BrokenFile, joined, orientationOf, Reader, startsWith, tiffOf } from './reader.ts'
 
@@ -16,14 +14,14 @@ const APP0 = 0xe0
 const APP1 = 0xe1
 const APP14 = 0xee
 const COM = 0xfe
-// Baseline, extended and progressive: what browsers draw.
+// Baseline, extended and progressive are the ones that browsers draw.
 const frames = [0xc0, 0xc1, 0xc2]
 
 const exif = [0x45, 0x78, 0x69, 0x66, 0, 0]
 const jfif = [0x4a, 0x46, 0x49, 0x46, 0]
 const adobe = [0x41, 0x64, 0x6f, 0x62, 0x65]
 
-// Each is many times what encoders write: a file with more is made to keep us busy.
+// Each limit is many times what encoders write; a file that exceeds it is made to keep us busy.
 const maxSegments = 2000
 const maxFill = 1000
 const maxScans = 200
@@ -41,7 +39,7 @@ type Found = {
   transform?: number
   kept: Bytes[]
   scans: number
-  /** What no scan has used so far: segments in order, and the one that set each table. */
+  /** Segments that no scan has used yet, in order, and the one that set each table. */
   waiting: Tables[]
   tables: Map<number, Tables>
 }
@@ -80,7 +78,6 @@ export function readJpeg(bytes: Bytes): Picture {
 
 readJpeg.begins = (bytes: Uint8Array) => startsWith(bytes, [0xff, SOI, 0xff])
 
-/** Takes the next segment; false at the end of the picture. */
 function segment(reader: Reader, found: Found): boolean {
   const marker = nextMarker(reader)
   if (marker === EOI) return false
@@ -103,7 +100,7 @@ function segment(reader: Reader, found: Found): boolean {
   return true
 }
 
-// Fill bytes may precede a marker; they are not kept.
+// Fill bytes may precede a marker and are dropped.
 function nextMarker(reader: Reader): number {
   if (reader.u8() !== 0xff) throw new BrokenFile('no marker')
   let marker = reader.u8()
@@ -115,7 +112,7 @@ function nextMarker(reader: Reader): number {
   return marker
 }
 
-/** Keeps a segment of tables until a scan uses them; one whose tables are all replaced first goes. */
+/** Holds a segment of tables until a scan uses it, or drops it if all its tables are replaced first. */
 function tables(marker: number, whole: Bytes, ids: number[], found: Found) {
   const added = { whole, inUse: ids.length }
   for (const id of ids) {
@@ -142,7 +139,6 @@ function frame(content: Bytes, found: Found) {
   if (reader.left) throw new BrokenFile('frame')
 }
 
-/** The numbers of the tables in a segment, which must differ. */
 function* idsIn(content: Bytes, most: number, skip: (head: number, reader: Reader) => void) {
   const reader = new Reader(content)
   const seen = new Set<number>()
@@ -155,7 +151,7 @@ function* idsIn(content: Bytes, most: number, skip: (head: number, reader: Reade
   } while (reader.left)
 }
 
-// The precision of a quantisation table is no part of its number; the class of a Huffman table is.
+// A quantisation table's precision is not part of its number; a Huffman table's class is.
 const quantisation = (content: Bytes) => [
   ...idsIn(content, 0x0f, (head, reader) => reader.take(64 * ((head >> 4) + 1))),
 ]
@@ -168,7 +164,7 @@ const huffman = (content: Bytes) => [
   }),
 ]
 
-/** The coded pixels: they end at the next marker that is neither padding nor a restart. */
+/** The coded pixels end at the next marker that is neither padding nor a restart. */
 function scan(reader: Reader, start: number, content: Bytes, found: Found) {
   const count = content[0]
   if (!found.components || count < 1 || count > found.components) throw new BrokenFile('scan')
@@ -183,7 +179,7 @@ function scan(reader: Reader, start: number, content: Bytes, found: Found) {
   found.tables.clear()
 }
 
-// Byte by byte: indexOf(0xff) is slower in a file that is full of them.
+// Byte by byte, because indexOf(0xff) is slower in a file full of them.
 function endOfScan(bytes: Bytes, begin: number): number {
   const last = bytes.length - 1
   for (let at = begin; at < last; at++) {
@@ -207,7 +203,6 @@ function metadata(marker: number, content: Bytes, found: Found) {
   }
 }
 
-/** The beginning of the file, written anew. */
 function head({ jfif: isJfif, transform, orientation = 1 }: Found): Bytes {
   const parts = [0xff, SOI]
   const put = (marker: number, content: ArrayLike<number>) =>

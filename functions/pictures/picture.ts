@@ -1,10 +1,9 @@
-/** What a picture is, and what is not accepted as one. */
-import type { Bytes } from '../_shared/bytes.ts'
+import type { Bytes } from '../_shared/input/bytes.ts'
 
 export type Picture = {
   type: 'image/jpeg' | 'image/png' | 'image/webp'
   ending: 'jpg' | 'png' | 'webp'
-  /** As stored; from orientation 5 on, width and height are exchanged when it is shown. */
+  /** As stored; from orientation 5 on, width and height are swapped on display. */
   width: number
   height: number
   orientation: number
@@ -12,15 +11,13 @@ export type Picture = {
   pieces: Bytes[]
 }
 
-/** Not JPEG, PNG or WebP, or broken. */
 export class NotAPicture extends Error {}
-/** Its header declares more pixels than we accept. */
 export class TooManyPixels extends Error {}
 
 const maxPixels = 50_000_000
 const maxSide = 32_767
 
-/** Checked as soon as a header declares them, before anything else is believed. */
+/** Checked as soon as a header declares them. */
 export function checkSize(width: number, height: number) {
   if (width < 1 || height < 1) throw new NotAPicture('no pixels')
   if (width * height > maxPixels || width > maxSide || height > maxSide) {

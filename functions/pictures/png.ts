@@ -1,8 +1,6 @@
-/**
- * PNG: the chunks without which nothing can be drawn are kept, if their checksum is right. The pixels
- * become one chunk, which ends where their stream ends. Of an animation the still picture remains.
- */
-import type { Bytes } from '../_shared/bytes.ts'
+// PNG: copies the chunks needed for drawing, if their checksums are right. The pixels become one chunk that
+// ends with their stream. An animation becomes its still picture.
+import type { Bytes } from '../_shared/input/bytes.ts'
 import { crc } from './crc.ts'
 import { type Effort, endOfStream } from './deflate.ts'
 import { checkSize, NotAPicture, type Picture } from './picture.ts'
@@ -14,7 +12,7 @@ const utf8 = new TextEncoder()
 // Encoders write pixels in chunks of 8 KiB or more: a file of our size has some 1,300.
 const maxChunks = 10_000
 
-// Bit depths that each colour type may have, and its samples per pixel.
+// Bit depths of each colour type, and its samples per pixel.
 const depths: Record<number, number[]> = {
   0: [1, 2, 4, 8, 16],
   2: [8, 16],
@@ -34,7 +32,7 @@ type Found = {
   palette?: Bytes
   transparency?: Bytes
   header?: Bytes
-  /** Chunks of pixels, and where their content lies: joined as they are found. */
+  /** The pixel chunks, and the range of their joined content. */
   pixels?: { count: number; from: number; to: number }
   exif: boolean
   ended: boolean
@@ -110,11 +108,10 @@ function chunk(reader: Reader, found: Found) {
     found.exif = true
     found.orientation = orientationOf(content)
   } else if (type === 'IEND') found.ended = true
-  // A capital first letter: an unknown chunk without which nothing can be drawn.
+  // A capital first letter marks an unknown chunk that is needed for drawing.
   else if (!/^[a-z][a-zA-Z]{3}$/.test(type)) throw new BrokenFile('unknown chunk')
 }
 
-/** Moves the content of a chunk of pixels behind that of the chunks before. */
 function join(bytes: Bytes, from: number, length: number, found: Found) {
   const { pixels } = found
   if (!pixels) {
@@ -143,10 +140,7 @@ function header(content: Bytes, whole: Bytes, found: Found) {
   found.header = whole
 }
 
-/**
- * The pixels as one chunk. What follows the end of their stream goes, and a stream of another size than
- * the picture's is broken. Where the effort does not reach to the end they stay as they are.
- */
+/** One chunk, without what follows the stream if the effort lasts. A stream of the wrong size is broken. */
 function pixels(bytes: Bytes, found: Found, effort: Effort): Bytes {
   if (!found.pixels) throw new BrokenFile('no pixels')
   const { count, from, to } = found.pixels
@@ -174,7 +168,7 @@ function sizeOf({ width, height, bitsPerPixel, interlaced }: Found): number {
   )
 }
 
-// Adam7: where each pass begins, and its steps.
+// Adam7: the start of each pass, and its steps.
 const passes = [
   [0, 0, 8, 8],
   [4, 0, 8, 8],
@@ -185,7 +179,6 @@ const passes = [
   [0, 1, 1, 2],
 ]
 
-/** A new chunk. */
 function chunkOf(type: string, content: Bytes): Bytes {
   const bytes = new Uint8Array(12 + content.length)
   const view = new DataView(bytes.buffer)

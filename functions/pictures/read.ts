@@ -1,16 +1,10 @@
-/**
- * Pictures, rewritten container by container without decoding: what a viewer needs to draw them is
- * kept, and of everything else only the orientation. What cannot be followed to its end is not accepted
- * as a picture. Time and memory do not depend on what a file says of itself, nor on the number of its
- * parts.
- *
- * The coded pixels stay as they are. A PNG ends where its pixels do, as far as the effort of a request
- * reaches. Beyond it, and always between the last pixel of a JPEG scan and the next marker or at the
- * end of a WebP, bytes can survive that no viewer draws: only a decoder knows where those pixels end.
- * They are served as a picture only: Storage does not forbid browsers to guess a type, but content that
- * begins like a picture and is declared as one is never taken for a page.
- */
-import type { Bytes } from '../_shared/bytes.ts'
+// Rewrites pictures without decoding them: everything needed for drawing stays, and of the metadata only
+// the orientation. A file that cannot be followed to its end is refused. Time and memory do not depend on
+// what a file declares, nor on the number of its parts.
+// Coded pixels stay as they are, so bytes that no viewer draws can survive in a JPEG scan, at the end of a
+// WebP or in a PNG beyond the effort of a request. They are harmless: files are served as pictures, and
+// browsers never take content that begins like a picture and is declared as one for a page.
+import type { Bytes } from '../_shared/input/bytes.ts'
 import type { Effort } from './deflate.ts'
 import { readJpeg } from './jpeg.ts'
 import { NotAPicture, type Picture } from './picture.ts'
@@ -19,13 +13,12 @@ import { readWebp } from './webp.ts'
 
 const readers = [readJpeg, readPng, readWebp]
 
-/** So many codes take 0.4 s of the 2 s of processor time that a request has. */
+/** These codes take 0.4 s of the 2 s of processor time that a request has. */
 export const effortOfRequest = (): Effort => ({ left: 32_000_000 })
 
-/** Whether the bytes begin like a picture of a supported type. */
 export const beginsAsPicture = (bytes: Bytes) => readers.some((read) => read.begins(bytes))
 
-/** The picture in these bytes, by their content alone. They are rewritten in place. */
+/** Detects the type by the content alone. The bytes are rewritten in place. */
 export function readPicture(bytes: Bytes, effort: Effort): Picture {
   const read = readers.find((read) => read.begins(bytes))
   if (!read) throw new NotAPicture('unsupported type')

@@ -1,7 +1,5 @@
-/** Reading bytes, never past their end, and the one EXIF tag that is kept. */
-import type { Bytes } from '../_shared/bytes.ts'
+import type { Bytes } from '../_shared/input/bytes.ts'
 
-/** A broken file, of whatever type. */
 export class BrokenFile extends Error {}
 
 export class Reader {
@@ -45,7 +43,6 @@ export function startsWith(bytes: Uint8Array, expected: number[], at = 0): boole
   return expected.every((byte, index) => bytes[at + index] === byte)
 }
 
-/** The same pieces, without empty ones and with neighbours joined to one. */
 export function joined(pieces: Bytes[]): Bytes[] {
   const whole: Bytes[] = []
   for (const piece of pieces) {
@@ -65,7 +62,6 @@ export function joined(pieces: Bytes[]): Bytes[] {
 // Cameras write some ten entries into the first directory.
 const maxEntries = 1000
 
-/** The orientation in a TIFF structure, 1 to 8; undefined when it has none or is broken. */
 export function orientationOf(tiff: Bytes): number | undefined {
   try {
     const reader = new Reader(tiff)
@@ -89,7 +85,6 @@ export function orientationOf(tiff: Bytes): number | undefined {
 
 const orders: Record<string, boolean> = { II: true, MM: false }
 
-/** A TIFF structure with an orientation and nothing else. */
 export const tiffOf = (orientation: number): Bytes =>
   // deno-fmt-ignore
   new Uint8Array([

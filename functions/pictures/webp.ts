@@ -1,8 +1,6 @@
-/**
- * WebP, lossy, lossless and extended: the picture and its alpha are kept, under a new header. Of an
- * animation the first frame remains.
- */
-import type { Bytes } from '../_shared/bytes.ts'
+// WebP, lossy, lossless and extended: copies the picture and its alpha under a new header. An animation
+// becomes its first frame.
+import type { Bytes } from '../_shared/input/bytes.ts'
 import { checkSize, NotAPicture, type Picture } from './picture.ts'
 import { BrokenFile, joined, orientationOf, Reader, startsWith, tiffOf } from './reader.ts'
 
@@ -28,7 +26,7 @@ export function readWebp(bytes: Bytes): Picture {
   try {
     const length = new Reader(bytes, 4).u32(true)
     const reader = new Reader(bytes, 12)
-    // What is beyond the length in the header is ignored; what is within must be there.
+    // Data beyond the declared length is ignored; data within it must exist.
     if (length < 4 || length + 8 > bytes.length) throw new BrokenFile('cut short')
     chunks(new Reader(bytes, reader.at, length + 8), (type, content) => chunk(type, content, found))
   } catch (error) {
@@ -50,7 +48,6 @@ export function readWebp(bytes: Bytes): Picture {
 
 readWebp.begins = (bytes: Uint8Array) => startsWith(bytes, riff) && startsWith(bytes, webp, 8)
 
-/** Each chunk is padded to an even length. */
 function chunks(reader: Reader, take: (type: string, content: Bytes) => void) {
   for (let count = 0; reader.left > 0; count++) {
     if (count === maxChunks) throw new BrokenFile('too many chunks')
@@ -62,7 +59,6 @@ function chunks(reader: Reader, take: (type: string, content: Bytes) => void) {
   }
 }
 
-/** The chunks of a picture, in a file or in a frame. */
 function pixels(type: string, content: Bytes, found: Found) {
   if (type === 'VP8 ' || type === 'VP8L') {
     if (found.image) throw new BrokenFile('two pictures')

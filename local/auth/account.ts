@@ -22,7 +22,6 @@ import {
   userJson,
 } from './users.ts'
 
-/** GET /user */
 export async function getUser(context: Context, request: AuthRequest): Promise<Answer> {
   const { claims, user } = await requireUser(context, request)
   if (audience(request, claims) !== claims.aud) {
@@ -31,7 +30,6 @@ export async function getUser(context: Context, request: AuthRequest): Promise<A
   return { status: 200, body: userJson(user) }
 }
 
-/** PUT /user: what people may change about themselves. */
 export async function putUser(context: Context, request: AuthRequest): Promise<Answer> {
   const { claims, user, session } = await requireUser(context, request)
   const params = readBody(request, {
@@ -87,7 +85,7 @@ async function newHash(
   current: string | undefined,
 ): Promise<string> {
   const old = user.encrypted_password
-  // Recovery sessions, which the real Auth exempts, do not exist here: no code is ever sent.
+  // The real Auth exempts recovery sessions, which do not exist here because no code is ever sent.
   if (old && context.config.currentPassword) {
     const message = 'Current password required when setting new password.'
     if (!current) throw badRequest(message, 'current_password_required')
@@ -104,7 +102,6 @@ async function newHash(
   return await context.passwords.hash(password)
 }
 
-/** POST /logout?scope=global|local|others */
 export async function logout(context: Context, request: AuthRequest): Promise<Answer> {
   const { user, session } = await requireUser(context, request)
   const scope = request.query.get('scope') || 'global'

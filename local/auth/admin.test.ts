@@ -1,4 +1,3 @@
-// The admin API of Supabase Auth.
 import { randomUUID } from 'node:crypto'
 import bcrypt from 'bcrypt'
 import { describe, expect, test } from 'vitest'
@@ -103,7 +102,7 @@ describe('the admin API', () => {
 
   test('bans at once, and reports a ban before it checks the password', async () => {
     const { id, email, session } = await signedIn()
-    // Not by the API: this project refuses that (test/admin/auth-pages.test.ts).
+    // The project refuses bans by the API (test/admin/auth-pages.test.ts), so the column is set by SQL.
     await database().query(
       `update auth.users set banned_until = now() + interval '1 day' where id = $1`,
       [id],

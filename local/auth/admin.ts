@@ -47,7 +47,6 @@ const shape = {
 
 type Params = ReturnType<typeof readBody<typeof shape>>
 
-/** /admin/users and /admin/users/:id */
 export async function adminUsers(context: Context, request: AuthRequest): Promise<Answer> {
   await requireAdmin(context, request)
   const id = request.path.split('/')[3]
@@ -138,10 +137,7 @@ async function createUser(context: Context, request: AuthRequest): Promise<Answe
   }
 }
 
-/**
- * Inserts a bare row: no role, no confirmation, only Auth's own app metadata. What the caller asked
- * for follows as updates, as triggers on the real table see it too.
- */
+/** As in the real Auth, the other columns follow as updates, for which triggers are called too. */
 async function insertUser(
   tx: Tx,
   row: { id: string; aud: string; email: string | null; phone: string | null; hash: string },
@@ -198,7 +194,7 @@ async function changeUser(context: Context, request: AuthRequest, user: User): P
   }
   try {
     const changed = await transaction(context.pool, async (tx) => {
-      // The flags of confirmation before what they confirm.
+      // The confirmation flags are set before the values they confirm.
       await confirm(tx, user, params)
       if (hash !== undefined) await setPassword(tx, user, hash)
       if (email) {
@@ -234,7 +230,6 @@ async function confirm(tx: Tx, user: User, params: Params) {
   if (params.phone_confirm) await confirmPhone(tx, user)
 }
 
-/** The changes that creating and updating a user have in common. */
 async function applyChanges(tx: Tx, user: User, params: Params, ban: string | null | undefined) {
   if (params.role) await updateUser(tx, user, { role: params.role.trim() })
   if (params.app_metadata) {

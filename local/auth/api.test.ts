@@ -1,4 +1,3 @@
-// What all requests to Supabase Auth have in common: API keys, errors, settings, published keys.
 import { describe, expect, test } from 'vitest'
 import { database, projectUrl, publishableKey, secretKey } from '../../test/support/client.ts'
 import { auth, bearer, secret, signedIn } from './support/client.ts'

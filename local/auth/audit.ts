@@ -2,7 +2,6 @@ import type { Tx } from './database.ts'
 import type { Context } from './request.ts'
 import type { User } from './users.ts'
 
-/** The actor of what is done with the secret key. */
 export const admin = 'service_role'
 
 const types = {
@@ -15,7 +14,6 @@ const types = {
   user_updated_password: 'user',
 }
 
-/** Adds an entry to Auth's audit log, unless the project keeps it out of the database. */
 export async function writeAudit(
   { auditLog }: Context,
   tx: Tx,
@@ -44,7 +42,6 @@ export async function writeAudit(
   )
 }
 
-/** The user whom an admin's action was about. */
 export const auditTraits = (user: User) => ({
   user_email: user.email ?? '',
   user_id: user.id,

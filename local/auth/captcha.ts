@@ -4,11 +4,10 @@ import { type AuthRequest, type Context, readBody, requireAdmin } from './reques
 const routes = ['/signup', '/recover', '/resend', '/magiclink', '/otp', '/token']
 const exempt = ['pkce', 'refresh_token', 'id_token']
 
-/** Whether a captcha guards this route, if the project has one. */
 export const isGuarded = ({ method, path }: AuthRequest) =>
   method === 'POST' && routes.includes(path)
 
-/** Exempts the secret key and grants that carry their own proof. No captcha token is ever right. */
+/** The secret key and grants with their own proof are exempt. No captcha token is ever accepted here. */
 export async function checkCaptcha(context: Context, request: AuthRequest): Promise<void> {
   if (!context.config.captcha || await isAdmin(context, request)) return
   if (request.path === '/token' && exempt.includes(request.query.get('grant_type') ?? '')) return
@@ -17,7 +16,7 @@ export async function checkCaptcha(context: Context, request: AuthRequest): Prom
   if (typeof solved !== 'string') {
     throw badRequest('Could not parse request body as JSON: captcha_token', 'bad_json')
   }
-  // What the provider answers to a secret that it never issued.
+  // The provider's answer to a secret that it never issued.
   const reason = solved.trim() ? 'invalid-input-secret' : 'no captcha_token found'
   throw badRequest(`captcha protection: request disallowed (${reason})`, 'captcha_failed')
 }

@@ -5,7 +5,7 @@ export { rfc3339, type Tx } from '../postgres/pool.ts'
 
 export type Db = pg.Pool | Tx
 
-/** Keeps its connections and prepares each statement once for each, as Auth's driver does. */
+/** Reuses connections and prepares each statement once per connection, as Auth's driver does. */
 export function openDatabase(url: string): pg.Pool {
   const pool = openPool(url, { application_name: 'auth', idleTimeoutMillis: 0 })
   const names = new Map<string, string>()
@@ -21,7 +21,7 @@ export function openDatabase(url: string): pg.Pool {
   return pool
 }
 
-/** An error for the caller that does not undo the transaction. */
+/** An error for the caller that does not roll back the transaction. */
 export class CommittedError {
   readonly error: Error
 
@@ -30,7 +30,6 @@ export class CommittedError {
   }
 }
 
-/** Runs work in one transaction; a returned CommittedError is thrown after the commit. */
 export async function transaction<T>(
   pool: pg.Pool,
   work: (tx: Tx) => Promise<T | CommittedError>,

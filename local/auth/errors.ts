@@ -1,12 +1,10 @@
-// The four shapes in which Supabase Auth reports an error.
-
 export type Answer = {
   status: number
   headers?: Record<string, string>
   body?: unknown
 }
 
-/** An error with a status and usually a code. Errors of hooks have no code. */
+/** Errors of hooks have no code. */
 export class AuthError extends Error {
   readonly status: number
   readonly code: string
@@ -45,7 +43,6 @@ export const internal = (message: string, cause?: unknown) =>
 
 const versionName = 'x-supabase-api-version'
 
-/** Renders an error in the shape that the caller's version header asks for. */
 export function errorAnswer(error: unknown, version: string | undefined): Answer {
   if (error instanceof OAuthError) {
     return { status: 400, body: { error: error.error, error_description: error.message } }
@@ -57,7 +54,7 @@ export function errorAnswer(error: unknown, version: string | undefined): Answer
     version >= '2024-01-01'
   const raised = known.cause as { code?: string; message?: string } | undefined
   const status = /^PT(\d{3})$/.exec(raised?.code ?? '')?.[1]
-  // SQL that raises PT401 chooses the status, but not for callers that name a version.
+  // SQL that raises PT401 chooses the status, but not for callers that send a version.
   if (status && !versioned) {
     return { status: Number(status), body: { code: raised!.code, message: raised!.message } }
   }

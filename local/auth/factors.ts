@@ -1,4 +1,3 @@
-// Multi-factor authentication, which is off.
 import { type Answer, AuthError, badRequest, unprocessable } from './errors.ts'
 import { type AuthRequest, type Context, isUuid, readBody, requireUser } from './request.ts'
 

@@ -9,7 +9,7 @@ type Output = { error?: { http_code?: number; message?: string }; [key: string]:
 
 const found = new Set<string>()
 
-/** Whether the hook must run: a database without migrations has no hooks yet. */
+/** A database without migrations has no hooks yet. */
 async function exists(db: Db, hook: Hook): Promise<boolean> {
   const name = `${hook.schema}.${hook.name}`
   if (found.has(name)) return true
@@ -29,10 +29,7 @@ async function exists(db: Db, hook: Hook): Promise<boolean> {
   return rows[0].present || rows[0].migrated
 }
 
-/**
- * Calls a hook's Postgres function inside the running transaction, with a timeout of two seconds.
- * Returns its output, or undefined when the hook is off.
- */
+/** Runs in the transaction, with a time limit of two seconds; undefined when the hook is off. */
 export async function runHook(
   tx: Tx,
   hooks: Config['auth']['hooks'],
@@ -50,7 +47,7 @@ export async function runHook(
   }
   let output: Output | null
   try {
-    // Each statement of a message has the time that stands when it begins.
+    // Each statement of a message begins at its own time.
     const event = tx.escapeLiteral(JSON.stringify({ metadata, ...input }))
     const results = await tx.query(
       `set local statement_timeout to '2000';
@@ -87,7 +84,6 @@ const optionalTypes: Record<string, string[]> = {
   amr: ['array'],
 }
 
-/** What the custom access token hook must leave in the claims. */
 export function checkClaims(claims: unknown): asserts claims is Record<string, unknown> {
   const given = (claims ?? {}) as Record<string, unknown>
   const wrong = [

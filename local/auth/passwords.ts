@@ -3,7 +3,7 @@ import { AuthError, badRequest } from './errors.ts'
 
 export type Passwords = ReturnType<typeof openPasswords>
 
-/** bcrypt on two of Node's four threads, so that files, which need them too, never wait for it. */
+/** Runs bcrypt on two of Node's four threads, so that file operations never wait for it. */
 export function openPasswords(cost: number) {
   let free = 2
   const waiting: (() => void)[] = []
@@ -19,10 +19,10 @@ export function openPasswords(cost: number) {
     }
   }
   return {
-    // $2a$ is what Auth writes; the algorithm is the same.
+    // Auth writes $2a$; the algorithm of the other prefixes is the same.
     hash: (password: string) =>
       onThread(() => bcrypt.hash(password, bcrypt.genSaltSync(cost, 'a'))),
-    // Auth reads any letter there. As in Auth, no password matches a hash that bcrypt cannot read.
+    // Auth accepts any letter after `$2`. As in Auth, no password matches a hash that bcrypt cannot read.
     matches: (password: string, hash: string) =>
       onThread(() => bcrypt.compare(password, hash.replace(/^\$2.?\$/, '$2b$'))),
   }

@@ -1,4 +1,3 @@
-// What Supabase Auth answers to strangers, who have the public key alone.
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { database, secretKey } from '../../test/support/client.ts'
@@ -16,7 +15,6 @@ import {
   signedIn,
 } from './support/client.ts'
 
-/** What a stranger might ask of Auth about an email or phone, with or without an account. */
 const questions = (email: string, phone: string): [path: string, body: object][] => [
   ['/signup', { email, password: randomUUID() }],
   ['/signup', { phone, password: randomUUID() }],
@@ -36,7 +34,6 @@ const questions = (email: string, phone: string): [path: string, body: object][]
   ['/token', { email }],
 ]
 
-/** Everything that Auth and we keep of a user. */
 async function rowsOf(id: string) {
   const { rows } = await database().query(
     `select
@@ -100,7 +97,7 @@ describe('REG-06 nothing with the public key', () => {
     expect(await send({}, '{')).toBe('bad_json')
     expect(await send({}, { email, password, gotrue_meta_security: 'x' })).toBe('bad_json')
     expect(await send({ ...secret, ...bearer(secretKey) })).toBeUndefined()
-    // What carries its own proof is exempt.
+    // Requests with their own proof are exempt.
     expect((await refresh(session.refresh_token)).status).toBe(200)
     expect((await auth('POST', '/token?grant_type=pkce', {})).body.error_code)
       .toBe('validation_failed')

@@ -15,7 +15,6 @@ const perFiveMinutes: Record<string, number> = {
 }
 const burst = 30
 
-/** Token buckets in memory. */
 export function openRates(on: boolean) {
   const buckets = new Map<string, Bucket>()
   return (method: string, path: string, ip: string): void => {

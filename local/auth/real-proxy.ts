@@ -1,11 +1,10 @@
-// The real Auth server in place of the stand-in: the binary of supabase/auth, named by REAL_AUTH,
-// with its folder `migrations` beside it. It creates its tables itself; the proxy is in front of
-// it.
+// Runs the real Auth server instead of the stand-in: the binary of supabase/auth named by REAL_AUTH, with
+// its folder `migrations` beside it. It creates its own tables.
 import { createHmac } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { dirname, join } from 'node:path'
 import { unavailable } from '../http/answers.ts'
-import { clientOf, type Credentials, peerOf } from '../http/credentials.ts'
+import { clientOf, type Credentials, peerOf, tokenForKey } from '../http/credentials.ts'
 import { forward } from '../http/forward.ts'
 import { type KeyRing, publicKeys, type StoredKey, storedKeys } from '../config/signing-keys.ts'
 import type { Stack } from '../config/stack.ts'
@@ -22,7 +21,6 @@ const limits = [
   'WEB3',
 ]
 
-/** Its environment: the settings of config.toml and the keys of the data folder. */
 export function realAuthSettings(stack: Stack): Record<string, string> {
   const { config: { auth }, url, issuer, secrets } = stack
   const { google, apple } = auth.social
@@ -34,7 +32,7 @@ export function realAuthSettings(stack: Stack): Record<string, string> {
     DB_DATABASE_URL: stack.databaseUrl('supabase_auth_admin'),
     DB_MIGRATIONS_PATH: join(dirname(stack.realAuth!), 'migrations'),
     DB_MAX_POOL_SIZE: 10,
-    // Without idle ones every statement is a new connection.
+    // Without idle connections every statement would open a new one.
     DB_MAX_IDLE_POOL_SIZE: 10,
     // Required, but unused: tokens are signed with the keys.
     JWT_SECRET: createHmac('sha256', secrets.secretKey).update('auth').digest('base64url'),
@@ -64,7 +62,7 @@ export function realAuthSettings(stack: Stack): Record<string, string> {
     MFA_PHONE_VERIFY_ENABLED: false,
     AUDIT_LOG_DISABLE_POSTGRES: true,
     RATE_LIMIT_HEADER: 'X-Forwarded-For',
-    // At `warn` it writes every refusal.
+    // At `warn` it logs every refusal.
     LOG_LEVEL: 'error',
   }
   for (const [name, { clientIds, skipNonce }] of Object.entries({ GOOGLE: google, APPLE: apple })) {
@@ -83,7 +81,6 @@ export function realAuthSettings(stack: Stack): Record<string, string> {
   return { ...Object.fromEntries(named), API_EXTERNAL_URL: issuer }
 }
 
-/** One key signs; the others only verify. */
 function keysOf(keys: StoredKey[]) {
   const current = keys.find(({ state }) => state === 'current')
   return publicKeys(keys).keys.map((jwk) =>
@@ -91,7 +88,6 @@ function keysOf(keys: StoredKey[]) {
   )
 }
 
-/** Forwards a request, with a token in place of an API key, and the client's address. */
 export async function forwardToRealAuth(
   stack: Stack,
   keys: KeyRing,
@@ -99,18 +95,14 @@ export async function forwardToRealAuth(
   response: ServerResponse,
   credentials: Credentials,
 ): Promise<void> {
-  const { keyRole: role, bearer, bearerIsKey } = credentials
-  const exp = Math.floor(Date.now() / 1000) + 60
-  const asKey = bearer === undefined || bearerIsKey
-  const authorization = asKey &&
-    `Bearer ${await keys.sign({ role, aud: 'authenticated', iss: stack.issuer, exp })}`
+  const authorization = await tokenForKey(stack, keys, credentials)
   forward(request, response, {
     port: stack.ports.auth,
     path: request.url!.slice('/auth/v1'.length),
     peer: peerOf(request),
     unavailable: unavailable(response),
   }, {
-    ...(authorization && { authorization }),
+    ...authorization,
     'sb-forwarded-for': clientOf(request, credentials),
   })
 }

@@ -1,4 +1,3 @@
-// Runs the real Auth server in place of the stand-in: see real-proxy.ts.
 import { dirname } from 'node:path'
 import { realAuthSettings } from './real-proxy.ts'
 import { clearSchema } from '../platform/clear-schema.ts'

@@ -22,7 +22,7 @@ type SessionRow = {
   recent: boolean
 }
 
-/** Nothing is issued where reuse was found out. */
+/** No token is issued after reuse was detected. */
 type Rotated = { session: SessionRow; user: User; issued?: Issued }
 type Issued = { refreshToken: string; counter?: bigint; headers?: Record<string, string> }
 
@@ -31,7 +31,6 @@ const notFound = () =>
 const alreadyUsed = () =>
   badRequest('Invalid Refresh Token: Already Used', 'refresh_token_already_used')
 
-/** POST /token?grant_type=refresh_token */
 export async function refreshGrant(context: Context, request: AuthRequest): Promise<Answer> {
   const { refresh_token: text = '' } = readBody(request, { refresh_token: 'string' })
   const { headers, body } = await transaction(context.pool, async (tx) => {
@@ -57,7 +56,6 @@ export async function refreshGrant(context: Context, request: AuthRequest): Prom
   return { status: 200, headers, body }
 }
 
-/** Locks a session, and reads whose it is. */
 async function lockSession(context: Context, tx: Tx, id: string) {
   const { rows: [session] } = await tx.query<SessionRow>(
     `select id, user_id, refresh_token_hmac_key as hmac_key, refresh_token_counter as counter,
@@ -79,7 +77,7 @@ function checkSession(user: User, session: SessionRow) {
   }
 }
 
-/** Version 2: the token names its session and counts; its reuse ends the session. */
+/** Version 2: the token contains its session and a counter; reuse ends the session. */
 async function rotateCounter(context: Context, tx: Tx, text: string): Promise<Rotated> {
   const given = parseRefreshToken(text)
   if (!given) throw badRequest('Refresh token is not valid')
@@ -113,8 +111,8 @@ function nextCounter(
   if (behind === 0n) {
     return { counter: current + 1n, headers: { 'sb-auth-refresh-token-reuse': 'false' } }
   }
-  // One behind: the client did not save our answer. Within the interval: concurrent requests.
-  // Both get the current token, so that all of them end up with the same one.
+  // One behind: the client did not save our answer. Within the interval: concurrent requests. Both get the
+  // current token, so that they end up with the same one.
   const causes = [
     ...(session.recent ? ['concurrent-refresh'] : []),
     ...(behind === 1n ? ['fail-to-save'] : []),
@@ -126,7 +124,7 @@ function nextCounter(
   throw alreadyUsed()
 }
 
-/** Version 1: the token is a row; its reuse revokes the rows of its session, which stays. */
+/** Version 1: the token is a row; reuse revokes the session's rows, and the session stays. */
 async function rotateRow(context: Context, tx: Tx, text: string): Promise<Rotated> {
   const { rows: [token] } = await tx.query<{ session_id: string; revoked: boolean; late: boolean }>(
     `select session_id, revoked, updated_at < clock_timestamp() - make_interval(secs => $2) as late

@@ -15,11 +15,8 @@ export type AuthRequest = {
   headers: IncomingHttpHeaders
   body: Buffer
   ip: string
-  /** The role of the API key. */
   keyRole: 'anon' | 'service_role'
-  /** The credential of the Authorization header; undefined when there is none. */
   bearer?: string
-  /** True when that credential is the API key itself. */
   bearerIsKey: boolean
 }
 
@@ -67,16 +64,14 @@ export function readBody<T extends Shape>(request: AuthRequest, shape: T): Read<
   return result as Read<T>
 }
 
-/** The audience that a request is about. */
 export function audience(request: AuthRequest, claims?: Claims): string {
   const header = request.headers['x-jwt-aud']
   if (typeof header === 'string' && header !== '') return header
   return typeof claims?.aud === 'string' && claims.aud !== '' ? claims.aud : 'authenticated'
 }
 
-/** The caller's claims. */
 async function claimsOf(context: Context, request: AuthRequest): Promise<Claims> {
-  // In place of a key the platform's gateway sends a token of the key's role.
+  // The platform's gateway sends a token of the key's role instead of the key.
   if (request.bearer === undefined || request.bearerIsKey) return { role: request.keyRole }
   try {
     return await context.keys.verify(request.bearer)
@@ -117,7 +112,6 @@ export async function requireUser(
   return { claims, user, session: rows[0] }
 }
 
-/** Throws unless the caller has the secret key, in either header. */
 export async function requireAdmin(context: Context, request: AuthRequest): Promise<void> {
   const { role } = await claimsOf(context, request)
   if (role !== 'service_role' && role !== 'supabase_admin') {
@@ -125,7 +119,6 @@ export async function requireAdmin(context: Context, request: AuthRequest): Prom
   }
 }
 
-/** An email in the form in which it is stored. */
 export function validEmail(email: string): string {
   if (email === '') throw badRequest('An email address is required')
   if (email.length > 255) throw badRequest('An email address is too long')
@@ -137,7 +130,7 @@ export function validEmail(email: string): string {
 
 export const plainPhone = (phone: string) => phone.replace(/^\+/, '').replaceAll(' ', '')
 
-/** A phone in the form in which it is stored: digits only. */
+/** A phone as stored: digits only. */
 export function validPhone(phone: string): string {
   const plain = plainPhone(phone)
   if (/^[1-9][0-9]{1,14}$/.test(plain)) return plain

@@ -1,5 +1,5 @@
-// The endpoints that send a code or accept one. In this project the send hooks refuse, so Auth
-// never has a code; what remains is which error each caller gets.
+// Endpoints that send or accept codes. This project's send hooks refuse, so Auth never has a code, and only
+// the errors remain.
 import { transaction } from './database.ts'
 import { type Answer, AuthError, badRequest, forbidden, unprocessable } from './errors.ts'
 import { runHook } from './hooks.ts'
@@ -17,7 +17,6 @@ import { findByEmail, findByPhone, isBanned, type User, userJson } from './users
 const nothing: Answer = { status: 200, body: {} }
 const signupsOff = () => unprocessable('signup_disabled', 'Signups not allowed for this instance')
 
-/** POST /signup */
 export function signup(context: Context, request: AuthRequest): Answer {
   const params = readBody(request, { email: 'string', phone: 'string' })
   if (!params.email && !params.phone && !context.config.anonymous) {
@@ -27,7 +26,6 @@ export function signup(context: Context, request: AuthRequest): Answer {
   throw new AuthError(501, 'not_supported', 'The embedded stack takes no public sign-ups.')
 }
 
-/** POST /otp and its older name, POST /magiclink */
 export async function otp(context: Context, request: AuthRequest): Promise<Answer> {
   const params = readBody(request, {
     email: 'string',
@@ -53,7 +51,6 @@ export async function otp(context: Context, request: AuthRequest): Promise<Answe
   return nothing
 }
 
-/** POST /recover */
 export async function recover(context: Context, request: AuthRequest): Promise<Answer> {
   const params = readBody(request, { email: 'string' })
   if (!context.config.email) {
@@ -66,7 +63,6 @@ export async function recover(context: Context, request: AuthRequest): Promise<A
   return nothing
 }
 
-/** GET /reauthenticate */
 export async function reauthenticate(context: Context, request: AuthRequest): Promise<Answer> {
   const { user } = await requireUser(context, request)
   if (user.email) {
@@ -83,7 +79,6 @@ export async function reauthenticate(context: Context, request: AuthRequest): Pr
   throw badRequest('Reauthentication requires the user to have an email or a phone number')
 }
 
-/** POST /resend */
 export async function resend(context: Context, request: AuthRequest): Promise<Answer> {
   const params = readBody(request, { type: 'string', email: 'string', phone: 'string' })
   const { type = '', email, phone } = params
@@ -131,7 +126,6 @@ async function findEither(
 const emailTypes = ['signup', 'invite', 'magiclink', 'recovery', 'email', 'email_change']
 const types = [...emailTypes, 'sms', 'phone_change']
 
-/** POST /verify: since no code exists, none is ever right. */
 export async function verify(context: Context, request: AuthRequest): Promise<Answer> {
   const params = readBody(request, {
     type: 'string',
@@ -187,7 +181,6 @@ export async function sendSms(context: Context, request: AuthRequest, user: User
   })
 }
 
-/** Calls the email hook; see sendSms. */
 export async function sendEmail(
   context: Context,
   request: AuthRequest,

@@ -1,10 +1,10 @@
-import type { Config } from '../config/config-toml.ts'
+import type { Config, SocialProvider } from '../config/config-toml.ts'
 import type { KeyRing } from '../config/signing-keys.ts'
 import { getUser, logout, putUser } from './account.ts'
 import { adminUsers } from './admin.ts'
 import { checkCaptcha, isGuarded } from './captcha.ts'
 import { openDatabase } from './database.ts'
-import { type Answer, AuthError, errorAnswer } from './errors.ts'
+import { type Answer, AuthError, badRequest, errorAnswer } from './errors.ts'
 import { factors } from './factors.ts'
 import { openPasswords } from './passwords.ts'
 import { openRates } from './rates.ts'
@@ -26,6 +26,7 @@ const routes: Record<string, Handler> = {
   'POST /resend': resend,
   'POST /verify': verify,
   'GET /reauthenticate': reauthenticate,
+  'GET /authorize': authorize,
   'GET /settings': settings,
   'GET /health': health,
   'GET /.well-known/jwks.json': jwks,
@@ -39,7 +40,7 @@ const timeLimit = 10_000
 
 export type Auth = ReturnType<typeof openAuth>
 
-/** Supabase Auth as far as this project uses it; the proxy calls it in the same process. */
+/** The part of Supabase Auth that this project uses; the proxy calls it in the same process. */
 export function openAuth(options: {
   databaseUrl: string
   keys: KeyRing
@@ -47,7 +48,7 @@ export function openAuth(options: {
   issuer: string
   rates: boolean
   hashCost: number
-  /** Off, as deploy leaves a project (audit_log_disable_postgres). */
+  /** Off, as in a deployed project (audit_log_disable_postgres). */
   auditLog?: boolean
 }) {
   const { keys, config, issuer } = options
@@ -58,7 +59,7 @@ export function openAuth(options: {
   const limit = openRates(options.rates)
   const run = async (request: AuthRequest): Promise<Answer> => {
     const { method, path } = request
-    // Two routes are counted after the captcha, the others before.
+    // On two routes the rate is counted after the captcha check, on the others before it.
     const countsLate = path === '/token' || path === '/signup'
     if (countsLate && isGuarded(request)) await checkCaptcha(context, request)
     limit(method, path, request.ip)
@@ -97,7 +98,10 @@ export function openAuth(options: {
   }
 }
 
-const isUnexpected = (error: Error) => !['AuthError', 'OAuthError'].includes(error.constructor.name)
+/** SQL that raises PTnnn refuses a request on purpose; the answer says why, so it is not logged. */
+const isUnexpected = (error: Error & { code?: string }) =>
+  !['AuthError', 'OAuthError'].includes(error.constructor.name) &&
+  !/^PT\d{3}$/.test(error.code ?? '')
 
 function jwks(context: Context): Answer {
   const headers = { 'cache-control': 'public, max-age=600' }
@@ -117,6 +121,18 @@ function discovery(context: Context): Answer {
     id_token_signing_alg_values_supported: ['ES256'],
   }
   return { status: 200, headers: { 'cache-control': 'public, max-age=600' }, body }
+}
+
+/** No provider has a secret (config.toml), so nobody is redirected to a provider. */
+function authorize({ config }: Context, { query }: AuthRequest): Answer {
+  const name = query.get('provider')?.toLowerCase() ?? ''
+  const provider = config.social[name as SocialProvider]
+  const reason = !provider
+    ? `Provider ${name} could not be found`
+    : provider.clientIds.length === 0
+    ? 'provider is not enabled'
+    : 'missing OAuth secret'
+  throw badRequest(`Unsupported provider: ${reason}`)
 }
 
 function settings(context: Context): Answer {

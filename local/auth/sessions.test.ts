@@ -1,4 +1,3 @@
-// Sessions of Supabase Auth: refreshing and signing out.
 import { describe, expect, test } from 'vitest'
 import { database } from '../../test/support/client.ts'
 import { ageRefreshTokens } from '../../test/support/codes.ts'

@@ -4,7 +4,6 @@ import { checkClaims, runHook } from './hooks.ts'
 import type { AuthRequest, Context } from './request.ts'
 import { updateUser, type User, userJson } from './users.ts'
 
-/** The contents of a refresh token: the session, and how many refreshes it has had. */
 export type RefreshToken = { sessionId: string; counter: bigint; signed: Buffer; signature: Buffer }
 
 const signatureBytes = 16
@@ -21,7 +20,7 @@ export function encodeRefreshToken(sessionId: string, counter: bigint, hmacKey: 
   return Buffer.concat([body, checksum(body)]).toString('base64url')
 }
 
-/** Parses a refresh token; undefined if it is not one. The signature is not checked yet. */
+/** Undefined if it is not one. The signature is not checked yet. */
 export function parseRefreshToken(text: string): RefreshToken | undefined {
   if (!/^[\w-]{50,80}$/.test(text)) return undefined
   const bytes = Buffer.from(text, 'base64url')
@@ -65,17 +64,15 @@ type Method = { method: string; timestamp: number }
 const methodColumns =
   'authentication_method as method, floor(extract(epoch from updated_at))::int as timestamp'
 
-/** What a token is issued for: its session, and how that was signed in to or renewed. */
 type Issue = {
   sessionId: string
   refreshToken: string
-  /** Of a token of version 2. */
+  /** Set for version 2. */
   counter?: bigint
   method: string
   amr: Method[]
 }
 
-/** Starts a session for a user who has just been authenticated. */
 export async function startSession(
   context: Context,
   tx: Tx,
@@ -119,7 +116,7 @@ export async function startSession(
   })
 }
 
-/** A token of version 1. */
+/** Inserts a token of version 1. */
 export async function insertRefreshToken(
   tx: Tx,
   session: { id: string; user_id: string },
@@ -137,7 +134,6 @@ export async function insertRefreshToken(
 
 const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789'
 
-/** How a session was signed in to. */
 export async function methodsOf(tx: Tx, sessionId: string): Promise<Method[]> {
   const { rows } = await tx.query<Method>(
     `select ${methodColumns} from auth.mfa_amr_claims where session_id = $1
@@ -147,7 +143,6 @@ export async function methodsOf(tx: Tx, sessionId: string): Promise<Method[]> {
   return rows
 }
 
-/** Issues an access token for a session and builds the token response. */
 export async function tokenAnswer(
   context: Context,
   tx: Tx,

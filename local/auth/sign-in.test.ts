@@ -1,4 +1,3 @@
-// Signing in with a password, as the unchanged supabase-js and plain requests see it.
 import { randomUUID } from 'node:crypto'
 import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose'
 import { describe, expect, test } from 'vitest'
@@ -88,7 +87,7 @@ describe('signing in', () => {
 
   test('reports an unconfirmed email only after the right password', async () => {
     const { id, email, password } = await newUser({ email_confirm: false })
-    // What the project itself would not leave so.
+    // The project itself would not allow this state.
     await database().query('update auth.users set email_confirmed_at = null where id = $1', [id])
     const wrong = await server().auth.signInWithPassword({ email, password: 'wrong-password' })
     const right = await server().auth.signInWithPassword({ email, password })

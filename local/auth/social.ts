@@ -29,10 +29,8 @@ const issuers: Record<SocialProvider, string[]> = {
   apple: ['https://appleid.apple.com', 'https://account.apple.com'],
 }
 
-/** What a provider says about a person, as Auth stores it. */
 type ProviderProfile = { subject: string; email: string; emailVerified: boolean; data: Metadata }
 
-/** POST /token?grant_type=id_token */
 export async function idTokenGrant(context: Context, request: AuthRequest): Promise<Answer> {
   const params = readBody(request, {
     provider: 'string',
@@ -45,7 +43,7 @@ export async function idTokenGrant(context: Context, request: AuthRequest): Prom
   if (!params.provider) {
     throw new OAuthError('invalid request', 'provider or client_id and issuer required')
   }
-  // Whoever holds an access token may link, also where manual linking is off.
+  // Any holder of an access token may link, even if manual linking is off.
   const linkTo = params.link_identity ? (await requireUser(context, request)).user : undefined
   if (!isSupported(params.provider)) {
     throw badRequest(`Custom OIDC provider "${params.provider}" not allowed`)
@@ -67,7 +65,6 @@ export async function idTokenGrant(context: Context, request: AuthRequest): Prom
     },
   ).catch((error) => {
     if (error instanceof AuthError) throw error
-    // Whatever failed in the database.
     console.error('auth: id token:', error)
     throw new OAuthError('server_error', 'Internal Server Error')
   })
@@ -142,7 +139,7 @@ function profileOf(
   return { subject, email, emailVerified, data }
 }
 
-/** Links the subject to the signed-in user, whatever its email is. */
+/** Links the provider's account to the signed-in user, whatever email it has. */
 async function linkToUser(
   tx: Tx,
   user: User,
@@ -169,10 +166,7 @@ async function linkToUser(
   return await nameProviders(tx, user.id, {})
 }
 
-/**
- * The user of that subject, or the one who has an identity with that email, verified or not, or is
- * registered with it: now linked.
- */
+/** Links the user with that email only if the provider has verified it; the user need not have. */
 async function findOrLinkUser(
   context: Context,
   tx: Tx,
@@ -221,7 +215,7 @@ async function link(
 ): Promise<User> {
   const user = (await findUser(tx, userId))!
   await addIdentity(tx, userId, provider, profile)
-  // Another person may have entered the unconfirmed email: what they set up is removed.
+  // Another person may have entered the unconfirmed email, so their identities are removed.
   if (!user.email_confirmed_at) {
     await tx.query('delete from auth.identities where user_id = $1 and provider <> $2', [
       userId,
@@ -249,7 +243,6 @@ async function addIdentity(
   })
 }
 
-/** Writes into the user which providers it has. */
 async function nameProviders(tx: Tx, userId: string, said: Metadata): Promise<User> {
   const user = (await findUser(tx, userId))!
   const providers = [...new Set(user.identities.map((identity) => identity.provider))]

@@ -8,7 +8,6 @@ import { startSession } from './sessions.ts'
 import { idTokenGrant } from './social.ts'
 import { findByEmail, findByPhone, isBanned } from './users.ts'
 
-/** POST /token?grant_type=… */
 export function token(context: Context, request: AuthRequest): Promise<Answer> {
   switch (request.query.get('grant_type')) {
     case 'password':
@@ -24,7 +23,7 @@ export function token(context: Context, request: AuthRequest): Promise<Answer> {
   }
 }
 
-/** The code of a flow that starts with a redirect or a link, of which there are none here. */
+/** Exchanges a code from a redirect or a link; neither exists here. */
 function pkceGrant(request: AuthRequest): never {
   const { auth_code: code, code_verifier: verifier } = readBody(request, {
     auth_code: 'string',
@@ -59,7 +58,7 @@ async function passwordGrant(context: Context, request: AuthRequest): Promise<An
     throw internal('Database error querying schema', error)
   })
   const refused = () => badRequest('Invalid login credentials', 'invalid_credentials')
-  // As in the real Auth: an unknown user is answered without hashing, and so faster.
+  // An unknown user is answered without hashing and therefore faster, as in the real Auth.
   if (!user) throw refused()
   if (isBanned(user)) throw badRequest('User is banned', 'user_banned')
   const hash = user.encrypted_password

@@ -1,4 +1,3 @@
-// What signed-in people see and change of themselves at Supabase Auth.
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { database } from '../../test/support/client.ts'
@@ -48,7 +47,7 @@ describe('the user', () => {
     const put = (body: object) => auth('PUT', '/user', body, bearer(session.access_token))
     const known = { current_password: password }
     expect((await put({ password, ...known })).body.error_code).toBe('same_password')
-    // Before the present password is looked at.
+    // Checked before the present password.
     const weak = await put({ password: 'short' })
     expect(weak.status).toBe(422)
     expect(weak.body).toMatchObject({

@@ -14,7 +14,6 @@ export type Identity = {
   email: string | null
 }
 
-/** A row of auth.users with its identities; times as text. */
 export type User = {
   id: string
   aud: string
@@ -55,7 +54,6 @@ export const findByEmail = (db: Db, email: string, aud: string) =>
 export const findByPhone = (db: Db, phone: string, aud: string) =>
   find(db, `phone = $1 and aud = $2 and ${nonSso}`, [phone, aud])
 
-/** Whether another user has this email, as its own or in one of its identities. */
 export async function emailTaken(db: Db, email: string, aud: string, except?: string) {
   const { rowCount } = await db.query(
     `select from auth.users where aud = $2 and id is distinct from $3 and (
@@ -130,7 +128,6 @@ export async function setPassword(tx: Tx, user: User, hash: string | null, keep?
   ])
 }
 
-/** Adds the user's own identity (email or phone), as Auth does. */
 export async function createIdentity(
   tx: Tx,
   user: User,
@@ -182,7 +179,6 @@ const shownWhenSet = [
   'deleted_at',
 ]
 
-/** A user as the API shows it. */
 export function userJson(user: User): Metadata {
   const optional: Metadata = {}
   for (const name of shownWhenSet) if (user[name]) optional[name] = user[name]

@@ -1,5 +1,4 @@
-// Checks that the three files that name the functions' packages (for Deno, for npm and for the
-// bundler of a hosted project) agree.
+// Checks that the three package lists of the functions (for Deno, npm and the hosted bundler) agree.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../config/settings.ts'

@@ -1,4 +1,4 @@
-// functions/deno.lock is uploaded with every function, so that the bundler installs the packages of
+// functions/deno.lock goes up with every function, so that the bundler installs the versions of
 // package-lock.json. `npm run functions:lock` writes it.
 import { execFile } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -12,7 +12,6 @@ import { root } from '../config/settings.ts'
 
 export const lockFile = join(root, 'functions', 'deno.lock')
 
-/** Runs Deno in a folder, with its own cache and one registry. */
 export async function runDeno(
   folder: string,
   registry: string,
@@ -32,7 +31,6 @@ export async function runDeno(
   return await promisify(execFile)(denoBinary(), args, { cwd: folder, env })
 }
 
-/** The lock file that Deno generates for the functions. */
 export async function generateLock(registry: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'functions-'))
   try {

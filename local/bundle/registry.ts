@@ -1,5 +1,5 @@
-// A registry with exactly the packages of package-lock.json, so that a bundler finds those that the
-// tests ran with. The files come from npm, as configured here, or from its cache.
+// A registry with exactly the packages of package-lock.json, so that a bundler uses the versions that were
+// tested. The files come from npm or its cache.
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -20,7 +20,6 @@ type Locked = {
 
 const modules = 'node_modules/'
 
-/** The production packages: what the functions import, with its dependencies. */
 export function lockedPackages(): Map<string, Locked> {
   const { packages }: { packages: Record<string, Locked> } = JSON.parse(
     readFileSync(join(root, 'package-lock.json'), 'utf8'),
@@ -60,7 +59,6 @@ export async function openRegistry() {
   }
 }
 
-/** Packs the packages into a folder by npm, and lists them. */
 async function packed(packages: Map<string, Locked>, folder: string) {
   const packageNames = [...packages].map(([name, { version }]) => `${name}@${version}`)
   const args = ['pack', '--json', '--prefer-offline', '--pack-destination', folder, ...packageNames]

@@ -20,9 +20,8 @@ const folder = () => {
   return folders.at(-1)!
 }
 
-/** What the CLI sends of each function to the Management API. */
 async function uploads(): Promise<Map<string, Upload>> {
-  // No database is asked here.
+  // No database is used here.
   const url = 'postgresql://nobody@127.0.0.1:1/postgres'
   const platform = await startPlatform({ url, adminUrl: url })
   const home = folder()
@@ -54,7 +53,7 @@ async function uploads(): Promise<Map<string, Upload>> {
   return platform.uploads
 }
 
-// Loads a function as a worker does, and says that it has a handler.
+// Loads a function as a worker does, and reports that it has a handler.
 const starter = (entrypoint: string) => `
   Object.defineProperty(Deno, 'serve', { value: () => console.log('it serves') })
   await import('./${entrypoint}')

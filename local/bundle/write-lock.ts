@@ -1,4 +1,3 @@
-// npm run functions:lock, after a package of the functions has changed.
 import { writeFileSync } from 'node:fs'
 import { generateLock, lockFile } from './lock.ts'
 import { openRegistry } from './registry.ts'

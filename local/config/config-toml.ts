@@ -10,26 +10,24 @@ export type Hook = { schema: string; name: string }
 export type SocialProvider = 'google' | 'apple'
 type Social = { clientIds: string[]; keysUrl: string; skipNonce: boolean }
 
-/** What the embedded stack reads of supabase/config.toml. */
 export type Config = {
   api: { schemas: string[]; searchPath: string[]; maxRows: number }
   auth: {
     jwtExpiry: number
     rotation: boolean
     reuseInterval: number
-    /** Requests for tokens, of every grant, in five minutes from one address. */
+    /** Token requests of every grant in five minutes from one address. */
     tokenRate: number
     refreshTokens: 1 | 2
     signups: boolean
     anonymous: boolean
     passwordLength: number
-    /** A new password needs the current one. */
     currentPassword: boolean
-    /** A captcha guards what strangers may call; here only the secret key passes it. */
+    /** A captcha guards public requests; on this stack only requests with the secret key get past it. */
     captcha: boolean
     email: boolean
     phone: boolean
-    /** On where client ids are set; a hosted project also needs `enabled = true`. */
+    /** On if client ids are set; a hosted project also needs `enabled = true`. */
     social: Record<SocialProvider, Social>
     hooks: Partial<Record<'custom_access_token' | 'send_sms' | 'send_email', Hook>>
   }
@@ -40,7 +38,6 @@ export type Config = {
 
 const file = new URL('../../supabase/config.toml', import.meta.url)
 
-/** Reads supabase/config.toml, of which the stand-ins use a part. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const toml = parseToml(readFileSync(file, 'utf8'))
   const at = <T extends Value>(path: string, otherwise: T): T =>
@@ -62,7 +59,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       refreshTokens: variable('REFRESH_TOKENS', env) === '1' ? 1 : 2,
       signups: at('auth.enable_signup', true),
       anonymous: at('auth.enable_anonymous_sign_ins', false),
-      // Auth enforces at least 6, whatever is set.
+      // Auth enforces at least 6 in any case.
       passwordLength: Math.max(6, at('auth.minimum_password_length', 6)),
       currentPassword: at('auth.email.require_current_password', false),
       captcha: at('auth.captcha.enabled', false),
@@ -129,7 +126,7 @@ function parseHook(name: string, uri: string): Hook {
   )
 }
 
-/** As the CLI reads it: every unit is one of 1,024. */
+/** Parses a size as the CLI does: every unit is one of 1,024. */
 function parseSize(text: string): number {
   const [, count, unit = ''] = /^(\d+) ?([kmg]?)i?b?$/i.exec(text) ?? []
   if (count) return Number(count) * 1024 ** ' kmg'.indexOf(unit.toLowerCase() || ' ')
@@ -168,7 +165,7 @@ function parseValue(text: string): Value | undefined {
       text,
     )
   if (!bare) return undefined
-  // What the pattern accepts is JSON, except digit groups and a trailing comma.
+  // The pattern accepts only JSON, except for digit groups and a trailing comma.
   const json = bare[1]!.startsWith('"')
     ? bare[1]!
     : bare[1]!.startsWith('[')

@@ -1,13 +1,12 @@
-// Every environment variable of what runs on Node (the local stack, deploy, the tests), and the one
-// place that reads them. Those of the functions: functions/_shared/settings.ts.
+// The only place that reads environment variables on Node (local stack, deploy, tests), with all their
+// names. The functions' are in functions/_shared/settings/settings.ts.
 
 type Program = 'stack' | 'deploy' | 'restore' | 'docs' | 'tests' | 'suite'
 
 export type Variable = {
   about: string
-  /** Whose it is: `suite` are those that the tests set for their own processes. */
+  /** The programs that use it; `suite` marks those that tests set for their own processes. */
   of: Program[]
-  /** What holds without it. */
   default?: string
   secret?: boolean
 }
@@ -213,6 +212,10 @@ const declared = {
     of: ['suite'],
     default: 'npm test --',
   },
+  NEW_PROJECT: {
+    about: 'A folder with a new project: every stack of a run begins with a copy of it.',
+    of: ['suite'],
+  },
   HELD_PROCESSES: {
     about: 'A folder that names the processes which tests have stopped themselves.',
     of: ['suite'],
@@ -239,7 +242,6 @@ export type VariableName = keyof typeof declared
 
 export const variables: Record<VariableName, Variable> = declared
 
-/** A variable that may be missing, or its default. */
 export const variable = (
   name: VariableName,
   env: NodeJS.ProcessEnv = process.env,

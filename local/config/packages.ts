@@ -18,7 +18,6 @@ const needed = [
 const missing = (name: string) =>
   new UserError(`The package ${name} is missing or incomplete: run "npm ci" and start again.`)
 
-/** Reports a missing package before something fails because of it. */
 export function requirePackages(): void {
   for (const path of needed) {
     if (!existsSync(join(modules, path))) {
@@ -28,17 +27,14 @@ export function requirePackages(): void {
   denoBinary()
 }
 
-/**
- * How Deno finds the packages here; a hosted project has no such folder, so deno.json cannot say
- * it.
- */
+/** Deno's options for these packages; hosted projects have no such folder, so they are not in deno.json. */
 export const denoPackages = [
   '--config',
   join(root, 'functions', 'deno.json'),
   '--node-modules-dir=manual',
 ]
 
-/** Deno itself, not npm's script in front of it, which would leave Deno running when killed. */
+/** Deno itself: npm's wrapper script would leave it running when killed. */
 export function denoBinary(): string {
   const file = process.platform === 'win32' ? 'deno.exe' : 'deno'
   const platform = join(modules, '@deno')

@@ -8,7 +8,7 @@ import { UserError } from './user-error.ts'
 export type Secrets = {
   publishableKey: string
   secretKey: string
-  /** Every database password is made from this one, see passwordOf. */
+  /** Every database password is derived from this one, see passwordOf. */
   database: string
   /** HMAC key of the codes sent by SMS and mail, base64 of 32 bytes. */
   code: string
@@ -27,7 +27,6 @@ const names: (keyof Secrets)[] = [
   'dataApi',
 ]
 
-/** Reads the folder's secrets, or makes them when the folder has none yet. */
 export function secretsOf(dataDir: string): Secrets {
   const path = join(dataDir, 'secrets.json')
   if (isThere(path)) return read(path)
@@ -47,7 +46,7 @@ export function secretsOf(dataDir: string): Secrets {
     seal: random(),
     dataApi: random(),
   }
-  // Written beside it and renamed, so that an interruption leaves no half-written file.
+  // Written to a new file and renamed, so that an interruption leaves no half-written file.
   writeFileSync(`${path}.new`, JSON.stringify(secrets, null, 2), { mode: 0o600 })
   renameSync(`${path}.new`, path)
   return secrets
@@ -57,12 +56,12 @@ function read(path: string): Secrets {
   const text = readFileSync(path, 'utf8')
   try {
     const secrets = JSON.parse(text)
-    // All that are made here are longer; a placeholder is not.
+    // All secrets created here are longer; a placeholder is not.
     if (names.every((name) => typeof secrets[name] === 'string' && secrets[name].length > 30)) {
       return secrets
     }
   } catch {
-    // Reported below, like a file that is JSON but not ours.
+    // Reported below, like a JSON file that is not ours.
   }
   throw new UserError(
     `The data folder is damaged: ${path} cannot be read, or holds a placeholder for a ` +
@@ -70,7 +69,6 @@ function read(path: string): Secrets {
   )
 }
 
-/** The password of a database role in this folder. */
 export function passwordOf(secrets: Secrets, role: string): string {
   return createHmac('sha256', secrets.database).update(role).digest('base64url').slice(0, 32)
 }

@@ -3,7 +3,6 @@ import { fileURLToPath } from 'node:url'
 import { variable, type VariableName } from './environment.ts'
 import { UserError } from './user-error.ts'
 
-/** The root folder of the repository. */
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 
 export type Ports = Record<
@@ -24,49 +23,42 @@ export type Ports = Record<
   number
 >
 
-/** The settings of one stack, from environment variables. */
 export type Settings = {
   dataDir: string
   ports: Ports
-  /** Where phones reach the API, beside the loopback address. */
+  /** The address for phones, beside the loopback address. */
   host: string | undefined
   seed: 'demo' | 'none'
-  /** Whether rate limits apply. */
   rates: boolean
-  /** bcrypt's cost: that of Auth, or the minimum. */
+  /** bcrypt's cost: Auth's or the minimum. */
   hashCost: number
-  /** Whether Realtime takes its time to refuse a channel, which slows down guessing. */
+  /** Realtime slowly refuses channels to slow down guessing. */
   refusedJoins: 'slow' | 'quick'
   /** Postgres counts the calls of each plpgsql function, for suites (track_functions). */
   countCalls: boolean
-  /** Number of chat gateway processes; with none the edge function serves its sockets. */
+  /** Number of chat gateway processes; if it is 0, the edge function serves the gateway's sockets. */
   gateways: number
   /** Whether the database has a read replica; a synchronous one is never behind. */
   replica: 'none' | 'asynchronous' | 'synchronous'
   /** Lifetime of an edge function's worker in seconds; 0 for no limit. */
   workerLife: number
-  /** What late answers are drawn from; none are late without it. */
+  /** Seed of the random delays of late answers; without a seed no answer is late. */
   lateSeed: number | undefined
-  /** The folder of the real Storage server, built, to run in place of the stand-in. */
   realStorage: string | undefined
-  /** The binary of the real Auth server, likewise. */
   realAuth: string | undefined
-  /** The folder of a release of the real Realtime server. */
   realRealtime: string | undefined
-  /** The binary of PostgREST. */
   realDataApi: string | undefined
-  /** What the real Auth reaches the providers by. */
+  /** The real Auth's settings for reaching the providers. */
   realAuthOutside: { HTTPS_PROXY?: string; SSL_CERT_FILE?: string }
 }
 
-/** Where something else listens already, whose stack it may be. */
 export const portTaken = (port: number, name: string) =>
   new UserError(
     `Port ${port} (${name}) is taken by another program: end that one, or choose other ports with ` +
       'PORT=<number> npm start. A stack has fourteen, from that number on.',
   )
 
-/** A wrong value is named, not guessed at. */
+/** Reads the settings; a wrong value is reported and never replaced by a guess. */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const given = (name: VariableName) => variable(name, env)
   for (const name of ['ENVIRONMENT', 'NODE_ENV'] as const) {

@@ -12,12 +12,10 @@ export type Claims = Record<string, unknown> & { sub?: string; role?: string; se
 
 const fileOf = (dataDir: string) => join(dataDir, 'signing-keys.json')
 
-/** Makes the first key of a new folder. */
 export async function ensureKeys(dataDir: string): Promise<void> {
   if (!isThere(fileOf(dataDir))) await addKey(dataDir, 'current')
 }
 
-/** The keys as they are stored, private parts included. */
 export function storedKeys(dataDir: string): StoredKey[] {
   const path = fileOf(dataDir)
   if (!isThere(path)) return []
@@ -66,7 +64,6 @@ function save(dataDir: string, keys: StoredKey[]) {
   renameSync(`${path}.new`, path)
 }
 
-/** The public half of every key that is not revoked, as /.well-known/jwks.json shows it. */
 export function publicKeys(keys: StoredKey[]): { keys: JWK[] } {
   return {
     keys: keys.filter((key) => key.state !== 'revoked').map(({ jwk: { d: _private, ...jwk } }) => ({
@@ -79,7 +76,6 @@ export function publicKeys(keys: StoredKey[]): { keys: JWK[] } {
 
 export type KeyRing = ReturnType<typeof openKeys>
 
-/** Signs and verifies with the keys that the folder's file holds now. */
 export function openKeys(dataDir: string, issuer: string) {
   const path = fileOf(dataDir)
   let changed = -1
@@ -87,7 +83,7 @@ export function openKeys(dataDir: string, issuer: string) {
   let keys: StoredKey[] = []
   let imported = new Map<string, ReturnType<typeof importJWK>>()
   const read = () => {
-    // Looking at the file's time is cheap, but not worth a system call for every request.
+    // Checking the file's time is cheap, but not worth a system call per request.
     if (Date.now() - looked < 100) return keys
     looked = Date.now()
     const { mtimeMs } = statSync(path)
@@ -113,7 +109,7 @@ export function openKeys(dataDir: string, issuer: string) {
         .setProtectedHeader({ alg: 'ES256', kid: key.jwk.kid, typ: 'JWT' })
         .sign(await load(key, 'sign'))
     },
-    /** The claims of a token of this project; throws at any other. We choose the algorithm. */
+    /** Returns the claims of a token of this project; throws otherwise. We choose the algorithm. */
     verify: async (token: string): Promise<Claims> => {
       const find = ({ kid }: { kid?: string }) => {
         const key = read().find((each) => each.jwk.kid === kid && each.state !== 'revoked')
@@ -126,7 +122,7 @@ export function openKeys(dataDir: string, issuer: string) {
         audience: 'authenticated',
         requiredClaims: ['exp', 'sub', 'role'],
       })
-      // JSON can write a number that is read as Infinity: a token that never expires.
+      // JSON can contain a number that is read as Infinity, which would make a token that never expires.
       if (!Number.isFinite(payload.exp)) throw new Error('exp is not a time')
       return payload
     },

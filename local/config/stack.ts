@@ -5,24 +5,20 @@ import { publicKeys, storedKeys } from './signing-keys.ts'
 import { passwordOf, type Secrets, secretsOf } from './secrets.ts'
 import { readSettings, root, type Settings } from './settings.ts'
 
-/** One embedded project: where it is and what opens it. */
 export type Stack = Settings & {
   config: Config
   secrets: Secrets
-  /** The project's url on this machine. */
   url: string
-  /** The same for phones: `url`, unless HOST is given. */
+  /** The URL for phones: `url`, unless HOST is given. */
   publicUrl: string
   issuer: string
   inboxUrl: string
   studioUrl: string
   databaseUrl: (role: string) => string
   replicaUrl: (role: string) => string
-  /** The database as the functions reach it. */
   functionsUrl: (role: string) => string
 }
 
-/** Reads the stack from the environment and the data folder, as each of its processes does. */
 export function readStack(env: NodeJS.ProcessEnv): Stack {
   const settings = readSettings(env)
   const { ports } = settings
@@ -45,7 +41,7 @@ export function readStack(env: NodeJS.ProcessEnv): Stack {
   }
 }
 
-/** What programs need to know of a running stack: `stack.json` in its data folder. */
+/** Describes a running stack for programs: `stack.json` in its data folder. */
 export function describeStack(stack: Stack) {
   return {
     url: stack.url,
@@ -59,14 +55,12 @@ export function describeStack(stack: Stack) {
   }
 }
 
-/** Where the processes of the chat gateway listen. */
 export const chatPorts = ({ gateways, ports }: Settings) =>
   [ports.chat1, ports.chat2].slice(0, gateways)
 
 const passedThrough =
   /^(SMS|MAIL|GOOGLE|APPLE|TAP|MYFATOORAH|FCM|GATEWAY|PAYMENT|SANDBOX|RETURN|CORS)_|^PATIENCE$/
 
-/** The environment of the functions: what a hosted project gives them, and this project's own. */
 export function functionsEnvironment(stack: Stack, env: NodeJS.ProcessEnv) {
   const { secrets } = stack
   const own = Object.entries(env).filter(([name]) => passedThrough.test(name))
@@ -82,8 +76,8 @@ export function functionsEnvironment(stack: Stack, env: NodeJS.ProcessEnv) {
     SUPABASE_DB_URL: stack.functionsUrl('postgres'),
     FACADE_DB_URL: stack.functionsUrl('facade'),
     ...(stack.replica !== 'none' && { FACADE_READ_DB_URL: stack.replicaUrl('facade') }),
-    // One process serves everybody. On 2 cores six searches at once take a third less of its time than
-    // three, as answers arrive together; with more than 12 connections Postgres loses what Deno gains.
+    // One process serves all. On 2 cores six concurrent searches finish a third sooner than three; with
+    // more than 12 connections Postgres loses what Deno gains.
     FACADE_DB_POOL: '12',
     CODE_SECRET: secrets.code,
     SEAL_KEY: secrets.seal,
@@ -95,7 +89,7 @@ export function functionsEnvironment(stack: Stack, env: NodeJS.ProcessEnv) {
       ...new Set([stack.url, stack.publicUrl].map((url) => `${url}/functions/v1/api/sandbox/done`)),
       'https://app.example/payments',
     ].join(),
-    // Where Next, Vite and Expo serve web apps that are being made.
+    // Ports of the development servers of Next, Vite and Expo.
     CORS_ORIGINS: ['localhost', ...(stack.host ? [stack.host] : [])]
       .flatMap((host) => [3000, 5173, 8081].map((port) => `http://${host}:${port}`)).join(),
     CLIENT_IP_HOPS: '1',
@@ -110,7 +104,6 @@ export function functionsEnvironment(stack: Stack, env: NodeJS.ProcessEnv) {
   }
 }
 
-/** The developer's own `.env`: a NAME=value per line. */
 function dotEnv(): Record<string, string> {
   const path = join(root, '.env')
   if (!existsSync(path)) return {}

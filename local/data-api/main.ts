@@ -1,6 +1,5 @@
-// Data API and the rows of Studio: @supabase/lite (0.10.0) on our Postgres, in its own process
-// because it is slow and keeps a process busy. Its auth, storage and page are not used; which schemas
-// it may open we decide.
+// Data API and Studio's rows: @supabase/lite (0.10.0) on our Postgres, in its own process because it is
+// slow. Its auth, storage and page are unused, and we decide which schemas it may open.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { App } from '@supabase/lite'
 import { createPostgresConnection } from '@supabase/lite/postgres'
@@ -25,11 +24,11 @@ function openApp(stack: Stack, role: string, schemas: string[], studio: boolean)
       onnotice() {},
       max: studio ? 2 : 4,
       idle_timeout: 10,
-      // The package has made text of JSON arguments already; the driver would quote that once more.
+      // The package has already serialized JSON arguments; the driver would quote them again.
       ...(studio ? {} : { types: { json: jsonType(114), jsonb: jsonType(3802) } }),
     },
   })
-  // Else its first calls grant rights, all at once, until Postgres refuses one for the sake of another.
+  // Otherwise its first calls grant rights concurrently, until Postgres rolls one back.
   Object.assign(connection, { rlsState: 'active' })
   const { secrets } = stack
   const app = new App(
@@ -62,7 +61,7 @@ const jsonType = (oid: number) => ({
   parse: (text: string) => JSON.parse(text),
 })
 
-/** The Data API; only the proxy calls it, with a token that it made. */
+/** Only the proxy calls it, with its own token. */
 function restServer({ fetch, functions }: ReturnType<typeof openApp>): Server {
   return createServer((request, response) => {
     if (!request.url!.startsWith('/rest/v1/')) return response.writeHead(404).end()
@@ -124,7 +123,7 @@ const servers: [Server, number][] = [
   [studioServer(stack, studio.fetch, studioSql), stack.ports.studio],
 ]
 if (stack.realDataApi) servers.shift()
-// The first call reads the whole catalogue: better now than during a request.
+// The first call reads the whole catalogue, so it is made before a request comes.
 const authorization = `Bearer ${await hs256Token(stack.secrets.dataApi, { role: 'anon' })}`
 const headers = { authorization, apikey: stack.secrets.publishableKey }
 await rest.fetch(new Request(`${stack.url}/rest/v1/rpc/warm_up`, { method: 'POST', headers }))

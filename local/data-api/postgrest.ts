@@ -1,5 +1,4 @@
-// Where @supabase/lite 0.10.0 differs from PostgREST: strings as JSON arguments, and errors that it
-// words in its own way.
+// Where @supabase/lite 0.10.0 differs from PostgREST: strings as JSON arguments, and wording of errors.
 
 type Functions = () => Promise<{ name: string; arg_names: string[]; arg_types: string[] }[]>
 type Fetch = (request: Request) => Response | Promise<Response>
@@ -12,7 +11,6 @@ const errorResponse = (
   details: string | null = null,
 ) => Response.json({ code, details, hint: null, message } satisfies PostgrestError, { status })
 
-/** Calls the package, and reports a malformed request as PostgREST would. */
 export async function asPostgrest(
   original: Request,
   fetch: Fetch,
@@ -49,7 +47,7 @@ export async function asPostgrest(
   )
 }
 
-/** A string that is sent for an argument of type json is that string, not the text of some JSON. */
+/** A string for a json argument is the string itself, not JSON text. */
 async function withJsonStrings(request: Request, functions: Functions): Promise<Request> {
   const [, name] = /\/rpc\/(\w+)$/.exec(new URL(request.url).pathname) ?? []
   if (request.method !== 'POST' || !name) return request

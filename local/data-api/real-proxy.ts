@@ -1,13 +1,11 @@
-// The real Data API in place of the package: the binary of PostgREST, named by REAL_DATA_API. It has no
-// tables; the proxy is in front of it, as on a hosted project.
+// Runs the real Data API (PostgREST) instead of the package: the binary named by REAL_DATA_API.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { unavailable } from '../http/answers.ts'
-import { type Credentials, peerOf } from '../http/credentials.ts'
+import { type Credentials, peerOf, tokenForKey } from '../http/credentials.ts'
 import { forward } from '../http/forward.ts'
 import { type KeyRing, publicKeys, storedKeys } from '../config/signing-keys.ts'
 import type { Stack } from '../config/stack.ts'
 
-/** Its environment: the settings of config.toml and the keys of the data folder. */
 export function realDataApiSettings(stack: Stack): Record<string, string> {
   const { config: { api }, ports } = stack
   return {
@@ -23,7 +21,6 @@ export function realDataApiSettings(stack: Stack): Record<string, string> {
   }
 }
 
-/** Forwards a request, with a token in place of an API key. */
 export async function forwardToRealDataApi(
   stack: Stack,
   keys: KeyRing,
@@ -31,20 +28,11 @@ export async function forwardToRealDataApi(
   response: ServerResponse,
   credentials: Credentials,
 ): Promise<void> {
-  const { keyRole: role, bearer, bearerIsKey } = credentials
-  const exp = Math.floor(Date.now() / 1000) + 60
-  const asKey = bearer === undefined || bearerIsKey
-  forward(
-    request,
-    response,
-    {
-      port: stack.ports.dataApi,
-      path: request.url!.slice('/rest/v1'.length),
-      peer: peerOf(request),
-      unavailable: unavailable(response),
-    },
-    asKey
-      ? { authorization: `Bearer ${await keys.sign({ role, iss: stack.issuer, exp })}` }
-      : undefined,
-  )
+  const authorization = await tokenForKey(stack, keys, credentials)
+  forward(request, response, {
+    port: stack.ports.dataApi,
+    path: request.url!.slice('/rest/v1'.length),
+    peer: peerOf(request),
+    unavailable: unavailable(response),
+  }, authorization)
 }

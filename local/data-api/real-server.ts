@@ -1,4 +1,3 @@
-// Runs the real Data API in place of the package: see real-proxy.ts.
 import { realDataApiSettings } from './real-proxy.ts'
 import { readStack } from '../config/stack.ts'
 import { runRealServer } from '../processes/real-server.ts'

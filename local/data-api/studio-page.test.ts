@@ -1,4 +1,3 @@
-/** The page of Studio in headless Chromium: what an admin does with it. */
 import { expect, test } from 'vitest'
 import { signUpAdmin } from '../../test/support/admins.ts'
 import { signUp } from '../../test/support/client.ts'
@@ -40,9 +39,9 @@ test.runIf(hasStack && hasBrowser)(
       await field('status').fill('deleted')
       await page.getByRole('button', { name: 'Save' }).click()
       await expect.poll(() => page.locator('#refused').textContent()).toContain('Authentication')
-      // Where one looks after pressing Save, however far one has scrolled.
-      for (const place of [0, 100_000]) {
-        await page.locator('#editor').evaluate((editor, top) => editor.scrollTo({ top }), place)
+      // The message must be visible after Save, however far the form is scrolled.
+      for (const offset of [0, 100_000]) {
+        await page.locator('#editor').evaluate((editor, top) => editor.scrollTo({ top }), offset)
         const { y, height } = (await page.locator('#refused').boundingBox())!
         expect(y).toBeGreaterThan(0)
         expect(y + height).toBeLessThanOrEqual(page.viewportSize()!.height)
@@ -50,7 +49,7 @@ test.runIf(hasStack && hasBrowser)(
       await page.getByRole('button', { name: 'Cancel' }).click()
 
       await page.goto(`${studio}/#public.areas`) // a key of two columns
-      // Until then the table of before is shown.
+      // The previous table is shown until then.
       await page.locator('#column option[value=governorate_id]').waitFor({ state: 'attached' })
       await filter('id', 'salmiya')
       await expect.poll(() => page.locator('tbody tr').allTextContents())

@@ -1,5 +1,5 @@
-// What Studio writes: one row, found by its key, as postgres. @supabase/lite 0.10.0 answers 204 when
-// there is no such row, and cannot write true or a number into a column of jsonb.
+// Studio's writes: one row, found by its key, as postgres. @supabase/lite 0.10.0 answers 204 if there is no
+// such row, and cannot write true or a number into a jsonb column.
 import type { Sql } from 'postgres'
 
 export const refusal = (status: number, message: string, more: object = {}) =>
@@ -7,7 +7,7 @@ export const refusal = (status: number, message: string, more: object = {}) =>
 
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
 
-/** Answers the row as written, or says why it was not. `?column=eq.value` for each part of its key. */
+/** `?column=eq.value` for each part of the key. */
 export async function writeRow(request: Request, sql: Sql): Promise<Response> {
   const { pathname, searchParams } = new URL(request.url)
   const schema = request.headers.get('content-profile') ?? 'public'

@@ -1,4 +1,3 @@
-/** Studio of the embedded stack: what an admin opens in a browser, and what its page asks for. */
 import { expect, test } from 'vitest'
 import { auditOf, signUpAdmin } from '../../test/support/admins.ts'
 import { database, signUp } from '../../test/support/client.ts'

@@ -1,8 +1,5 @@
-// Studio of the embedded stack: a page of our own, which reads rows as the Data API does.
-//
-// The page in @supabase/lite 0.10.0 is not used: it finds a row by `row.id`, whatever the key of its
-// table is, takes the first 1,000 rows, and filters and sorts those in the browser, which nothing
-// outside its bundle can change. Hosted Studio does all of this by itself.
+// A page of our own: the one in @supabase/lite 0.10.0 finds rows by `row.id`, whatever their key is, reads
+// only 1,000 rows, and filters and sorts them in the browser.
 import { readFile } from 'node:fs/promises'
 import type { Sql } from 'postgres'
 import { refusal, writeRow } from './studio-writes.ts'
@@ -34,7 +31,7 @@ const pageFiles: Record<string, [file: string, type: string]> = {
   '/studio.js': ['studio.js', 'text/javascript'],
 }
 
-/** Answers the page, what it reads of the catalogue, and rows; nothing else of the package. */
+/** Answers the page, its reads of the catalogue, and rows; nothing else of the package. */
 export async function answerStudio(request: Request, fetch: Fetch, sql: Sql): Promise<Response> {
   const { pathname } = new URL(request.url)
   const reads = request.method === 'GET' || request.method === 'HEAD'
@@ -52,10 +49,7 @@ export async function answerStudio(request: Request, fetch: Fetch, sql: Sql): Pr
   return new Response(text, { headers: { 'content-type': `${type}; charset=utf-8` } })
 }
 
-/**
- * Tables and views with their columns, keys and comments, and where the values of a column are rows of
- * another table. A view has no key: it is not edited.
- */
+/** A view has no key, so it is read-only. */
 export function tablesOf(found: Catalogue) {
   const commentOf = ({ schema, name }: Named, column?: string) =>
     found.comments.find((comment) =>
@@ -90,7 +84,7 @@ export function tablesOf(found: Catalogue) {
     }))
 }
 
-/** The package answers bytea as Node prints a Buffer; a key is found by what Postgres reads. */
+/** The package returns bytea as Node prints a Buffer, but Postgres finds keys by its own format. */
 async function asHex(answer: Response): Promise<Response> {
   const text = await answer.text()
   const { status, headers } = answer

@@ -1,9 +1,8 @@
-/** What the pictures of the demo data are drawn on. The same number makes the same choices. */
+// The same seed makes the same choices.
 import { crc32, deflateSync } from 'node:zlib'
 
 type Point = [x: number, y: number]
 
-/** Any number of choices that follow from one number. */
 export function chooser(seed: number) {
   let state = Math.imul(seed + 1, 0x9e3779b1) >>> 0
   const next = () => (state = (Math.imul(state ^ (state >>> 15), 0x85ebca6b) + 0x9e37) >>> 0)
@@ -16,7 +15,6 @@ export function chooser(seed: number) {
 }
 export type Choose = ReturnType<typeof chooser>
 
-/** A picture of a few colours, written as a PNG with a palette. */
 export class Canvas {
   readonly width: number
   readonly height: number
@@ -34,7 +32,6 @@ export class Canvas {
     return known >= 0 ? known : this.colours.push(colour) - 1
   }
 
-  /** From the left, from the top; what lies outside is left out. */
   box(x: number, y: number, width: number, height: number, colour: string) {
     const index = this.index(colour)
     const from = Math.max(0, Math.round(x))
@@ -83,7 +80,7 @@ export class Canvas {
     const header = Buffer.alloc(13)
     header.writeUInt32BE(this.width, 0)
     header.writeUInt32BE(this.height, 4)
-    header.set([8, 3], 8) // one byte a pixel, which names a colour of the palette
+    header.set([8, 3], 8) // one byte per pixel, an index into the palette
     const rows = Buffer.alloc((this.width + 1) * this.height)
     for (let y = 0; y < this.height; y++) {
       rows.set(this.pixels.subarray(y * this.width, (y + 1) * this.width), y * (this.width + 1) + 1)
@@ -98,7 +95,6 @@ export class Canvas {
   }
 }
 
-/** A colour between two. */
 export function mix(from: string, to: string, part: number): string {
   const parts = [1, 3, 5].map((at) => {
     const [a, b] = [from, to].map((colour) => parseInt(colour.slice(at, at + 2), 16))

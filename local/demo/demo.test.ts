@@ -1,4 +1,3 @@
-// The demo world, as `npm start` has it: its rows, and what an app shows of it.
 import { readFileSync } from 'node:fs'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -224,7 +223,7 @@ describe('what an app shows of it on its first day', () => {
   const post = (path: string, body: object, token?: string) =>
     ask(path, token, { method: 'POST', body: JSON.stringify(body) })
 
-  // A session for each test: who switches the identity acts as another from then on.
+  // Each test has its own session, because switching the identity lasts.
   beforeEach(async () => {
     viewers = []
     for (const { identifier, password, note } of demo) {
@@ -265,7 +264,7 @@ describe('what an app shows of it on its first day', () => {
     }
   })
 
-  // Where each list with an id in its path, or with a parameter that it needs, is looked at.
+  // A path for each list with an id or a required parameter.
   const fillings: Record<string, () => Promise<string>> = {
     list_documents: async () => {
       const { rows: [waiting] } = await client.query(
@@ -370,7 +369,7 @@ describe('what an app shows of it on its first day', () => {
         table,
       ).toEqual([])
     }
-    // As a look at the table says it, so do the counts that are kept.
+    // The stored counts must match the table.
     expect(
       await rows(
         `select conversation_id from public.participants as side

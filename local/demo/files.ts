@@ -1,7 +1,4 @@
-/**
- * The files of the demo data: pictures of listings, avatars, logos, and the papers of those who wait
- * to be verified. They lie in the stand-in for Storage, with the rows that an upload makes.
- */
+// Stores the demo data's files in the stand-in for Storage, with the rows of an upload.
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
 import type { Stack } from '../config/stack.ts'
@@ -20,7 +17,7 @@ type File = {
   position?: number
 }
 
-/** An id that follows from a name, as pg_temp.demo_id of seed.sql. */
+/** An id derived from a name, like pg_temp.demo_id of seed.sql. */
 function demoId(name: string): string {
   const hex = createHash('md5').update(`demo ${name}`).digest('hex').split('')
   hex[12] = '4'
@@ -28,10 +25,8 @@ function demoId(name: string): string {
   return hex.join('').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
-/** A number that follows from an id. */
 const numberOf = (id: string) => parseInt(id.slice(0, 8), 16)
 
-/** Draws each of a few pictures once, however many take it. */
 function drawing<T extends unknown[]>(draw: (...args: T) => Buffer) {
   const drawn = new Map<string, Buffer>()
   return (...args: T): Buffer => {
@@ -44,17 +39,17 @@ function drawing<T extends unknown[]>(draw: (...args: T) => Buffer) {
 const outside = drawing(exterior)
 const inside = drawing(interior)
 
-/** In the transaction in which the demo data is loaded. */
+/** Runs in the transaction that loads the demo data. */
 export async function storeDemoFiles(client: pg.Client, stack: Stack): Promise<void> {
   await client.query('select private.set_files_url($1)', [
     `${stack.publicUrl}/storage/v1/object/public`,
   ])
-  const wanted = [
+  const needed = [
     ...await picturesOfListings(client),
     ...await picturesOfPeople(client),
     ...await papers(client),
   ]
-  await insert(client, store(wanted, stack.dataDir))
+  await insert(client, store(needed, stack.dataDir))
 }
 
 const withRooms = ['apartment', 'floor', 'house', 'villa', 'gov_house', 'chalet', 'studio', 'annex']
@@ -69,7 +64,7 @@ async function picturesOfListings(client: pg.Client): Promise<File[]> {
   )
   return rows.flatMap(({ id, kind, identity, account }) => {
     const number = numberOf(id)
-    // One in eight has none, as in life.
+    // One listing in eight has no pictures, as in reality.
     const count = number % 8 === 0 ? 0 : number % 3 === 0 ? 3 : 1
     return Array.from({ length: count }, (_, position): File => {
       const content = position === 0 || !withRooms.includes(kind)
@@ -112,7 +107,6 @@ async function papers(client: pg.Client): Promise<File[]> {
   )
 }
 
-/** What the database is told of a stored file. */
 type Row = Omit<File, 'content'> & {
   id: string
   name: string

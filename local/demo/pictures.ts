@@ -1,4 +1,3 @@
-/** The other pictures of the demo data: rooms, plans, people, signs, papers. */
 import { Canvas, chooser, mix } from './canvas.ts'
 import { height, width } from './scenes.ts'
 
@@ -43,7 +42,6 @@ function room(seed: number): Canvas {
   return canvas
 }
 
-/** The plan of a dwelling. */
 function plan(seed: number): Canvas {
   const canvas = new Canvas(width, height)
   const choose = chooser(seed)
@@ -67,10 +65,8 @@ function plan(seed: number): Canvas {
   return canvas
 }
 
-/** A room, or every fourth time the plan. */
 export const interior = (seed: number): Buffer => (seed % 4 === 3 ? plan(seed) : room(seed)).png()
 
-/** Head and shoulders, on a colour. */
 export function portrait(seed: number): Buffer {
   const canvas = new Canvas(160, 160)
   const choose = chooser(seed)
@@ -81,7 +77,6 @@ export function portrait(seed: number): Buffer {
   return canvas.png()
 }
 
-/** The sign of a company or office. */
 export function logo(seed: number): Buffer {
   const canvas = new Canvas(160, 160)
   const choose = chooser(seed)
@@ -103,7 +98,7 @@ export function logo(seed: number): Buffer {
   return canvas.png()
 }
 
-/** A paper with a seal, in which nothing can be read. */
+/** A sealed document without legible text. */
 export function paper(seed: number): Buffer {
   const canvas = new Canvas(420, 594)
   const choose = chooser(seed)

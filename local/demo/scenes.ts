@@ -1,4 +1,3 @@
-/** What the listings of the demo data look like from outside: flat scenes in a few colours. */
 import { Canvas, type Choose, chooser, mix } from './canvas.ts'
 
 export const width = 640
@@ -236,7 +235,6 @@ const scenes: [kinds: string, ground: string, draw: (scene: Scene) => void][] = 
   ['warehouse industrial_plot', grounds.paved, warehouse],
 ]
 
-/** What a listing of a kind looks like from outside. */
 export function exterior(kind: string, seed: number): Buffer {
   const [, ground, draw] = scenes.find(([kinds]) => kinds.split(' ').includes(kind)) ?? scenes[0]!
   const scene = outside(seed, ground)

@@ -1,5 +1,5 @@
-// The CLI swaps in what it could bundle, also when another function could not be. So it asks the
-// Management API through a server on this machine, which lets nothing be swapped in then.
+// The CLI activates the functions that it could bundle even if another failed. So it talks to the
+// Management API through a local server that blocks the activation then.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
@@ -7,7 +7,6 @@ import { UserError } from '../config/user-error.ts'
 
 const timeLimit = 300_000
 
-/** Deploys functions by `work`, which is given the address to ask: all of them or none. */
 export async function allOrNone(apiUrl: string, work: (url: string) => Promise<void>) {
   const failed = new Map<string, string>()
   const server = createServer(async (request, response) => {

@@ -1,8 +1,7 @@
-// npm run deploy -- --check: how the project differs from what a deployment would leave, and what it has
-// that is not deploy's.
-import { join } from 'node:path'
+// npm run deploy -- --check: how the project differs from a deployment, and what deploy does not own.
 import type pg from 'pg'
-import { migrationsIn, root } from '../schema/cli.ts'
+import { hasOtherBaseline } from '../schema/baseline.ts'
+import { migrationsIn, projectMigrations } from '../schema/cli.ts'
 import { isFacadeShut } from './database.ts'
 import { hasReplicas, unread } from './given.ts'
 import type { Management } from './management.ts'
@@ -13,14 +12,13 @@ import { readSettings, settings, settingsThatDiffer } from './settings.ts'
 
 type Looked = {
   project: Project
-  /** Those that config.toml lists. */
   functions: string[]
   env: NodeJS.ProcessEnv
   client: pg.Client
   management: Management
 }
 
-/** What a project holds that is another product's; nothing where the database is ours. */
+/** Contents of the project that belong to another product; an empty list if the database is ours. */
 export async function foreignThings({ client, project, functions }: Looked): Promise<string[]> {
   const { rows: [{ ours, tables, users }] } = await client.query<
     { ours: boolean; tables: string[]; users: number }
@@ -46,7 +44,6 @@ export async function foreignThings({ client, project, functions }: Looked): Pro
   ]
 }
 
-/** What would change, a line each. */
 export async function differences(looked: Looked): Promise<string[]> {
   const { project, functions, env, client, management } = looked
   const { secrets } = project
@@ -54,6 +51,7 @@ export async function differences(looked: Looked): Promise<string[]> {
   const changed = changedSecrets(secretsFrom(env, secrets), secrets)
   const missing = functions.filter((name) => !project.functions.includes(name))
   const pending = await pendingMigrations(client)
+  if (await hasOtherBaseline(client)) pending.push('the baseline, which was made anew')
   const jobs = await unscheduledJobs(client, hasReplicas(env, secrets))
   const shut = !env.FACADE_DB_URL &&
     await isFacadeShut(client, secrets.get('FACADE_DB_URL'))
@@ -74,14 +72,13 @@ async function pendingMigrations(client: pg.Client): Promise<string[]> {
   const { rows } = there
     ? await client.query('select version from supabase_migrations.schema_migrations')
     : { rows: [] }
-  return migrationsIn(join(root, 'supabase', 'migrations'))
+  return migrationsIn(projectMigrations)
     .filter((name) => !rows.some(({ version }) => name.startsWith(version)))
 }
 
-/** What would be asked of Auth by a door that deploy neither opens nor shuts. */
+/** Auth settings that deploy neither turns on nor off. */
 const door = /^(external_\w+|hook_\w+|saml|custom_oauth)_enabled$/
 
-/** What the project has and deploy leaves as it is, a line each. */
 export function notOurs(project: Project, functions: string[], env: NodeJS.ProcessEnv): string[] {
   const owned = settings.map(({ key }) => key)
   const given = ['google', 'apple'].filter((name) => env[`${name.toUpperCase()}_CLIENT_IDS`])

@@ -1,4 +1,4 @@
-// What supabase/config.toml must say before any of it is sent.
+// Checks supabase/config.toml before any of it is sent.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseToml } from '../config/config-toml.ts'
@@ -11,7 +11,6 @@ type Value = Table[string]
 
 export const configFile = join(root, 'supabase', 'config.toml')
 
-/** The problems of the file, and the functions that it lists. */
 export function checkConfig(text: string, env: NodeJS.ProcessEnv) {
   const file = parseToml(text)
   const at = (path: string) =>
@@ -27,7 +26,7 @@ export function checkConfig(text: string, env: NodeJS.ProcessEnv) {
       return path && JSON.stringify(at(path)) !== expected ? [`${path} must be ${expected}`] : []
     }),
     ...named(file).filter((name) => !env[name])
-      // It would be sent literally.
+      // The CLI would send the unset `env(NAME)` as it is written.
       .map((name) => `env(${name}) stands in an enabled section, and ${name} is not set`),
     ...['google', 'apple'].flatMap((provider) => {
       const name = `${provider.toUpperCase()}_CLIENT_IDS`
@@ -46,7 +45,7 @@ export function checkConfig(text: string, env: NodeJS.ProcessEnv) {
   }
 }
 
-/** The NAMEs of every `env(NAME)` in sections that are not disabled. */
+/** The names of every `env(NAME)` in sections that are not disabled. */
 function named(value: Value): string[] {
   if (typeof value === 'string') return /^env\((\w+)\)$/.exec(value)?.slice(1) ?? []
   if (Array.isArray(value)) return value.flatMap(named)

@@ -1,7 +1,8 @@
-// Connects to the project's database, by the pooler (which is reachable by IPv4) in session mode.
+// Connects to the project's database through the pooler in session mode, which is reachable by IPv4.
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { hasOtherBaseline } from '../schema/baseline.ts'
 import { databaseAt } from '../schema/connection.ts'
 import { UserError } from '../config/user-error.ts'
 import { errorLines, remoteFlag, retryOnLockTimeout, supabase } from '../schema/cli.ts'
@@ -10,7 +11,7 @@ import type { Management } from './management.ts'
 
 type Pooler = { database_type: string; connection_string: string }
 
-/** How to log in. The password is kept out of the url, which would show on a command line. */
+/** The password is kept apart from the url, because a url can be seen on a command line. */
 type Login = { url: string; password: string; temporary?: boolean }
 
 export type Database = {
@@ -18,14 +19,14 @@ export type Database = {
   /** Applies pending migrations; retries while a lock times out. */
   push: () => Promise<void>
   /**
-   * Sets a new password for the facade, which takes effect only if `keep` has stored the database
-   * url for the functions, and logs in by it once. Where that breaks off, the next deployment knows.
+   * Sets a new facade password, which takes effect only after `store` has stored the database url and one
+   * login succeeded. If that is interrupted, the next deployment finds out.
    */
-  openFacade: (keep: (url: string) => Promise<void>) => Promise<void>
+  openFacade: (store: (url: string) => Promise<void>) => Promise<void>
   close: () => Promise<void>
 }
 
-/** Connects, with a lock against concurrent deployments, or to look only. */
+/** Connects with a lock against concurrent deployments, or read-only. */
 export async function openDatabase(
   input: DeployInput,
   management: Management,
@@ -48,7 +49,6 @@ export async function openDatabase(
 
   let last: Login & { until: number } | undefined
 
-  /** A temporary role, unless the password of the database is given. */
   async function login(): Promise<Login> {
     if (input.databasePassword) {
       return { url: at('postgres', sessions).href, password: input.databasePassword }
@@ -63,7 +63,7 @@ export async function openDatabase(
     )
     redact(temporary.password)
     const url = at(temporary.role, sessions).href
-    // So that half of its lifetime remains for what starts with it.
+    // Half of its lifetime remains for the commands that use it.
     last = {
       url,
       password: temporary.password,
@@ -85,6 +85,12 @@ export async function openDatabase(
   return {
     client,
     push: async () => {
+      if (await hasOtherBaseline(client)) {
+        throw new UserError(
+          'This database was made by an earlier baseline, which is made anew with every change until ' +
+            '1.0.0: begin with an empty database.',
+        )
+      }
       const output = await retryOnLockTimeout(async () => {
         const temporary = await login()
         // Wait until the login works before the CLI uses it.
@@ -94,7 +100,7 @@ export async function openDatabase(
       })
       if (output.code !== 0) throw new UserError(errorLines(output))
     },
-    openFacade: async (keep) => {
+    openFacade: async (store) => {
       const password = randomBytes(24).toString('base64url')
       redact(password)
       await client.query(`comment on role facade is '${markOf('')}'`)
@@ -103,21 +109,20 @@ export async function openDatabase(
       const url = at('facade')
       url.password = password
       await client.query(`comment on role facade is '${markOf(sha256(url.href))}'`)
-      await keep(url.href)
+      await store(url.href)
       await client.query('commit')
       url.password = ''
-      // The pooler may know the password of before for a moment.
+      // For a moment the pooler may still use the previous password.
       await (await connect({ url: url.href, password, temporary: true }, false)).end()
     },
-    // This releases the lock.
     close: () => client.end(),
   }
 }
 
 /**
- * Connects as role postgres, which owns what migrations create. Retries for a minute, because the
- * pooler may not know a new role yet; but rarely, because repeated failures make the pooler block
- * the whole project. A password that was given is tried only once.
+ * Connects as role postgres, which owns the migrations' objects. It retries for a minute, because the
+ * pooler may not know a new role yet, but rarely, because repeated failures make the pooler block the
+ * project. A given password is tried once.
  */
 async function connect(
   { url, password, temporary }: Login,
@@ -149,22 +154,22 @@ async function connect(
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
-/** Says which FACADE_DB_URL the password of the role goes with, by the hash that the API returns. */
+/** Marks the FACADE_DB_URL of the role's password by the hash that the API returns. */
 const markOf = (hash: string) => `FACADE_DB_URL ${hash}`
 
-/**
- * Whether the project keeps another FACADE_DB_URL than the one that the password was set with: the
- * deployment broke off between the two, and no new worker could log in.
- */
-export async function isFacadeShut(client: pg.Client, kept: string | undefined): Promise<boolean> {
+/** True if FACADE_DB_URL does not match the role's password: an interrupted deployment leaves that. */
+export async function isFacadeShut(
+  client: pg.Client,
+  stored: string | undefined,
+): Promise<boolean> {
   const { rows } = await client.query<{ mark: string }>(
     `select shobj_description(oid, 'pg_authid') as mark from pg_roles where rolname = 'facade'`,
   )
   const mark = rows[0]?.mark
-  return Boolean(kept && mark?.startsWith(markOf('')) && mark !== markOf(kept))
+  return Boolean(stored && mark?.startsWith(markOf('')) && mark !== markOf(stored))
 }
 
-/** Which refresh tokens Auth gives, by the newest session: of version 1 there is a row, of 2 a key. */
+/** Judged by the newest session: in version 1 it has token rows, in version 2 a key. */
 export async function refreshTokens(client: pg.Client): Promise<string> {
   const { rows } = await client.query<{ token: string | null; key: string | null }>(
     `select sessions.refresh_token_hmac_key as key,
@@ -173,7 +178,7 @@ export async function refreshTokens(client: pg.Client): Promise<string> {
   )
   if (!rows[0]) return 'not known until somebody has signed in'
   const { token, key } = rows[0]
-  // What a row keeps of version 1 is the token itself, 12 characters.
+  // A row of version 1 contains the token itself, 12 characters.
   return `version ${key || (token?.length ?? 13) > 12 ? 2 : 1}`
 }
 

@@ -1,11 +1,9 @@
-/**
- * npm run deploy, as it is run: the program, the real CLI, a real database that is as empty as a
- * new project's, and a Management API that keeps what it is sent (management.ts).
- */
+// With the real CLI, a real empty database, and a Management API that records requests.
 import { readdirSync, readFileSync } from 'node:fs'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { checkConfig, configText } from './config-file.ts'
+import { hasRelease } from '../schema/baseline.ts'
 import { onTemporaryServer } from '../schema/temporary-server.ts'
 import type { Postgres } from '../postgres/postgres.ts'
 import { hostedExtensions } from './support/hosted-extensions.ts'
@@ -46,11 +44,13 @@ const requests = () => platform.sent.map(({ method, path }) => `${method} ${path
 const bodyOf = (method: string, path: string) =>
   platform.sent.filter((one) => one.method === method && one.path === path).map(({ body }) => body)
 
-/** A platform that says no to this, and what it was asked. */
 async function failing(method: string, path: string, work: () => Promise<void>) {
   platform.fails = (one, at) => one === method && at.startsWith(path) ? 403 : undefined
   await work().finally(() => (platform.fails = () => undefined))
 }
+
+/** What comes before the settings is done; the CLI, which has most of the work, is soon refused. */
+const untilSettings = (work: () => Promise<void>) => failing('GET', '/postgrest', work)
 
 const query = async (sql: string, url = server.adminUrl) => {
   const client = new pg.Client({ connectionString: url })
@@ -62,12 +62,11 @@ const query = async (sql: string, url = server.adminUrl) => {
   }
 }
 
-/** By what the functions have. */
 const facadeLogsIn = async () =>
   expect(await query('select current_user::text as name', platform.secrets.get('FACADE_DB_URL')!))
     .toEqual([{ name: 'facade' }])
 
-// A story: each step has the project as the one before left it.
+// Each step continues with the project of the previous one.
 describe('a project', { shuffle: false }, () => {
   describe('that is new', () => {
     test('with --check, which reports what would change', async () => {
@@ -81,8 +80,8 @@ describe('a project', { shuffle: false }, () => {
     })
 
     test('with --check, which takes what is complete, given or kept', async () => {
-      const kept = { SMS_PROVIDER: 'kwtsms', SMS_PASSWORD: 'x', SMS_SENDER: 'x', OLD_ONE: 'x' }
-      for (const [name, value] of Object.entries(kept)) platform.secrets.set(name, value)
+      const stored = { SMS_PROVIDER: 'kwtsms', SMS_PASSWORD: 'x', SMS_SENDER: 'x', OLD_ONE: 'x' }
+      for (const [name, value] of Object.entries(stored)) platform.secrets.set(name, value)
       try {
         const { code, output } = await deploy({
           ALLOW_NO_SMS: '',
@@ -103,7 +102,7 @@ describe('a project', { shuffle: false }, () => {
         }
         expect(code).toBe(0)
       } finally {
-        for (const name of Object.keys(kept)) platform.secrets.delete(name)
+        for (const name of Object.keys(stored)) platform.secrets.delete(name)
       }
     })
 
@@ -134,17 +133,26 @@ describe('a project', { shuffle: false }, () => {
     const lines = new Set<string>()
     let first: Map<string, string>
 
-    /** What every process of this machine shows of itself meanwhile. */
-    const watching = setInterval(() => {
-      for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-        try {
-          lines.add(readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' '))
-        } catch {
-          // It has ended, or this is no Linux.
+    /** Collects the command lines of all processes on this machine, each in its first second. */
+    function watch() {
+      let seen = new Map<string, number>()
+      return setInterval(() => {
+        const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+        seen = new Map(pids.map((pid) => [pid, (seen.get(pid) ?? 0) + 1]))
+        for (const [pid, times] of seen) {
+          if (times > 20) continue
+          try {
+            lines.add(readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' '))
+          } catch {
+            // The process has ended.
+          }
         }
-      }
-    }, 50)
-    if (process.platform !== 'linux') clearInterval(watching)
+      }, 50)
+    }
+    let watching: ReturnType<typeof watch> | undefined
+    beforeAll(() => {
+      if (process.platform === 'linux') watching = watch()
+    })
     afterAll(() => clearInterval(watching))
 
     test('stops where the platform refuses, and reports the step', async () => {
@@ -158,21 +166,21 @@ describe('a project', { shuffle: false }, () => {
       first = new Map(platform.secrets)
       const steps = requests().map((one) => one.replace(/\?.*/, ''))
       expect(steps).toEqual([
-        // A role is lent, for the migrations and to give the facade its password.
+        // A temporary role, for the migrations and for the facade's password.
         'POST /cli/login-role',
         'POST /secrets',
         'POST /secrets',
-        // What config.toml holds, by the CLI.
+        // Settings in config.toml, by the CLI.
         'PATCH /postgrest',
         'PUT /ssl-enforcement',
         'PATCH /config/auth',
         'PATCH /config/storage',
-        // What it cannot hold.
+        // Settings that config.toml cannot hold.
         'PATCH /config/auth',
         'PATCH /config/auth',
         'PATCH /config/realtime',
         'PATCH /config/auth',
-        // After the captcha has refused a sign-in.
+        // The rate of token refreshes comes last, after the captcha has refused a sign-in.
         'PATCH /config/auth',
         ...Array(3).fill('POST /functions/deploy'),
         'PUT /functions',
@@ -264,10 +272,10 @@ describe('a project', { shuffle: false }, () => {
         { jobname: 'jobs', schedule: '* * * * *' },
         { jobname: 'jobs often', schedule: '5 seconds' },
       ])
-      const kept = await query(
+      const stored = await query(
         'select name, decrypted_secret as value from vault.decrypted_secrets',
       )
-      expect(new Map(kept.map(({ name, value }) => [name, value]))).toEqual(
+      expect(new Map(stored.map(({ name, value }) => [name, value]))).toEqual(
         new Map([['project_url', platform.url], ['jobs_key', secretKey]]),
       )
     })
@@ -312,7 +320,7 @@ describe('a project', { shuffle: false }, () => {
     test('is told which refresh tokens Auth gives', async () => {
       const session = '00000000-0000-4000-8000-000000000001'
       const tokens = async () => (await deploy({}, '--check')).output
-      // Only the two rows that say it, without a person.
+      // Inserts only the two rows that decide the version, without a user.
       const alone = (sql: string) => query(`set session_replication_role = replica; ${sql}`)
       expect(await tokens()).toContain('refresh tokens: not known until somebody has signed in')
       try {
@@ -333,7 +341,6 @@ describe('a project', { shuffle: false }, () => {
     })
 
     test('swaps nothing in when one bundle fails', async () => {
-      await deploy()
       const before = JSON.stringify([...platform.functions])
       platform.fails = (method, path, query) =>
         method === 'POST' && path === '/functions/deploy' && query.get('slug') === 'jobs'
@@ -363,11 +370,14 @@ describe('a project', { shuffle: false }, () => {
     test('a lost answer about secrets changes nothing', async () => {
       let lost = 0
       platform.loses = (method, path) => method === 'POST' && path === '/secrets' && lost++ === 0
-      const { code, output } = await deploy({}, '--new-facade-password')
+      await untilSettings(async () => {
+        const { output } = await deploy({}, '--new-facade-password')
+        outputs.push(output)
+        expect(output).toContain('-- secrets: FACADE_DB_URL')
+        expect(output).toContain('Stopped at "settings"')
+      })
       platform.loses = () => false
-      outputs.push(output)
       expect(lost).toBe(1)
-      expect(code).toBe(0)
       await facadeLogsIn()
     })
 
@@ -409,26 +419,43 @@ describe('a project', { shuffle: false }, () => {
         expect(code).toBe(1)
         expect(output).toContain('Stopped at "secrets"')
       })
-      // What the functions have still opens the database.
+      // The functions' present setting still opens the database.
       await facadeLogsIn()
     })
 
     test('can return to an earlier version, which lacks the newest migrations', async () => {
-      // As the project has one that this version does not know.
       await query(
         `insert into supabase_migrations.schema_migrations (version, name) values ('99991231235959', 'x')`,
       )
-      await failing('PUT', '/functions', async () => {
+      await untilSettings(async () => {
         const newer = await deploy()
         expect(newer.output).toContain('Stopped at "migrations"')
         const earlier = await deploy({}, '--without-migrations')
-        expect(earlier.output).toContain('Stopped at "functions"')
+        expect(earlier.output).toContain('Stopped at "settings"')
         outputs.push(newer.output, earlier.output)
       })
       await query(
         `delete from supabase_migrations.schema_migrations where version = '99991231235959'`,
       )
     })
+
+    // From 1.0.0 on the baseline stays as it is.
+    test.skipIf(hasRelease())(
+      'stops where the database was made by an earlier baseline',
+      async () => {
+        const change = (how: string) =>
+          query(`update supabase_migrations.schema_migrations set statements = ${how}
+          where version = (select min(version) from supabase_migrations.schema_migrations)`)
+        await change(`statements || '{select 1}'`)
+        const { code, output } = await deploy()
+        outputs.push(output)
+        expect(code).toBe(1)
+        expect(output).toContain('This database was made by an earlier baseline')
+        const checked = await deploy({}, '--check')
+        expect(checked.output).toContain('migrations: the baseline, which was made anew')
+        await change('trim_array(statements, 1)')
+      },
+    )
 
     test('is refused while another deployment runs', async () => {
       const other = new pg.Client({ connectionString: server.url })
@@ -447,11 +474,11 @@ describe('a project', { shuffle: false }, () => {
 
     test('uses the password of the database instead of a temporary role, if given', async () => {
       await query(`alter role postgres password 'of-the-database-itself'`)
-      await failing('PUT', '/functions', async () => {
+      await untilSettings(async () => {
         const { output } = await deploy({ SUPABASE_DB_PASSWORD: 'of-the-database-itself' })
         outputs.push(output)
         expect(output).toContain('-- migrations')
-        expect(output).not.toContain('Stopped at "migrations"')
+        expect(output).toContain('Stopped at "settings"')
         expect(requests()).not.toContain('POST /cli/login-role')
       })
     })

@@ -1,7 +1,6 @@
-// What is given to a deployment, by the same rules by which the functions read it.
 import { createHash } from 'node:crypto'
-import { isSecret } from '../../functions/_shared/is-secret.ts'
-import { providerSettings } from '../../functions/_shared/provider-settings.ts'
+import { isSecret } from '../../functions/_shared/settings/is-secret.ts'
+import { providerSettings } from '../../functions/_shared/settings/provider-settings.ts'
 import {
   address,
   bytesOf,
@@ -9,8 +8,8 @@ import {
   items,
   type Kind,
   wrongValue,
-} from '../../functions/_shared/setting-kinds.ts'
-import { type SettingName, settings } from '../../functions/_shared/settings.ts'
+} from '../../functions/_shared/settings/setting-kinds.ts'
+import { type SettingName, settings } from '../../functions/_shared/settings/settings.ts'
 import { variables } from '../config/environment.ts'
 
 type Given = NodeJS.ProcessEnv
@@ -18,15 +17,12 @@ type Given = NodeJS.ProcessEnv
 /** Secrets by name: their values, or the hashes that the API returns. */
 export type SecretMap = Map<string, string>
 
-/** Whether guests read from replicas: by what is given, or what the project has. */
 export const hasReplicas = (env: Given, there: SecretMap) =>
   Boolean(valueIn(env, 'FACADE_READ_DB_URL')) || there.has('FACADE_READ_DB_URL')
 
-/** Whether an address is that of the local machine. */
 export const isLocalAddress = (address: unknown) =>
   /^https?:\/\/(localhost|127\.|0\.0\.0\.0|\[::1?\])/.test(String(address))
 
-/** The settings that a deployment may be given. */
 export const givable = (Object.keys(settings) as SettingName[])
   .filter((name) => !settings[name].by || settings[name].by === 'deploy')
 const own = Object.entries(variables).filter(([, { of }]) => of.includes('deploy'))
@@ -50,7 +46,7 @@ function wrongOne(name: SettingName, value: string): string | undefined {
   const { is, secret, by } = settings[name] ?? { secret: true }
   const wrong = wrongValue(name, is, value)
   if (wrong) return by === 'deploy' ? `${wrong.slice(0, -1)}; left out, it is made.` : wrong
-  // These hold one; they are looked at as a whole.
+  // These addresses contain a secret and are checked as a whole.
   if (secret && !/^FACADE_(READ_)?DB_URL$/.test(name)) {
     if (!is?.content && by !== 'deploy' && isFilePath(value)) {
       return `${name} is the path of a file: give what stands in the file.`
@@ -63,14 +59,14 @@ function wrongOne(name: SettingName, value: string): string | undefined {
     : undefined
 }
 
-/** An app may be developed on one's own machine against a hosted project, but nothing else leads there. */
+/** Local addresses are allowed for an app in development, but nowhere else. */
 function isUnsafe(is: Kind | undefined, value: string): boolean {
   if (is === address) return !value.startsWith('https:') || isLocalAddress(value)
   return Boolean(is?.list) &&
     items(value).some((one) => one.startsWith('http:') && !isLocalAddress(one))
 }
 
-/** The names in deploy.env that no process of a hosted project reads, and misspelt ones around it. */
+/** Names in deploy.env that no process reads, and misspelt names in the environment. */
 export function unknownNames(env: Given, inFile: string[]): string[] {
   const foreign = inFile.filter((name) => !known.includes(name))
   const misspelt = Object.keys(env).filter((name) =>
@@ -90,11 +86,10 @@ export function unknownNames(env: Given, inFile: string[]): string[] {
 
 const isNamed = (name: string) => name in settings || name in variables
 
-/** The name that was meant: one letter away, two where it is long. */
 const nearest = (name: string) =>
   known.find((one) => distance(one, name.toUpperCase()) <= (one.length < 10 ? 1 : 2))
 
-/** How many letters are added, left out, changed or swapped with the next. */
+/** The number of letters added, left out, changed or swapped. */
 function distance(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > 2) return 3
   const rows = [Array.from({ length: b.length + 1 }, (_, column) => column)]
@@ -112,7 +107,7 @@ function distance(a: string, b: string): number {
   return rows[a.length]![b.length]!
 }
 
-/** The value of a setting after the deployment, where it is given or one of few. */
+/** The value of a setting after the deployment, if it is given or one of a few. */
 function after(name: SettingName, env: Given, there: SecretMap): string | undefined {
   const given = valueIn(env, name)
   if (given) return given
@@ -123,7 +118,6 @@ function after(name: SettingName, env: Given, there: SecretMap): string | undefi
 const isThere = (name: string, env: Given, there: SecretMap) =>
   Boolean(valueIn(env, name)) || there.has(name)
 
-/** What does not fit together, of what is given and what the project keeps. */
 export function unfit(env: Given, there: SecretMap): string[] {
   const misread = givable.filter((name) =>
     there.has(name) && !valueIn(env, name) && settings[name].is?.choices &&
@@ -154,7 +148,7 @@ const noSms = (env: Given, there: SecretMap) =>
     'No SMS can be sent, so nobody registers by phone: set SMS_PROVIDER, or ALLOW_NO_SMS=true.',
   ]
 
-/** Payments that would move no money. */
+/** Payment settings that would move no money. */
 function testMoney(env: Given, there: SecretMap): string[] {
   const provider = after('PAYMENT_PROVIDER', env, there)
   if (provider === 'sandbox') return ['PAYMENT_PROVIDER is sandbox, which production has not.']
@@ -169,12 +163,10 @@ function testMoney(env: Given, there: SecretMap): string[] {
   ]
 }
 
-/** What will be off, as one line each. */
 export function partsOff(env: Given, there: SecretMap): string[] {
   return givable.filter((name) => settings[name].off && !isThere(name, env, there))
     .map((name) => `${settings[name].off} (${name})`)
 }
 
-/** The secrets of the project that no function reads, but for those of Supabase. */
 export const unread = (there: SecretMap) =>
   [...there.keys()].filter((name) => !(name in settings) && !name.startsWith('SUPABASE_'))

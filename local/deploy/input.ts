@@ -1,7 +1,7 @@
 // The input of a deployment, from the environment (or the file deploy.env).
-import { facadeConnection, UnfitUrl } from '../../functions/_shared/connection.ts'
-import { isSecret } from '../../functions/_shared/is-secret.ts'
-import { items } from '../../functions/_shared/setting-kinds.ts'
+import { facadeConnection, UnfitUrl } from '../../functions/_shared/settings/connection.ts'
+import { isSecret } from '../../functions/_shared/settings/is-secret.ts'
+import { items } from '../../functions/_shared/settings/setting-kinds.ts'
 import { variable, type VariableName, variables } from '../config/environment.ts'
 import { isLocalAddress, unknownNames, wrongValues } from './given.ts'
 
@@ -10,7 +10,6 @@ export type DeployInput = {
   token: string
   /** The password of role postgres; without it the Management API creates a temporary role. */
   databasePassword?: string
-  /** The Management API and the project; tests use their own. */
   apiUrl: string
   projectUrl: string
   siteUrl?: string
@@ -39,7 +38,7 @@ export function readInput(
   if (ref && !/^[a-z]{20}$/.test(ref)) {
     problems.push('SUPABASE_PROJECT_ID must be the 20 letters of a project.')
   }
-  // They receive the token and the keys.
+  // These addresses receive the token and the keys.
   for (const address of [input.apiUrl, input.projectUrl]) {
     if (!/^https:\/\//.test(address) && !isLocalAddress(address)) {
       problems.push(`${address} must begin with https://.`)

@@ -1,29 +1,25 @@
-// Checks of the running project: whether the captcha guards Auth, where callers' addresses are
-// found, and whether everything answers.
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { UserError } from '../config/user-error.ts'
 
-/** How long changed Auth settings and deployed functions take to become effective. */
+/** How long changed Auth settings and deployed functions may take to become effective. */
 const settleTime = 120_000
 
 const ask = (url: string, init: RequestInit = {}) =>
   fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(30_000) })
 
-/** Retries until it returns something, as a project needs a moment after a change. */
-async function retryUntil<T>(look: () => Promise<T | undefined>, time = settleTime) {
+/** Retries until it returns a value, because a project needs a moment after a change. */
+async function retryUntil<T>(check: () => Promise<T | undefined>, time = settleTime) {
   const end = Date.now() + time
   for (;;) {
-    const seen = await look().catch(() => undefined)
+    const seen = await check().catch(() => undefined)
     if (seen !== undefined) return seen
     if (Date.now() > end) return undefined
     await sleep(Math.min(3000, time / 20))
   }
 }
 
-/**
- * Tries to sign in with the public key, which the captcha must reject before any password check.
- */
+/** Signs in with the public key, which the captcha must reject before any password check. */
 export async function verifyCaptcha(projectUrl: string, key: string, time?: number): Promise<void> {
   let last = 'nothing'
   const refused = await retryUntil(async () => {
@@ -59,18 +55,14 @@ const unusedAddress = () => `203.0.113.${randomInt(1, 255)}`
 
 const fromRight = (list: string[], hops: number) => list.at(-hops)
 
-/**
- * Which entry of X-Forwarded-For, from the right, is the caller's address: entries that the
- * platform wrote are the same whether or not the caller forges some, and the first of them is the
- * caller's.
- */
+/** Entries written by the platform stay the same beside forged ones; the first of them is the caller's. */
 export async function measureHops(url: string, key: string, chosen?: number): Promise<number> {
   const forgery = unusedAddress()
-  const look = async () => {
+  const check = async () => {
     const [plain, forged] = [await seenFrom(url, key), await seenFrom(url, key, forgery)]
     return plain && forged ? { plain, forged } : undefined
   }
-  const seen = await retryUntil(look)
+  const seen = await retryUntil(check)
   if (!seen) throw new UserError(`${url} does not return the address that it saw.`)
   const [plain, forged] = [seen.plain.forwarded, seen.forged.forwarded]
   const own = plain[0]
@@ -88,10 +80,9 @@ export async function measureHops(url: string, key: string, chosen?: number): Pr
   )
 }
 
-/** Half of a worker's longest lifetime, during which it still gets requests, and a margin. */
+/** Half of a worker's longest lifetime, during which it still gets requests, plus a margin. */
 const workerTurnover = 300_000
 
-/** Waits until the functions use the measured value. */
 export async function verifyHops(url: string, key: string, hops: number): Promise<void> {
   const counted = await retryUntil(
     async () => (await seenFrom(url, key))?.hops === hops ? true : undefined,
@@ -100,7 +91,7 @@ export async function verifyHops(url: string, key: string, hops: number): Promis
   if (!counted) throw new UserError(`The functions do not use CLIENT_IP_HOPS=${hops} yet.`)
 }
 
-/** Runs the jobs once, which also creates what users will need. Returns their number. */
+/** Runs the jobs once, which also creates rows that users need. Returns their number. */
 export async function runJobs(url: string, key: string): Promise<number> {
   const response = await fetch(url, {
     method: 'POST',
@@ -117,7 +108,7 @@ export async function runJobs(url: string, key: string): Promise<number> {
   return outcomes.length
 }
 
-/** Has the functions try the doors of Auth past the facade; an open one ends the deployment. */
+/** Lets the functions try the entrances of Auth; an open one ends the deployment. */
 export async function verifyDoors(url: string, key: string): Promise<void> {
   const response = await ask(url, { method: 'POST', headers: { apikey: key } })
   if (response.status !== 200) throw new UserError(`${url} answered ${response.status}.`)
@@ -133,7 +124,6 @@ export async function verifyDoors(url: string, key: string): Promise<void> {
 
 type SmokeResult = { health: Record<string, unknown>; answered: string[] }
 
-/** Sends a request to each function, and reads the API's health. */
 export async function smokeTest(
   functionsUrl: string,
   apiUrl: string,

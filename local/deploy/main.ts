@@ -1,11 +1,10 @@
-// npm run deploy: deploys migrations, settings, secrets and functions to a hosted project.
-// Everything is checked before anything is sent, and read back after. It can be run again at any
-// time.
+// npm run deploy: deploys migrations, settings, secrets and functions to a hosted project. Everything is
+// checked before and read back after. It can be repeated at any time.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
-import { settings as functionSettings } from '../../functions/_shared/settings.ts'
+import { settings as functionSettings } from '../../functions/_shared/settings/settings.ts'
 import { variables } from '../config/environment.ts'
 import { UserError } from '../config/user-error.ts'
 import { errorLines, supabase, writeProject } from '../schema/cli.ts'
@@ -32,7 +31,6 @@ import { assertSettings, setByApi, settings } from './settings.ts'
 const folder = mkdtempSync(join(tmpdir(), 'deploy-'))
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
 
-/** Values that must not appear in any output. */
 const redactedValues = new Set<string>()
 const redact = (secret: string) =>
   sensitiveParts(secret).forEach((part) => redactedValues.add(part))
@@ -40,11 +38,7 @@ const redacted = (text: string) =>
   [...redactedValues].sort((a, b) => b.length - a.length)
     .reduce((rest, secret) => rest.replaceAll(secret, '***'), text)
 
-/**
- * `--check` sends nothing, `--new-facade-password` rotates that password, with `--without-migrations`
- * an earlier version, which does not know all migrations, can be deployed, and `--take-over` names a
- * project that holds something else.
- */
+/** `--without-migrations` allows an earlier version; `--take-over` names a project with other contents. */
 const flagsKnown = (ref: string) => [
   '--check',
   '--new-facade-password',
@@ -97,7 +91,7 @@ async function deploy(env: NodeJS.ProcessEnv, flags: Set<string>): Promise<void>
     await database.close()
     const lines = differ.map((one) => `\n   ${one}`).join('')
     console.log(lines ? `-- would become${lines}` : '-- as a deployment would leave it')
-    // A project that nothing was deployed to yet has not drifted.
+    // A project that was never deployed to has not drifted.
     if (lines && there.has('FACADE_DB_URL')) process.exitCode = 2
     return
   }
@@ -116,9 +110,9 @@ async function deploy(env: NodeJS.ProcessEnv, flags: Set<string>): Promise<void>
       : [['migrations', database.push] satisfies [string, () => Promise<void>]]),
     ['secrets', async () => {
       const sent = await setSecrets(management, secretsFrom(env, there))
-      const kept = (await readSecretHashes(management)).get('FACADE_DB_URL')
-      const shut = !env.FACADE_DB_URL && await isFacadeShut(database.client, kept)
-      if (!kept || shut || flags.has('--new-facade-password')) {
+      const stored = (await readSecretHashes(management)).get('FACADE_DB_URL')
+      const shut = !env.FACADE_DB_URL && await isFacadeShut(database.client, stored)
+      if (!stored || shut || flags.has('--new-facade-password')) {
         await database.openFacade(async (url) => {
           sent.push(...await setSecrets(management, new Map([['FACADE_DB_URL', url]])))
         })
@@ -194,7 +188,7 @@ async function deploy(env: NodeJS.ProcessEnv, flags: Set<string>): Promise<void>
   console.log('Deployed. What is left by hand the first time: docs/deploy.md.')
 }
 
-/** The names in the files that Node was told to read (deploy.env), which are ours alone. */
+/** The names in the files that Node was told to read (deploy.env). */
 const namesInFiles = () =>
   process.execArgv.flatMap((flag) => {
     const [, file] = /^--env-file(?:-if-exists)?=(.+)$/.exec(flag) ?? []
@@ -203,7 +197,7 @@ const namesInFiles = () =>
 
 const siteUrl = (value: string) => ({ at: 'auth' as const, key: 'site_url', value })
 
-/** Measured at every address that clients use: if they differ, one of them can be forged. */
+/** Measured at every address that clients use, because a difference would let callers forge theirs. */
 async function measured(env: NodeJS.ProcessEnv, bases: string[], key: string): Promise<number> {
   const chosen = env.CLIENT_IP_HOPS ? Number(env.CLIENT_IP_HOPS) : undefined
   const found: number[] = []
@@ -217,7 +211,7 @@ async function measured(env: NodeJS.ProcessEnv, bases: string[], key: string): P
   )
 }
 
-/** Pushes settings by the CLI from a copy, so that it leaves no files in the repository. */
+/** Pushes settings by the CLI from a copy, so that no files appear in the repository. */
 async function pushConfig(input: DeployInput, text: string): Promise<void> {
   const copy = writeProject(mkdtempSync(join(folder, 'config-')), configFile, join(folder, 'none'))
   writeFileSync(join(copy, 'supabase', 'config.toml'), text)
@@ -227,7 +221,7 @@ async function pushConfig(input: DeployInput, text: string): Promise<void> {
 async function cli({ ref, apiUrl }: DeployInput, args: string[]): Promise<void> {
   const output = await supabase([...args, `--remote=${ref}`, '--yes'], profile(apiUrl))
   if (output.code === 0) return
-  // It reports every file that it uploads.
+  // The CLI reports every file that it uploads.
   const stderr = output.stderr.split('\n').filter((line) => !/^(Uploading|Deploying) /.test(line))
   throw new UserError(errorLines({ ...output, stderr: stderr.join('\n') }))
 }

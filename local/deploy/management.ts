@@ -1,9 +1,8 @@
-// The Management API, for what the CLI does not set and for reading back.
+// The Management API, for settings that the CLI lacks and for reading back.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { UserError } from '../config/user-error.ts'
 
 export type Management = {
-  /** GET below the path of the project. */
   get: <T>(path: string) => Promise<T>
   /** Sends once; only a 429 is retried. */
   send: <T>(method: 'POST' | 'PATCH' | 'PUT', path: string, body: unknown) => Promise<T>
@@ -48,7 +47,6 @@ export function openManagement(base: string, ref: string, token: string): Manage
   return { get: (path) => ask('GET', path), send: ask }
 }
 
-/** The message of an error response. */
 function sentence(text: string): string {
   try {
     const { message } = JSON.parse(text)

@@ -1,4 +1,3 @@
-/** The parts of deploy: what it reads in config.toml, what it asks of a running project. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { checkConfig, configText, withoutDeferred } from './config-file.ts'
 import { measureHops, runJobs, verifyCaptcha, verifyDoors } from './live-checks.ts'
@@ -10,7 +9,6 @@ import { type Platform, ref } from './support/platform.ts'
 let platform: Platform
 
 beforeAll(async () => {
-  // No database is asked here.
   const url = 'postgresql://nobody@127.0.0.1:1/postgres'
   platform = await startPlatform({ url, adminUrl: url })
 })
@@ -134,7 +132,6 @@ describe('the Management API', () => {
     let requests = 0
     platform.fails = () => (requests++, 503)
     const send = management().send('POST', '/secrets', [{ name: 'A', value: 'the-value-of-it' }])
-    // Nor is what it says of secrets, which may repeat them.
     await expect(send).rejects.toThrow(/^POST \/secrets: 503$/)
     expect(requests).toBe(1)
     platform.fails = () => undefined

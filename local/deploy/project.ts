@@ -1,4 +1,3 @@
-// Checks the project before anything is sent to it.
 import { isLocalAddress, type SecretMap } from './given.ts'
 import type { DeployInput } from './input.ts'
 import type { Management } from './management.ts'
@@ -9,18 +8,17 @@ type SigningKey = { status: string; algorithm: string }
 
 export type Project = {
   problems: string[]
-  /** Its secret keys, to be kept out of the output. */
+  /** Its secret keys, which must not appear in the output. */
   keys: string[]
   publishableKey: string
   secretKey: string
   secretKeys: string[]
   secrets: SecretMap
-  /** The functions that it has. */
   functions: string[]
   auth: Record<string, unknown>
 }
 
-/** The algorithms that the functions accept: whoever can verify a token cannot make one. */
+/** The accepted algorithms are asymmetric, so verifying a token is not enough to make one. */
 const asymmetric = ['ES256', 'RS256']
 
 export async function readProject(management: Management, input: DeployInput): Promise<Project> {
@@ -75,7 +73,7 @@ export async function readProject(management: Management, input: DeployInput): P
   }
 }
 
-/** Whether a given SUPABASE_URL leads to the project, whose gateway alone knows its keys. */
+/** Whether a given SUPABASE_URL leads to this project: only this project's gateway accepts the key. */
 async function isOf({ projectUrl, ref }: DeployInput, key: string): Promise<boolean> {
   if (projectUrl === `https://${ref}.supabase.co`) return true
   const response = await fetch(`${projectUrl}/auth/v1/settings`, {

@@ -1,4 +1,3 @@
-/** What npm run deploy refuses before it sends anything. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,7 +9,6 @@ import { type Platform } from './support/platform.ts'
 let platform: Platform
 
 beforeAll(async () => {
-  // It never comes to the database.
   const url = 'postgresql://nobody@127.0.0.1:1/postgres'
   platform = await startPlatform({ url, adminUrl: url })
 })

@@ -1,9 +1,6 @@
-// npm run restore:check -- --since=<time of the backup> [--logs=<file>]: what a database that was put back
-// does not know. It changes nothing.
-//
-// A backup holds the database alone. Files, payments at the provider and people's wishes went on, so
-// what the database says is compared with them: with every file, with the provider's list, and with the
-// log of the functions, which names the account of every request.
+// npm run restore:check -- --since=<time of the backup> [--logs=<file>]: finds what a restored database has
+// lost. It changes nothing. It compares the database with every file, the provider's list of payments, and
+// the functions' log, which has the account of every request.
 import { readFileSync } from 'node:fs'
 import pg from 'pg'
 import { variable } from '../config/environment.ts'
@@ -25,7 +22,6 @@ const needed = (name: Parameters<typeof variable>[0]) => {
   return value
 }
 
-/** Does some things at once, a few at a time. */
 async function each<T>(all: T[], work: (one: T) => Promise<void>) {
   const left = [...all]
   const worker = async () => {
@@ -34,7 +30,7 @@ async function each<T>(all: T[], work: (one: T) => Promise<void>) {
   await Promise.all(Array.from({ length: 8 }, worker))
 }
 
-/** Rows whose file does not answer: asked of Storage itself, past every cache. */
+/** Rows whose file Storage itself does not have, read past every cache. */
 async function lostFiles(client: pg.Client, url: string, key: string): Promise<string[]> {
   const { rows } = await client.query<{ bucket: string; name: string }>(
     `select bucket, name from private.file_rows where discarded_at is null order by bucket, name`,
@@ -45,14 +41,13 @@ async function lostFiles(client: pg.Client, url: string, key: string): Promise<s
       headers: { apikey: key, authorization: `Bearer ${key}`, range: 'bytes=0-0' },
       signal: AbortSignal.timeout(30_000),
     }).catch(() => undefined)
-    // A file that is there and does not come to its end is none.
+    // A file that cannot be read to its end is reported as lost.
     const there = response?.ok && await response.arrayBuffer().then(() => true, () => false)
     if (!there) lost.push(`${bucket}/${name}`)
   })
   return lost.sort()
 }
 
-/** Files that no row of ours names. */
 async function strayFiles(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ file: string }>(
     `select bucket_id || '/' || name as file from storage.objects
@@ -64,7 +59,6 @@ async function strayFiles(client: pg.Client): Promise<string[]> {
   return rows.map(({ file }) => file)
 }
 
-/** Payments that the provider took since, and of which the database has nothing. */
 async function unknownPayments(client: pg.Client, since: Date): Promise<string[]> {
   const key = variable('TAP_SECRET_KEY')
   if (!key) return []
@@ -98,7 +92,7 @@ async function unknownPayments(client: pg.Client, since: Date): Promise<string[]
   )
 }
 
-/** The requests of the functions since, of a log as the platform gives it: JSON among other text. */
+/** The functions' requests since then, from a platform log with JSON among other text. */
 function requestsSince(file: string | undefined, since: Date): Line[] {
   if (!file) return []
   return [...readFileSync(file, 'utf8').matchAll(/\{"time":"[^\n]*?\}/g)].flatMap(([text]) => {
@@ -111,21 +105,20 @@ function requestsSince(file: string | undefined, since: Date): Line[] {
   })
 }
 
-/** Accounts that asked to be deleted, and stand in the database as if they had not. */
 async function deletionsToRepeat(client: pg.Client, lines: Line[]): Promise<string[]> {
-  const asked = new Map<string, string>()
+  const requests = new Map<string, string>()
   for (const { route, method, account, time } of lines) {
-    if (account && method === 'POST' && route?.endsWith('/me/delete')) asked.set(account, time!)
+    if (account && method === 'POST' && route?.endsWith('/me/delete')) requests.set(account, time!)
   }
   const { rows } = await client.query<{ id: string }>(
     `select id::text from public.accounts
      where id::text = any ($1) and status <> 'deleted' and delete_at is null order by 1`,
-    [[...asked.keys()]],
+    [[...requests.keys()]],
   )
-  return rows.map(({ id }) => `${id}, asked at ${asked.get(id)}`)
+  return rows.map(({ id }) => `${id}, asked at ${requests.get(id)}`)
 }
 
-/** Whether the functions can log in: their password is as old as the backup now. */
+/** The functions' password in the database is now as old as the backup. */
 async function facadeState(url: string): Promise<string[]> {
   const response = await fetch(`${variable('API_URL') ?? `${url}/functions/v1/api`}/health`, {
     signal: AbortSignal.timeout(30_000),

@@ -1,5 +1,5 @@
-// The schedule of the jobs (supabase/schedule.sql, and schedule-replicas.sql where there are replicas):
-// pg_cron calls the function by pg_net, with what Vault keeps.
+// The schedule of the jobs (supabase/schedule.sql, and schedule-replicas.sql with replicas): pg_cron calls
+// the function by pg_net, with secrets from Vault.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type pg from 'pg'
@@ -13,7 +13,6 @@ const scheduled = /^select cron\.schedule\('([^']+)', '([^']+)'/gm
 
 type Job = { jobname: string; schedule: string }
 
-/** The jobs of the file that the database does not run, or runs at other times. */
 export async function unscheduledJobs(client: pg.Client, replicas: boolean): Promise<string[]> {
   const jobs = [...script(replicas).matchAll(scheduled)].map(([, name, times]) => ({ name, times }))
   const { rows: [{ there }] } = await client.query(
@@ -27,8 +26,8 @@ export async function unscheduledJobs(client: pg.Client, replicas: boolean): Pro
   ).map(({ name }) => name!)
 }
 
-/** Keeps a value in Vault, as a parameter, which no log of statements shows. */
-async function keep(client: pg.Client, name: string, value: string) {
+/** Stores a value in Vault, as a parameter so that no statement log shows it. */
+async function store(client: pg.Client, name: string, value: string) {
   const { rows } = await client.query(
     'select id, decrypted_secret as value from vault.decrypted_secrets where name = $1',
     [name],
@@ -39,7 +38,7 @@ async function keep(client: pg.Client, name: string, value: string) {
   }
 }
 
-/** Schedules the jobs. Which key calls them stays, if it is still one of the project's. */
+/** The jobs' key stays if it is still one of the project's. */
 export async function schedule(
   client: pg.Client,
   projectUrl: string,
@@ -58,9 +57,9 @@ export async function schedule(
   const { rows } = await client.query<{ value: string }>(
     `select decrypted_secret as value from vault.decrypted_secrets where name = 'jobs_key'`,
   )
-  const kept = rows.map(({ value }) => value).find((value) => secretKeys.includes(value))
-  await keep(client, 'project_url', projectUrl)
-  await keep(client, 'jobs_key', kept ?? secretKeys[0]!)
+  const storedKey = rows.map(({ value }) => value).find((value) => secretKeys.includes(value))
+  await store(client, 'project_url', projectUrl)
+  await store(client, 'jobs_key', storedKey ?? secretKeys[0]!)
   await client.query('commit')
   const left = await unscheduledJobs(client, replicas)
   if (left.length) throw new UserError(`The database did not keep the jobs ${left.join(', ')}.`)

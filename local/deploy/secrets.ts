@@ -1,4 +1,3 @@
-// The settings of the functions, which a hosted project keeps as its secrets.
 import { createHash, randomBytes } from 'node:crypto'
 import { UserError } from '../config/user-error.ts'
 import { givable, type SecretMap } from './given.ts'
@@ -11,7 +10,6 @@ export const readSecretHashes = async (management: Management): Promise<SecretMa
       .map(({ name, value }) => [name, value]),
   )
 
-/** The given secrets, and new keys where there are none yet. */
 export function secretsFrom(env: NodeJS.ProcessEnv, there: SecretMap): SecretMap {
   const values: SecretMap = new Map()
   for (const name of givable) {
@@ -24,19 +22,15 @@ export function secretsFrom(env: NodeJS.ProcessEnv, there: SecretMap): SecretMap
   return values
 }
 
-/** The names of those that the project does not keep as they are here. */
 export const changedSecrets = (values: SecretMap, there: SecretMap) =>
   [...values].filter(([name, value]) => there.get(name) !== sha256(value)).map(([name]) => name)
 
-/**
- * Sends the secrets that the project does not have yet, and reads back. Not by the CLI, which takes
- * values from its command line, or from a file with its own rules for quotes and backslashes.
- */
+/** Not by the CLI, which takes values from its command line or from a file with its own quoting. */
 export async function setSecrets(management: Management, values: SecretMap): Promise<string[]> {
   const there = await readSecretHashes(management)
   const changed = changedSecrets(values, there)
   if (changed.length === 0) return []
-  // An answer may be lost on its way: what the project has now counts.
+  // The answer may get lost, so the project's state is read back and decides.
   const failed = await management
     .send('POST', '/secrets', changed.map((name) => ({ name, value: values.get(name) })))
     .then(() => undefined, (error: Error) => error)
@@ -49,6 +43,6 @@ export async function setSecrets(management: Management, values: SecretMap): Pro
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
-/** The parts of a value that must not appear, as it may span lines or be part of JSON. */
+/** The parts of a value to hide, because it may span lines or be part of JSON. */
 export const sensitiveParts = (value: string) =>
   [value, ...value.split(/\\n|[\s"@:/]+/)].filter((part) => part.length > 15)

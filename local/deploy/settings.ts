@@ -1,4 +1,3 @@
-// The settings that a hosted project must have, and where the Management API returns them.
 import { UserError } from '../config/user-error.ts'
 import type { Management } from './management.ts'
 
@@ -12,7 +11,7 @@ export type Setting = {
   at: keyof typeof endpoints
   key: string
   value: Value
-  /** Only after it has been verified that the captcha guards Auth. */
+  /** Set only after the captcha has been verified. */
   afterCaptcha?: boolean
 }
 
@@ -40,7 +39,7 @@ const hook = (name: string, run: string): Setting[] => [
 
 export const settings: Setting[] = [
   { file: 'api.schemas', written: ['api'], at: 'api', key: 'db_schema', value: 'api' },
-  // The facade is the only way in; anybody else who calls Auth meets the captcha first.
+  // The facade is the only way in; all other callers of Auth meet the captcha first.
   auth('enable_signup', 'disable_signup', true, false),
   auth('enable_anonymous_sign_ins', 'external_anonymous_users_enabled', false),
   auth('enable_manual_linking', 'security_manual_linking_enabled', false),
@@ -55,19 +54,19 @@ export const settings: Setting[] = [
   ...hook('custom_access_token', 'custom_access_token'),
   ...hook('send_sms', 'refuse_sending'),
   ...hook('send_email', 'refuse_sending'),
-  // A stolen token could enrol a factor or a passkey and get a refresh token of its own.
+  // A stolen token could enrol a factor or a passkey and get its own refresh token.
   ...['totp', 'phone', 'web_authn'].flatMap((kind) =>
     ['enroll', 'verify'].map((act) =>
       auth(`mfa.${kind}.${act}_enabled`, `mfa_${kind}_${act}_enabled`, false)
     )
   ),
   { at: 'auth', key: 'passkey_enabled', value: false },
-  // A number with a code that is always the same opens a session without the captcha.
+  // A number with a fixed code would open a session without the captcha.
   { at: 'auth', key: 'sms_test_otp', value: '' },
   auth('oauth_server.enabled', 'oauth_server_enabled', false),
-  // The facade calls Auth for everybody, so Auth counts by the address that the facade sends.
+  // The facade calls Auth for all users, so Auth must count by the address that it sends.
   { at: 'auth', key: 'security_sb_forwarded_for_enabled', value: true },
-  // It keeps names, emails and phones of people who have been deleted.
+  // Auth's log in the database stores names, emails and phones of deleted users.
   { at: 'auth', key: 'audit_log_disable_postgres', value: true },
   { ...auth('rate_limit.token_refresh', 'rate_limit_token_refresh', 32_767), afterCaptcha: true },
   { file: 'db.ssl_enforcement.enabled', at: 'tls', key: 'currentConfig.database', value: true },
@@ -89,17 +88,13 @@ export async function readSettings(management: Management): Promise<CurrentSetti
   return Object.fromEntries(await Promise.all(entries)) as CurrentSettings
 }
 
-/** Those whose current value differs. */
 export const settingsThatDiffer = (current: CurrentSettings, candidates: Setting[]) =>
   candidates.filter(({ at, key, value }) => (valueAt(current[at], key) ?? '') !== value)
 
 const valueAt = (value: unknown, key: string): unknown =>
   key.split('.').reduce((part, name) => (part as Record<string, unknown> | null)?.[name], value)
 
-/**
- * Sets what config.toml cannot hold, where it differs. Each separately, so that one which the API
- * rejects does not block the others; returns the errors.
- */
+/** What config.toml cannot hold, sent one by one, so that a rejected setting does not block the others. */
 export async function setByApi(management: Management, own: Setting[]): Promise<string[]> {
   const refused: string[] = []
   for (const { at, key, value } of settingsThatDiffer(await readSettings(management), own)) {
@@ -111,7 +106,6 @@ export async function setByApi(management: Management, own: Setting[]): Promise<
   return refused
 }
 
-/** Reads the settings back and throws if one differs. */
 export async function assertSettings(
   management: Management,
   candidates: Setting[],

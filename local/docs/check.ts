@@ -9,7 +9,6 @@ const stale = Object.entries(pages)
   .filter(([path, text]) => files.find((file) => file.path === path)?.text !== text)
   .map(([path]) => `${path} is not current: npm run docs`)
 
-/** A rule a line. */
 const long = files.filter(({ path }) => path.startsWith('docs/contract'))
   .flatMap(({ path, text }) =>
     text.split('\n').flatMap((line, index) =>

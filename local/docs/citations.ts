@@ -1,4 +1,3 @@
-// What comments, tests and docs cite must be there: cases and promises, sections of the contract, files.
 import { dirname, join } from 'node:path/posix'
 import { type File, files, paths } from './files.ts'
 
@@ -8,7 +7,7 @@ const matches = (text: string, pattern: RegExp) =>
 
 const cases = textOf('docs/cases.md')
 const [, untested = ''] = /^## Cases without a test$(.*?)^## /ms.exec(cases) ?? []
-/** Cases have a heading each; promises, checks and figures a row. */
+/** In the documents a case has a heading; promises, checks and figures have a table row each. */
 const caseIds = matches(cases, /^#### ([A-Z]+-\d\d) /gm)
 const codes = new Set([...caseIds, ...matches(cases, /^\| ([A-Z]+-\d\d) \|/gm)])
 const sections = new Set(
@@ -18,9 +17,9 @@ const sections = new Set(
 
 const code = /\b(?!CRC|UTF)[A-Z]{1,6}-\d\d\b/g
 const section = /contract(?:\.md\))?[, (]+section (\d+)/g
-/** By a section, and nothing but what docs/ has. */
+/** Citations must name a section, and only documents in docs/. */
 const vague = /\(contract(?!, section \d)[,)]|section \d+ of the contract|specification/
-/** In comments and pages alone: code makes files that nobody has. */
+/** Only comments and pages are checked, because code creates files that do not exist here. */
 const comment = /(?:^|\s)(?:--|\/\/|\/?\*\*?|#) (.*)/
 const file = /(?<![\w/:.@<*-])(?:\.{1,2}\/)*([\w-][\w./-]*\.(?:ts|sql|md|toml))\b(?!\/)/g
 
@@ -47,7 +46,6 @@ function wrongIn({ path, text }: File): string[] {
   return wrong
 }
 
-/** Links to pages of the repository, and to headings in them. */
 function brokenLinks(from: string, line: string): string[] {
   return matches(line, /\]\(([^)\s:]+)\)/g).filter((link) => {
     const [page = '', heading] = link.split('#')
@@ -59,7 +57,7 @@ function brokenLinks(from: string, line: string): string[] {
   })
 }
 
-/** A case is either cited by a test or named among those without one. */
+/** Each case is either cited by a test or listed as one without. */
 function wrongCases(): string[] {
   const tests = files.filter(({ path }) => path.startsWith('test/') || path.endsWith('.test.ts'))
     .map(({ text }) => text).join(

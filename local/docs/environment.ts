@@ -1,19 +1,18 @@
-// The environment is read in two places, which know what there is.
-import { settings } from '../../functions/_shared/settings.ts'
+import { settings } from '../../functions/_shared/settings/settings.ts'
 import { variables } from '../config/environment.ts'
 import { files } from './files.ts'
 
-const readers = ['functions/_shared/read-setting.ts', 'local/config/environment.ts']
-/** Those of the system, of npm, Deno and the real Auth. */
-const foreign = /^(PATH|HOME|TMPDIR|DENO_DIR|npm_\w+|GOTRUE_\w+)$/
-// By name; what hands on the whole environment reads nothing.
+const readers = ['functions/_shared/settings/read-setting.ts', 'local/config/environment.ts']
+/** Variables of the system, npm, Node, Deno and the real Auth. */
+const foreign = /^(PATH|HOME|TMPDIR|NODE_COMPILE_CACHE|DENO_DIR|npm_\w+|GOTRUE_\w+)$/
+// Passing on the whole environment is not a read.
 const reads = [
   /(?<!delete )\bprocess\.env\.(\w+)\b(?! = )/g,
   /\b(?:process\.env\[|Deno\.env\.get\()'?(\w*)/g,
 ]
 const unpacked = /\{([^{}]*)\} = process\.env\b/g
 
-/** Names that are read elsewhere, and those that are declared and read nowhere. */
+/** Names that are read elsewhere, and those declared but never read. */
 export function undeclaredReads(): string[] {
   const code = files.filter(({ path }) => path.endsWith('.ts') && !readers.includes(path))
   const elsewhere = code.flatMap(({ path, text }) => {
@@ -23,7 +22,7 @@ export function undeclaredReads(): string[] {
     return [...names, ...parts].filter((name) => name !== '' && !foreign.test(name))
       .map((name) => `${path}: reads ${name} from the environment (see docs/settings.md)`)
   })
-  const texts = code.filter(({ path }) => path !== 'functions/_shared/settings.ts')
+  const texts = code.filter(({ path }) => path !== 'functions/_shared/settings/settings.ts')
     .map(({ text }) => text).join('\n')
   const unused = [...Object.keys(settings), ...Object.keys(variables)]
     .filter((name) => !texts.includes(`'${name}'`))

@@ -1,4 +1,3 @@
-// The files of the repository that people write, with their text.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../config/settings.ts'
@@ -16,7 +15,7 @@ function under(folder: string): string[] {
   })
 }
 
-/** Every path of the repository but packages, migrations and data. */
+/** Every path except packages, migrations and data. */
 export const paths = under('.').map((path) => path.replaceAll('\\', '/'))
 
 export const files: File[] = paths.filter((path) => written.test(path))

@@ -1,20 +1,18 @@
-// A page of docs/ as HTML, and as the sections that its contents and the search show.
 import { marked, type Token, type Tokens } from 'marked'
 
 export type Section = { id: string; depth: number; title: string; blocks: string[] }
 
-/** The id that GitHub gives a heading, so that links to it hold on both. */
+/** GitHub's id of a heading, so that links work in both places. */
 const idOf = (title: string) =>
   title.toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, '').trim().replaceAll(' ', '-')
 
-/** A text without its marks. */
 const plain = (text: string) =>
   text.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/\*\*|`|\\(?=[|*])/g, '').replace(
     /\s+/g,
     ' ',
   )
 
-/** What a search shows of a token: paragraphs, items, rows with a line for each cell. */
+/** The searchable text of a token: paragraphs, items, rows with a line for each cell. */
 function blocksOf(token: Token): string[] {
   const { type } = token
   if (type === 'table') {
@@ -27,7 +25,7 @@ function blocksOf(token: Token): string[] {
   return type === 'paragraph' || type === 'blockquote' ? [plain(token.raw)] : []
 }
 
-/** Each cell says which column it is of: on a phone there are none. */
+/** Each cell repeats its column's name, because a phone shows no columns. */
 function tableOf({ header, rows }: Tokens.Table): string {
   const cell = ({ text, tokens }: Tokens.TableCell, i: number) => {
     const inner = text && `<bdi>${marked.Parser.parseInline(tokens)}</bdi>`

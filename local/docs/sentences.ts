@@ -1,5 +1,4 @@
-// Part of npm run check: every field, parameter and record of the API is described in a sentence, unless
-// its name says it all.
+// Part of npm run check: fields, parameters and records are described, unless their names say it all.
 
 export type Schema = {
   $ref?: string
@@ -11,13 +10,13 @@ export type Schema = {
   allOf?: Schema[]
 }
 export type Description = {
-  /** None in AsyncAPI. */
+  /** AsyncAPI has none. */
   paths?: Record<string, Record<string, { operationId: string; parameters?: Parameter[] }>>
   components: { schemas: Record<string, Schema> }
 }
 type Parameter = { name: string; in: string; description?: string }
 
-/** Names that speak for themselves, wherever they stand. Anything else says what it holds. */
+/** Names that need no description anywhere. */
 const plain = new Set([
   'id',
   'items',
@@ -38,7 +37,6 @@ const plain = new Set([
   'descriptionEn',
   'bedrooms',
   'bathrooms',
-  // Ids, of what their name says.
   'accountId',
   'conversationId',
   'deviceId',
@@ -52,12 +50,12 @@ const plain = new Set([
   'userId',
 ])
 
-/** Pages are lists, and bodies belong to an operation, which is described. */
+/** Pages are lists, and bodies belong to an operation that is described. */
 const needsNone = /(Page|List|History|Body)$/
 
-/** What is not described: `Record.field`, `operation?parameter` or `Record`. */
+/** Missing descriptions: `Record.field`, `operation?parameter` or `Record`. */
 export function undescribedFields({ paths = {}, components: { schemas } }: Description): string[] {
-  /** By itself or by the record that it is. */
+  /** A field has a description of its own, or its record has one. */
   const isDescribed = ({ $ref, description, items, anyOf = [], allOf = [] }: Schema): boolean =>
     description !== undefined ||
     [
@@ -73,7 +71,7 @@ export function undescribedFields({ paths = {}, components: { schemas } }: Descr
     const inside = [...anyOf, ...allOf, items, additionalProperties]
       .flatMap((part) => typeof part === 'object' ? fieldsIn(part, path) : [])
     const fields = Object.entries(properties)
-    // Like values by name, as a count for each status: the whole is described.
+    // Similar values by name, such as a count per status, are described as a whole.
     const alike = new Set(fields.map(([, field]) => JSON.stringify(field))).size === 1
     if (alike && fields.length > 2) return [...inside, ...fieldsIn(fields[0]![1], path)]
     return [

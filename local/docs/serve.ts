@@ -1,4 +1,3 @@
-// The documentation of a running stack, under /docs/ of its proxy.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { answer } from '../http/answers.ts'
 import { siteFile } from './site.ts'

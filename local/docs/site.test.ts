@@ -1,4 +1,3 @@
-// The documentation as a site: that it leads where it says, and what a page does in a browser.
 import { readFileSync } from 'node:fs'
 import type { Locator } from 'playwright-core'
 import { afterAll, beforeAll, describe as group, expect, test } from 'vitest'
@@ -41,7 +40,6 @@ group.runIf(hasBrowser)('in Chromium', () => {
   beforeAll(async () => (browser = await openBrowser()))
   afterAll(() => browser.close())
 
-  /** A page of the site as any host of static files serves it, and what it asked of others. */
   async function open(name: string, [width, height]: [number, number]) {
     const context = await browser.newContext({ viewport: { width, height } })
     const page = await context.newPage()
@@ -80,7 +78,7 @@ group.runIf(hasBrowser)('in Chromium', () => {
     }
   })
 
-  /** Waits until something is on the screen, below what is above it. */
+  /** Waits until an element is visible below those above it. */
   const isSeen = (shown: Locator) =>
     waitUntil('it is on the screen', async () => {
       const box = await shown.boundingBox()
@@ -100,7 +98,7 @@ group.runIf(hasBrowser)('in Chromium', () => {
     await page.waitForURL(/errors\.html/)
     await isSeen(page.getByText('quota_exceeded', { exact: true }))
 
-    // Arabic is found however its letters are spelt, and the routes of the API with it.
+    // Arabic is found in any spelling, and the API's routes too.
     await page.locator('input[type=search]').fill('صيغه الطلب')
     await results.first().waitFor()
     expect(await results.first().textContent()).toContain('صيغة الطلب')
@@ -128,7 +126,7 @@ group.runIf(hasBrowser)('in Chromium', () => {
     await page.setViewportSize({ width: desk[0], height: desk[1] })
     await section.waitFor()
 
-    // A page without a secure address has no clipboard to write to: it copies by the older way.
+    // A page without a secure address has no clipboard, so it copies the older way.
     await page.evaluate(() => {
       addEventListener('copy', () => (document.title = String(getSelection()) || copied()))
       const copied = () => (document.activeElement as HTMLTextAreaElement).value

@@ -1,5 +1,4 @@
-// The documentation as a static site: the guide, the reference of the API, and how to deploy. It loads
-// nothing from elsewhere; Redoc draws the reference.
+// The site loads nothing from other hosts; Redoc draws the reference.
 import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, join } from 'node:path'
@@ -9,7 +8,6 @@ import { readPage, type Section } from './sections.ts'
 
 const renderer = createRequire(import.meta.url).resolve('redoc/bundles/redoc.standalone.js')
 
-/** The pages that all others lead to. */
 const guides = {
   'index.html': ['Getting started', 'docs/apps.md'],
   'supabase-js.html': ['supabase-js', 'docs/supabase-js.md'],
@@ -24,11 +22,9 @@ const guides = {
   'settings.html': ['Settings', 'docs/settings.md'],
 } as const
 
-/** The areas of the contract and the pages for apps, to which pages of their own lead. */
 const namesIn = (folder: string) =>
   readdirSync(join(root, folder)).map((file) => basename(file, '.md'))
 
-/** Every page by the name that it has on the site. */
 const pages: Record<string, readonly [title: string, path: string]> = {
   ...guides,
   ...Object.fromEntries(
@@ -51,7 +47,7 @@ const ownFile = (name: string) => readFileSync(new URL(`page/${name}`, import.me
 
 const textOf = (path: string) => readFileSync(join(root, path), 'utf8')
 
-/** Redoc would show a picture of its maker's from elsewhere, and does its own search in a worker. */
+/** Redoc would load its maker's logo from another host, and searches in a worker. */
 const policy = "default-src 'self' 'unsafe-inline'; img-src 'self' data:; worker-src blob:"
 
 const head = (title: string, more = '') =>
@@ -99,14 +95,12 @@ function contents(sections: Section[]): string {
 
 const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 
-/** Links between pages of docs/ lead to those of the site, where they are on it. */
 const linked = (html: string, from: string) =>
   html.replace(/(?<=href=")[^":#]+\.md/g, (link) => {
     const path = joinUrl(dirname(from), link)
     return Object.keys(pages).find((name) => pages[name]![1] === path) ?? link
   })
 
-/** Where every section of the guides is, for the search. */
 const searchIndex = () =>
   Object.entries(pages).flatMap(([file, [page, path]]) =>
     readPage(textOf(path)).sections.map(({ id, title, blocks }) => ({
@@ -118,10 +112,7 @@ const searchIndex = () =>
     }))
   )
 
-/**
- * A file of the site, or undefined. `descriptions` is where openapi.json lies: beside the pages, or
- * at a running API.
- */
+/** A file of the site. `descriptions` is where openapi.json is: beside the pages, or at a running API. */
 export function siteFile(name: string, descriptions = ''): string | undefined {
   if (name === 'redoc.js') return readFileSync(renderer, 'utf8')
   if (name === 'site.js') return ownFile(name)

@@ -1,5 +1,4 @@
-// npm run docs: regenerates pages of docs/, and writes the documentation as a static site for any host
-// into site/.
+// npm run docs: regenerates pages of docs/, and writes the documentation as a static site into site/.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../config/settings.ts'

@@ -1,6 +1,5 @@
-// Runs edge functions in one Deno process: one function as its worker (workers.ts), or several for
-// a test. A function is written as for Supabase: its module calls Deno.serve once, which here only
-// registers the handler.
+// Runs edge functions in one Deno process: one as its worker (workers.ts), or several for a test. As on
+// Supabase, a function's module calls Deno.serve once, which here only registers the handler.
 import { handleThenDrain } from '../../functions/api/http/drain-body.ts'
 
 type Handler = (request: Request, info?: unknown) => Response | Promise<Response>
@@ -8,21 +7,23 @@ type Handler = (request: Request, info?: unknown) => Response | Promise<Response
 type Options = {
   port: number
   functions: { name: string; entrypoint: string }[]
-  /** A worker comes and goes like the platform's; commands on stdin say when. */
+  /** A factor for the time to wait for the rest of a body. */
+  patience?: number
+  /** Starts and ends like the platform's worker, by commands on stdin. */
   worker?: boolean
 }
 
-// Writing to the log fails on a full disk here, and never on the platform.
+// On a full disk writing to the log fails here, but never on the platform.
 for (const level of ['log', 'info', 'warn', 'error'] as const) {
   const write = console[level].bind(console)
   console[level] = (...said: unknown[]) => {
     try {
       write(...said)
-    } catch { /* there is no room for it */ }
+    } catch { /* the line is lost if there is no room for it */ }
   }
 }
 
-const { port, functions, worker = false }: Options = JSON.parse(Deno.args[0])
+const { port, functions, patience, worker = false }: Options = JSON.parse(Deno.args[0])
 const handlers = new Map<string, Handler>()
 const serve = Deno.serve
 
@@ -32,7 +33,7 @@ let retired = false
 Object.assign(globalThis, {
   EdgeRuntime: {
     waitUntil: (work: unknown) => {
-      // The platform accepts nothing else; an unhandled failure ends the worker.
+      // The platform accepts only promises; an unhandled failure ends the worker.
       if (work instanceof Promise) {
         pending++
         void work.finally(() => {
@@ -101,10 +102,10 @@ const server = serve({
       console.error(`function ${name} failed:`, error)
       return failure(500, 'WORKER_ERROR', 'Function exited due to an error (please check logs)')
     }
-  })
+  }, patience)
 })
 
-// A worker dies of an unhandled rejection. A process for tests goes on.
+// An unhandled rejection ends a worker, but not a process for tests.
 if (!worker) {
   globalThis.addEventListener('unhandledrejection', (event) => {
     event.preventDefault()
@@ -116,7 +117,7 @@ let stopping = false
 const stop = async () => {
   if (stopping) return
   stopping = true
-  // As long as the parts of the stack that run on Node take (processes/lifecycle.ts).
+  // The same time as the stack's Node processes get (processes/lifecycle.ts).
   setTimeout(() => Deno.exit(0), 20_000)
   unload('termination')
   await server.shutdown()
@@ -131,7 +132,7 @@ const commands: Record<string, () => void> = {
     retired = true
     dropIdle()
   },
-  // Whatever has been written to a socket by now still leaves.
+  // Data already written to a socket is still sent.
   end: () => {
     unload('wall_clock')
     setTimeout(() => Deno.exit(0), 20)
@@ -143,5 +144,5 @@ async function readCommands() {
     for (const command of text.split('\n')) commands[command]?.()
   }
 }
-// The process that started this one holds the other end of stdin: when it goes, this one ends.
+// The parent process holds the other end of stdin; when it ends, this one ends too.
 readCommands().then(stop, stop)

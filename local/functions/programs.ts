@@ -13,10 +13,9 @@ type Options = {
   settings: Record<string, string | undefined>
 }
 
-/** A process with edge functions on a port, as tests start with their own settings. */
 export function functionsProgram(stack: Stack, options: Options): Program {
   const { port, functions } = options
-  return denoProgram(stack, './main.ts', { port, functions }, options)
+  return denoProgram(stack, { port, functions }, options)
 }
 
 /** A worker: a process with one function, on a port that it chooses and reports. */
@@ -25,10 +24,9 @@ export function workerProgram(
   { fn, settings }: { fn: Options['functions'][number]; settings: Options['settings'] },
 ): Program {
   const options = { port: 0, functions: [fn], worker: true }
-  return denoProgram(stack, './main.ts', options, { name: 'functions', settings })
+  return denoProgram(stack, options, { name: 'functions', settings })
 }
 
-/** A process of the chat gateway, with other times than the usual ones where a test wants them. */
 export function chatProgram(
   { dataDir }: Stack,
   { name, port, settings, times = {} }: Omit<Options, 'functions'> & { times?: Partial<Times> },
@@ -51,11 +49,10 @@ export function chatProgram(
   }
 }
 
-/** A Deno process that may read the project, use the network and the environment, nothing else. */
+/** A Deno process that may read the project and use network and environment, but nothing else. */
 function denoProgram(
   { dataDir }: Stack,
-  file: string,
-  options: unknown,
+  options: object,
   { name, settings }: Pick<Options, 'name' | 'settings'>,
 ): Program {
   const reads = ['functions', 'local', 'node_modules'].map((name) => join(root, name))
@@ -72,8 +69,8 @@ function denoProgram(
       '--allow-net',
       '--allow-env',
       `--allow-read=${reads.join(',')}`,
-      fileURLToPath(new URL(file, import.meta.url)),
-      JSON.stringify(options),
+      fileURLToPath(new URL('./main.ts', import.meta.url)),
+      JSON.stringify({ ...options, patience: Number(settings.PATIENCE || 1) }),
     ],
     env: {
       PATH: process.env.PATH,

@@ -1,6 +1,4 @@
-// Workers of the edge functions as the platform keeps them: what lives on, what is dropped, and
-// what the chat gateway and the facade make of it. They live for seconds here, which these tests wait
-// for side by side.
+// Workers live for seconds here, and the tests wait for them in parallel.
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -16,14 +14,12 @@ import { pause, waitUntil } from '../../test/support/wait.ts'
 import { startConversation, wholeHistory } from '../../test/support/conversations.ts'
 import { ageCodes } from '../../test/support/codes.ts'
 
-/** Does something when the test is over. */
 type AtEnd = (end: () => void | Promise<void>) => void
 
-/** Workers of a test, and how to wait for their lifetimes. */
 async function workersWith(atEnd: AtEnd, choice: Parameters<typeof startWorkers>[0]) {
   const { url, used, stop } = await startWorkers(choice)
   atEnd(stop)
-  /** Asks until another worker answers: those before it are past half of their lifetime. */
+  /** Waits until another worker answers, when the previous ones are past half of their lifetime. */
   const untilNext = (path: string) => {
     const before = used()
     return waitUntil('another worker has taken over', async () => {
@@ -36,7 +32,6 @@ async function workersWith(atEnd: AtEnd, choice: Parameters<typeof startWorkers>
 
 type Call = { path: string; response: ServerResponse; whole: boolean }
 
-/** Somebody outside who notes what is asked, and answers when told. */
 async function listener(atEnd: AtEnd) {
   const calls: Call[] = []
   const server = createServer((request, response) => {
@@ -56,10 +51,7 @@ async function listener(atEnd: AtEnd) {
   return { url, called, has: (path: string) => calls.some((call) => call.path === path) }
 }
 
-/**
- * A function that tells which worker answers. Each holds a line to the listener as long as it lives. What
- * it is asked to do begins with a call that the listener answers, and ends with another.
- */
+/** A worker holds a connection to the listener for its life; its work begins and ends with a call there. */
 const probe = (outside: string) => `
   const worker = crypto.randomUUID()
   let seen = 0
@@ -109,13 +101,13 @@ describe.runIf(hasStack).concurrent('a worker of an edge function', () => {
 
   test('is dropped at half of its lifetime, unless waitUntil keeps it', async ({ onTestFinished }) => {
     const { ask, untilNext, untilGone, outside } = await probes(onTestFinished, 10)
-    const kept = await ask('waited')
+    const stored = await ask('waited')
     const begins = await outside.called('/waited-begins')
     await untilNext()
     begins.response.end()
     const ends = await outside.called('/waited-ends')
     ends.response.end()
-    await untilGone(kept.body.worker)
+    await untilGone(stored.body.worker)
 
     const dropped = await ask('forgotten')
     await untilGone(dropped.body.worker)
@@ -162,7 +154,7 @@ describe.runIf(hasStack).concurrent('a worker of an edge function', () => {
   test('finishes sending a code after the answer', async ({ onTestFinished }) => {
     const { identifier } = await signUp()
     const life = 5
-    /** Whether the code was sent whole by a worker past half of its lifetime. */
+    /** Tells whether a worker past half of its lifetime sent the whole code. */
     const isSent = async () => {
       const inbox = await listener(onTestFinished)
       const settings = { INBOX_URL: inbox.url }
@@ -178,7 +170,7 @@ describe.runIf(hasStack).concurrent('a worker of an edge function', () => {
       await pause(life * 500, 'time is the subject')
       sent.response.end('{}')
       await waitUntil('it is over', () => sent.response.closed)
-      // It waits four seconds for those who send: on a slow machine they may be over as well.
+      // Sending is given four seconds, which a slow machine may exceed.
       if (performance.now() - began < 4000) expect(sent.whole).toBe(true)
       return sent.whole
     }
@@ -199,7 +191,7 @@ describe.runIf(hasStack).concurrent('a worker of an edge function', () => {
     expect([left.closed, right.closed]).toEqual([undefined, undefined])
     expect((await left.sendMessage(conversationId, 'ما زلنا')).event).toBe('ack')
     await waitUntil('the message arrives', () => right.messages().length === 1)
-    // The one beside them by now has its own end.
+    // The worker that was started beside them has reached its own end by now.
     const later = await connect(a)
     for (const socket of [left, right]) {
       expect(await socket.waitForClose()).toEqual({ code: 1012, reason: 'connect again' })

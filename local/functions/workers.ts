@@ -1,14 +1,11 @@
-// The workers of the edge functions, managed as by the platform's edge runtime: one starts when a
-// request finds none, takes requests for half of its lifetime, is dropped after that as soon as its
-// requests are answered and its waitUntil promises are settled, and is killed at the end of its
-// lifetime. Workers share no memory.
+// The edge functions' workers as on the platform: one starts if a request finds none, takes requests for
+// half of its lifetime, is dropped once its requests and waitUntil promises are done, and is killed at the
+// end of its lifetime. Workers share no memory.
 import { launch, type Running } from '../processes/launch.ts'
 import { workerProgram } from './programs.ts'
 import { functionsEnvironment, type Stack } from '../config/stack.ts'
 
-/**
- * A worker reserved for one request: `release` it after the answer; `failure` says why none came.
- */
+/** A worker reserved for one request. `failure` tells why there was no answer. */
 export type Lease = { port: number; release: () => void; failure: () => Promise<Failure> }
 
 export type Failure = { status: number; code: string; message: string; retryAfter?: number }
@@ -35,9 +32,8 @@ const workerError: Failure = {
   message: 'Function exited due to an error (please check logs)',
 }
 
-// A worker that does not exit in time is killed.
 const killDelay = 1000
-// How long its end may take to be noticed here.
+// How late the stack may notice a worker's end.
 const noticeDelay = 10_000
 
 class Worker {
@@ -106,12 +102,12 @@ class Worker {
     this.running.process.stdin!.write(`${command}\n`)
   }
 
-  /** Why there is no answer, which is known once the process is gone. */
+  /** The reason why an answer is missing, known once the process is gone. */
   private async failure(): Promise<Failure> {
     const late = new Promise((resolve) => setTimeout(resolve, noticeDelay).unref())
     await Promise.race([this.gone, late])
     if (this.over) return workerLimit
-    // Killed from outside: not the function's fault.
+    // The process was killed from outside, which is not the function's fault.
     return this.running.process.signalCode ? bootError : workerError
   }
 }

@@ -1,8 +1,7 @@
-// Responses of the proxy itself.
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Answers on the socket of what never became a request, and ends it. */
+/** Answers on a socket whose data never became a request, and closes it. */
 export function endSocket(socket: Socket, status: string, message: string, retryAfter?: number) {
   if (!socket.writable) return socket.destroy()
   const body = JSON.stringify({ message, retryAfter })
@@ -15,7 +14,6 @@ export function endSocket(socket: Socket, status: string, message: string, retry
 
 const starting = 'The part is starting, try again.'
 
-/** While a part does not answer. */
 export const unavailable = (response: ServerResponse) => () =>
   answer(response, 503, { code: 'BOOT_ERROR', message: starting, retryAfter: 1 }, {
     'retry-after': '1',

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 
-/** The body of a request; undefined once it is longer than `limit` bytes. The connection stays. */
+/** Returns undefined if the body is longer than `limit` bytes. The connection stays open. */
 export async function bodyOf(
   request: IncomingMessage,
   limit: number,

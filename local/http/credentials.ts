@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
+import type { KeyRing } from '../config/signing-keys.ts'
 import type { Stack } from '../config/stack.ts'
 
-/** An error response of the proxy itself, worded like the hosted one. */
 export type Rejection = { status: number; body: unknown; headers?: Record<string, string> }
 
 export type Credentials = {
@@ -29,7 +29,7 @@ export function readCredentials(stack: Stack, request: IncomingMessage): Credent
   const keyRole = key === secretKey ? 'service_role' : key === publishableKey ? 'anon' : undefined
   const bearer = /^bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1]
   const foreign = bearer?.startsWith('sb_') && bearer !== key
-  // With two tokens in one request, choosing either would be a guess.
+  // A request with two tokens is refused, because choosing either would be a guess.
   const doubled = (request.headersDistinct.authorization?.length ?? 0) > 1
   if (!keyRole || foreign || doubled) {
     return reject('Invalid API key', 'Double check the API key of your Supabase project.')
@@ -50,14 +50,25 @@ function keyIn({ headers, url = '' }: IncomingMessage): string | undefined {
   return start < 0 ? undefined : new URLSearchParams(url.slice(start)).get('apikey') ?? undefined
 }
 
+/** For a real server: a token in place of the API key, unless the request has a token of its own. */
+export async function tokenForKey(
+  { issuer: iss }: Stack,
+  keys: KeyRing,
+  { keyRole: role, bearer, bearerIsKey }: Credentials,
+): Promise<Record<string, string>> {
+  if (bearer !== undefined && !bearerIsKey) return {}
+  const exp = Math.floor(Date.now() / 1000) + 60
+  const token = await keys.sign({ role, aud: 'authenticated', iss, exp })
+  return { authorization: `Bearer ${token}` }
+}
+
 export const hasKey = (request: IncomingMessage) => Boolean(keyIn(request))
 
-/** The address at the other end of the connection. */
 export function peerOf(request: IncomingMessage): string {
   return (request.socket.remoteAddress ?? '127.0.0.1').replace(/^::ffff:/, '')
 }
 
-/** The address that Auth counts: a server with the secret key may name its own caller. */
+/** A server with the secret key may pass on its caller's address, by which Auth counts requests. */
 export function clientOf(request: IncomingMessage, credentials: Credentials): string {
   const named = request.headers['sb-forwarded-for']
   const trusted = credentials.keyRole === 'service_role' && typeof named === 'string'

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { Connection, type Exchange } from './upstream.ts'
 
-/** Those of a body; a GET or HEAD is passed on without one. */
+/** Headers of a body; a GET or HEAD is forwarded without one. */
 const ofBody = new Set(['content-length', 'transfer-encoding'])
 const takesBody = ({ method }: IncomingMessage) => method !== 'GET' && method !== 'HEAD'
 
@@ -21,13 +21,12 @@ export type Target = {
   path: string
   peer: string
   unavailable: () => void
-  /** Called before something is written to whoever upgraded. */
+  /** Called before data is written to the upgraded client. */
   hold?: (socket: Socket) => void
-  /** An upgrade was answered. */
   answered?: () => void
 }
 
-/** The head of the forwarded request: the headers as received, duplicates included. */
+/** The forwarded head: the headers as received, duplicates included. */
 function headOf(
   request: IncomingMessage,
   { path, peer }: Target,
@@ -46,7 +45,6 @@ function headOf(
   return `${head}X-Forwarded-For: ${peer}\r\n\r\n`
 }
 
-/** Streams a request to a local port and the answer back. */
 export function forward(
   request: IncomingMessage,
   response: ServerResponse,
@@ -87,8 +85,7 @@ function sendBody(request: IncomingMessage, connection: Connection, chunked: boo
   const { socket } = connection
   const resume = () => request.resume()
   socket.on('drain', resume)
-  // After an early answer the rest of the body is read and dropped, or the client's connection
-  // hangs.
+  // After an early answer the rest of the body is read and dropped; else the client's connection hangs.
   socket.once('close', resume)
   request.on('data', (chunk: Buffer) => {
     if (socket.destroyed) return
@@ -104,10 +101,9 @@ function sendBody(request: IncomingMessage, connection: Connection, chunked: boo
   request.once('close', () => socket.off('drain', resume).off('close', resume))
 }
 
-/** How long the last bytes are kept for a client that has stopped reading. */
+/** How long the last bytes wait for a client that has stopped reading. */
 const closeDelay = 5000
 
-/** Joins an upgraded connection (WebSocket) with one to a local port. */
 export function forwardUpgrade(
   request: IncomingMessage,
   socket: Socket,

@@ -1,4 +1,4 @@
-// Receives text messages and mail on a machine without a provider for them.
+// Receives SMS and mail on a machine without a provider.
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { bodyOf } from '../http/body.ts'
 
@@ -10,7 +10,7 @@ type Message = {
   createdAt: string
 }
 
-const kept = 5000
+const mostStored = 5000
 const bodyLimit = 64 * 1024
 
 /** Normalises a phone in any spelling and an email in any case. A + in a query is a space. */
@@ -42,7 +42,7 @@ export function openInbox(): Server {
     const message = await readMessage(request)
     if (!message) return json(422, { message: 'to, kind (sms or email) and body are required' })
     messages.unshift(message)
-    messages.length = Math.min(messages.length, kept)
+    messages.length = Math.min(messages.length, mostStored)
     return json(201, {})
   })
 }

@@ -1,4 +1,4 @@
--- The tables of Supabase Auth, as far as the stand-in writes them, and what policies ask of them.
+-- The parts of Auth's schema that are needed here: tables, and the functions that policies call.
 
 create schema if not exists auth;
 grant usage on schema auth to postgres, anon, authenticated, service_role;
@@ -13,8 +13,12 @@ begin
       'email_change_token_current', 'phone_change_token'
     );
   end if;
+  if to_regtype('auth.code_challenge_method') is null then
+    create type auth.code_challenge_method as enum ('s256', 'plain');
+  end if;
 end
 $$;
+alter type auth.code_challenge_method owner to supabase_auth_admin;
 alter type auth.aal_level owner to supabase_auth_admin;
 alter type auth.one_time_token_type owner to supabase_auth_admin;
 
@@ -152,14 +156,39 @@ create table if not exists auth.audit_log_entries (
 comment on table auth.audit_log_entries is 'Auth: Audit trail for user actions.';
 create index if not exists audit_logs_instance_id_idx on auth.audit_log_entries (instance_id);
 
--- Owned by Auth and closed to everybody else: no policy, and row security does not bind the owner.
+create table if not exists auth.flow_state (
+  id uuid primary key,
+  user_id uuid,
+  auth_code text,
+  code_challenge_method auth.code_challenge_method,
+  code_challenge text,
+  provider_type text not null,
+  provider_access_token text,
+  provider_refresh_token text,
+  created_at timestamptz,
+  updated_at timestamptz,
+  authentication_method text not null,
+  auth_code_issued_at timestamptz,
+  invite_token text,
+  referrer text,
+  oauth_client_state_id uuid,
+  linking_target_id uuid,
+  email_optional boolean not null default false
+);
+comment on table auth.flow_state is 'Stores metadata for all OAuth/SSO login flows';
+create index if not exists idx_auth_code on auth.flow_state (auth_code);
+create index if not exists idx_user_id_auth_method
+  on auth.flow_state (user_id, authentication_method);
+create index if not exists flow_state_created_at_idx on auth.flow_state (created_at desc);
+
+-- Auth alone has access: there is no policy, and row security does not bind the owner.
 do $$
 declare
   name text;
 begin
   foreach name in array array[
     'users', 'identities', 'sessions', 'refresh_tokens', 'mfa_amr_claims', 'one_time_tokens',
-    'audit_log_entries'
+    'audit_log_entries', 'flow_state'
   ] loop
     execute format('alter table auth.%I owner to supabase_auth_admin', name);
     execute format('alter table auth.%I enable row level security', name);
@@ -179,7 +208,7 @@ as $$
     nullif(current_setting('request.jwt.claims', true), '')::jsonb ->> 'sub'
   )::uuid
 $$;
-comment on function auth.uid() is 'The user of the token that this request carries.';
+comment on function auth.uid() is 'The user of the token in this request.';
 
 create or replace function auth.role() returns text
   language sql

@@ -1,5 +1,3 @@
--- The tables of Supabase Storage and the helpers that policies on them use.
-
 create schema if not exists storage;
 grant usage on schema storage to anon, authenticated, service_role;
 grant usage on schema storage to postgres with grant option;
@@ -76,7 +74,7 @@ as $$
   select current_setting('storage.operation', true)
 $$;
 comment on function storage.operation() is
-  'What the Storage API is doing, such as storage.object.upload, so that a policy can tell.';
+  'The current operation of the Storage API, such as storage.object.upload, for use in policies.';
 
 create or replace function storage.allow_any_operation(expected_operations text[]) returns boolean
   language sql
@@ -96,7 +94,7 @@ as $$
   select storage.allow_any_operation(array[expected_operation])
 $$;
 
--- A row deleted by SQL would leave its file behind, so only the Storage API may.
+-- Only the Storage API may delete rows, because a row deleted by SQL would leave its file behind.
 create or replace function storage.protect_delete() returns trigger
   language plpgsql
 as $$

@@ -25,7 +25,7 @@ alter table realtime.messages enable row level security;
 grant all on realtime.messages to postgres;
 grant select, insert, update on realtime.messages to anon, authenticated, service_role;
 
--- A column of its own was added to tables that had rows.
+-- An earlier version added a column of its own to tables that already had rows.
 do $$
 begin
   if not exists (select from pg_constraint where conname = 'messages_payload_exclusive') then
@@ -78,7 +78,7 @@ as $$
   select nullif(current_setting('realtime.topic', true), '')
 $$;
 
--- As on hosted projects a failure is only a warning: a message is a hint, never worth a rollback.
+-- A failure is only a warning, as on hosted projects: a message is never worth a rollback.
 create or replace function realtime.send(
   payload jsonb, event text, topic text, private boolean default true
 ) returns void

@@ -1,12 +1,11 @@
--- What the extension supautils of hosted projects lets postgres do to tables that it does not own:
--- write policies and take triggers away, on the tables named below. Everything else that asks for
--- ownership (columns, indexes, settings, rights, comments, row security itself) stays with the
--- services, here by Postgres' own rules: postgres is their owner for the length of such a command
--- only, and a command that used it on another table is undone.
+-- On hosted projects the extension supautils lets postgres write policies and drop triggers on the
+-- tables named below, which it does not own. Everything else that needs ownership stays with the
+-- services. Here postgres owns such a table only while the command runs, and a command that used
+-- this on another table is undone.
 
 create or replace function extensions.lend_tables() returns event_trigger
   language plpgsql
-  security definer -- only a superuser can lend what the services own
+  security definer -- only a superuser can lend tables of the services
   set search_path = ''
 as $$
 begin
@@ -17,7 +16,8 @@ begin
 end
 $$;
 comment on function extensions.lend_tables is
-  'Before a policy is written or a trigger goes: postgres counts as owner of what the services own.';
+  'Makes postgres the owner of the services'' tables before a policy is written or a trigger '
+  'dropped.';
 
 create or replace function extensions.take_tables_back() returns event_trigger
   language plpgsql
@@ -61,7 +61,7 @@ begin
 end
 $$;
 comment on function extensions.take_tables_back is
-  'After it: no longer, and the table has to be one of those that postgres may do it to.';
+  'Returns the ownership afterwards, and refuses tables on which postgres may not do this.';
 revoke execute on function extensions.lend_tables, extensions.take_tables_back from public;
 
 drop event trigger if exists lend_tables;

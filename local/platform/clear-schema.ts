@@ -4,9 +4,7 @@ import type { Stack } from '../config/stack.ts'
 
 type ServiceSchema = { schema: string; owner: string; migrations: string }
 
-/**
- * Drops the stand-in's tables from a new database: the real server creates them by its migrations.
- */
+/** Drops the stand-in's tables from a new database, because the real server's migrations create them. */
 export async function clearSchema(
   stack: Stack,
   { schema, owner, migrations }: ServiceSchema,
@@ -14,7 +12,7 @@ export async function clearSchema(
   const client = new pg.Client({ connectionString: stack.databaseUrl('supabase_admin') })
   await client.connect()
   try {
-    // Two real servers that start together would change one grant at once.
+    // Two real servers that start together would change the same grants.
     await client.query(`select pg_advisory_lock(hashtext('clear schema'))`)
     const { rows: [found] } = await client.query(
       `select to_regclass($1) is not null as theirs,

@@ -14,11 +14,7 @@ const loginRoles = [
   'studio',
 ]
 
-/**
- * Puts what Supabase brings (roles, schemas auth, storage, realtime, extensions) into the databases
- * `postgres` and `template1`; the second is what further databases are copied from. Done once, and
- * again when the scripts of `platform/` have changed.
- */
+/** Prepares `postgres`, and `template1`, from which further databases are copied. */
 export async function preparePlatform(
   urlOf: UrlOf,
   passwordOf: (role: string) => string,
@@ -44,14 +40,14 @@ export async function preparePlatform(
   })
 }
 
-/** Of messages of today and around; the real Realtime has no such function and makes them itself. */
+/** Partitions for messages around today. The real Realtime lacks the function and makes its own. */
 export const ensurePartitions = `do $$ begin
      if to_regprocedure('realtime.ensure_partitions()') is not null then
        perform realtime.ensure_partitions();
      end if;
    end $$`
 
-/** All or nothing, so that a stop in between is mended by the next start. */
+/** Applies the scripts in one transaction, so that the next start repairs an interrupted one. */
 function applyTo(url: string, scripts: string[], database: string, version: string) {
   return connected(url, async (client) => {
     await client.query('begin')

@@ -1,9 +1,6 @@
-// What a migration may do to tables that belong to Auth, Storage and Realtime, as role postgres.
-// Each attempt is undone.
 import { expect, test } from 'vitest'
 import { database } from '../../test/support/client.ts'
 
-/** The code of the error that the statements end with, if any. */
 async function attempt(...statements: string[]): Promise<string> {
   const client = await database().connect()
   try {
@@ -135,13 +132,14 @@ test.each(tables)('%s accepts policies and triggers, which can be dropped again'
 })
 
 test('the right to write policies permits nothing else', async () => {
-  // In one transaction, in one message, inside a function: afterwards postgres owns nothing.
+  // Whether the policy and the column come in one transaction, one message or one function: the role that
+  // created the policy still may not change the table.
   const written = 'create policy planted on realtime.messages using (false)'
   const column = 'alter table realtime.messages add column planted text'
   expect(await attempt(written, column)).toBe('42501')
   expect(await attempt(`${written}; ${column}`)).toBe('42501')
   expect(await attempt(`do $$ begin ${written}; ${column}; end $$`)).toBe('42501')
-  // A table of theirs that is not among those it is allowed on.
+  // A table of Realtime on which postgres may not create a policy.
   const { rows } = await database().query(
     `select 'realtime.messages_' || to_char(now() at time zone 'UTC', 'YYYY_MM_DD') as partition`,
   )

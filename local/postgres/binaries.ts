@@ -8,12 +8,10 @@ type Binaries = { initdb: string; postgres: string }
 
 let cachedBinaries: Promise<Binaries> | undefined
 
-/** Paths of the Postgres programs that npm installed for this machine. */
 export function binaries(): Promise<Binaries> {
   return cachedBinaries ??= findBinaries()
 }
 
-/** Others of this machine, for one command. */
 export function useBinaries(others: Binaries): void {
   cachedBinaries = Promise.resolve(others)
 }
@@ -33,7 +31,7 @@ async function findBinaries(): Promise<Binaries> {
   return owner && !isReachable(installed.initdb, owner.uid) ? copyOf(installed) : installed
 }
 
-/** For a project in root's own home: Postgres is copied to where the other user can read it. */
+/** Copies Postgres out of root's home, so that the other user can read it. */
 function copyOf({ initdb, postgres }: Binaries): Binaries {
   const native = dirname(dirname(initdb))
   const changed = Math.floor(statSync(postgres).mtimeMs)
@@ -60,22 +58,19 @@ function copyOf({ initdb, postgres }: Binaries): Binaries {
 type Command = [file: string, args: string[], options: SpawnOptions]
 
 type Runner = {
-  /** Who must own the data files, if not the user of this process. */
+  /** The user that owns the data files, if it is not this process's user. */
   owner?: { uid: number; gid: number }
   command: (file: string, args: string[]) => Command
 }
 
 let cachedRunner: Runner | undefined
 
-/**
- * How to run a Postgres program. Postgres refuses to run as root, so root (usual in
- * containers) runs it as an existing system user.
- */
+/** Postgres refuses to run as root, so root (usual in containers) runs it as an existing system user. */
 export function runner(): Runner {
   return cachedRunner ??= process.getuid?.() === 0 ? asSystemUser() : { command: asMyself }
 }
 
-/** Closes a data folder to other users of the machine; Postgres' own user must pass through. */
+/** Closes a data folder to other users; Postgres's own user must be able to enter. */
 export function restrictFolder(dataDir: string): void {
   chmodSync(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700)
 }
@@ -99,7 +94,7 @@ function asSystemUser(): Runner {
   const command = (file: string, args: string[]): Command => {
     const folder = args.map((arg) => arg.replace(/^--pgdata=/, '')).find(isAbsolute) ?? file
     if (isReachable(folder, owner.uid)) return [file, args, { ...options, ...owner, cwd: tmpdir() }]
-    // A data folder in root's own home: the other user may pass through what lies above it.
+    // A data folder in root's home: the other user may enter its parent folders.
     const user = ['--reuid', String(owner.uid), '--regid', String(owner.gid), '--clear-groups']
     const pass = ['--inh-caps', '+dac_override', '--ambient-caps', '+dac_override']
     return ['setpriv', [...user, ...pass, file, ...args], { ...options, cwd: tmpdir() }]
@@ -107,7 +102,6 @@ function asSystemUser(): Runner {
   return { owner, command }
 }
 
-/** Whether everybody may pass through the folders above a path. */
 function isReachable(path: string, uid: number): boolean {
   const parent = dirname(path)
   const { mode, uid: owner } = statSync(parent)

@@ -1,4 +1,3 @@
-// The data folder of the database server: creating and checking it, and stopping a leftover server.
 import { execFileSync } from 'node:child_process'
 import { chownSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -12,7 +11,6 @@ import { UserError } from '../config/user-error.ts'
 /** The platform's own role, as on hosted projects. */
 export const superuser = 'supabase_admin'
 
-/** Throws if an existing folder is not a cluster of this version. */
 export function checkCluster(cluster: string) {
   const version = join(cluster, 'PG_VERSION')
   const found = isThere(version) ? readFileSync(version, 'utf8').trim() : 'nothing'
@@ -23,10 +21,9 @@ export function checkCluster(cluster: string) {
   )
 }
 
-/** Creates the cluster. */
 export async function createCluster(cluster: string, password: string, throwAway = false) {
   const { initdb } = await binaries()
-  // Made beside it and renamed when complete, so that an interruption leaves nothing to repair.
+  // Created under another name and renamed when complete, so that an interruption leaves nothing to repair.
   const fresh = `${cluster}.new`
   rmSync(fresh, { recursive: true, force: true })
   const passwordFile = `${cluster}.password`
@@ -63,7 +60,7 @@ export async function createCluster(cluster: string, password: string, throwAway
   renameSync(fresh, cluster)
 }
 
-/** Stops a server, or its replica, that outlived its supervisor, which the caller knows is gone. */
+/** The server, or by its name the replica. The caller has made sure that the supervisor is gone. */
 export async function stopLeftoverServer(
   dataDir: string,
   log: (line: string) => void,
@@ -74,7 +71,7 @@ export async function stopLeftoverServer(
   if (!isThere(lock)) return
   const pid = Number(readFileSync(lock, 'utf8').split('\n')[0])
   const command = commandOf(pid)
-  // Postgres replaces the lock of a dead server itself, but not one whose number is in use again.
+  // Postgres replaces the lock of a dead server by itself, unless its process id is in use again.
   if (command === '') return
   if (!command.includes(cluster)) return rmSync(lock)
   log('stopping a database server left over from an earlier run')

@@ -1,4 +1,4 @@
-// Stands between the functions and the database where answers are to come late (LATE_ANSWERS).
+// Delays answers between the database and the functions (LATE_ANSWERS).
 import { connect, createServer } from 'node:net'
 import { readStack } from '../config/stack.ts'
 import { lateAnswers } from '../processes/late-answers.ts'
@@ -12,7 +12,7 @@ const server = createServer({ noDelay: true }, (client) => {
   let answered = true
   client.on('data', () => (answered = false))
   database.on('data', () => {
-    // The first piece of an answer; the others follow it.
+    // Only the first piece of an answer is delayed; the others follow it.
     if (!answered) hold(client)
     answered = true
   })

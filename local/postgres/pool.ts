@@ -1,4 +1,3 @@
-// Pools of the stand-ins of Auth and Storage.
 import pg from 'pg'
 
 export type Tx = pg.PoolClient
@@ -22,9 +21,9 @@ export function openPool(connectionString: string, options: pg.PoolConfig): pg.P
     connectionTimeoutMillis: 5000,
     ...options,
   })
-  // The pool replaces an idle connection that breaks; without a listener it would end the process.
+  // The pool replaces a broken idle connection; without a listener it would end the process.
   pool.on('error', () => {})
-  // The same for one that breaks in a transaction: its queries fail.
+  // A connection that breaks in a transaction fails its queries.
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
@@ -34,7 +33,7 @@ export function rfc3339(text: string): string {
   return text.replace(' ', 'T').replace(/\+00(:00)?$/, '').replace(/$/, 'Z')
 }
 
-/** Runs work in one transaction, which is undone at the end if only its outcome matters. */
+/** Runs work in one transaction; with `undone` it is rolled back, so that only the result remains. */
 export async function transaction<T>(
   pool: pg.Pool,
   work: (tx: Tx) => Promise<T>,

@@ -12,13 +12,11 @@ import { isThere } from '../config/system-errors.ts'
 import { passwordOf, type Secrets, secretsOf } from '../config/secrets.ts'
 
 export type Postgres = {
-  /** Database `postgres` as role `postgres`, the one that migrations and tests use. */
+  /** Database `postgres` as role `postgres`, which migrations and tests use. */
   url: string
   /** The same database as the platform's superuser. */
   adminUrl: string
-  /** The server process; its exit is how a supervisor notices a crash. */
   process: ChildProcess
-  /** Connection string for any role, and any database of this server. */
   urlOf: (role: string, database?: string) => string
   /** Creates another database with the platform in it; returns its url as role `postgres`. */
   createDatabase: (name: string) => Promise<string>
@@ -26,7 +24,6 @@ export type Postgres = {
   stop: () => Promise<void>
 }
 
-/** Starts the server (in a new folder creates it first), with the platform in `postgres`. */
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
   const dataDir = resolve(options.dataDir)
   const cluster = join(dataDir, 'postgres')
@@ -60,7 +57,7 @@ function handle(child: ChildProcess, port: number, secrets: Secrets): Postgres {
     adminUrl,
     process: child,
     urlOf,
-    // The platform lies in template1 too, so a copy has it.
+    // template1 contains the platform too, so a copy has it.
     createDatabase: async (name) => {
       const quoted = pg.escapeIdentifier(name)
       await query(adminUrl, `create database ${quoted} owner postgres`)

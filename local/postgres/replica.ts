@@ -1,5 +1,5 @@
-// A read replica of a running server, as hosted projects offer them: its files are copied while it runs,
-// and what is written from then on is streamed. A replica that ended is made anew.
+// A read replica of a running server, as on hosted projects: its files are copied while it runs, then
+// changes are streamed. A replica that ended is created again.
 import type { ChildProcess } from 'node:child_process'
 import { chownSync, cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
@@ -11,29 +11,27 @@ import { passwordOf, secretsOf } from '../config/secrets.ts'
 import type { Running } from '../processes/launch.ts'
 
 type Options = {
-  /** The folder of the stack, and where its own server listens. */
   dataDir: string
   primaryPort: number
   port: number
-  /** The copy lies in a folder of that name; of letters and digits. */
+  /** The folder of the copy, named by letters and digits. */
   name?: string
   connections?: number
   /** Commits on the primary wait until they can be read here. */
   synchronous?: boolean
 }
 
-/** What belongs to the running server and not to a copy, but for the folders themselves. */
+/** Files that belong to the running server and not to a copy; their folders stay. */
 const left =
   /^(pg_wal|pg_replslot|pg_dynshmem|pg_notify|pg_serial|pg_snapshots|pg_stat_tmp|pg_subtrans)\/|(^|\/)(postmaster\.(pid|opts)|pg_internal\.init|pgsql_tmp.*)$/
 
-/** Copies the primary and waits until the copy answers. */
 export async function startReplica(options: Options): Promise<Running> {
   const dataDir = resolve(options.dataDir)
   const { name = 'replica', primaryPort, port, connections, synchronous } = options
   const password = passwordOf(secretsOf(dataDir), superuser)
   const url = primaryOf(dataDir, primaryPort)
   const copy = join(dataDir, name)
-  // Nobody waits for one that ended.
+  // Commits must not wait for a replica that ended.
   if (synchronous) await waitForNoReplica(dataDir, primaryPort)
   const remove = () => rmSync(copy, { recursive: true, force: true })
   const server = { dataDir, port, connections, name, throwAway: true }
@@ -50,7 +48,7 @@ export async function startReplica(options: Options): Promise<Running> {
     giveAway(copy)
     process = await launchServer(copy, dataDir, server, password)
   } catch (error) {
-    // Half a copy may have taken the room that the primary needs.
+    // Half a copy may have used the space that the primary needs.
     remove()
     throw error
   }
@@ -70,7 +68,7 @@ const primaryOf = (dataDir: string, port: number) =>
     passwordOf(secretsOf(dataDir), superuser)
   }@127.0.0.1:${port}/postgres`
 
-/** Commits wait for no replica any more; also for one whose supervisor was killed. */
+/** Commits no longer wait for a replica, even if its supervisor was killed. */
 export const waitForNoReplica = (dataDir: string, primaryPort: number) =>
   onPrimary(primaryOf(dataDir, primaryPort), async (client) => {
     await client.query('alter system reset synchronous_standby_names')
@@ -84,7 +82,6 @@ async function onPrimary(url: string, work: (client: pg.Client) => Promise<void>
   await work(client).finally(() => client.end())
 }
 
-/** Commits on the primary wait until they can be read there. */
 async function waitFor(client: pg.Client, name: string) {
   await client.query(`alter system set synchronous_standby_names = '${name}'`)
   await client.query(`alter system set synchronous_commit = 'remote_apply'`)
@@ -103,12 +100,11 @@ const settings = (primaryPort: number, name: string, password: string) =>
     `primary_conninfo = 'host=127.0.0.1 port=${primaryPort} user=${superuser} password=${password} ` +
     `application_name=${name}'`,
     `hot_standby_feedback = on`,
-    // Whoever reads what is being removed is sent away sooner than on a hosted replica.
+    // A query that reads removed rows is cancelled sooner than on a hosted replica.
     `max_standby_streaming_delay = 1s`,
     `wal_retrieve_retry_interval = 200ms`,
   ].join('\n') + '\n'
 
-/** To the user that Postgres runs as. */
 function giveAway(folder: string) {
   const { owner } = runner()
   if (!owner) return

@@ -1,4 +1,3 @@
-// The server process: its settings, start and stop.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
@@ -14,27 +13,24 @@ import { adviceOn } from '../config/system-errors.ts'
 import { UserError } from '../config/user-error.ts'
 
 export type PostgresOptions = {
-  /** The folder that holds everything of one stack; the cluster itself lies in `postgres/`. */
   dataDir: string
   port: number
   log?: (line: string) => void
-  /** Counts the calls of each plpgsql function. */
   countCalls?: boolean
   /** For disposable databases: faster, and lost after a power cut. */
   throwAway?: boolean
-  /** How many gigabytes of rows it keeps in memory itself; a quarter of one if omitted. */
+  /** Gigabytes of shared buffers; a quarter of one if omitted. */
   sharedGigabytes?: number
-  /** As many as a hosted project of the smallest sizes if omitted. */
+  /** By default as many as a hosted project of the smallest sizes. */
   connections?: number
-  /** Of its log file; `postgres` if omitted. */
   name?: string
 }
 
-// Given on the command line, so they follow the code and not the data folder.
+// These settings are given on the command line, so that they follow the code and not the data folder.
 const settings = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
-  // As on the smallest hosted projects (Nano, Micro).
+  // The same number as on the smallest hosted projects (Nano, Micro).
   max_connections: '60',
   shared_preload_libraries: 'pg_stat_statements',
   wal_level: 'logical',
@@ -45,17 +41,16 @@ const settings = {
   maintenance_work_mem: '128MB',
   random_page_cost: '1.1',
   statement_timeout: '2min',
-  // As on hosted projects: a floating-point number loses its last digits as text.
+  // The same value as on hosted projects: a floating-point number loses its last digits as text.
   extra_float_digits: '0',
   default_text_search_config: 'pg_catalog.english',
   timezone: 'UTC',
   log_timezone: 'UTC',
-  // Details and statements can hold phone numbers and codes, which belong in no log.
+  // Details and statements can contain phone numbers and codes, which belong in no log.
   log_error_verbosity: 'terse',
   log_min_error_statement: 'fatal',
 }
 
-/** Starts the server and waits until it takes connections. */
 export async function launchServer(
   cluster: string,
   dataDir: string,
@@ -75,7 +70,7 @@ export async function launchServer(
   for (const [name, value] of flags) args.push('-c', `${name}=${value}`)
   const [file, fileArgs, spawnOptions] = runner().command(postgres, args)
   const url = `postgresql://${superuser}:${password}@127.0.0.1:${options.port}`
-  // After a kill -9 the dead server's children hold its memory for a second or two: try again.
+  // After a kill -9 the dead server's children hold its memory for a second or two: the start is repeated.
   const deadline = Date.now() + 60_000
   for (;;) {
     const before = statSync(path, { throwIfNoEntry: false })?.size ?? 0
@@ -87,7 +82,7 @@ export async function launchServer(
       forceFastShutdown(child, cluster)
       return child
     }
-    // What stands in for a full disk (/dev/full) has no end.
+    // The stand-in for a full disk (/dev/full) has no end.
     const isFile = statSync(path, { throwIfNoEntry: false })?.isFile()
     const output = isFile ? readFileSync(path).subarray(before).toString() : ''
     const busy = /pre-existing shared memory|lock file ".*" already exists/.test(output)
@@ -115,7 +110,7 @@ function describeFailure(
   }
   const reason = line?.replace(/^.*?(FATAL|PANIC): +/, '') ?? failure
   const advice = adviceOn(line ? reason : output, options.dataDir) ??
-    // A replica is made anew at each start.
+    // A replica is created again at each start.
     (options.name ? '' : damaged)
   return new UserError(`Postgres does not start on ${cluster}: ${reason}. ${advice}`.trimEnd())
 }
@@ -141,7 +136,7 @@ async function ready(child: ChildProcess, url: string): Promise<string | undefin
     } catch (error) {
       await client.end().catch(() => {})
       const { code } = error as { code?: string }
-      // 28: it is up and rejects us, so either the server or its passwords are not ours.
+      // Class 28: the server is up and rejects us, so either the server or its passwords are not ours.
       if (code?.startsWith('28')) {
         child.kill('SIGINT')
         await Promise.race([once(child, 'exit'), sleep(1000)])
@@ -156,21 +151,21 @@ async function ready(child: ChildProcess, url: string): Promise<string | undefin
   return ended ?? 'it gets no further'
 }
 
-/** A SIGTERM from outside makes Postgres wait for clients that never leave: then it is hurried. */
+/** After a SIGTERM from outside, Postgres waits for clients that never leave. */
 function forceFastShutdown(child: ChildProcess, cluster: string) {
   const timer = setInterval(() => {
     try {
       const state = readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n')[7]
       if (state?.trim() === 'stopping') child.kill('SIGINT')
     } catch {
-      // Removing the file is the last thing that a server does.
+      // Removing the file is a server's last act.
     }
   }, 500)
   timer.unref()
   child.once('exit', () => clearInterval(timer))
 }
 
-/** Stops the server; open transactions are undone, the files are left clean. */
+/** Stops the server: open transactions are rolled back, and the files need no recovery afterwards. */
 export async function stopServer(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const exit = once(child, 'exit')

@@ -19,10 +19,10 @@ test('what is held back comes whole and in order, also where it is more than a s
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   try {
     for (let round = 0; round < 20; round++) {
-      const asked = ['whole', 'pieces', 'whole', 'pieces', 'whole'].map(async (path) =>
+      const answers = ['whole', 'pieces', 'whole', 'pieces', 'whole'].map(async (path) =>
         await (await fetch(`${url}/${path}`)).text()
       )
-      for (const answer of await Promise.all(asked)) expect(answer === text).toBe(true)
+      for (const answer of await Promise.all(answers)) expect(answer === text).toBe(true)
     }
     expect(held).toBeGreaterThan(0)
     expect(held).toBeLessThan(20)

@@ -1,14 +1,12 @@
-// With LATE_ANSWERS some answers come late, as on a busy platform: tests then see what else happens
-// meanwhile.
+// With LATE_ANSWERS some answers come late, as on a busy platform: tests meet other orders of events.
 import type { Socket } from 'node:net'
 import { drawsOf } from './random.ts'
 
-/** Holds back what is written to a socket next, or does not. */
 export type Hold = (socket: Socket) => void
 
 const latest = 500
 
-/** One answer in fifty is late by up to half a second, drawn from the seed; without one none is. */
+/** One answer in fifty is late by up to half a second, drawn from the seed; without a seed none is. */
 export function lateAnswers(seed: number | undefined): Hold {
   if (seed === undefined) return () => {}
   const draw = drawsOf(seed)
@@ -17,7 +15,7 @@ export function lateAnswers(seed: number | undefined): Hold {
   }
 }
 
-/** The next write takes that long; what is written after it waits for it, as for any write. */
+/** Delays the next write; later writes wait for it, as for any write. */
 function hold(socket: Socket, ms: number) {
   if (isHeld(socket)) return
   const later = (name: '_write' | '_writev') => (...given: unknown[]) => {
@@ -27,5 +25,4 @@ function hold(socket: Socket, ms: number) {
   Object.assign(socket, { _write: later('_write'), _writev: later('_writev') })
 }
 
-/** Whether what is written next will be late. */
 export const isHeld = (socket: Socket) => Object.hasOwn(socket, '_write')

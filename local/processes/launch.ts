@@ -23,10 +23,10 @@ export type Program = {
   quiet?: boolean
 }
 
-/** Starts a child process and waits until it reports that it is ready, as long as it gets on. */
+/** Starts a child process and waits until it reports that it is ready, as long as it makes progress. */
 export async function launch(program: Program): Promise<Running> {
   const output = logFile(program.dataDir, program.name)
-  // Its output goes straight into the file: the supervisor takes no part in a request.
+  // Its output goes straight into the file, so the supervisor takes no part in a request.
   const out = openSync(output, 'a')
   const child = spawn(program.command, program.args, {
     cwd: root,
@@ -47,7 +47,7 @@ export async function launch(program: Program): Promise<Running> {
       const [word, port] = line.split(' ')
       if (word === readyLine) return resolve(port ? Number(port) : undefined)
       last = line
-      // Below it a stack trace follows.
+      // A stack trace follows below it.
       if (/^(Uncaught )?\w*Error\b[^:]*: /.test(line)) error = line.replace(/^.*?: /, '')
       writeLine(out, line)
       if (!program.quiet) console.error(`${program.name}: ${line}`)
@@ -70,7 +70,7 @@ export async function launch(program: Program): Promise<Running> {
   }
 }
 
-/** What a full disk has no room for is lost. */
+/** A line that does not fit on a full disk is lost. */
 function writeLine(file: number, line: string) {
   try {
     writeSync(file, `${line}\n`)
@@ -80,7 +80,7 @@ function writeLine(file: number, line: string) {
 async function stopChild(child: ChildProcess) {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return
   const exit = once(child, 'exit')
-  // The children take the end of their input as the sign to finish.
+  // The children read the end of their input as the request to stop.
   child.stdin!.end()
   const waiting = new AbortController()
   const patience = { idle: 5500, limit: longestStop, signal: waiting.signal }
@@ -91,7 +91,6 @@ async function stopChild(child: ChildProcess) {
 
 const restartDelays = [0, 250, 500, 1000, 2000]
 
-/** Keeps a process running: restarts it when it ends by itself, with growing delays. */
 export class SupervisedProcess {
   readonly name: string
   private readonly spawnProcess: () => Promise<Running>
@@ -106,7 +105,7 @@ export class SupervisedProcess {
     this.log = log
   }
 
-  /** The first start, whose failure is the caller's to report. */
+  /** Starts the process for the first time; the caller reports a failure. */
   async start(): Promise<void> {
     this.current = this.spawnProcess()
     this.watch(await this.current)
@@ -116,7 +115,7 @@ export class SupervisedProcess {
     const began = Date.now()
     const ended = (code: number | null, signal: string | null) => {
       if (this.stopping) return
-      // Only an early death counts as a failure; after a kill it is restarted at once.
+      // A process that ends within a second has failed; one that ends later is restarted at once.
       if (Date.now() - began > 1000) this.failures = 0
       this.log(`${this.name} ended (${signal ?? `code ${code}`}), starting it again`)
       void this.restart()

@@ -1,14 +1,13 @@
-// What every child process of the supervisor has in common.
 import type { Server as HttpServer } from 'node:http'
 import type { Server } from 'node:net'
 
 /** The line on stderr that tells the supervisor that a child is ready. */
 export const readyLine = '@ready'
 
-/** What does not finish in that time is cut off; what gets no further, sooner (launch.ts). */
+/** A stop that takes longer is cut off; one without progress, sooner (launch.ts). */
 export const longestStop = 20_000
 
-/** Ends this process when the supervisor goes, in whatever way: its end of our stdin closes. */
+/** Ends this process when the supervisor ends in any way, because our stdin is closed then. */
 export function endWithSupervisor(stop: () => Promise<unknown>): void {
   let stopping = false
   const end = () => {
@@ -19,11 +18,10 @@ export function endWithSupervisor(stop: () => Promise<unknown>): void {
   }
   process.stdin.on('end', end).on('error', end).resume()
   process.on('SIGTERM', end)
-  // Ctrl-C in a terminal reaches every process; the supervisor decides when it is our turn.
+  // Ctrl-C in a terminal reaches every process, but the supervisor decides when to stop.
   process.on('SIGINT', () => {})
 }
 
-/** Listens on the loopback address, unless another is given. */
 export function listen(server: Server, port: number, host = '127.0.0.1'): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
@@ -31,7 +29,6 @@ export function listen(server: Server, port: number, host = '127.0.0.1'): Promis
   })
 }
 
-/** Accepts no new connections and waits for running requests. */
 export function close(server: HttpServer): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve())

@@ -1,12 +1,10 @@
-// What the system knows about a process (from /proc on Linux, from ps elsewhere), and signals to one that
-// may have ended by itself.
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 
 const ps = (pid: number, what: string) =>
   execFileSync('ps', ['-o', `${what}=`, '-p', String(pid)], { stdio: 'pipe' }).toString().trim()
 
-/** When a process started, which tells it from a later one with the same id; '' if it is gone. */
+/** A process's start time, which distinguishes it from a later one with the same id; '' if it is gone. */
 export function startTimeOf(pid: number): string {
   try {
     if (process.platform === 'win32') return process.kill(pid, 0) ? 'there' : ''
@@ -19,7 +17,7 @@ export function startTimeOf(pid: number): string {
   }
 }
 
-/** The command line of a process; '' if there is no such process. */
+/** The command line of a process; '' if it is gone. */
 export function commandOf(pid: number): string {
   try {
     if (startTimeOf(pid) === '') return ''
@@ -54,13 +52,12 @@ export function parentOf(pid: number): number {
 export type Process = {
   pid: number
   parent: number
-  /** When it started, which tells it from a later one with the same id. */
   born: string
-  /** The time that it has had on a processor, in any unit. */
+  /** Its processor time, in any unit. */
   time: string
 }
 
-/** Every process that runs; none where the system does not say (Windows). */
+/** All running processes; empty if the system does not tell (Windows). */
 export function processes(): Process[] {
   if (process.platform === 'win32') return []
   if (process.platform === 'linux') {
@@ -81,12 +78,10 @@ function fromProc(pid: string): Process[] {
     const time = String(Number(user) + Number(system))
     return [{ pid: Number(pid), parent: Number(fields[1]), born: fields[19]!, time }]
   } catch {
-    // It has just ended.
     return []
   }
 }
 
-/** A process and all below it. */
 export function treeOf(pid: number, all: Process[] = processes()): Process[] {
   const below = all.filter(({ parent }) => parent === pid).flatMap((child) =>
     treeOf(child.pid, all)

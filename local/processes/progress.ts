@@ -1,22 +1,21 @@
-// How long to wait for a process: as long as it gets on. A slow machine is given the time that it needs,
-// and one that hangs is noticed soon.
+// Waits for a process while it makes progress: a slow machine gets the time it needs, and a hang is noticed
+// soon.
 import { statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { treeOf } from './process-info.ts'
 
 type Patience = {
-  /** For how many milliseconds it may do nothing. */
+  /** Milliseconds without activity. */
   idle: number
-  /** For how many at most, whatever it does; where the system does not say what it does, too. */
+  /** Milliseconds at most, whatever it does, or if its activity is unknown. */
   limit: number
-  /** A file that it writes to. */
   output?: string
   signal?: AbortSignal
 }
 
 /**
- * Resolves when a process has got no further: neither it nor one below it had time on a processor,
- * started or ended, and nothing was written. Never, once `signal` says that nobody waits any more.
+ * Resolves when a process makes no progress: no processor time for it or its descendants, none started or
+ * ended, and no output. Never resolves after `signal` aborts.
  */
 export async function stuck(pid: number | undefined, patience: Patience): Promise<void> {
   const { idle, limit, output, signal } = patience
@@ -31,7 +30,7 @@ export async function stuck(pid: number | undefined, patience: Patience): Promis
   }
 }
 
-/** '' where the system does not say: it may have no room for the process that asks it, or no file left. */
+/** '' if the system does not tell, for example because it has no room for another process or file. */
 function stateOf(pid: number | undefined, output?: string): string {
   try {
     const tree = pid === undefined ? [] : treeOf(pid).map(({ pid, time }) => `${pid} ${time}`)

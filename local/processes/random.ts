@@ -1,4 +1,4 @@
-/** Numbers from 0 up to 1 that one seed gives again in the same order (mulberry32). */
+/** Repeatable random numbers from 0 up to 1 for a seed (mulberry32). */
 export function drawsOf(seed: number): () => number {
   let state = seed >>> 0
   return () => {

@@ -1,4 +1,3 @@
-// Runs a server of the platform in place of its stand-in, as a child of this process.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -10,31 +9,27 @@ import { sendSignal, startTimeOf } from './process-info.ts'
 import type { Stack } from '../config/stack.ts'
 import { UserError } from '../config/user-error.ts'
 
-export type RealServer = {
-  /** The setting that names it. */
+type RealServer = {
   setting: string
   port: number
-  /** Where else it will listen. */
   morePorts?: number[]
   command: string
   args?: string[]
   cwd?: string
-  /** Its environment; where that changes, as with new keys, it is started anew. */
+  /** Its environment; it restarts when this changes, for example with new keys. */
   settings: () => Record<string, string | undefined>
-  /** Done once its ports are known to be free. */
+  /** Runs once its ports are known to be free. */
   prepare?: () => Promise<void>
-  /** Whether it is up. */
   answers: () => Promise<boolean>
 }
 
-/** Less than the supervisor gives one that does nothing: it would end us alone. */
+/** Shorter than the time that the supervisor waits, after which it would kill only this process. */
 const longestEnd = 4000
 
-/** Runs it until the supervisor goes, and says when it is ready. */
 export async function runRealServer(stack: Stack, real: RealServer): Promise<void> {
   const { setting, port, morePorts = [], command, args = [], cwd } = real
   const note = join(stack.dataDir, `${setting.toLowerCase().replaceAll('_', '-')}.json`)
-  // Of one that is gone as a process, threads may hold its ports for a moment.
+  // Threads of a server that has ended may hold its ports for a moment.
   const deadline = await endLeftover(note, stack.dataDir) ? Date.now() + longestEnd : 0
   for (const each of [port, ...morePorts]) {
     while (await isTaken(each)) {
@@ -55,7 +50,7 @@ export async function runRealServer(stack: Stack, real: RealServer): Promise<voi
     given = environment()
     const child = spawn(command, args, {
       cwd,
-      // Nothing else of ours: it would read settings there too.
+      // The server gets none of our other variables, because it would read them as settings too.
       env: { PATH: process.env.PATH, ...JSON.parse(given) },
       stdio: ['ignore', 'inherit', 'inherit'],
     })
@@ -70,7 +65,6 @@ export async function runRealServer(stack: Stack, real: RealServer): Promise<voi
   }
 
   let ending: Promise<unknown> | undefined
-  /** Ends it, or waits for what is ending already. */
   const end = () => {
     const child = server
     if (!child) return ending
@@ -97,7 +91,7 @@ export async function runRealServer(stack: Stack, real: RealServer): Promise<voi
   console.error(readyLine)
 }
 
-/** Whether anything listens there, whatever it is: the real server would share the port with it. */
+/** Tells whether the port is in use, because the real server would share it. */
 async function isTaken(port: number) {
   const socket = connect(port, '127.0.0.1')
   const taken = await once(socket, 'connect').then(() => true, () => false)
@@ -105,10 +99,7 @@ async function isTaken(port: number) {
   return taken
 }
 
-/**
- * Ends what a killed process of ours left behind, and says whether there was any: of two on one port each
- * would answer in turn.
- */
+/** Two servers on one port would answer in turns. Returns true if one was left. */
 async function endLeftover(note: string, dataDir: string): Promise<boolean> {
   let left: { pid: number; born: string; dataDir: string }
   try {

@@ -1,4 +1,3 @@
-// Requests and sockets for the edge functions: each goes to a worker.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Failure, Lease, Workers } from '../functions/workers.ts'
@@ -36,7 +35,7 @@ export async function toFunctions(
   forward(request, response, { ...targetOf(request, lease.port), unavailable })
 }
 
-/** `port` is that of a process that serves this function outside of any worker. */
+/** `port` belongs to a process that serves this function outside any worker. */
 export async function upgradeFunction(
   workers: Workers,
   request: IncomingMessage,
@@ -52,7 +51,7 @@ export async function upgradeFunction(
   try {
     const { port, release } = await workers.acquire(functionOf(request.url!))
     socket.once('close', release)
-    // The request ends with its answer: from then on only waitUntil keeps the worker.
+    // The request ends with its answer; after that only waitUntil keeps the worker.
     const target = { ...targetOf(request, port), unavailable, answered: release }
     forwardUpgrade(request, socket, head, target)
     if (socket.destroyed) release()

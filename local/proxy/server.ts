@@ -1,4 +1,4 @@
-// The reverse proxy: the one port of the project, with the paths of a Supabase project.
+// The reverse proxy: the project's only port, with the paths of a Supabase project.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { forwardToRealAuth } from '../auth/real-proxy.ts'
@@ -30,11 +30,10 @@ import { acceptUtf8RequestLines } from './utf8-request-lines.ts'
 type Given = { stack: Stack; auth: Auth; keys: KeyRing; storage: Storage; workers: Workers }
 type Parts = Given & { hold: Hold }
 
-/** Creates the proxy; it does not listen yet. */
 export function openProxy(given: Given): Server {
   const parts = { ...given, hold: lateAnswers(given.stack.lateSeed) }
   const server = createServer({
-    // How often Node looks for requests that take too long.
+    // How often Node checks for requests that take too long.
     connectionsCheckingInterval: 2000,
     // Rejected below, with a message.
     requireHostHeader: false,
@@ -57,7 +56,7 @@ export function openProxy(given: Given): Server {
   })
   // Longer than clients keep theirs, so that none is closed while a new request arrives.
   server.keepAliveTimeout = 75_000
-  // A head that is sent byte by byte holds no connection for long.
+  // A head sent byte by byte must not hold a connection for long.
   server.headersTimeout = 10_000
   acceptUtf8RequestLines(server)
   // Like the platform, ignores expectations other than 100-continue, which Node answers itself.
@@ -102,7 +101,7 @@ async function toRealtime(parts: Parts, request: IncomingMessage, response: Serv
   forward(request, response, { ...target, unavailable: unavailable(response) })
 }
 
-// Functions answer preflights themselves; for the platform's own parts the proxy does.
+// Functions answer preflights themselves; for the platform's parts the proxy does.
 const cors = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'X-Total-Count, Link, X-Supabase-Api-Version, Content-Range',
@@ -121,7 +120,7 @@ function preflight(request: IncomingMessage, response: ServerResponse): boolean 
   return true
 }
 
-/** What Auth accepts. */
+/** Auth's limit. */
 const bodyLimit = 1024 * 1024
 
 async function toAuth(parts: Parts, request: IncomingMessage, response: ServerResponse) {
@@ -150,7 +149,7 @@ async function toAuth(parts: Parts, request: IncomingMessage, response: ServerRe
     })
     answer(response, status, content, { ...cors, ...headers })
   } catch {
-    // The client went away in the middle of its body.
+    // The client disconnected while sending its body.
     response.destroy()
   }
 }
@@ -199,14 +198,14 @@ async function toDataApi(parts: Parts, request: IncomingMessage, response: Serve
 async function toStorage(parts: Parts, request: IncomingMessage, response: ServerResponse) {
   if (preflight(request, response)) return
   const url = request.url!.slice('/storage/v1'.length)
-  // Storage requires no key: what is not public needs a token. A key that is sent must be right.
+  // Storage requires no key, because private files need a token. A key that is sent must be valid.
   const credentials = hasKey(request) ? readCredentials(parts.stack, request) : undefined
   if (credentials && 'status' in credentials) return reject(response, credentials)
   for (const [name, value] of Object.entries(cors)) response.setHeader(name, value)
   await parts.storage.handle(request, response, url, credentials)
 }
 
-/** The schema of a call: the one that it names, if exposed, or else the first exposed one. */
+/** The schema of a call: the named one if it is exposed, otherwise the first exposed one. */
 function schemaOf(request: IncomingMessage, exposed: string[]): string | Rejection {
   const reading = request.method === 'GET' || request.method === 'HEAD'
   const named = request.headers[reading ? 'accept-profile' : 'content-profile']

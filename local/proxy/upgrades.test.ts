@@ -1,5 +1,3 @@
-// Sockets through the proxy: who reads slowly, who says goodbye first, who dies. It needs no
-// stack.
 import { once } from 'node:events'
 import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
@@ -10,7 +8,6 @@ import { waitUntil } from '../../test/support/wait.ts'
 const megabyte = 1024 * 1024
 
 describe('a socket through the proxy', () => {
-  /** The part behind: it takes every upgrade, and the test has its sockets. */
   let behind: ReturnType<typeof createServer>
   let proxy: ReturnType<typeof createHttpServer>
   const inner: Socket[] = []
@@ -44,7 +41,6 @@ describe('a socket through the proxy', () => {
     behind.close()
   })
 
-  /** A client that is joined with the part behind. */
   async function joined() {
     const { port } = proxy.address() as AddressInfo
     const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
@@ -55,7 +51,6 @@ describe('a socket through the proxy', () => {
     return { client, part: inner.at(-1)!, door: outer.at(-1)! }
   }
 
-  /** Reads on, and counts. */
   function received(client: Socket) {
     const got = { bytes: 0 }
     client.on('data', (data) => (got.bytes += data.length)).resume()
@@ -66,12 +61,13 @@ describe('a socket through the proxy', () => {
     const { client, part, door } = await joined()
     client.pause()
     part.write(Buffer.alloc(200 * megabyte))
-    // By the time that so much has gone by beside it, it could have gone as well.
+    // Once this much data has passed on another connection, the paused client's data could have passed
+    // too.
     const beside = await joined()
     const passing = received(beside.client)
     beside.part.write(Buffer.alloc(50 * megabyte))
     await waitUntil('what goes by has gone', () => passing.bytes === 50 * megabyte)
-    // The kernel buffers some of it; the proxy itself keeps next to nothing.
+    // The kernel buffers some of it; the proxy itself buffers almost nothing.
     expect(part.writableLength).toBeGreaterThan(100 * megabyte)
     expect(door.writableLength).toBeLessThan(2 * megabyte)
     const got = received(client)

@@ -6,18 +6,15 @@ type Parsed = Socket & { parser?: { incoming?: unknown } | null }
 const rawLine = /^[A-Z]{3,10} [^\r\n]*[\x80-\xff]/
 const escaped = (char: string) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`
 
-/**
- * Accepts raw UTF-8 in a request line, as curl sends what a person typed, by escaping it as a
- * browser would. The platform accepts it too; Node's parser does not (nodejs/node#962).
- */
+/** curl sends raw UTF-8. The platform accepts it, Node's parser does not (nodejs/node#962). */
 export function acceptUtf8RequestLines(server: Server): void {
   server.on('connection', (socket: Parsed) => {
-    // A data listener makes Node emit the data, which the parser else reads from the handle itself.
+    // A data listener makes Node emit the data, which the parser otherwise reads directly.
     const listener = () => {}
     socket.on('data', listener).off('data', listener)
     const { emit } = socket
     socket.emit = (event: string | symbol, ...given: unknown[]) => {
-      // During a request these are bytes of its body.
+      // During a request these bytes belong to its body.
       const begins = event === 'data' && socket.parser && !socket.parser.incoming
       const passed = begins ? [encoded(given[0] as Buffer)] : given
       return Reflect.apply(emit, socket, [event, ...passed])

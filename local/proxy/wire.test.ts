@@ -1,4 +1,3 @@
-// The proxy as a wire: what goes through it, byte by byte. It needs no stack.
 import { once } from 'node:events'
 import {
   Agent,
@@ -56,7 +55,7 @@ describe('the proxy', () => {
     expect((await fetch(`${url}/same`)).status).toBe(304)
     expect((await fetch(`${url}/who`, { method: 'HEAD' })).status).toBe(200)
     await expect(fetch(`${url}/cut`).then((response) => response.text())).rejects.toThrow()
-    // The body of a GET goes no further, and is not read as the next request.
+    // The body of a GET is dropped, and not read as the next request.
     for (const method of ['GET', 'HEAD']) {
       for (const headers of [{ 'content-length': 6 }, { 'transfer-encoding': 'chunked' }]) {
         const asked = httpRequest(`${url}/with-body`, { method, headers })
@@ -67,7 +66,7 @@ describe('the proxy', () => {
         expect(await (await fetch(`${url}/who`)).text()).toBe('GET 192.0.2.1')
       }
     }
-    // Somebody who goes away before the answer spoils nothing for the next one.
+    // A client that disconnects before its answer must not affect the next request.
     const leaver = httpRequest(`${url}/left`, { method: 'POST' })
     leaver.on('error', () => {})
     leaver.write('and gone')
@@ -86,7 +85,7 @@ describe('the proxy', () => {
     proxy.closeAllConnections()
   })
 
-  /** Sends a request over a connection; `more` is what its reader says to each piece. */
+  /** Sends a request over a connection; `more` is the reader's reply to each piece. */
   const ask = (connection: Connection, more = true) => {
     let exchange: Exchange
     const answered = new Promise<boolean>((resolve) => {
@@ -148,7 +147,7 @@ describe('the proxy', () => {
 
   test('a slow reader who leaves does not stall the next request on its connection', async () => {
     const upstream = createServer((socket) =>
-      // Both chunks and the end in one packet: the pause comes when everything is here.
+      // Both chunks and the end come in one packet, so the pause comes when all data is here.
       socket.on('data', () => {
         const head = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'
         socket.write(`${head}1\r\na\r\n1\r\nb\r\n0\r\n\r\n`)

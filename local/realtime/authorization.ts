@@ -1,10 +1,9 @@
-// Who may read and write a private topic: found out from the policies on realtime.messages by
-// trying it with the caller's role and claims, in a transaction that is always rolled back.
+// Determines who may read and write a private topic by trying the policies on realtime.messages with the
+// caller's role and claims, in a transaction that is always rolled back.
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import type { Json } from './frames.ts'
 
-/** The caller that a channel or a request acts for. */
 export type Caller = { role: string; claims: Json; headers: Json }
 
 export type Extension = 'broadcast' | 'presence'
@@ -13,7 +12,6 @@ export type Authorization = ReturnType<typeof openAuthorization>
 
 const text = (value: string) => pg.escapeLiteral(value.replaceAll('\0', ''))
 
-/** Sets, for this transaction, what policies and their helpers read. */
 function actAs({ role, claims, headers }: Caller, topic: string): string {
   const settings = {
     role,
@@ -33,7 +31,7 @@ const probeInsert = (id: string, topic: string, extension: Extension) =>
   'insert into realtime.messages (id, topic, extension, inserted_at, updated_at) ' +
   `values ('${id}', ${text(topic)}, '${extension}', now(), now());`
 
-/** Connects to the database; `databaseUrl` is that of the platform's own role. */
+/** `databaseUrl` belongs to the platform's own role. */
 export function openAuthorization(databaseUrl: string) {
   const pool = new pg.Pool({
     connectionString: databaseUrl,
@@ -44,7 +42,6 @@ export function openAuthorization(databaseUrl: string) {
   })
   pool.on('error', () => {})
 
-  /** Runs statements in one round trip and rolls them back. */
   async function rolledBack(statements: string): Promise<pg.QueryResult[]> {
     const client = await pool.connect()
     const ignore = () => {}
@@ -63,7 +60,6 @@ export function openAuthorization(databaseUrl: string) {
   }
 
   return {
-    /** Which kinds of messages the caller may read on the topic. */
     async readable(topic: string, caller: Caller, extensions: Extension[]): Promise<Extension[]> {
       const ids = new Map(extensions.map((extension) => [randomUUID() as string, extension]))
       const inserts = [...ids].map(([id, extension]) => probeInsert(id, topic, extension))
@@ -75,7 +71,6 @@ export function openAuthorization(databaseUrl: string) {
       const seen: { id: string }[] = results.at(-2)!.rows
       return seen.map(({ id }) => ids.get(id)!)
     },
-    /** Whether the caller may send such a message to the topic. */
     async writable(topic: string, caller: Caller, extension: Extension): Promise<boolean> {
       try {
         await rolledBack(`${actAs(caller, topic)} ${probeInsert(randomUUID(), topic, extension)}`)
@@ -85,7 +80,6 @@ export function openAuthorization(databaseUrl: string) {
         throw error
       }
     },
-    /** What the database sent to a private topic since a time, oldest first. */
     async sent(topic: string, since: number, limit: number) {
       const { rows } = await pool.query(
         `select id, event, payload, binary_payload from realtime.messages

@@ -1,5 +1,4 @@
-// One topic joined by one socket: its rights, which are looked up once per token and then cached,
-// what it sends and what it receives.
+// One topic joined by one socket: its rights, looked up once per token and cached, and its messages.
 import { randomUUID } from 'node:crypto'
 import type { Caller, Extension } from './authorization.ts'
 import { type Frame, type Json, Message, type UserBroadcast } from './frames.ts'
@@ -20,9 +19,7 @@ export class Channel implements Listener, JoinedChannel {
   readonly joinRef: string | null
   readonly presenceKey: string
   readonly private: boolean
-  /** The kinds of messages that its token lets it receive. */
   readonly reads: Set<Extension>
-  /** What the database sent before, to be replayed once after the join. */
   private replay: Message[] = []
   private readonly replayed = new Set<string>()
   private readonly realtime: Realtime
@@ -66,13 +63,12 @@ export class Channel implements Listener, JoinedChannel {
     return !this.private || this.reads.has('presence')
   }
 
-  /** Keeps messages sent before the join: delivered after it, and not again when they come live. */
+  /** Messages from before the join are delivered after it, and not again when they come live. */
   holdReplay(messages: Message[]): void {
     this.replay = messages
     for (const { meta } of messages) this.replayed.add(meta!.id)
   }
 
-  /** What it sends now is delivered after the answer to its join. */
   open(): void {
     for (const message of this.replay) this.connection.send(message.as(this.connection.version))
     this.replay = []
@@ -151,7 +147,7 @@ export class Channel implements Listener, JoinedChannel {
     if (join.ack) this.connection.reply(frame, 'ok')
   }
 
-  /** Checked once for each token; a database error is not cached. */
+  /** Checked once per token; a database error is not cached. */
   private async canWrite(extension: Extension): Promise<boolean> {
     const known = this.writes.get(extension)
     if (known !== undefined) return known
@@ -210,7 +206,6 @@ export class Channel implements Listener, JoinedChannel {
     return ++this.presenceCalls.count <= presenceCalls.count
   }
 
-  /** The limit of the whole project. */
   private allowPresenceEvent(): boolean {
     const { presence, limits } = this.realtime
     const few = presence.average <= limits.presencePerSecond
@@ -224,7 +219,6 @@ export class Channel implements Listener, JoinedChannel {
     this.connection.push(this, 'presence_state', this.topic.state())
   }
 
-  /** Checks again which of these kinds may be received. */
   private async refreshReads(extensions: Extension[]) {
     const seen = await this.realtime.authorization.readable(this.name, this.caller, extensions)
     for (const extension of extensions) {
@@ -233,7 +227,7 @@ export class Channel implements Listener, JoinedChannel {
     }
   }
 
-  /** Replaces the token; only a different one has the rights checked again. */
+  /** Replaces the token; only a different one is checked again. */
   private async setToken(token: unknown) {
     if (typeof token !== 'string' || token.startsWith('sb_') || token === this.identity.token) {
       return
@@ -280,14 +274,12 @@ export class Channel implements Listener, JoinedChannel {
     }
   }
 
-  /** Closes the channel from this side with a reason. */
   shutDown(message: string): void {
     if (this.ended) return
     this.pushSystem('system', 'error', message)
     this.connection.closeChannel(this)
   }
 
-  /** Stops receiving and sending. */
   end(): void {
     this.ended = true
     clearTimeout(this.timer)

@@ -1,6 +1,5 @@
-// One WebSocket with its channels. Joins are handled one after another, as a Phoenix socket does,
-// and meanwhile nothing else is read or delivered on the connection: what arrives, of the client or for
-// it, waits in one queue. Other frames are handled by their channels.
+// One WebSocket with its channels. Joins are handled one by one, as in a Phoenix socket; meanwhile
+// everything else on the connection waits in one queue. Channels handle the other frames.
 import type { RawData, WebSocket } from 'ws'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Frame, type Json, readFrame, type Version, writeFrame } from './frames.ts'
@@ -12,11 +11,9 @@ const maxQueued = 200
 
 export class Connection implements OpenConnection {
   readonly version: Version
-  /** The caller for channels without a token of their own: the key's role. */
   readonly identity: Identity
   readonly headers: Json
   readonly channels = new Map<string, JoinedChannel>()
-  /** Whether it counts as a connected user, as it does from its first join on. */
   counted = false
   lastHeard = Date.now()
   private readonly realtime: Realtime
@@ -75,7 +72,7 @@ export class Connection implements OpenConnection {
       if (event === 'phx_leave') return this.reply(frame, 'ok')
       return this.reply({ ...frame, joinRef: null }, 'error', { reason: 'unmatched topic' })
     }
-    // Phoenix drops a leave that does not name the join. The real server's fork takes all else.
+    // Phoenix drops a leave that does not name the join. The real server's fork accepts all other frames.
     if (event === 'phx_leave' && joinRef !== channel.joinRef) return
     channel.receive({ ...frame, joinRef: channel.joinRef })
   }
@@ -102,31 +99,27 @@ export class Connection implements OpenConnection {
       return ['ok', { postgres_changes: changes }]
     } catch (error) {
       const joinError = JoinError.of(error as Error)
-      // The whole connection sleeps: none of its channels receives anything meanwhile.
+      // The whole connection waits: none of its channels receives anything meanwhile.
       await sleep(this.realtime.failedJoinDelay)
       if (joinError.fatal) setImmediate(() => this.close(1001))
       return ['error', { reason: joinError.message }]
     }
   }
 
-  /** Closes a channel that failed to handle a frame. */
   crash(channel: JoinedChannel): void {
     this.end(channel, 'phx_error', { reason: 'channel_crash' })
   }
 
-  /** Answers a frame. */
   reply(frame: Frame, status: 'ok' | 'error', response: Json | string = {}): void {
     const { joinRef, ref, topic } = frame
     if (ref === null) return
     this.write({ joinRef, ref, topic, event: 'phx_reply', payload: { status, response } })
   }
 
-  /** Sends an event of a channel to this client alone. */
   push({ joinRef, name }: JoinedChannel, event: string, payload: Json): void {
     this.write({ joinRef, ref: null, topic: `realtime:${name}`, event, payload })
   }
 
-  /** Closes a channel and notifies the client. */
   closeChannel(channel: JoinedChannel): void {
     this.end(channel, 'phx_close', {})
   }
@@ -144,7 +137,6 @@ export class Connection implements OpenConnection {
     this.send(writeFrame(this.version, frame))
   }
 
-  /** Sends data that is already encoded for this client; null is skipped. */
   send(data: string | Buffer | null): void {
     if (data === null || !this.open) return
     if (this.joining) this.queue.push(data)
@@ -153,7 +145,7 @@ export class Connection implements OpenConnection {
 
   close(code: number): void {
     this.socket.close(code)
-    // A client that does not answer the close frame is cut off.
+    // A client that does not answer the close frame is disconnected.
     setTimeout(() => this.socket.terminate(), 1000).unref()
   }
 

@@ -1,7 +1,3 @@
-/**
- * Realtime on a stack of its own: its process or the database killed under clients that are joined, and
- * a project where nobody has joined before.
- */
 import { execFile, execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
@@ -30,7 +26,6 @@ afterAll(async () => {
   await stack?.stop()
 })
 
-/** The part of this stack that has such a word in its command. */
 function pidOf(word: string): number {
   const lines = execFileSync('ps', ['-eo', 'pid=,ppid=,args=']).toString().split('\n')
   const rows = lines.map((line) => /^ *(\d+) +(\d+) (.*)$/.exec(line)?.slice(1) ?? [])
@@ -42,7 +37,7 @@ function pidOf(word: string): number {
   return Number(part![0])
 }
 
-/** Somebody whom the policies do not concern, on a private topic. */
+/** A client on a private topic with a token that the policies do not apply to. */
 async function listener() {
   const topic = randomUUID()
   const client = createClient(stack.url, stack.secretKey)
@@ -70,7 +65,7 @@ describe('clients of Realtime', () => {
     process.kill(pidOf(word!), 'SIGKILL')
     await waitUntil('it is reported', () => states.includes('CHANNEL_ERROR'))
     await waitUntil('messages arrive again', () => states.at(-1) === ready)
-    // From then on nothing is lost, whatever was before.
+    // No message is lost from here on.
     for (let n = 2; n < 50; n++) await send(n)
     await waitUntil('all messages arrive', () => received.length === 49)
     expect(received).toEqual([...Array(49).keys()].map((n) => n + 1))
@@ -91,13 +86,13 @@ describe('clients of Realtime', () => {
       return received.length > 1
     })
     expect(states).toEqual(before)
-    // The process waits for a database that is away.
+    // The process waits until the database is back.
     expect(pidOf('realtime/main.ts')).toBe(realtime)
     await client.realtime.disconnect()
   })
 })
 
-/** Leaves this stack as a project where nobody has joined before, or for three days. */
+/** Resets this stack to a project without joins, or without any for three days. */
 async function forgetJoins() {
   const { port } = new URL(stack.url)
   const { databaseUrl } = readStack({ ...process.env, PORT: port, LOCAL_DATA: stack.folder })
@@ -152,7 +147,7 @@ describe('the first join of a project, which is refused', () => {
     await supabase.realtime.disconnect()
   })
 
-  // By day the tour runs where all is there already (test/whole/tour.alone.test.ts).
+  // By day the tour runs with all partitions present (test/whole/tour.alone.test.ts).
   test.runIf(isNightly)('is made again by the tour', async () => {
     await forgetJoins()
     const program = fileURLToPath(new URL('../../test/tour.ts', import.meta.url))

@@ -1,4 +1,3 @@
-/** Realtime's connection to the database: when it begins, when it ends, and what clients see of it. */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { hasStack } from '../../test/support/facade.ts'

@@ -1,5 +1,5 @@
-// Frames of Phoenix channels, as @supabase/realtime-js writes and reads them: protocol 1.0.0 (JSON
-// objects) and 2.0.0 (JSON arrays, and bytes for what users broadcast).
+// Frames of Phoenix channels, as in @supabase/realtime-js: protocol 1.0.0 (JSON objects) and 2.0.0 (JSON
+// arrays, and bytes for users' broadcasts).
 
 export type Version = '1.0.0' | '2.0.0'
 
@@ -25,7 +25,6 @@ const textOrNull = (value: unknown) => typeof value === 'string' ? value : null
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Parses a client's frame; throws if it is malformed. */
 export function readFrame(version: Version, data: Buffer, binary: boolean): Frame {
   if (binary) return readPush(data)
   const value = JSON.parse(data.toString())
@@ -64,7 +63,6 @@ function readPush(data: Buffer): Frame {
   }
 }
 
-/** A server frame as text. */
 export function writeFrame(version: Version, frame: Omit<Frame, 'user'>): string {
   const { joinRef, ref, topic, event, payload } = frame
   // Protocol 1.0.0 has no join_ref in frames of the server.
@@ -73,10 +71,10 @@ export function writeFrame(version: Version, frame: Omit<Frame, 'user'>): string
     : JSON.stringify({ topic, event, payload, ref })
 }
 
-/** A message to everybody on a topic, encoded once per protocol version. */
+/** A message to all listeners of a topic, encoded once per protocol version. */
 export class Message {
   readonly event: string
-  /** The id of the row, if the message is from the database. */
+  /** The id of the row, for a message from the database. */
   readonly meta: { id: string; replayed?: true } | undefined
   private readonly topic: string
   private readonly payload: Json | UserBroadcast

@@ -1,4 +1,3 @@
-/** The Realtime stand-in over HTTP. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { projectUrl, publishableKey } from '../../test/support/client.ts'
@@ -30,7 +29,6 @@ async function call(path: string, body: Json, headers: Record<string, string> = 
   return { status: response.status, body: text ? JSON.parse(text) : null }
 }
 
-/** A private topic with somebody who listens and a token that may only read. */
 async function room() {
   const topic = `room:${randomUUID()}`
   const [listener, reader] = [randomUUID(), randomUUID()]

@@ -1,4 +1,3 @@
-// The HTTP API of Realtime: broadcasts, and a ping.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { bodyOf } from '../http/body.ts'
 import { readCredentials } from '../http/credentials.ts'
@@ -20,7 +19,6 @@ class HttpError extends Error {
   }
 }
 
-/** Answers every request that is not a WebSocket upgrade. */
 export async function answerHttp(
   realtime: Realtime,
   request: IncomingMessage,
@@ -88,7 +86,7 @@ function decoded(part: string): string {
   }
 }
 
-/** The hosted API gateway requires an API key; the server itself requires nothing. */
+/** The hosted API gateway requires an API key; the server itself does not. */
 function ping({ stack }: Realtime, request: IncomingMessage): Answer {
   if ('status' in readCredentials(stack, request)) {
     throw new HttpError(401, { message: 'Unauthorized' })
@@ -138,7 +136,7 @@ function parsed(body: Buffer): unknown {
   }
 }
 
-/** A body that does not say that it is JSON is not looked at. */
+/** A body that is not declared as JSON is ignored. */
 function messagesIn(request: IncomingMessage, body: Buffer): unknown {
   return isJson(request) ? Object(parsed(body)).messages : undefined
 }

@@ -1,4 +1,4 @@
-// What the parts of the stand-in know of one another, so that each can be read by itself.
+// Interfaces between the stand-in's parts, so that each can be read by itself.
 import type { KeyRing } from '../config/signing-keys.ts'
 import type { Stack } from '../config/stack.ts'
 import type { Authorization } from './authorization.ts'
@@ -13,19 +13,17 @@ export type RealtimeOptions = {
   plan: Plan
   /** Whether public channels are refused, as deploy configures a project. */
   privateOnly: boolean
-  /** Slows down guessing. */
   failedJoinDelay: number
-  /** The interval of the rate counters. */
   rateInterval: number
-  /** Between the loss of the stream from the database and the next attempt. */
+  /** Delays between the loss of the database's stream and the next attempt. */
   reconnectDelays: ReconnectDelays
-  /** Between the connection to the database and the partitions of realtime.messages. */
+  /** Delay between the database connection and the partitions of realtime.messages. */
   partitionDelay: number
-  /** How often an ended connection to the database is opened again by itself, while there are sockets. */
+  /** How often an ended database connection is reopened while there are sockets. */
   connectionCheck: number
   /** How long a channel with replication_ready waits for the stream. */
   readyTimeout: number
-  /** An extra delay of each join, or what it waits for. */
+  /** An extra delay of each join, or a promise that it waits for. */
   joinDelay: () => number | Promise<number>
 }
 
@@ -56,39 +54,33 @@ export type Join = {
   token: string | undefined
 }
 
-/** A channel, as its connection knows it. */
 export interface JoinedChannel {
   readonly name: string
   readonly joinRef: string | null
   receive(frame: Frame): void
-  /** What it sends now is delivered after the answer to its join. */
+  /** Messages are delivered after the answer to the join. */
   open(): void
   end(): void
 }
 
-/** A connection, as its channels and the server know it. */
 export interface OpenConnection {
   readonly version: Version
-  /** The caller for channels without a token of their own: the key's role. */
+  /** The caller for channels without their own token: the key's role. */
   readonly identity: Identity
   readonly headers: Json
   readonly channels: ReadonlyMap<string, JoinedChannel>
-  /** Whether it counts as a connected user, as it does from its first join on. */
+  /** True from the connection's first join on; from then on it is counted as a connected user. */
   counted: boolean
   readonly lastHeard: number
-  /** Answers a frame. */
   reply(frame: Frame, status: 'ok' | 'error', response?: Json | string): void
   /** Sends an event of a channel to this client alone. */
   push(channel: JoinedChannel, event: string, payload: Json): void
   /** Sends data that is already encoded for this client; null is skipped. */
   send(data: string | Buffer | null): void
-  /** Closes a channel and notifies the client. */
   closeChannel(channel: JoinedChannel): void
-  /** Closes a channel that failed to handle a frame. */
   crash(channel: JoinedChannel): void
   close(code: number): void
 }
 
-/** The number of connections that have joined a topic. */
 export const connectedUsers = ({ connections }: Realtime) =>
   [...connections].filter(({ counted }) => counted).length

@@ -1,4 +1,3 @@
-// Joining a topic: its parameters, the order of the checks, and the error messages.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Extension } from './authorization.ts'
 import { Channel, unreadable } from './channel.ts'
@@ -28,7 +27,6 @@ const object = (value: unknown): Json =>
 /** Some clients send booleans as text. */
 const flag = (value: unknown) => value === true || value === 'true'
 
-/** Parses the payload of phx_join leniently. */
 export function readJoin({ topic, joinRef, payload }: Frame): Join {
   const config = object(payload.config)
   const broadcast = object(config.broadcast)
@@ -43,7 +41,7 @@ export function readJoin({ topic, joinRef, payload }: Frame): Join {
     self: flag(broadcast.self),
     presence: flag(presence.enabled),
     presenceKey: typeof presence.key === 'string' ? presence.key : '',
-    // Any truthy value: unlike the others it is not parsed as text.
+    // Any truthy value, because unlike the others it is not parsed as text.
     replicationReady: Boolean(broadcast.replication_ready),
     replay: broadcast.replay,
     postgresChanges: changes.map(object),
@@ -51,7 +49,6 @@ export function readJoin({ topic, joinRef, payload }: Frame): Join {
   }
 }
 
-/** Joins, or throws a JoinError; the caller answers the client. */
 export async function join(
   realtime: Realtime,
   connection: OpenConnection,
@@ -126,7 +123,6 @@ async function readsOf(
   throw unauthorized()
 }
 
-/** The join error for a database error. */
 function joinErrorOf(error: Error & { code?: string }, unauthorized: () => JoinError): JoinError {
   const { code = '', message } = error
   console.error(`join: ${message}`)
@@ -146,7 +142,7 @@ function joinErrorOf(error: Error & { code?: string }, unauthorized: () => JoinE
 
 const maxReplayed = 25
 
-/** Looks up what the database sent before; the channel holds back what comes meanwhile. */
+/** Looks up earlier messages; the channel holds back those that come meanwhile. */
 async function findReplay({ authorization }: Realtime, channel: Channel, { name, replay }: Join) {
   if (replay === undefined) return
   const wrong = (text: string) => new JoinError('UnableToReplayMessages', text)

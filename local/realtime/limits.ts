@@ -1,5 +1,3 @@
-// Limits of the platform's plans, counted as the platform counts.
-
 /** Events per second on average, concurrent connections and channels, and the size of a message. */
 export type Limits = {
   eventsPerSecond: number
@@ -23,7 +21,7 @@ const limits = (
   presencePerSecond,
   connections,
   channelsPerConnection: 100,
-  // With room for the envelope of a payload.
+  // Leaves room for the envelope of a payload.
   payloadBytes: payloadKilobytes * 1000 + 500,
 })
 
@@ -48,9 +46,9 @@ export const limitsOf = (plan: Plan, rates: boolean): Limits => ({
 const maxIntervals = 12
 
 /**
- * Counts per interval, of 5 s on the platform, and at the end of each takes the average of the last
- * twelve, or of as many as there are: few after a quiet time, so that a burst exceeds the limit at
- * about a tenth of what a whole minute would allow. The current interval does not count yet.
+ * Counts events per interval, of 5 s on the platform, and averages up to the last twelve. After a quiet
+ * time there are few intervals, so a burst exceeds the limit at about a tenth of a whole minute's
+ * allowance. The current interval is not part of the average yet.
  */
 export class Rate {
   private readonly limit: number
@@ -71,7 +69,6 @@ export class Rate {
     this.count += count
   }
 
-  /** Events per second, as of the last interval. */
   get average(): number {
     this.advance()
     return this.mean()

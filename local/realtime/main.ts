@@ -1,4 +1,4 @@
-// Runs the Realtime stand-in in its own process, so that signing in works even if it fails.
+// Runs the Realtime stand-in in its own process, so that sign-in works even if it fails.
 import { endWithSupervisor, listen, readyLine } from '../processes/lifecycle.ts'
 import { openKeys } from '../config/signing-keys.ts'
 import { openRealtime } from './server.ts'
@@ -8,7 +8,7 @@ const stack = readStack(process.env)
 const { server, close } = openRealtime(stack, openKeys(stack.dataDir, stack.issuer), {
   ...(stack.refusedJoins === 'quick' && { failedJoinDelay: 200 }),
 })
-// A port can be given to run another one.
+// A port argument allows a second one.
 await listen(server, Number(process.argv[2]) || stack.ports.realtime)
 endWithSupervisor(close)
 console.error(readyLine)

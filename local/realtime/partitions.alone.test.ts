@@ -1,4 +1,4 @@
-/** The partitions of realtime.messages, which whoever joins first makes, for all: alone. */
+// The partitions of realtime.messages, which the first join creates for all; so it runs alone.
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { hasStack } from '../../test/support/facade.ts'
@@ -10,7 +10,6 @@ describe.runIf(hasStack)('a project where nobody has joined before, or for three
     const own = await startRealtime()
     const partitions = `select from pg_inherits where inhparent = 'realtime.messages'::regclass`
     await waitUntil('it has made them', async () => (await own.query(partitions)).rowCount! > 0)
-    /** As before anybody has ever joined, until it is let go. */
     const forget = async () => {
       const letGo = own.tenant.holdPartitions()
       own.tenant.disconnect()

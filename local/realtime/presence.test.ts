@@ -1,7 +1,6 @@
-/** The Realtime stand-in: who is there. */
 import { randomUUID } from 'node:crypto'
 import { REALTIME_SUBSCRIBE_STATES } from '@supabase/supabase-js'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { hasStack } from '../../test/support/facade.ts'
 import {
   type Json,
@@ -17,6 +16,7 @@ beforeAll(async () => {
   if (hasStack) realtime = await startRealtime()
 })
 afterAll(() => realtime?.stop())
+afterEach(() => void vi.useRealTimers())
 
 const newTopic = () => `room:${randomUUID()}`
 
@@ -112,7 +112,6 @@ describe.runIf(hasStack)('presence', () => {
   })
 
   test('of a whole project has a limit: 20 messages a second on the free plan', async () => {
-    // The clock of the rates stands still until the test moves it on.
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
     const own = await startRealtime({ rates: true, rateInterval: 500 })
     const raws = await Promise.all([...Array(10).keys()].map(() => own.raw()))
@@ -120,7 +119,7 @@ describe.runIf(hasStack)('presence', () => {
     await Promise.all(raws.map((raw) => raw.join('crowd', { presence })))
     const track = (raw: Raw, n: number) =>
       raw.send('realtime:crowd', 'presence', { event: 'track', payload: { n } })
-    // Each counts once for who sends it and once for everybody who sees it.
+    // Each event adds one for its sender and one for every recipient.
     for (const raw of raws) track(raw, 1)
     await waitUntil('all are seen', () => raws[0]!.events('crowd', 'presence_diff').length === 10)
     vi.setSystemTime(Date.now() + 500)
@@ -128,7 +127,6 @@ describe.runIf(hasStack)('presence', () => {
     await raws[0]!.find('the end', ([, , , event]) => event === 'phx_close')
     expect(raws[0]!.events('crowd', 'system')[0].message)
       .toBe('Too many presence messages per second')
-    vi.useRealTimers()
     await own.stop()
   })
 })

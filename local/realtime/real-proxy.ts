@@ -1,6 +1,5 @@
-// The real Realtime server in place of the stand-in: the folder of a release of supabase/realtime, named by
-// REAL_REALTIME. It creates its tables by its own migrations; the proxy is in front of it, as on a hosted
-// project.
+// Runs the real Realtime server instead of the stand-in: the release folder of supabase/realtime named by
+// REAL_REALTIME, behind the proxy as on a hosted project. It creates its own tables.
 import { createHmac } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -13,18 +12,16 @@ import { type KeyRing, publicKeys, storedKeys } from '../config/signing-keys.ts'
 import type { Stack } from '../config/stack.ts'
 import { limitsOf } from './limits.ts'
 
-/** The project, by the name that comes first in the host that Realtime is asked at. */
+/** The project's name, which is the first part of Realtime's host. */
 const tenant = 'local'
-/** A database beside the project's, in which it keeps what it knows of projects. */
+/** A second database, in which it stores its projects. */
 export const tenants = 'realtime_tenants'
 
 const secretOf = ({ secrets }: Stack, use: string) =>
   createHmac('sha256', secrets.secretKey).update(`realtime ${use}`).digest('hex')
 
-/** Its own: it may keep there what it was told. */
 export const folderOf = ({ dataDir }: Stack) => join(dataDir, 'realtime')
 
-/** Its environment, complete but for what concerns the project. */
 export function realRealtimeSettings(stack: Stack): Record<string, string> {
   const { ports } = stack
   const database = new URL(stack.databaseUrl('supabase_admin'))
@@ -36,7 +33,7 @@ export function realRealtimeSettings(stack: Stack): Record<string, string> {
     RELEASE_COOKIE: secretOf(stack, 'cookie'),
     RELEASE_TMP: folderOf(stack),
     ERL_CRASH_DUMP_SECONDS: '0',
-    // Alone, it needs nobody to keep the names of its like.
+    // A single node needs no name server.
     ERL_AFLAGS: `-start_epmd false -erl_epmd_port ${ports.realtimeNode} ` +
       '-kernel inet_dist_use_interface {127,0,0,1}',
     GEN_RPC_SOCKET_IP: '127.0.0.1',
@@ -63,7 +60,7 @@ export function realRealtimeSettings(stack: Stack): Record<string, string> {
   }
 }
 
-/** Tells it of the project, its keys and limits; it then migrates the project's schema `realtime`. */
+/** Tells it the project's keys and limits; it then migrates the project's schema `realtime`. */
 export async function describeProject(stack: Stack): Promise<boolean> {
   const database = new URL(stack.databaseUrl('supabase_admin'))
   const limits = limitsOf('free', stack.rates)
@@ -108,13 +105,12 @@ export async function describeProject(stack: Stack): Promise<boolean> {
   return response.ok
 }
 
-/** A token for a key, as long-lived as that. */
+/** A token for a key, as long-lived as the key. */
 const keyToken = (stack: Stack, keys: KeyRing, { keyRole: role }: Credentials) =>
   keys.sign({ role, iss: stack.issuer, exp: Math.floor(Date.now() / 1000) + 10 * 365 * 86_400 })
 
 const hostOf = ({ ports }: Stack) => `${tenant}.localhost:${ports.realtime}`
 
-/** Forwards a request, with a token in place of an API key. */
 export async function forwardToRealRealtime(
   stack: Stack,
   keys: KeyRing,
@@ -133,7 +129,6 @@ export async function forwardToRealRealtime(
   }, { host: hostOf(stack), apikey: token, ...(asKey && { authorization: `Bearer ${token}` }) })
 }
 
-/** The same for a WebSocket. */
 export async function upgradeToRealRealtime(
   stack: Stack,
   keys: KeyRing,

@@ -1,4 +1,3 @@
-// Runs the real Realtime server in place of the stand-in: see real-proxy.ts.
 import { execFile } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,13 +14,12 @@ const stack = readStack(process.env)
 const command = join(stack.realRealtime!, 'bin', 'realtime')
 const { realtime: port, realtimeNode, realtimeCalls } = stack.ports
 const keysNow = () => JSON.stringify(storedKeys(stack.dataDir))
-let told = ''
+let notified = ''
 
-/** True once the server knows of the project and of its keys. */
 async function tell(): Promise<boolean> {
   const keys = keysNow()
   const done = await describeProject(stack)
-  if (done) told = keys
+  if (done) notified = keys
   return done
 }
 
@@ -47,15 +45,15 @@ await runRealServer(stack, {
 })
 void watchKeys()
 
-/** Tells it of new keys; whoever is connected then has to connect anew. */
+/** Tells it about new keys; connected clients must reconnect then. */
 async function watchKeys() {
   for (;;) {
     await sleep(250)
-    if (keysNow() !== told) await tell().catch(() => false)
+    if (keysNow() !== notified) await tell().catch(() => false)
   }
 }
 
-/** What it expects: a folder and a database of its own, and a role of the platform. */
+/** It expects a folder and a database of its own, and a role of the platform. */
 async function makeRoom() {
   mkdirSync(folderOf(stack), { recursive: true, mode: 0o700 })
   const client = new pg.Client({ connectionString: stack.databaseUrl('supabase_admin') })

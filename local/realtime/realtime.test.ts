@@ -1,9 +1,5 @@
-/**
- * The Realtime stand-in of the embedded stack, to the wire formats of Supabase Realtime. What the
- * project builds on it is tested with the areas; here it is the stand-in itself.
- */
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { hasStack } from '../../test/support/facade.ts'
 import {
   joined,
@@ -20,6 +16,7 @@ beforeAll(async () => {
   if (hasStack) realtime = await startRealtime()
 })
 afterAll(() => realtime?.stop())
+afterEach(() => void vi.useRealTimers())
 
 const newTopic = () => `room:${randomUUID()}`
 
@@ -161,7 +158,6 @@ describe.runIf(hasStack)('the stream from the database', () => {
   test('is not waited for by a join; replication_ready reports it', async () => {
     const own = await startRealtime()
     const topic = newTopic()
-    // The clock stands still until the test moves it on.
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
     const letGo = own.tenant.holdStream()
     own.tenant.breakStream()
@@ -193,7 +189,6 @@ describe.runIf(hasStack)('the stream from the database', () => {
       await waitUntil('the message arrives', () => raw.events(topic, 'broadcast').length === 1)
     }
     expect(silent!.events(topic, 'system')).toEqual([])
-    vi.useRealTimers()
     await own.stop()
   })
 
@@ -215,7 +210,7 @@ describe.runIf(hasStack)('the functions of the database', () => {
     const client = await realtime.database.connect()
     const notices: string[] = []
     client.on('notice', ({ message }) => notices.push(message!))
-    // No topic, which the table does not take.
+    // The row has no topic, which the table requires.
     await client.query(`select realtime.send('{}', 'm', null)`)
     expect(notices).toEqual([expect.stringContaining('WarnSendingBroadcastMessage')])
     await expect(client.query(

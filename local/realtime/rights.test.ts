@@ -1,7 +1,6 @@
-/** The Realtime stand-in: who may join, hear and send, and for how long. */
 import { randomUUID } from 'node:crypto'
 import type { RealtimeChannel } from '@supabase/supabase-js'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { projectUrl } from '../../test/support/client.ts'
 import { hasStack } from '../../test/support/facade.ts'
 import {
@@ -22,10 +21,11 @@ beforeAll(async () => {
   if (hasStack) realtime = await startRealtime({ failedJoinDelay })
 })
 afterAll(() => realtime?.stop())
+afterEach(() => void vi.useRealTimers())
 
 const newTopic = () => `room:${randomUUID()}`
 
-/** Sends what is not answered: by the answer to a later call on the channel nothing has come. */
+/** Sends a frame that gets no answer: none has come by the answer to a later call. */
 async function unanswered(channel: RealtimeChannel, payload: Json) {
   const sent = channel.send({ type: 'broadcast', event: 'm', payload })
   expect(await channel.untrack()).toBe('ok')
@@ -73,7 +73,7 @@ describe.runIf(hasStack)('private topics', () => {
       expect(answer.response.reason).toMatch(reason)
       raw.close()
     }))
-    // Trying at random is slow.
+    // A refused join takes its time, so that guessing is slow.
     expect(Date.now() - began).toBeGreaterThan(0.9 * failedJoinDelay)
     const { rows } = await realtime.query(
       'select count(*)::int as left from realtime.messages where topic = $1',
@@ -140,7 +140,7 @@ describe.runIf(hasStack)('private topics', () => {
       'what comes last is there',
       () => [writer!, reader!, old!].every((one) => heard(one).includes(4)),
     )
-    // Itself only who asked for that.
+    // A sender gets its own message only on request.
     expect(payloads(writer!.received).slice(0, 2))
       .toEqual([{ n: 2, text: 'بيت' }, { n: 3, text: 'بيت' }])
     expect([writer!, reader!, old!].map(heard)).toEqual([[2, 3, 4], [2, 3, 4], [2, 4]])
@@ -160,7 +160,7 @@ describe.runIf(hasStack)('private topics', () => {
     expect(await say(2)).toBe('ok')
     await realtime.send(topic, 'm', { n: 3 })
     await waitUntil('it still receives messages', () => leaver.received.length === 1)
-    // The same token again changes nothing, nor does a key.
+    // Sending the same token again, or an API key, changes nothing.
     sendToken(leaver.channel, leaver.token)
     sendToken(leaver.channel, realtime.publishableKey)
     expect(await say(4)).toBe('ok')
@@ -202,7 +202,6 @@ describe.runIf(hasStack)('private topics', () => {
     const topic = newTopic()
     const sub = randomUUID()
     await realtime.member(topic, sub)
-    // The clock stands still until the test moves it on.
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
     const exp = Math.floor(Date.now() / 1000) + 2
     const raw = await realtime.raw()
@@ -219,7 +218,9 @@ describe.runIf(hasStack)('private topics', () => {
       channel: topic,
     }])
     await realtime.send(topic, 'm', { n: 1 })
-    // A bad token closes as well.
+    // Waits for messages still on their way, which the next join would receive.
+    await realtime.taken()
+    // A token that is not valid closes the channel as well.
     const token = await realtime.token(sub)
     await raw.join(topic, { private: true }, { access_token: token }, '2')
     raw.send(`realtime:${topic}`, 'access_token', { access_token: bad }, '2')
@@ -227,7 +228,6 @@ describe.runIf(hasStack)('private topics', () => {
       'the second end',
       ([joinRef, , , event]) => event === 'phx_close' && joinRef === '2',
     )
-    vi.useRealTimers()
     expect(raw.events(topic, 'broadcast')).toEqual([])
     raw.close()
   })

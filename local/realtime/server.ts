@@ -1,5 +1,3 @@
-// The Realtime stand-in: WebSockets at /realtime/v1/websocket and the HTTP API, in the wire formats
-// of Supabase Realtime.
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -40,9 +38,8 @@ type RealtimeServer = {
   server: Server
   tenant: Tenant
   limits: Limits
-  /** How many topics are joined, by whichever connection. */
   channels: () => number
-  /** Has everybody connect anew, as when the keys of the project change. */
+  /** Makes all clients reconnect, as after a change of the project's keys. */
   disconnectAll: () => void
   close: () => Promise<void>
 }
@@ -111,7 +108,10 @@ export function openRealtime(
   return { server, tenant, limits, channels, disconnectAll: () => disconnectAll(realtime), close }
 }
 
-/** Whoever is not told more may take the first frame for the word that the database is heard. */
+/**
+ * Disconnects every client. The first frame that each channel gets has the status ok, so a client that
+ * reads only that one may wrongly believe that it receives the database's events.
+ */
 function disconnectAll({ connections }: Realtime) {
   const payload = { extension: 'system', status: 'ok', message: 'Server requested disconnect' }
   for (const connection of connections) {
@@ -120,7 +120,6 @@ function disconnectAll({ connections }: Realtime) {
   }
 }
 
-/** Delivers a row of realtime.messages to the listeners of its topic, within the rate limit. */
 function deliver({ topics, events, limits }: Realtime, row: Row) {
   const { topic: name, event, payload, binary_payload: hex, id } = row
   if (!name || !event || row.extension !== 'broadcast' || events.triggered) return
@@ -134,7 +133,7 @@ function deliver({ topics, events, limits }: Realtime, row: Row) {
 
 type Upgrade = { request: IncomingMessage; socket: Duplex; head: Buffer }
 
-/** Opens a connection, or refuses it as the real Realtime does: after a delay, in JSON. */
+/** Opens a connection, or refuses it like the real Realtime: after a delay, in JSON. */
 async function upgrade(realtime: Realtime, sockets: WebSocketServer, incoming: Upgrade) {
   const { request, socket, head } = incoming
   socket.on('error', () => {})
@@ -172,6 +171,5 @@ async function upgrade(realtime: Realtime, sockets: WebSocketServer, incoming: U
 
 const versionOf = (text: string | null): Version => text?.startsWith('2.') ? '2.0.0' : '1.0.0'
 
-/** The headers that policies can read. */
 const ownHeaders = ({ headers }: IncomingMessage): Json =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith('x-')))

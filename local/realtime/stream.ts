@@ -1,8 +1,7 @@
-// The rows that the database adds to realtime.messages, through a temporary logical replication
-// slot: only what is committed, in the order of the commits, with no gaps while the stream lives.
-//
-// As on hosted projects an event may be heard a moment before other sessions see what it tells of:
-// Postgres sends a commit to readers of the log once it is written, and shows it to others after that.
+// New rows of realtime.messages, through a temporary logical replication slot: committed rows only, in
+// commit order, without gaps while the stream lives. As on hosted projects, an event may arrive shortly
+// before other sessions see its row, because Postgres sends a commit to log readers before it becomes
+// visible.
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 
@@ -20,9 +19,9 @@ type CopyConnection = {
 const publication = 'supabase_realtime_messages_publication'
 
 /**
- * Milliseconds between confirmations. A WAL sender of Postgres 17.10 that looks for new WAL at the
- * moment of a commit can miss its wake-up (2 of 190,000 rows, measured) and then sleeps until the
- * next commit, or for up to 15 s; any message makes it look again.
+ * Milliseconds between confirmations. A WAL sender of Postgres 17.10 can miss its wake-up at the moment of
+ * a commit (2 of 190,000 rows, measured) and then sleeps until the next commit or up to 15 s; any message
+ * wakes it.
  */
 const nudge = 200
 
@@ -38,7 +37,7 @@ export async function openStream(
     connectionTimeoutMillis: 5000,
   } as pg.ClientConfig)
   client.on('error', () => {})
-  // Not events.once, which rejects at the error that precedes the end when the database is killed.
+  // events.once rejects at the error, before the end, when the database is killed.
   const ended = new Promise<void>((resolve) => client.once('end', resolve))
   const close = () => void client.end().catch(() => {})
   try {
@@ -70,7 +69,7 @@ export async function openStream(
   return { ended, close }
 }
 
-/** Reads the messages of a stream; `end` is the position up to which the server may discard WAL. */
+/** Reads a stream's messages; the server may discard WAL up to `end`. */
 function reader(onRow: (row: Row) => void) {
   const columns = new Map<number, string[]>()
   let end = 0n
@@ -91,7 +90,7 @@ function confirmation(position: bigint): Buffer {
   return bytes
 }
 
-/** One message of pgoutput: the columns of a table, or a new row. Others are ignored. */
+/** A message of pgoutput: a table's columns or a new row. Others are ignored. */
 function readChange(bytes: Buffer, columns: Map<number, string[]>, onRow: (row: Row) => void) {
   const kind = String.fromCharCode(bytes[0]!)
   if (kind === 'R') columns.set(bytes.readUInt32BE(1), columnsOf(bytes))
@@ -106,7 +105,7 @@ function columnsOf(bytes: Buffer): string[] {
     at = end + 1
     return part
   }
-  // The names of schema and table, and a byte about what identifies a row.
+  // The names of schema and table, and a byte for the replica identity.
   text()
   text()
   const count = bytes.readUInt16BE(at + 1)

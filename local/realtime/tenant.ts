@@ -1,11 +1,11 @@
-// The connection to the project's database: opened by the first join, which waits neither for the
-// partitions of realtime.messages nor for the stream. A stream that is lost is restarted some seconds
-// later; a connection that has ended, while sockets stay, by the next join. Clients do not learn of it.
+// The connection to the project's database, opened by the first join, which waits neither for the
+// partitions nor for the stream. A lost stream restarts some seconds later; an ended connection reopens at
+// the next join. Clients are not notified.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Authorization } from './authorization.ts'
 import { openStream, type Row, type Stream } from './stream.ts'
 
-/** Between these, and at most three times as long as the delay before. */
+/** At least `min`, at most `max`, and at most three times the previous delay. */
 export type ReconnectDelays = { min: number; max: number }
 
 export type Tenant = ReturnType<typeof openTenant>
@@ -45,7 +45,6 @@ export function openTenant(
   }
 
   return {
-    /** Whether messages from the database arrive now. */
     get streaming(): boolean {
       return stream !== undefined
     },
@@ -59,14 +58,13 @@ export function openTenant(
       void listen(session = new AbortController())
       return true
     },
-    /** Closes it until the next join: unused, or for tests, since the real one can end with sockets. */
+    /** Until the next join, because the real server's connection can end while sockets are open. */
     disconnect(): void {
       session?.abort()
       session = undefined
       stream?.close()
       stream = undefined
     },
-    /** For tests: breaks the stream. */
     breakStream(): void {
       stream?.close()
     },
@@ -76,7 +74,7 @@ export function openTenant(
       held = new Promise((resolve) => (release = resolve))
       return release
     },
-    /** For tests: makes no partitions until the returned function is called. */
+    /** For tests: creates no partitions until the returned function is called. */
     holdPartitions(): () => void {
       let release!: () => void
       partitionsHeld = new Promise((resolve) => (release = resolve))

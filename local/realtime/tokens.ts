@@ -2,13 +2,11 @@ import { errors } from 'jose'
 import type { KeyRing } from '../config/signing-keys.ts'
 import type { Json } from './frames.ts'
 
-/** The identity behind a token, or behind the API key of the connection. */
 export type Identity = { token?: string; role: string; claims: Json; exp?: number }
 
-/** Why a token is invalid: the code for a refused join and the text for a closed channel. */
+/** The fault of a token: the code for a refused join and the text for a closed channel. */
 type TokenProblem = { code: string; text: string }
 
-/** Verifies an access token; throws if it is invalid. */
 export async function identify(keys: KeyRing, token: string): Promise<Identity> {
   const claims = await keys.verify(token)
   return { token, role: claims.role!, claims, exp: claims.exp as number }

@@ -2,9 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Json, Message } from './frames.ts'
 
-/** A channel that has joined a topic. */
 export type Listener = {
-  /** Its key in the presence state. */
   readonly presenceKey: string
   readonly receivesPresence: boolean
   deliver(message: Message): void
@@ -13,7 +11,7 @@ export type Listener = {
 type Meta = Json & { phx_ref: string }
 type Group = Record<string, { metas: Meta[] }>
 
-/** One topic, which exists as long as it has listeners. */
+/** A topic exists as long as it has listeners. */
 export class Topic {
   readonly wire: string
   readonly listeners = new Set<Listener>()
@@ -23,18 +21,15 @@ export class Topic {
     this.wire = `realtime:${name}`
   }
 
-  /** Delivers a message to all listeners except its sender; returns how many got it. */
   publish(message: Message, except?: Listener): number {
     for (const listener of this.listeners) if (listener !== except) listener.deliver(message)
     return this.listeners.size - (except ? 1 : 0)
   }
 
-  /** The presence state, by key. */
   state(): Group {
     return grouped([...this.present])
   }
 
-  /** Adds or updates a listener's presence. */
   track(listener: Listener, payload: Json): void {
     const before = this.present.get(listener)
     const meta: Meta = {
@@ -70,7 +65,6 @@ function grouped(present: [Listener, Meta][]): Group {
   return group
 }
 
-/** All topics that have listeners. */
 export class Topics {
   private readonly topics = new Map<string, Topic>()
 

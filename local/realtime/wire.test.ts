@@ -1,4 +1,3 @@
-/** The Realtime stand-in frame by frame: what is outside of messages and rights. */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -22,13 +21,12 @@ afterAll(() => realtime?.stop())
 afterEach(() => void vi.useRealTimers())
 
 const interval = 5000
-/** The intervals of the rates follow this clock, which stands still until the test moves it on. */
+/** The rates' intervals follow this clock, which stands still until the test advances it. */
 const stopClock = () => vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
 const nextInterval = () => vi.setSystemTime(Date.now() + interval)
 
 const newTopic = () => `room:${randomUUID()}`
 
-/** A broadcast as a client of protocol 2.0.0 writes it. */
 function push(topic: string, event: string, payload: string | Buffer, joinRef = '1', ref = '7') {
   const parts = [joinRef, ref, `realtime:${topic}`, event, ''].map((part) => Buffer.from(part))
   const encoding = typeof payload === 'string' ? 1 : 0
@@ -101,7 +99,7 @@ describe.runIf(hasStack)('a connection', () => {
       ['2', again, wire, 'phx_reply', ok],
       ['1', '1', wire, 'phx_close', {}],
     ])
-    // Whoever leaves has to name the join, or is neither answered nor rid of it.
+    // A leave must name the join; otherwise it is neither answered nor carried out.
     for (const ref of ['1', null]) raw.send(wire, 'phx_leave', {}, ref)
     await raw.answerTo(raw.send('phoenix', 'heartbeat', {}, null))
     await realtime.send(topic, 'm', {}, false)
@@ -151,7 +149,7 @@ describe.runIf(hasStack)('a connection', () => {
     expect(raw.frames).toHaveLength(1)
     refuse(0)
     await waitUntil('all are delivered', () => raw.frames.length === 4)
-    // As they arrived.
+    // The frames come in the order of arrival.
     const [answer, heartbeat, broadcast] = raw.frames.slice(1)
     expect([answer[1], heartbeat[1]]).toEqual([reply, beat])
     expect(readBroadcast(broadcast)).toMatchObject({ kind: 4, event: 'm', json: true })
@@ -171,7 +169,7 @@ describe.runIf(hasStack)('a connection', () => {
     }))
     await waitUntil('it is joined', () => raw.frames.length === 1)
     const topicOnWire = `realtime:${topic}`
-    // Its frames have no place for the ref of a join.
+    // Its frames have no field for the ref of a join.
     expect(raw.frames[0]).toEqual({
       topic: topicOnWire,
       event: 'phx_reply',
@@ -191,7 +189,7 @@ describe.runIf(hasStack)('a connection', () => {
       join_ref: '1',
     }))
     await waitUntil('it is left', () => raw.frames.length === 5)
-    // Only the ref says which join it was.
+    // Only the ref tells which join it was.
     expect(raw.frames[4]).toEqual({ topic: topicOnWire, event: 'phx_close', payload: {}, ref: '1' })
     raw.close()
   })
@@ -214,7 +212,7 @@ describe.runIf(hasStack)('a connection', () => {
     expect(sender.frames).toHaveLength(1)
     sender.socket.send('x'.repeat(5_000_001))
     expect(await sender.closed).toBe(1009)
-    // JSON that is not what it says breaks nobody either.
+    // Invalid JSON does no harm either.
     const raw = await realtime.raw()
     await raw.join(topic)
     raw.socket.send(push(topic, 'm', 'not json'))
@@ -308,7 +306,7 @@ describe.runIf(hasStack)('limits', () => {
         response: 'payload_size_exceeded',
       })
       const text = (length: number) => ({ text: 'x'.repeat(length) })
-      // What the database sends is dropped without a word.
+      // Oversized messages of the database are dropped silently.
       await own.send('1', 'large', text(max), false)
       await own.send('1', 'good', text(max - 1000), false)
       await waitUntil('the other comes', () => raw.events('1', 'broadcast').length === 1)
@@ -345,7 +343,7 @@ describe.runIf(hasStack)('limits', () => {
     stopClock()
     const own = await startRealtime({ rates: true, rateInterval: interval })
     const raw = await own.raw()
-    // After a quiet time a step may have a sixth of what a minute would carry.
+    // After a quiet time a step may use a sixth of a minute's allowance.
     const most = 2 * 100 * interval / 1000
     for (let n = 0; n < most; n++) raw.send('realtime:often', 'phx_join', {}, String(n))
     const answered = () => raw.frames.filter((frame) => frame[3] === 'phx_reply')
@@ -367,7 +365,7 @@ describe.runIf(hasStack)('limits', () => {
     await raw.join('crowd', { broadcast: { self: true } })
     await idle.join('idle')
     const heard = () => raw.frames.filter(Buffer.isBuffer).length
-    // Each counts when it is sent and for everybody who hears it.
+    // Each event adds one when it is sent and one for every listener.
     const most = 100 * interval / 1000
     for (let n = 0; n < most; n++) raw.socket.send(push('crowd', 'm', '{}'))
     await waitUntil('all are heard', () => heard() === most)
@@ -383,7 +381,7 @@ describe.runIf(hasStack)('limits', () => {
     })
     expect([response.status, await response.json()]).toEqual([429, { message: expect.any(String) }])
     expect(raw.events('crowd', 'system')[0].message).toBe('Too many messages per second')
-    // Later it goes on, and what was dropped does not come any more.
+    // Later it continues, and dropped messages do not come any more.
     nextInterval()
     await own.send('idle', 'm', { n: 2 }, false)
     await waitUntil('messages arrive again', () => idle.events('idle', 'broadcast').length > 0)

@@ -1,4 +1,3 @@
-// The advisors of the official CLI, compared with the exceptions for which we have reasons.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { UserError } from '../config/user-error.ts'
@@ -14,7 +13,7 @@ type Advice = {
   metadata?: { schema?: string; name?: string }
 }
 
-/** One only says that a new database has run no queries; the other does not see which bodies need none. */
+/** A new database has run no queries, so every index is unused; and some bodies need no search_path. */
 const ignored = ['unused_index', 'function_search_path_mutable']
 
 export async function advise(url: string): Promise<Finding[]> {
@@ -31,11 +30,11 @@ export async function advise(url: string): Promise<Finding[]> {
   }))
 }
 
-/** `schema.table`, and behind it what makes the finding the only one: a constraint, a policy … */
+/** `schema.table`, followed by what makes the finding unique: a constraint, a policy … */
 function objectOf({ name: lint, cacheKey, metadata }: Advice): string {
   const { schema, name } = metadata ?? {}
   if (!schema || !name) return cacheKey.replace(`${lint}_`, '')
-  // Functions end in a hash of their arguments, which is of no use to a person.
+  // Functions end in a hash of their arguments, which means nothing to a reader.
   const more = cacheKey.replace(`${lint}_${schema}_${name}`, '').replace(/_[0-9a-f]{32}$/, '')
     .replace(/^_/, '')
   return more && more !== cacheKey ? `${schema}.${name} ${more}` : `${schema}.${name}`
@@ -50,7 +49,6 @@ export function exceptions(file = 'test/whole/advisors.json'): Exception[] {
   return list
 }
 
-/** Findings without an exception, and exceptions without a finding, as lines for a person. */
 export function unexplained(
   findings: Finding[],
   exceptions: Exception[],

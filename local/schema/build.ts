@@ -1,15 +1,13 @@
-// A database from sql/, the source of truth: its files in the order of their names, in one pass.
-// That is the order of schema_paths in supabase/config.toml as well.
-//
-// Files whose number begins with 00 or 9 are scripts that may run twice; migrations carry them
-// verbatim. What lies between are the areas, which migrations compare.
+// Builds a database from sql/, the source of truth: its files in the order of their names, in one pass, as
+// in schema_paths in supabase/config.toml. Files whose number begins with 00 or 9 are scripts that may run
+// twice; migrations contain them verbatim. The others are the areas, which migrations compare.
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { databaseAt } from './connection.ts'
 import { UserError } from '../config/user-error.ts'
 
-/** The last one comes when a version has to mend rows of the one before. */
+/** The last script after the areas exists only if a version has to repair rows of the previous one. */
 export const scripts = {
   before: ['00_roles.sql'],
   after: [
@@ -17,6 +15,7 @@ export const scripts = {
     '91_data.sql',
     '91_data_codes.sql',
     '91_data_filters.sql',
+    '91_data_kinds.sql',
     '91_data_places.sql',
     '91_data_words.sql',
     '92_backfills.sql',
@@ -30,7 +29,6 @@ function script(folder: string, name: string): Script | undefined {
   return existsSync(path) ? { name, text: readFileSync(path, 'utf8') } : undefined
 }
 
-/** Those of the scripts that exist. */
 export const scriptsIn = (folder: string, names: string[]): Script[] =>
   names.flatMap((name) => script(folder, name) ?? [])
 
@@ -47,7 +45,6 @@ export function areasIn(folder: string): Script[] {
   )
 }
 
-/** Builds everything, on a database that has the platform and nothing else. */
 export async function build(url: string, folder: string): Promise<void> {
   const all = areasIn(folder)
   await connected(url, async (client) => {
@@ -57,7 +54,7 @@ export async function build(url: string, folder: string): Promise<void> {
   })
 }
 
-/** Runs those of the scripts that exist, each in one transaction as a migration would. */
+/** Runs the existing scripts, each in one transaction as a migration would. */
 export async function run(client: pg.Client, folder: string, names: string[]): Promise<void> {
   for (const found of scriptsIn(folder, names)) {
     const error = await attempt(client, found)
@@ -66,8 +63,8 @@ export async function run(client: pg.Client, folder: string, names: string[]): P
 }
 
 async function areas(client: pg.Client, all: Script[]): Promise<void> {
-  // As in a migration: a function may be written before the one that it calls. What its body says
-  // is held against the whole schema by the check.
+  // As in a migration, a function may be written before the one that it calls. The check validates bodies
+  // against the whole schema.
   await client.query('set check_function_bodies = off')
   for (const area of all) {
     const error = await attempt(client, area)
@@ -97,7 +94,6 @@ function scriptError({ name, text }: Script, error: pg.DatabaseError): UserError
   )
 }
 
-/** A connection for some work, as the role in the url. */
 export async function connected<T>(
   url: string,
   work: (client: pg.Client) => Promise<T>,

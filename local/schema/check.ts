@@ -1,5 +1,4 @@
-// node local/schema/check.ts: that migrations, generated files, advisors and our own habits agree
-// with sql/. One line for each; exit code 1 when one fails.
+// node local/schema/check.ts: do migrations, generated files, advisors and conventions agree with sql/?
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseToml } from '../config/config-toml.ts'
@@ -18,17 +17,15 @@ import { runAsCommand } from './run-as-command.ts'
 import { changedScripts, type SchemaPaths, schemaPaths } from './migration.ts'
 import { onTemporaryServer } from './temporary-server.ts'
 
-/** A check returns its findings, a line for each. */
 type Check = [name: string, find: () => string[] | Promise<string[]>]
 
 const run_migration = 'run: npm run db:migration'
 
-/** Runs all checks of the schema; true if none failed. */
 function checkSchema(
   schemaPaths: SchemaPaths,
   log: (line: string) => void,
 ): Promise<boolean> {
-  // Two servers, because roles belong to a server: what only one side sets would else be on both.
+  // Two servers, because roles belong to a server: what only one side sets would otherwise be on both.
   return onTemporaryServer((one, folder) =>
     onTemporaryServer(async (other) => {
       const migrated = await one.createDatabase('migrated')
@@ -57,7 +54,6 @@ export async function report(checks: Check[], log: (line: string) => void): Prom
   return good
 }
 
-/** Comparisons of the two databases, and of sql/ with itself run twice. */
 async function comparisonChecks(
   schemaPaths: SchemaPaths,
   migrated: string,
@@ -122,7 +118,6 @@ async function comparisonChecks(
   ]
 }
 
-/** Checks of the database as a hosted project would have it. */
 function migrationChecks(
   { sql, config, migrations }: SchemaPaths,
   migrated: string,

@@ -1,4 +1,4 @@
-// The official CLI, for what needs no Docker: push, gen types, advisors.
+// The official CLI, for commands that need no Docker: push and advisors.
 import { execFile } from 'node:child_process'
 import {
   copyFileSync,
@@ -18,12 +18,14 @@ import { UserError } from '../config/user-error.ts'
 
 export const root = fileURLToPath(new URL('../../', import.meta.url))
 
+export const projectMigrations = join(root, 'supabase', 'migrations')
+
 export type CliResult = { code: number; stdout: string; stderr: string }
 
-/** No command takes that long, but a migration of many existing rows may come close. */
+/** No command takes this long, but a migration of many rows may come close. */
 const longest = 30 * 60_000
 
-/** Runs the CLI and returns its output, whether it succeeded or not. */
+/** Runs the CLI and returns its output even if it failed. */
 export function supabase(args: string[], own: Record<string, string> = {}): Promise<CliResult> {
   const program = join(root, 'node_modules', 'supabase', 'dist', 'supabase.js')
   if (!existsSync(program)) {
@@ -31,14 +33,13 @@ export function supabase(args: string[], own: Record<string, string> = {}): Prom
   }
   const env = {
     ...process.env,
-    // No telemetry.
     DO_NOT_TRACK: '1',
     SUPABASE_TELEMETRY_DISABLED: '1',
     SUPABASE_NO_UPDATE_NOTIFIER: '1',
     ...own,
   }
   return new Promise((resolve) => {
-    // Here it finds our configuration, which tells the advisors which schemas are exposed.
+    // The CLI finds our configuration here, and its advisors learn from it which schemas are exposed.
     const options = { env, cwd: root, maxBuffer: 64 << 20, timeout: longest }
     const child = execFile(
       process.execPath,
@@ -53,10 +54,7 @@ export function supabase(args: string[], own: Record<string, string> = {}): Prom
   })
 }
 
-/**
- * The CLI's flag for a database: on this machine without TLS, whose failure it would report;
- * elsewhere with TLS verified as by everything else here.
- */
+/** Verified TLS for another machine; none on this one, because the CLI would report that it is missing. */
 export function remoteFlag(url: string): string {
   const { ssl } = databaseAt(url)
   const target = new URL(url)
@@ -64,7 +62,7 @@ export function remoteFlag(url: string): string {
   return `--remote=${target.href}`
 }
 
-/** A file for as long as this process runs. */
+/** A file that exists as long as this process. */
 function fileWith(text: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'property-roots-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
@@ -73,10 +71,7 @@ function fileWith(text: string): string {
   return encodeURIComponent(file)
 }
 
-/**
- * Writes a project folder for the CLI from our configuration and some migrations, because the CLI
- * leaves files of its own there, and in checks and tests the migrations lie elsewhere.
- */
+/** The CLI leaves its own files there, and checks and tests have other migrations. */
 export function writeProject(folder: string, config: string, migrations: string): string {
   const target = join(folder, 'supabase', 'migrations')
   mkdirSync(target, { recursive: true })
@@ -92,7 +87,6 @@ export function migrationsIn(folder: string): string[] {
   return readdirSync(folder).filter((name) => /^\d{14}_.+\.sql$/.test(name)).sort()
 }
 
-/** Applies the migrations of a project folder as a hosted project would get them. */
 export async function push(folder: string, url: string): Promise<CliResult> {
   const args = ['--workdir', folder, 'db', 'push', remoteFlag(url), '--yes']
   const result = await retryOnLockTimeout(() => supabase(args))
@@ -100,10 +94,7 @@ export async function push(folder: string, url: string): Promise<CliResult> {
   throw new UserError(`supabase db push failed:\n${errorLines(result)}`)
 }
 
-/**
- * Pushes again while a migration times out waiting for a lock, five minutes at most: what was
- * applied stays, and the one that timed out was rolled back.
- */
+/** Five minutes at most. Applied migrations stay; the one that timed out was rolled back. */
 export async function retryOnLockTimeout(push: () => Promise<CliResult>): Promise<CliResult> {
   for (let pause = 500, waited = 0;; waited += pause, pause = Math.min(2 * pause, 20_000)) {
     const result = await push()
@@ -118,7 +109,7 @@ export function errorLines({ stdout, stderr }: CliResult): string {
     line.trim() !== '' &&
     !/^(WARN: |Target: |Confirmed by |Applying |Try rerunning|[│▲◇])/.test(line)
   )
-  // A reason stands first or last, with what was to change or the statement beside it.
+  // A reason comes first or last, next to the change or the statement.
   const reasons = lines.slice(15, -25).filter((line) => /SQLSTATE|\berror\b|status \d/i.test(line))
   return lines.length > 40
     ? [...lines.slice(0, 15), '…', ...reasons.slice(0, 10), ...lines.slice(-25)].join('\n')

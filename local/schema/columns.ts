@@ -5,9 +5,9 @@ const addColumn = /^ALTER TABLE (".+?"\.".+?") ADD COLUMN (".+)$/s
 const createTable = /^CREATE TABLE (".+?"\.".+?") \((.*)\)$/s
 
 /**
- * pg-delta (seen in 1.0.0-alpha.34) adds columns of a new table one by one when they need something
- * that it creates after the table (a domain, a function), and so puts them last. That gives
- * `select *` and Studio another order than in sql/: here such a table is created later, and whole.
+ * pg-delta (seen in 1.0.0-alpha.34) adds some columns of a new table later, if they need a domain or
+ * function created after the table, so they come last. To preserve the order of sql/ for `select *` and
+ * Studio, such a table is created whole, later.
  */
 export async function wholeTables(actions: Action[], desired: pg.Pool): Promise<Action[]> {
   const added = new Set(actions.flatMap(({ sql }) => addColumn.exec(sql)?.[1] ?? []))
@@ -37,7 +37,7 @@ function whole(actions: Action[], first: number, table: string, order: string[])
   )
   const others = between.filter((one) => !adds.includes(one) && !own.includes(one))
   const plain = table.replaceAll('"', '')
-  // Something in between needs the table as it is by then: better the order of pg-delta.
+  // Another statement needs the table before all its columns can be there, so pg-delta's order is kept.
   if (others.some(({ sql }) => sql.includes(table) || sql.includes(plain))) return actions
   const create = actions[first]!
   const parts = [
@@ -58,7 +58,7 @@ function whole(actions: Action[], first: number, table: string, order: string[])
   return [...actions.slice(0, first), ...others, made, ...own, ...actions.slice(last + 1)]
 }
 
-/** Cuts at the commas between columns, not at those in parentheses or quotes. */
+/** Splits at the commas between columns, not inside parentheses or quotes. */
 function split(list: string): string[] {
   const parts: string[] = []
   let depth = 0

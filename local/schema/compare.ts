@@ -1,23 +1,21 @@
-// Compares two databases, by their catalogues and row by row.
 import { readFileSync } from 'node:fs'
 import { connected } from './build.ts'
 import { normaliseExpression } from './expression.ts'
 
 const catalogue = readFileSync(new URL('./catalogue.sql', import.meta.url), 'utf8')
 
-/** The objects of a database: their definitions by name. */
 type Snapshot = Map<string, string>
 
 type Thing = { kind: string; object: string; definition: string }
 
 export function snapshot(url: string): Promise<Snapshot> {
   return connected(url, async (client) => {
-    // With an empty path every name says its schema.
+    // With an empty path every name includes its schema.
     await client.query(`set search_path = ''`)
     const { rows } = await client.query<Thing>(catalogue)
     const things: Snapshot = new Map()
     for (const { kind, object, definition } of rows) {
-      // A few kinds (publications) have several rows of one name.
+      // A few kinds of objects (publications) have several rows under one name.
       const name = `${kind} ${object}`
       const before = things.get(name)
       const after = kind === 'function' || kind === 'comment'
@@ -48,13 +46,9 @@ const tables = `
   and (nspname, relname) <> ('public', 'audit')
   order by 1`
 
-/** Schemas whose tables are ours. */
 const ours = ['public', 'private', 'api']
 
-/**
- * Every row that a fresh database has. Columns that fill themselves by the clock, by chance or by
- * counting differ between any two databases and are left out.
- */
+/** A fresh database's rows, without columns filled by the clock, by chance or by counting. */
 export function rows(url: string): Promise<Snapshot> {
   return connected(url, async (client) => {
     const found: Snapshot = new Map()
@@ -71,7 +65,6 @@ export function rows(url: string): Promise<Snapshot> {
   })
 }
 
-/** The differences as lines for a person; none when the two are the same. */
 export function differences(
   one: Snapshot,
   other: Snapshot,

@@ -1,4 +1,3 @@
-// Checks of supabase/config.toml that need neither a project nor Docker.
 import { existsSync, globSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import type { parseToml } from '../config/config-toml.ts'
@@ -7,19 +6,16 @@ import { root } from './cli.ts'
 
 type Toml = ReturnType<typeof parseToml>
 
-/** The CLI's warnings about the configuration, such as unknown keys. */
 export function cliWarnings(stderr: string): string[] {
   return stderr.split('\n')
     .filter((line) => line.startsWith('WARN: '))
     .map((line) => line.replace('WARN: ', ''))
 }
 
-/**
- * What the CLI would load of sql/ with these schema_paths, where that is not what is built here.
- */
+/** Files that the CLI would load differently with these schema_paths. */
 export function loadOrderProblems(config: string, toml: Toml, sql: string): string[] {
   const folder = dirname(config)
-  // As the CLI reads them: pattern by pattern, the files of each in the order of their names.
+  // The CLI reads pattern by pattern, and sorts the files of each by name.
   const patterns = [...texts(toml)].filter(([key]) => key === 'db.migrations.schema_paths')
   const named = patterns
     .flatMap(([, pattern]) => globSync(pattern, { cwd: folder }).sort())
@@ -34,13 +30,12 @@ export function loadOrderProblems(config: string, toml: Toml, sql: string): stri
     : [`the CLI would load ${named.join(' ')}`, `sql/ loads as ${built.join(' ')}`]
 }
 
-/** Files and functions that the configuration names and that do not exist. */
 export async function missingTargets(path: string, toml: Toml, url: string): Promise<string[]> {
   return [...missingFiles(path, toml), ...await missingHooks(toml, url)]
 }
 
 function missingFiles(path: string, toml: Toml): string[] {
-  // Paths are relative to the configuration. Of a pattern only the folder is looked at.
+  // Paths are relative to the configuration. For a pattern only the folder is checked.
   const named = [...texts(toml)].filter(([, text]) => /^\.\.?\//.test(text))
   return named.flatMap(([key, text]) => {
     const target = resolve(dirname(path), text.replace(/\/[^/]*\*.*$/, ''))

@@ -1,4 +1,3 @@
-// The end of docs/supabase-js.md: the functions of schema api, as the catalogue has them.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connected } from './build.ts'
@@ -24,7 +23,7 @@ const query = `
 
 const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
 
-/** As Postgres writes them, defaults as in TypeScript. */
+/** In Postgres's notation, with defaults as in TypeScript. */
 const shown = (given: string) =>
   given.replaceAll(/::[a-z ]+/g, '').replaceAll(' DEFAULT NULL', ' = null').replaceAll(
     ' DEFAULT ',

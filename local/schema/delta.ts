@@ -1,5 +1,5 @@
-// pg-delta compares two databases and writes the statements that lead from one to the other. It is
-// an alpha (1.0.0-alpha.34), so what it gets wrong for us is corrected here, each with its reason.
+// pg-delta compares two databases and writes the statements between them. It is an alpha (1.0.0-alpha.34),
+// so its faults are corrected here, each with a reason.
 import {
   type Action,
   buildFactBase,
@@ -26,13 +26,11 @@ import { lockTimeout, online, type Part } from './online.ts'
 type Delta = {
   /** Statements, one text per migration; several when one must be committed before the next. */
   files: { suffix: string; text: string }[]
-  /** Statements that lose objects or rows. */
   destructive: string[]
   /** Pairs `from=to` that look like a renaming, but are written as drop and create. */
   renames: string[]
 }
 
-/** The statements that turn the schema of the first database into that of the second. */
 export async function delta(from: string, to: string, renames: string[] = []): Promise<Delta> {
   const [source, desired] = [from, to].map((url) => {
     // An idle connection that ends with its server is not an error.
@@ -43,7 +41,7 @@ export async function delta(from: string, to: string, renames: string[] = []): P
     const [before, after] = await Promise.all([profile.extract(source), profile.extract(desired)])
     const made = plan(normalise(before.factBase), normalise(after.factBase), {
       ...profile.planOptions,
-      // Roles belong to the server and not to a database; 00_roles.sql goes over verbatim.
+      // Roles belong to the server and not to a database; 00_roles.sql is copied verbatim.
       scope: 'database',
       assumedRoles: await roles(desired),
       defaultOwner: 'postgres',
@@ -64,10 +62,9 @@ export async function delta(from: string, to: string, renames: string[] = []): P
   }
 }
 
-/** A part as files: one, unless something in it must be committed before the next. */
 function renderPart(made: Plan, { suffix, actions }: Part): Delta['files'] {
   if (actions.some(({ transactionality }) => transactionality === 'nonTransactional')) {
-    // It may take long but blocks nobody, and the push continues in the same session.
+    // The statement may take long but blocks nobody, and the push continues in the same session.
     const texts = [
       'set statement_timeout = 0',
       ...actions.map(({ sql }) => sql),
@@ -82,10 +79,10 @@ function renderPart(made: Plan, { suffix, actions }: Part): Delta['files'] {
   }))
 }
 
-/** Its settings are for a transaction block, which the CLI opens none of: see online.ts. */
+/** Its settings assume a transaction block, which the CLI does not open: see online.ts. */
 const inBatch = (text: string) => text.replaceAll(/^set local (?=\w+ = )/gm, 'set ')
 
-/** Without this, `x between 1 and 2 and y` is a difference for ever: see expression.ts. */
+/** Without this, `x between 1 and 2 and y` would always differ: see expression.ts. */
 function normalise(base: FactBase): FactBase {
   const verbatim: Fact['id']['kind'][] = [
     'function',
@@ -121,22 +118,20 @@ function parseRename(pair: string): { from: StableId; to: StableId } {
 }
 
 /**
- * Two things come from elsewhere. Extensions: the stand-in has some of them from the beginning, so
- * pg-delta would leave them out where the real one needs them, see extensions.ts. Triggers on
- * tables of Supabase: 90_platform.sql brings them; the other way round, a trigger must go before
- * its function can be dropped, so that is kept.
+ * False for objects from elsewhere. Extensions: pg-delta would omit those that the stand-in has from the
+ * beginning, see extensions.ts. Triggers on Supabase's tables: 90_platform.sql creates them, but a dropped
+ * one is kept here, because it must go before its function.
  */
 function isOurs(action: Action): boolean {
   const { produces, destroys } = action
   const isExtension = (id: StableId) =>
     id.kind === 'extension' || (id.kind === 'comment' && id.target.kind === 'extension')
-  // On tables of the services 90_platform.sql speaks alone, also when something there is to go.
+  // Only 90_platform.sql changes the services' tables, even if an object there is dropped.
   const isTheirs = (id: StableId) =>
     id.kind === 'trigger' && ['auth', 'storage', 'realtime'].includes(id.schema)
   return !produces.some(isExtension) && ![...produces, ...destroys].some(isTheirs)
 }
 
-/** Whether something new would be open to the API's roles by default. */
 function opensPublic(actions: Action[]): boolean {
   return actions.some(({ verb, produces }) =>
     verb === 'create' &&

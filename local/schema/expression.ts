@@ -1,6 +1,6 @@
-// Postgres prints an expression as it was parsed, and parses its own print a little differently:
-// `(a and b) and (c and d)` becomes `a and b and (c and d)`. So the two sides of a comparison are
-// first brought to one form, in which a chain of `and` (or of `or`) has no inner parentheses.
+// Postgres reparses its own output slightly differently: `(a and b) and (c and d)` becomes `a and b and (c
+// and d)`. So both sides of a comparison are normalized: a chain of `and` (or of `or`) has no inner
+// parentheses.
 
 type Group = (string | Group)[]
 
@@ -8,7 +8,7 @@ export function normaliseExpression(text: string): string {
   if (!/ (AND|OR) /.test(text)) return text
   const tokens = text.match(/'(?:[^']|'')*'|"(?:[^"]|"")*"|[()]|[^'"()]+|['"]/g) ?? []
   const { group, rest } = parse(tokens, 0)
-  // Unbalanced: not what Postgres prints of an expression, so it is left as it is.
+  // Unbalanced text is not Postgres's output of an expression, so it is left as it is.
   return rest < tokens.length ? text : print(simplify(group))
 }
 
@@ -37,14 +37,14 @@ function simplify(group: Group): Group {
   })
 }
 
-/** The word that joins all operands of a group; none when there is no such word, or two of them. */
+/** The word that joins all operands of a group; undefined if there are several. */
 function connective(group: Group): string | undefined {
   const words = group.filter((part) => typeof part === 'string')
     .flatMap((part) => part.match(/(?<= |^)(AND|OR)(?= |$)/g) ?? [])
   return new Set(words).size === 1 && !group.some(hasQuery) ? words[0] : undefined
 }
 
-/** In a query the words also belong to clauses, and parentheses there are better not touched. */
+/** In a query these words belong to clauses too, so its parentheses are left alone. */
 function hasQuery(part: string | Group): boolean {
   return typeof part === 'string' && /\b(SELECT|WHERE|JOIN|CASE|CHECK|USING)\b/.test(part)
 }

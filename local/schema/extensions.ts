@@ -1,5 +1,5 @@
-// Extensions, by the text of sql/. On the stand-in some are there from the beginning, because
-// Postgres lets only a superuser create them; a hosted project has to be asked for each.
+// The extensions that sql/ creates. The stand-in has some from the beginning, because only a superuser may
+// create them; a hosted project needs the statement for each.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { migrationsIn } from './cli.ts'
@@ -7,7 +7,6 @@ import { areasIn } from './build.ts'
 
 const statement = /(?<!--.*)\bcreate extension if not exists\s+"?([\w-]+)"?[^;]*;/gi
 
-/** The statements of sql/ that no migration has yet. */
 export function missingExtensions(sql: string, migrations: string): string[] {
   const known = new Set(
     migrationsIn(migrations)

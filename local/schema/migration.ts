@@ -5,9 +5,9 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Postgres } from '../postgres/postgres.ts'
 import { UserError } from '../config/user-error.ts'
-import { baseline, hasRelease, header, section, sectionIn } from './baseline.ts'
+import { baseline, baselineVersion, hasRelease, header, section, sectionIn } from './baseline.ts'
 import { build, connected, run, type Script, scripts, scriptsIn } from './build.ts'
-import { migrationsIn, push, root, writeProject } from './cli.ts'
+import { migrationsIn, projectMigrations, push, root, writeProject } from './cli.ts'
 import { differences, rows, snapshot } from './compare.ts'
 import { delta } from './delta.ts'
 import { missingExtensions } from './extensions.ts'
@@ -18,16 +18,14 @@ import { refuseUsedRowTypes } from './row-types.ts'
 import { onTemporaryServer } from './temporary-server.ts'
 
 export type SchemaPaths = {
-  /** Folder of the declarative schema. */
   sql: string
-  /** Folder of the migrations. */
   migrations: string
   config: string
 }
 
 export const schemaPaths: SchemaPaths = {
   sql: join(root, 'sql'),
-  migrations: join(root, 'supabase', 'migrations'),
+  migrations: projectMigrations,
   config: join(root, 'supabase', 'config.toml'),
 }
 
@@ -42,38 +40,42 @@ type MigrationRequest = {
 
 type Migration = { file: string; text: string }
 
-/** Adds the missing migrations to the folder and returns them. */
+/** Applies what the project in a folder has and the database has not: the CLI does. */
+type Apply = (folder: string, url: string) => Promise<unknown>
+
 export function migrate(
   server: Postgres,
   folder: string,
   { sql, migrations, config }: SchemaPaths,
   request: MigrationRequest,
+  apply: Apply = push,
 ): Promise<Migration[]> {
   const { name, log } = request
   return inTwoDatabases(server, async (migrated, declared) => {
     const copy = writeProject(folder, config, migrations)
     const isFirst = migrationsIn(migrations).length === 0
-    if (!isFirst) log('applying the migrations there are')
-    await push(copy, migrated)
+    if (!isFirst) {
+      log('applying the migrations there are')
+      await apply(copy, migrated)
+    }
     log('building the schema from sql/')
     await build(declared, sql)
-    const made = withTimestamps(
-      migrations,
-      isFirst
-        ? [{ name, text: baseline(sql) }]
-        : await compared(migrated, declared, { sql, migrations, config }, request),
-    )
+    const made = isFirst
+      ? [{ file: `${baselineVersion}_${name}.sql`, text: baseline(sql) }]
+      : withTimestamps(
+        migrations,
+        await compared(migrated, declared, { sql, migrations, config }, request),
+      )
     for (const { file, text } of made) {
       writeFileSync(join(copy, 'supabase', 'migrations', file), text)
     }
-    if (made.length > 0) await verify(copy, migrated, declared, log)
+    if (made.length > 0) await verify(() => apply(copy, migrated), migrated, declared, log)
     mkdirSync(migrations, { recursive: true })
     for (const { file, text } of made) writeFileSync(join(migrations, file), text)
     return made
   })
 }
 
-/** What leads from the migrations to sql/, as texts by name. */
 async function compared(
   migrated: string,
   declared: string,
@@ -123,14 +125,14 @@ function ambiguousRename(renames: string[]): UserError {
 }
 
 async function verify(
-  copy: string,
+  apply: () => Promise<unknown>,
   migrated: string,
   declared: string,
   log: (line: string) => void,
 ) {
   log('trying it')
   try {
-    await push(copy, migrated)
+    await apply()
   } catch (error) {
     if (!(error instanceof UserError)) throw error
     throw new UserError(
@@ -173,16 +175,15 @@ function verbatim(one: Script): { name: string; text: string } {
 
 /** Names migrations by time: now, a second apart, and after all existing ones. */
 function withTimestamps(folder: string, made: { name: string; text: string }[]): Migration[] {
-  const last = migrationsIn(folder).at(-1) ?? ''
+  const last = migrationsIn(folder).at(-1)!
   const iso = last.replace(/^(....)(..)(..)(..)(..)(..).*$/s, '$1-$2-$3T$4:$5:$6Z')
-  const start = Math.max(Date.now(), last ? Date.parse(iso) + 1000 : 0)
+  const start = Math.max(Date.now(), Date.parse(iso) + 1000)
   return made.map(({ name, text }, index) => {
     const time = new Date(start + index * 1000).toISOString().replaceAll(/\D/g, '').slice(0, 14)
     return { file: `${time}_${name}.sql`, text }
   })
 }
 
-/** Writes the generated files; returns the paths of those that changed. */
 async function regenerate(url: string): Promise<string[]> {
   const written: string[] = []
   for (const { path, text } of await generated(url)) {
@@ -201,12 +202,12 @@ function read(path: string): string | undefined {
   }
 }
 
-/** Makes the one migration anew where sql/ says something else; returns its file's name then. */
 async function renewBaseline(server: Postgres, folder: string, log: (line: string) => void) {
   const old = migrationsIn(schemaPaths.migrations)
   const anew = { ...schemaPaths, migrations: join(folder, 'migrations') }
   const [made] = await migrate(server, folder, anew, { name: 'baseline', log })
-  if (old.length === 1 && made!.text === read(`supabase/migrations/${old[0]}`)) return []
+  const isCurrent = made!.text === read(`supabase/migrations/${made!.file}`)
+  if (isCurrent && old.length === 1) return []
   for (const file of old) rmSync(join(schemaPaths.migrations, file))
   writeFileSync(join(schemaPaths.migrations, made!.file), made!.text)
   return [made!]

@@ -1,6 +1,3 @@
-/**
- * What db:migration writes for tables that have rows, and what a push of it does to everybody else.
- */
 import { spawn } from 'node:child_process'
 import {
   cpSync,
@@ -27,7 +24,7 @@ import type { Postgres } from '../postgres/postgres.ts'
 import { bulk } from '../../test/support/nightly.ts'
 import { waitUntil } from '../../test/support/wait.ts'
 
-// A small schema of its own on a server of its own: `before` has rows, `after` is what comes.
+// A small schema on its own server: `before` has rows, `after` is the new version.
 let server: Postgres
 let stop: () => void
 let stopped: Promise<void>
@@ -90,6 +87,9 @@ const textOf = (name: string) => {
 }
 
 let made: string[]
+// What `before` and its rows give: each test has a copy.
+const model = 'filled'
+let declared: Awaited<ReturnType<typeof snapshot>>
 
 beforeAll(async () => {
   await new Promise<void>((ready, failed) => {
@@ -103,7 +103,11 @@ beforeAll(async () => {
   mkdirSync(sample.sql)
   await change('first', before)
   cpSync(sample.migrations, first, { recursive: true })
+  const url = await server.createDatabase(model)
+  await push(writeProject(mkdtempSync(join(folder, 'copy-')), schemaPaths.config, first), url)
+  await connected(url, (client) => client.query(rows))
   made = await change('second', after)
+  declared = await snapshot(server.urlOf('postgres', 'declared'))
 })
 
 afterAll(async () => {
@@ -112,25 +116,19 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** A database with the first migrations and rows. */
 async function filled(name: string): Promise<string> {
-  const url = await server.createDatabase(name)
-  await push(writeProject(mkdtempSync(join(folder, 'copy-')), schemaPaths.config, first), url)
-  await connected(url, (client) => client.query(rows))
-  return url
+  await connected(
+    server.adminUrl,
+    (client) => client.query(`create database ${name} template ${model} owner postgres`),
+  )
+  return server.urlOf('postgres', name)
 }
 
 const pushAll = (url: string) =>
   push(writeProject(mkdtempSync(join(folder, 'copy-')), schemaPaths.config, sample.migrations), url)
 
 const expectDeclared = async (url: string, message?: string) =>
-  expect(
-    differences(await snapshot(url), await snapshot(server.urlOf('postgres', 'declared')), [
-      '',
-      '',
-    ]),
-    message,
-  ).toEqual([])
+  expect(differences(await snapshot(url), declared, ['', '']), message).toEqual([])
 
 async function session(url: string): Promise<pg.Client> {
   const client = new pg.Client(databaseAt(url))
@@ -152,7 +150,7 @@ describe('a migration of tables with rows', () => {
     for (const name of made) {
       const concurrent = / CONCURRENTLY /.test(textOf(name))
       expect(/^set lock_timeout = '1s';$/m.test(textOf(name)), name).toBe(!concurrent)
-      // The CLI opens no transaction block, and Postgres would warn.
+      // The CLI opens no transaction block, so Postgres would warn.
       expect(textOf(name), name).not.toMatch(/\bset local\b/i)
     }
   })
@@ -183,7 +181,7 @@ describe('a migration of tables with rows', () => {
     for (
       const [name, type, file] of [
         ['plugs_pkey', 'PRIMARY KEY', 'second'],
-        // It waits for its column.
+        // The unique constraint waits for its column.
         ['plugs_socket_key', 'UNIQUE', 'second_validated'],
       ]
     ) {
@@ -275,7 +273,7 @@ describe('a push', () => {
     const writer = await session(url)
     await writer.query('begin')
     await writer.query(`update public.lamps set label = label where id = 1`)
-    // The first file: it waits for the writer before it may look.
+    // The first file waits for the writer before it may read the table.
     const copy = writeProject(
       mkdtempSync(join(folder, 'copy-')),
       schemaPaths.config,
@@ -303,13 +301,7 @@ describe('a push', () => {
 
     await pushAll(url)
     expect(await violations(url, valid)).toEqual([])
-    expect(
-      differences(await snapshot(url), await snapshot(server.urlOf('postgres', 'declared')), [
-        '',
-        '',
-      ]),
-    )
-      .toEqual([])
+    await expectDeclared(url)
     for (const client of [writer, seen]) await client.end()
   })
 
@@ -326,7 +318,7 @@ describe('a push', () => {
       grant usage on schema trap to postgres; grant usage on sequence trap.counted to postgres;
       create event trigger trap on ddl_command_start execute function trap.spring();`
     let ended = 0
-    for (let nth = 2;; nth += bulk(3, 9)) {
+    for (let nth = 2;; nth += bulk(3, 16)) {
       const name = `trap_${nth}`
       const url = await filled(name)
       const admin = server.urlOf('supabase_admin', name)

@@ -1,34 +1,31 @@
-// Online migrations: what pg-delta writes is split into migrations that hold no long lock on a
-// table that may have rows, which is one that an earlier migration created.
-//
-// Indexes are made concurrently, in files of their own, since that runs in no transaction. What
-// needs every row looked at (constraints, not null) holds for new rows first, and in a last file
-// for all: that look lets everybody read and write meanwhile.
+// Splits pg-delta's statements into migrations that hold no long lock on a table that may have rows, which
+// is any table of an earlier migration. Indexes are created concurrently in files of their own, without a
+// transaction. Constraints that check every row (and not null) first apply to new rows, and a last file
+// validates them without blocking reads and writes.
 import { type Action, encodeId, type StableId } from '@supabase/pg-delta'
 
 export type Part = {
-  /** What its file is called after the migration's own name. */
+  /** Follows the migration's name in the file's name. */
   suffix: string
   actions: Action[]
 }
 
 /**
- * At the head of each file that runs in a transaction: who asks for a lock behind a long reader
- * stops everybody who comes after, so it gives way, and the push is tried again. Not `set local`: the
- * CLI sends a file as one batch, which commits or fails as a whole but is no transaction block, and
- * there Postgres warns. Before the next file the CLI resets what one has set.
+ * Begins each file that runs in a transaction. A lock request behind a long reader blocks all later
+ * sessions, so it gives up, and the push is tried again. Not `set local`: the CLI sends a file as one
+ * batch, which is atomic but no transaction block, and Postgres would warn. The CLI resets it before the
+ * next file.
  */
 export const lockTimeout = "set lock_timeout = '1s';\n\n"
 
-/** Cuts the actions into files, in the order in which they run. */
 export function online(actions: Action[]): Part[] {
   const produced = actions.flatMap(({ produces }) => produces)
   const made = new Set(produced.map(encodeId))
   const names = produced.flatMap((id) =>
     'name' in id && ['column', 'function', 'type', 'domain'].includes(id.kind) ? [id.name] : []
   )
-  // Code that comes with an index may rest on it, so it is there first, unless it needs itself what
-  // comes, by its name.
+  // Code that is added with an index may rely on it, so the index comes first, unless it refers to a new
+  // object by name.
   const waits = (sql: string) => names.some((name) => new RegExp(`\\b${name}\\b`).test(sql))
   const lost = new Map(
     actions.filter(({ sql }) => dropped.test(sql) || droppedKey.test(sql)).flatMap((action) =>
@@ -47,13 +44,13 @@ export function online(actions: Action[]): Part[] {
   for (const action of actions) {
     const [, gone] = dropped.exec(action.sql) ?? []
     if (gone) {
-      // An index that is recreated is dropped where the new one is created.
+      // A recreated index is dropped where the new one is created.
       if (!action.destroys.some((id) => made.has(encodeId(id)))) {
         late.push(concurrently(action, gone))
       }
       continue
     }
-    // A key that is recreated is dropped where the new one is added.
+    // A recreated key is dropped where the new one is added.
     if (droppedKey.test(action.sql) && action.destroys.some((id) => keys.has(encodeId(id)))) {
       continue
     }
@@ -87,7 +84,7 @@ function isOnOldTable(sql: string, made: Set<string>): boolean {
 
 type Cut = { main: Action[]; last?: Action[]; index?: Part }
 
-/** Splits an action on a table that may have rows; `replaced` dropped what it recreates. */
+/** If the action recreates an object, `replaced` is the action that drops the old one. */
 function splitAction(action: Action, replaced?: Action): Cut {
   const { sql } = action
   const as = (...texts: string[]) => texts.map((text): Action => ({ ...action, sql: text }))
@@ -99,7 +96,7 @@ function splitAction(action: Action, replaced?: Action): Cut {
 
   const [, table, column, bare] = notNull.exec(sql) ?? []
   if (table) {
-    // With a check that says so already, the rows are not looked at again.
+    // With an equivalent check, the rows are not read again.
     const name = `"${bare}_is_there"`
     const check = `CHECK (${column} IS NOT NULL) NOT VALID`
     return {
@@ -122,7 +119,7 @@ function splitAction(action: Action, replaced?: Action): Cut {
   const [, type, nulls = '', columns, more] = key.exec(definition) ?? []
   if (!type) return { main: [action] }
   const create = `CREATE UNIQUE INDEX ${name} ON ${on} ${columns}${nulls}`
-  // Where there is one of that name, both change places in one transaction.
+  // If a constraint of this name exists, it is dropped and added in one transaction.
   const made = replaced ? besideOf(name!) : name
   const add = as(`ALTER TABLE ${on} ADD CONSTRAINT ${name} ${type} USING INDEX ${made}${more}`)
   return {
@@ -131,7 +128,7 @@ function splitAction(action: Action, replaced?: Action): Cut {
   }
 }
 
-/** The qualified name of the index that a statement makes: it lives where its table does. */
+/** The qualified name of a new index, which is in its table's schema. */
 function nameOf(create: string): string {
   const [, name, table] = index.exec(create)!
   return `${table!.split('.')[0]}.${name!}`
@@ -140,8 +137,8 @@ function nameOf(create: string): string {
 const besideOf = (name: string) => `"${name.replaceAll('"', '')}_new"`
 
 /**
- * An attempt that was stopped leaves an index that is not valid, so each begins without it. One
- * that replaces another is made beside it, so that there is never none, and then takes its place.
+ * An interrupted attempt leaves an invalid index, so each begins by dropping it. A replacement is created
+ * beside the old index and then takes its place, so that there always is one.
  */
 function concurrently(
   action: Action,

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { useBinaries } from '../postgres/binaries.ts'
@@ -20,40 +20,56 @@ const planted = `
     end if;
   end $$;
 
-  create function private.on_change() returns trigger language plpgsql as $$
+  create function private.level(is_on boolean) returns integer language plpgsql as $$
   begin
-    if tg_table_name = 'lamps' then
-      perform new.room_id;
+    if is_on then
+      return 1;
     end if;
-    if tg_op <> 'INSERT' then
-      perform from earlier;
-    end if;
+  end $$;
+
+  create function private.on_lamp() returns trigger language plpgsql as $$
+  begin
+    perform new.room_id;
     return null;
   end $$;
-  create trigger added after insert on public.rooms
-    for each row execute function private.on_change();
-  create trigger changed after update on public.rooms referencing old table as earlier
-    for each statement execute function private.on_change();
-  create trigger added after insert on public.lamps
-    for each row execute function private.on_change();
-  create trigger changed after update on public.lamps referencing old table as earlier
-    for each statement execute function private.on_change();`
+  create trigger rooms_changed after insert on public.rooms
+    for each row execute function private.on_lamp();
+  create trigger lamps_changed after insert on public.lamps
+    for each row execute function private.on_lamp();
 
-test.runIf(!installed())('check:plpgsql says by name what it leaves out', () => {
-  const program = [join(root, 'local/schema/plpgsql.ts')]
-  expect(execFileSync(process.execPath, program, { encoding: 'utf8' }))
-    .toMatch(/^left out {2}plpgsql_check of every function: /)
+  create function private.on_rooms() returns trigger language plpgsql as $$
+  begin
+    perform from earlier;
+    return null;
+  end $$;
+  create trigger rooms_updated after update on public.rooms referencing old table as earlier
+    for each statement execute function private.on_rooms();
+  create trigger rooms_deleted after delete on public.rooms
+    for each statement execute function private.on_rooms();`
+
+test.runIf(!installed())('check:plpgsql fails where it has nothing to run on', () => {
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [join(root, 'local/schema/plpgsql.ts')],
+    { encoding: 'utf8' },
+  )
+  expect(stderr).toMatch(/No Postgres 17 of this machine has plpgsql_check/)
+  expect(status).toBe(1)
 })
 
 test.runIf(installed())(
-  'a branch that cannot work is found, one of another table is not',
+  'a branch that cannot work is found, a missing return, a trigger that is wrong for one table or lacks rows',
   async () => {
     const { folder } = installed()!
     useBinaries({ initdb: join(folder, 'initdb'), postgres: join(folder, 'postgres') })
     await onTemporaryServer(async (server) => {
       const url = await server.createDatabase('planted')
       await connected(url, (client) => client.query(planted))
-      expect(await findings(server.urlOf('supabase_admin', 'planted'))).toEqual([
+      const found = await findings(server.urlOf('supabase_admin', 'planted'))
+      expect(found.map(({ lint, object, detail }) => `${object}, ${detail}: ${lint}`)).toEqual([
+        'private.level(boolean), as a whole: 2F005 control reached end of function without RETURN',
+        'private.on_lamp() as rooms_changed of public.rooms, line 3: 42703 record "new" has no field "room_id"',
+        'private.on_rooms() as rooms_deleted of public.rooms, line 3: 42P01 relation "earlier" does not exist',
         expect.stringMatching(/^private\.rarely\(boolean\), line 4: 42883 function .*lower/),
       ])
     })

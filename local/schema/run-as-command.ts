@@ -4,7 +4,7 @@ import { UserError } from '../config/user-error.ts'
 /** Runs a command if its file was started as a program, not if it was imported. */
 export async function runAsCommand(
   url: string,
-  command: (args: string[]) => Promise<void>,
+  command: (args: string[]) => Promise<void> | void,
 ): Promise<void> {
   const started = process.argv[1]
   if (!started || pathToFileURL(started).href !== url) return

@@ -1,5 +1,5 @@
-// Runs squawk over every migration after the first, which builds an empty database where nothing can
-// be blocked: whether it would block users or break the code that still runs. Its findings are compared with the exceptions in test/whole/squawk.json.
+// Runs squawk over every migration after the first, whose database is empty: does it block users or break
+// running code? Findings are compared with the exceptions in test/whole/squawk.json.
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,11 +8,11 @@ import type { Finding } from './advisors.ts'
 import { migrationsIn, root } from './cli.ts'
 
 const excludedRules = [
-  // A file is one transaction: what fails part way leaves nothing.
+  // A file is one transaction, so a failure leaves nothing behind.
   'prefer-robust-stmts',
-  // The role that applies migrations has a limit of its own (2 minutes on hosted projects).
+  // The role that applies migrations has its own limit (2 minutes on hosted projects).
   'require-statement-timeout',
-  // Matters of taste, which the reviewed schema decides.
+  // Findings about matters of taste, which the review of the schema has decided.
   'prefer-bigint-over-int',
   'prefer-bigint-over-smallint',
   'prefer-text-field',
@@ -20,13 +20,13 @@ const excludedRules = [
 
 type Found = { file: string; line: number; message: string; rule_name: string }
 
-/** What squawk finds in the migrations of a folder; `object` is the migration's name. */
+/** Squawk's findings in a folder's migrations; `object` is the migration's name. */
 export async function lint(folder: string): Promise<Finding[]> {
   const files = migrationsIn(folder).slice(1)
   const alone = (name: string) => / CONCURRENTLY /.test(readFileSync(join(folder, name), 'utf8'))
   const found = [
     ...await squawk(folder, files.filter((name) => !alone(name)), ['--assume-in-transaction']),
-    // Nobody waits behind them, and a limit would only leave an index that is not valid.
+    // Migrations outside a transaction block nobody, and a limit would only leave an invalid index.
     ...await squawk(folder, files.filter(alone), ['--exclude=require-lock-timeout']),
   ]
   return found.map(({ file, line, message, rule_name: rule }) => ({
@@ -47,7 +47,7 @@ async function squawk(folder: string, files: string[], options: string[]): Promi
     ],
     { maxBuffer: 64 << 20 },
   ).catch((error) => {
-    // It ends with 1 when it found something.
+    // squawk exits with 1 if there are findings.
     if (error.code === 1 && error.stdout) return error as { stdout: string }
     throw error
   })

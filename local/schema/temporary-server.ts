@@ -1,4 +1,3 @@
-// A Postgres server for the duration of one command.
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -6,13 +5,12 @@ import { join } from 'node:path'
 import { type Postgres, startPostgres } from '../postgres/postgres.ts'
 import type { PostgresOptions } from '../postgres/server.ts'
 
-/** Runs some work on a new server with the platform in it, and removes the server afterwards. */
 export async function onTemporaryServer<T>(
   work: (server: Postgres, folder: string) => Promise<T>,
   options: Pick<PostgresOptions, 'sharedGigabytes'> = {},
 ): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'schema-'))
-  // The server may run as another user, who has to pass through.
+  // The server may run as another user, who must be able to enter the folder.
   chmodSync(folder, 0o711)
   const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   const end = () => {
@@ -20,6 +18,7 @@ export async function onTemporaryServer<T>(
     remove()
   }
   process.on('exit', end)
+  open++
   try {
     const server = await start(folder, options)
     try {
@@ -30,17 +29,20 @@ export async function onTemporaryServer<T>(
   } finally {
     process.off('exit', end)
     remove()
+    // Once no server is open, Ctrl-C is handled by whatever runs next.
+    if (--open === 0) { for (const signal of signals) process.off(signal, interrupt) }
   }
 }
 
+const signals = ['SIGINT', 'SIGTERM'] as const
+let open = 0
 let starting = 0
 let interrupted = false
 
-/** A server that is starting cannot be stopped yet, so Ctrl-C waits for it. */
+/** Starts a server. One that is still starting cannot be stopped, so Ctrl-C waits for it. */
 async function start(folder: string, options: Partial<PostgresOptions>): Promise<Postgres> {
   if (!process.listeners('SIGINT').includes(interrupt)) {
-    process.on('SIGINT', interrupt)
-    process.on('SIGTERM', interrupt)
+    for (const signal of signals) process.on(signal, interrupt)
   }
   starting++
   try {
@@ -57,10 +59,7 @@ function interrupt() {
   interrupted = true
 }
 
-/**
- * Stops a server at once and waits for it synchronously, because the process is exiting. The lock
- * file goes with the server.
- */
+/** Stops a server synchronously, because the process is exiting. It removes the lock file. */
 function kill(lock: string) {
   const pid = existsSync(lock) ? Number(readFileSync(lock, 'utf8').split('\n')[0]) : 0
   // A half-written file is empty, and 0 would mean this process group.
@@ -69,7 +68,7 @@ function kill(lock: string) {
     process.kill(pid, 'SIGQUIT')
     for (let waited = 0; waited < 5000 && existsSync(lock); waited += 20) sleep(20)
   } catch {
-    // It has ended by itself.
+    // The process has ended by itself.
   }
 }
 
@@ -77,13 +76,15 @@ function sleep(milliseconds: number) {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
 }
 
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer()
-    probe.once('error', reject)
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
+/** A free port below the range for outgoing connections, one of which could take it meanwhile. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 10_000 + Math.floor(Math.random() * 5000)
+    const isFree = await new Promise<boolean>((resolve) => {
+      const probe = createServer()
+      probe.once('error', () => resolve(false))
+      probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
     })
-  })
+    if (isFree) return port
+  }
 }

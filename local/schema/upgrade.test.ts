@@ -1,7 +1,5 @@
-/**
- * A project of the last release with its demo data, brought to the newest migration. Before there is
- * a release nobody has a project to bring anywhere: then it is one of now.
- */
+// Upgrades a project of the last release with its demo data to the newest migration. Before the first
+// release it starts from the present state.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -22,9 +20,8 @@ let server: Postgres
 let stop: () => void
 let stopped: Promise<void>
 let upgraded: string
-let kept: Map<string, string>
+let stored: Map<string, string>
 
-/** The folder of the last release's supabase/, or of today's. */
 function released(): string {
   const commit = lastRelease(root)
   if (!commit) return join(root, 'supabase')
@@ -53,7 +50,7 @@ beforeAll(async () => {
   await pushTo(upgraded, join(release, 'migrations'))
   await connected(upgraded, async (client) => {
     await client.query(readFileSync(join(release, 'seed.sql'), 'utf8'))
-    kept = await contents(client)
+    stored = await contents(client)
   })
   await pushTo(upgraded, schemaPaths.migrations)
 })
@@ -78,8 +75,9 @@ async function columnsOf(client: pg.Client): Promise<Columns> {
   return Object.fromEntries(rows.map(({ name, columns }) => [name, columns]))
 }
 
-// Rows that every project has may be changed by a migration (compare.ts looks at them), which the
-// audit then records; and what is kept of listings made anew, which the invariants hold to them.
+// These tables may differ after a migration. It may change the rows that every project has (compare.ts
+// checks them), and the audit records that; and listings' derived rows are rebuilt (the invariants check
+// them).
 const ours = [
   'audit',
   'listed_records',
@@ -96,7 +94,6 @@ const ours = [
   'error',
 ]
 
-/** Of each table with rows: how many, and a hash of what is in the columns. */
 async function contents(client: pg.Client, like?: Columns): Promise<Map<string, string>> {
   const now = await columnsOf(client)
   const found = new Map<string, string>()
@@ -114,19 +111,19 @@ async function contents(client: pg.Client, like?: Columns): Promise<Map<string, 
 
 test('MIG-01 rows are unchanged in the columns that remain', async () => {
   const columns = Object.fromEntries(
-    [...kept].map(([table, text]) => [table, text.split(' ').slice(2).join(' ').split(',')]),
+    [...stored].map(([table, text]) => [table, text.split(' ').slice(2).join(' ').split(',')]),
   )
   const after = await connected(upgraded, (client) => contents(client, columns))
-  expect(kept.size).toBeGreaterThan(15)
+  expect(stored.size).toBeGreaterThan(15)
   for (const [table, text] of after) {
-    expect.soft(`${table} ${text}`).toBe(`${table} ${kept.get(table)}`)
+    expect.soft(`${table} ${text}`).toBe(`${table} ${stored.get(table)}`)
   }
-  expect([...after.keys()].sort()).toEqual([...kept.keys()].sort())
+  expect([...after.keys()].sort()).toEqual([...stored.keys()].sort())
 })
 
 test('MIG-01 all invariants hold', async () => {
   await connected(upgraded, async (client) => {
-    // A server for the length of a test need not be durable.
+    // A server for one test need not be durable.
     for (const { id, says, sql } of invariants.filter(({ id }) => id !== 'I-27')) {
       expect.soft((await client.query(sql)).rows, `${id} ${says}`).toEqual([])
     }

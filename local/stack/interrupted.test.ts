@@ -1,4 +1,3 @@
-// Ctrl-C at any moment of a start: everything ends, nothing is half made, and the next start has its data.
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -26,7 +25,7 @@ describe.runIf(process.platform !== 'win32')('Ctrl-C', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  /** Starts a stack and interrupts it, as a terminal does every process of it: some time after it has said that. */
+  /** Starts a stack and interrupts all its processes like a terminal, some time after this output. */
   async function interrupted(said: string, later = 0) {
     const stack = running = start(settings, { group: true })
     await waitUntil(
@@ -37,7 +36,7 @@ describe.runIf(process.platform !== 'win32')('Ctrl-C', () => {
     const parts = descendants(stack.child.pid!)
     process.kill(-stack.child.pid!, 'SIGINT')
     const { code, err, out } = await stack.ended
-    // Node itself, before any of our code runs, ends by the signal.
+    // Before any of our code runs, Node itself ends by the signal.
     expect(code === 0 || out === '').toBe(true)
     expect(err).not.toMatch(/\n\s+at /)
     const pids = new Set(parts.map(({ pid }) => pid))
@@ -58,11 +57,13 @@ describe.runIf(process.platform !== 'win32')('Ctrl-C', () => {
     (select count(*)::int from public.media where bucket <> 'documents') as pictures`
 
   test('CRASH-05 in the first start, and in later ones', async () => {
-    const moments = bulk(12, 2)
+    const interruptions = bulk(12, 2)
     await interrupted('', 0)
     await interrupted('cluster made')
-    // While it migrates, and while it loads the demo data.
-    for (let i = 0; i < moments; i++) await interrupted('database on', 300 + (i * 4000) / moments)
+    // These interruptions come during the migration and while the demo data is loaded.
+    for (let i = 0; i < interruptions; i++) {
+      await interrupted('database on', 300 + (i * 4000) / interruptions)
+    }
     await interrupted('applied', 1000)
     for (const said of ['demo data', 's  ready']) await interrupted(said)
     let stack = running = start(settings)
@@ -72,7 +73,7 @@ describe.runIf(process.platform !== 'win32')('Ctrl-C', () => {
     expect(before.objects).toBeGreaterThan(before.pictures)
     stack.child.kill('SIGINT')
     expect(await stack.ended).toMatchObject({ code: 0 })
-    for (let i = 0; i < moments; i++) await interrupted('', 300 + (i * 1500) / moments)
+    for (let i = 0; i < interruptions; i++) await interrupted('', 300 + (i * 1500) / interruptions)
     await interrupted('services ready')
     stack = running = start(settings)
     await ready(stack, folder)

@@ -8,7 +8,7 @@ type Owner = { pid: number; born: string }
 
 const fileOf = (dataDir: string) => join(dataDir, 'supervisor.lock')
 
-/** Locks the data folder for this process; a lock left behind by a killed process is replaced. */
+/** Locks the data folder for this process; a killed process's lock is replaced. */
 export function takeLock(dataDir: string): { release: () => void; leftover: boolean } {
   mkdirSync(dataDir, { recursive: true })
   const path = fileOf(dataDir)
@@ -18,7 +18,7 @@ export function takeLock(dataDir: string): { release: () => void; leftover: bool
     writeFileSync(mine, JSON.stringify({ pid: process.pid, born: startTimeOf(process.pid) }))
     for (;;) {
       try {
-        // Of two processes that try at once exactly one makes the link, and never half-written.
+        // If two processes try at once, exactly one creates the link, never half-written.
         linkSync(mine, path)
         return { release: () => rmSync(path, { force: true }), leftover }
       } catch (error) {
@@ -35,7 +35,6 @@ export function takeLock(dataDir: string): { release: () => void; leftover: bool
   }
 }
 
-/** Throws if a running stack uses the folder. */
 export function assertNotRunning(dataDir: string): void {
   const owner = ownerOf(dataDir)
   if (!owner || startTimeOf(owner.pid) !== owner.born || owner.born === '') return

@@ -1,30 +1,39 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { adviceOn } from '../config/system-errors.ts'
 import { UserError } from '../config/user-error.ts'
-import { errorLines, remoteFlag, retryOnLockTimeout, supabase } from '../schema/cli.ts'
+import { hasOtherBaseline } from '../schema/baseline.ts'
+import {
+  errorLines,
+  migrationsIn,
+  projectMigrations,
+  remoteFlag,
+  retryOnLockTimeout,
+  supabase,
+} from '../schema/cli.ts'
 import { root } from '../config/settings.ts'
 import type { Stack } from '../config/stack.ts'
 import { storeDemoFiles } from '../demo/files.ts'
 
 type Say = (line: string) => void
 
-const folder = join(root, 'supabase', 'migrations')
-
-/** Versions of the migrations that the project has, in order. */
 function projectVersions(): string[] {
-  if (!existsSync(folder)) return []
-  return readdirSync(folder).flatMap((name) => /^(\d+)_.*\.sql$/.exec(name)?.[1] ?? []).sort()
+  return migrationsIn(projectMigrations).map((name) => name.split('_')[0]!)
 }
 
-/** Applies pending migrations by the official CLI and enables the facade's role. */
 export async function migrate(stack: Stack, say: Say): Promise<void> {
   const client = new pg.Client({ connectionString: stack.databaseUrl('supabase_admin') })
-  // A database that ends fails the next query; without this it would end the supervisor.
+  // A connection that ends fails the next query; without this it would end the supervisor.
   client.on('error', () => {})
   await client.connect()
   try {
+    if (await hasOtherBaseline(client)) {
+      throw new UserError(
+        'supabase/migrations has been made anew since this database was made: "npm run reset" starts ' +
+          'over with an empty one.',
+      )
+    }
     const done = new Set(await appliedVersions(client))
     const pending = projectVersions().filter((version) => !done.has(version))
     if (pending.length > 0) {
@@ -55,18 +64,18 @@ async function push(stack: Stack) {
   mkdirSync(home, { recursive: true })
   const args = ['db', 'push', '--yes', '--include-all', '--workdir', root]
   const url = remoteFlag(stack.databaseUrl('postgres'))
-  // A home of its own: the CLI keeps state there, and must find no linked project.
+  // The CLI gets a home folder of its own, because it stores state there and must find no linked project.
   const result = await retryOnLockTimeout(() => supabase([...args, url], { HOME: home }))
   if (result.code === 0) return
   const said = errorLines(result)
   const advice = adviceOn(said, stack.dataDir) ??
-    'If they were regenerated since the last start, "npm run reset" starts over with an empty database.'
+    '"npm run reset" starts over with an empty database.'
   throw new UserError(
     `The migrations do not apply; nothing of the failing one was kept. ${advice}\n\n${said}`,
   )
 }
 
-/** The facade's role is created by a migration, which knows no password. */
+/** Sets the password of the facade's role: a migration creates the role but knows no password. */
 async function enableFacadeRole(client: pg.Client, stack: Stack) {
   const { rows } = await client.query("select from pg_roles where rolname = 'facade'")
   if (rows.length === 0) return
@@ -95,10 +104,10 @@ async function setRates(client: pg.Client, stack: Stack, say: Say) {
 
 const seeds = ['seed.sql', 'seed_life.sql'].map((name) => join(root, 'supabase', name))
 
-/** Demo data, once in the life of a database: a start with SEED=none counts too. */
+/** Once per database. A start with SEED=none is recorded too, so that a later start does not load it. */
 async function seed(client: pg.Client, stack: Stack, say: Say) {
   if (projectVersions().length === 0 || !seeds.every(existsSync)) return
-  // The table in which the official CLI records the same.
+  // The official CLI records the same in this table.
   const name = 'supabase_migrations.seed_files'
   if (await exists(client, name)) {
     const { rowCount } = await client.query(`select from ${name}`)
@@ -112,7 +121,7 @@ async function seed(client: pg.Client, stack: Stack, say: Say) {
        ${demo ? seeds.map((file) => readFileSync(file, 'utf8')).join(';') : ''};
        insert into ${name} (path, hash) values ('supabase/seed.sql', '${stack.seed}');`,
       async () => {
-        // Files are put where the stand-in for Storage keeps them; the real one has places of its own.
+        // Files go to the stand-in's folder; the real Storage has its own.
         if (demo && !stack.realStorage) await storeDemoFiles(client, stack)
       },
     )
@@ -131,7 +140,6 @@ async function seed(client: pg.Client, stack: Stack, say: Say) {
   }
 }
 
-/** In one transaction, with the rights that migrations have. */
 async function asPostgres(client: pg.Client, sql: string, andThen = async () => {}) {
   try {
     await client.query(

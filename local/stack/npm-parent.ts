@@ -1,12 +1,11 @@
-// A stack that npm started ends with npm, which does not end its children when it is killed.
+// A stack started by npm ends with npm, which does not end its children when killed.
 import { commandOf, parentOf, startTimeOf } from '../processes/process-info.ts'
 
-/** Calls back once npm is gone, in whatever way. Does nothing if npm did not start this process. */
 export function onNpmExit(ended: () => void): void {
   if (!process.env.npm_lifecycle_event) return
   const parent = process.ppid
   const watched = [parent]
-  // Some systems leave the shell between npm and what it runs.
+  // Some systems run a shell between npm and its command.
   if (/^(\S*\/)?\w*sh -c /.test(commandOf(parent))) watched.push(parentOf(parent))
   const born = watched.map(startTimeOf)
   const timer = setInterval(() => {

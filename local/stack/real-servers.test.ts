@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import pg from 'pg'
-import { describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { get } from 'node:http'
 import { realDataApiSettings } from '../data-api/real-proxy.ts'
 import { realRealtimeSettings } from '../realtime/real-proxy.ts'
@@ -14,11 +14,11 @@ import { addKey } from '../config/signing-keys.ts'
 import { root } from '../config/settings.ts'
 import { readStack } from '../config/stack.ts'
 import { realStorageSettings } from '../storage/real-proxy.ts'
+import { bulk, isNightly } from '../../test/support/nightly.ts'
 import { freePorts, startStack } from '../../test/support/stack.ts'
 import { ready, start } from '../../test/support/stack-program.ts'
 import { waitUntil } from '../../test/support/wait.ts'
 
-/** A stack that does not run, with a key that signs and one that waits. */
 async function described() {
   const folder = mkdtempSync(join(tmpdir(), 'property-real-'))
   await addKey(folder, 'current')
@@ -53,7 +53,7 @@ describe('a real server in place of a stand-in', () => {
       GOTRUE_EXTERNAL_APPLE_SKIP_NONCE_CHECK: 'false',
       GOTRUE_RATE_LIMIT_OTP: '1000000',
     })
-    // Exactly one key signs; of the others only the public half is told.
+    // Exactly one key signs; of the others only the public half is passed.
     const keys = JSON.parse(settings.GOTRUE_JWT_KEYS!)
     expect(keys.map((key: { d?: string; key_ops: string[] }) => [key.key_ops, 'd' in key]))
       .toEqual([[['sign', 'verify'], true], [['verify'], false]])
@@ -115,7 +115,7 @@ describe('a real server in place of a stand-in', () => {
       expect(claimsOf(asService.headers)).toMatchObject({ role: 'service_role' })
       const asGuest = await heard({ apikey: stack.publishableKey, 'sb-forwarded-for': '1.2.3.4' })
       expect(claimsOf(asGuest.headers)).toMatchObject({ role: 'anon' })
-      // Only a server that has the secret key names another address than its own.
+      // Only a server with the secret key may send an address other than its own.
       expect(asGuest.headers['sb-forwarded-for']).toBe('127.0.0.1')
       const asUser = await heard({ apikey: stack.publishableKey, authorization: 'Bearer a.b.c' })
       expect(asUser.headers.authorization).toBe('Bearer a.b.c')
@@ -177,44 +177,58 @@ describe('a real server in place of a stand-in', () => {
   })
 })
 
-test('the real Storage has none of the pictures of the demo, and the start says so', async () => {
-  const { folder, storage } = echo()
-  const LOCAL_DATA = mkdtempSync(join(tmpdir(), 'property-real-'))
-  const PORT = String(await freePorts())
-  const stack = start({ PORT, LOCAL_DATA, SEED: 'demo', REAL_STORAGE: storage })
-  try {
-    const { baseUrl } = await ready(stack, LOCAL_DATA)
-    expect(stack.said.out).toContain('demo data loaded, without pictures and papers')
-    const { items } = await (await fetch(`${baseUrl}/search?areaIds=salmiya&limit=20`)).json()
-    expect(items.length).toBe(20)
-    expect(JSON.stringify(items)).not.toContain('/storage/v1/')
-  } finally {
-    stack.child.kill('SIGINT')
-    await stack.ended
-    for (const each of [folder, LOCAL_DATA]) rmSync(each, { recursive: true })
-  }
-})
+test.runIf(isNightly)(
+  'the real Storage has none of the pictures of the demo, and the start says so',
+  async () => {
+    const { folder, storage } = echo()
+    const LOCAL_DATA = mkdtempSync(join(tmpdir(), 'property-real-'))
+    const PORT = String(await freePorts())
+    const stack = start({ PORT, LOCAL_DATA, SEED: 'demo', REAL_STORAGE: storage })
+    try {
+      const { baseUrl } = await ready(stack, LOCAL_DATA)
+      expect(stack.said.out).toContain('demo data loaded, without pictures and papers')
+      const { items } = await (await fetch(`${baseUrl}/search?areaIds=salmiya&limit=20`)).json()
+      expect(items.length).toBe(20)
+      expect(JSON.stringify(items)).not.toContain('/storage/v1/')
+    } finally {
+      stack.child.kill('SIGINT')
+      await stack.ended
+      for (const each of [folder, LOCAL_DATA]) rmSync(each, { recursive: true })
+    }
+  },
+)
 
 describe('the real Auth as a child of the stack', () => {
-  /** What answers on the port of Auth, by its process id. */
   const answering = async (port: number) =>
     Number((await (await fetch(`http://127.0.0.1:${port + 4}/`)).json()).pid)
+
+  // The second test finds the database of the first.
+  const data = mkdtempSync(join(tmpdir(), 'property-real-'))
+  afterAll(() => rmSync(data, { recursive: true, force: true }))
+
+  async function started(port: number, auth: string) {
+    const stack = start({ PORT: String(port), REAL_AUTH: auth, LOCAL_DATA: data })
+    await ready(stack, data)
+    return stack
+  }
+  async function stopped(stack: ReturnType<typeof start>) {
+    stack.child.kill('SIGTERM')
+    expect(await stack.ended).toMatchObject({ code: 0 })
+  }
 
   test('that outlived everybody is ended, and follows new keys', async () => {
     const { folder, auth } = echo()
     const port = await freePorts()
-    const settings = { PORT: String(port), REAL_AUTH: auth, NODE_ENV: 'test' }
-    const data = mkdtempSync(join(tmpdir(), 'property-real-'))
-    let stack = await startStack({ ...settings, LOCAL_DATA: data })
+    let stack = await started(port, auth)
     try {
       const { pid: supervisor } = JSON.parse(readFileSync(join(data, 'supervisor.lock'), 'utf8'))
       const orphan = await answering(port)
       const keeper = parentOf(orphan)
-      // Everybody at once, but Auth itself and the database.
+      // Kills the supervisor and the parent of Auth, so that Auth and the database outlive the stack.
       for (const pid of [supervisor, keeper]) process.kill(pid, 'SIGKILL')
       expect(await answering(port)).toBe(orphan)
       rmSync(join(data, 'stack.json'))
-      stack = await startStack({ ...settings, LOCAL_DATA: data })
+      stack = await started(port, auth)
       const next = await answering(port)
       expect(next).not.toBe(orphan)
       expect(startTimeOf(orphan)).toBe('')
@@ -222,7 +236,7 @@ describe('the real Auth as a child of the stack', () => {
       await addKey(data)
       await waitUntil('Auth has read the new key', async () => await answering(port) !== next)
     } finally {
-      await stack.stop()
+      await stopped(stack)
       rmSync(folder, { recursive: true })
     }
   })
@@ -230,22 +244,22 @@ describe('the real Auth as a child of the stack', () => {
   test('that does not end by itself is ended: for new keys, and with the stack meanwhile', async () => {
     const { folder, stubborn } = echo()
     const port = await freePorts()
-    const stack = await startStack({ PORT: String(port), REAL_AUTH: stubborn, NODE_ENV: 'test' })
+    const stack = await started(port, stubborn)
     const asked = () =>
-      readFileSync(join(stack.folder, 'logs', 'auth.log'), 'utf8').split('asked to end').length - 1
+      readFileSync(join(data, 'logs', 'auth.log'), 'utf8').split('asked to end').length - 1
     const first = await answering(port)
     let next = first
     try {
-      await addKey(stack.folder)
+      await addKey(data)
       await waitUntil('Auth has read the new key', async () => {
         next = await answering(port).catch(() => first)
         return next !== first
       })
       expect(startTimeOf(first)).toBe('')
-      await addKey(stack.folder)
+      await addKey(data)
       await waitUntil('the next one is asked to end', () => asked() === 2)
     } finally {
-      await stack.stop()
+      await stopped(stack)
       rmSync(folder, { recursive: true })
     }
     expect(startTimeOf(next)).toBe('')
@@ -253,14 +267,14 @@ describe('the real Auth as a child of the stack', () => {
 })
 
 test.each(
-  [['auth', 4], ['realtime', 12], ['realtime', 13]] as const,
-)('the real %s does not share PORT + %i with anything else, nor end it', async (part, place) => {
+  ([['realtime', 13], ['auth', 4], ['realtime', 12]] as const).slice(0, bulk(3, 1)),
+)('the real %s does not share PORT + %i with anything else, nor end it', async (part, index) => {
   const { folder, ...parts } = echo()
   const port = await freePorts()
-  const other = createServer((socket) => socket.end()).listen(port + place, '127.0.0.1')
+  const other = createServer((socket) => socket.end()).listen(port + index, '127.0.0.1')
   await once(other, 'listening')
   const data = mkdtempSync(join(tmpdir(), 'property-real-'))
-  // A note of one that has this id and folder, but began at another time.
+  // A note with this id and folder, but another start time.
   writeFileSync(
     join(data, `real-${part}.json`),
     JSON.stringify({ pid: process.pid, born: '1', dataDir: data }),
@@ -274,7 +288,7 @@ test.each(
   const logs = () => readFileSync(join(data, 'logs', `${part}.log`), 'utf8')
   try {
     await expect(startStack(settings)).rejects.toThrow()
-    expect(logs()).toContain(`something else answers on port ${port + place}`)
+    expect(logs()).toContain(`something else answers on port ${port + index}`)
   } finally {
     other.close()
     rmSync(folder, { recursive: true })
@@ -287,7 +301,7 @@ const claims = (token: string) =>
 
 const claimsOf = ({ authorization }: { authorization: string }) => claims(authorization)
 
-/** What stands for the binaries here: makes tables as their owners and says what it is asked. */
+/** Replaces the real binaries: creates tables as their owners and records requests. */
 function echo() {
   const folder = mkdtempSync(join(tmpdir(), 'property-echo-'))
   const write = (name: string, script: string) => {
@@ -331,14 +345,14 @@ function echo() {
       asked + `
       createServer(say).listen(env.PGRST_SERVER_PORT, env.PGRST_SERVER_HOST)`,
     ),
-    // A folder, built.
+    // A built folder.
     storage: dirname(dirname(dirname(write(
       'dist/start/server.js',
       asked + `
       tables(env.DATABASE_URL, 'storage', '4-storage.sql', 'migrations')
         .then(() => createServer(say).listen(env.SERVER_PORT, env.SERVER_HOST))`,
     )))),
-    // Of a release; asked to migrate it has nothing to do.
+    // A release; its migration has nothing to do.
     realtime: dirname(dirname(write(
       'bin/realtime',
       asked + `

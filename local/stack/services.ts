@@ -1,6 +1,5 @@
-// One process for the light parts: the proxy, Auth and Storage behind it
-// (password hashing has its own threads), the inbox, the workers of the functions and the clock of
-// the jobs.
+// One process for the light parts: the proxy with Auth and Storage (password hashing has its own threads),
+// the inbox, the functions' workers and the jobs' clock.
 import { createServer } from 'node:net'
 import { openAuth } from '../auth/server.ts'
 import { close, endWithSupervisor, listen, readyLine } from '../processes/lifecycle.ts'
@@ -37,7 +36,7 @@ const inbox = openInbox()
 void workers.acquire('api').then(({ release }) => release(), () => {})
 await listen(inbox, stack.ports.inbox)
 await listen(proxy, stack.ports.api)
-// Whoever connects there is the proxy's like any other.
+// Connections to that port are handed to the proxy like any other.
 const outside = createServer((socket) => proxy.emit('connection', socket))
 if (stack.host) await listen(outside, stack.ports.api, stack.host)
 const stopClock = startClock(stack)
@@ -68,9 +67,9 @@ function startClock({ url, secrets, config }: Stack): () => void {
     }
   }
   const minutely = setInterval(() => void call('jobs'), 60_000)
-  // What people wait for, push notifications above all. Never two calls at once.
+  // The jobs that people wait for, above all pushes. Two calls never run at once.
   let busy = false
-  // All jobs at the start: a stack that was stopped for long has much to catch up on.
+  // All jobs run at the start, because a stack that was stopped for long has much to catch up on.
   let begun = false
   const often = setInterval(async () => {
     if (busy) return

@@ -1,5 +1,4 @@
-// The embedded stack as a program: how it starts, refuses, recovers and stops. Each test has stacks of
-// its own, on free ports and in folders that go afterwards.
+// Each test has its own stacks on free ports, in temporary folders.
 import { randomUUID } from 'node:crypto'
 import {
   cpSync,
@@ -54,7 +53,7 @@ describe('a running stack', () => {
     return await client.query(text).finally(() => client.end())
   }
   const serves = async () => {
-    // A call of Auth that reads the database and has no rate: a sign-in, asked this often, is 429.
+    // This call of Auth reads the database without a rate; repeated sign-ins would be 429.
     const users = await fetch(`${described.url}/auth/v1/admin/users?per_page=1`, {
       headers: { apikey: described.secretKey },
     })
@@ -134,7 +133,7 @@ describe('a running stack', () => {
     expect(page).not.toMatch(/(src|href)="https?:/)
   })
 
-  // What a full disk says to whoever writes is what /dev/full says.
+  // /dev/full behaves like a full disk.
   test.runIf(existsSync('/dev/full'))('CRASH-06 a full disk for logs stops no part', async () => {
     const logs = join(folder, 'logs')
     const names = readdirSync(logs)
@@ -236,7 +235,7 @@ describe('a running stack', () => {
     expect(await stack.ended).toMatchObject({ code: 0 })
   })
 
-  // Every address of 127.0.0.0/8 is there on Linux alone.
+  // Only Linux has every address of 127.0.0.0/8.
   test.runIf(process.platform === 'linux')(
     'HOST lets phones in, and addresses follow',
     async () => {
@@ -245,7 +244,8 @@ describe('a running stack', () => {
       const phone = '127.0.0.2'
       stack = start({ ...settings, HOST: phone })
       expect((await ready(stack, folder)).url).toBe(at('127.0.0.1'))
-      // The API is reached there and on this machine; the inbox, the database and Studio only here.
+      // On the phone's address only the API is reachable; on this machine also the inbox, the database
+      // and Studio.
       for (const host of [phone, '127.0.0.1']) expect(await answers(at(host))).toBe(true)
       for (const more of [1, 2, 3]) expect(await answers(at(phone, more))).toBe(false)
       expect(await answers(at('127.0.0.3'))).toBe(false)
@@ -283,7 +283,7 @@ describe('a running stack', () => {
       stack = start(settings)
       await ready(stack, folder)
       expect(await answers(at(phone))).toBe(false)
-      // The session is good at any address.
+      // The session is valid at either address.
       await waitUntil('the picture has the address of now', async () => {
         const me =
           await (await fetch(`${api('127.0.0.1')}/auth/me`, { headers: { authorization } }))
@@ -307,7 +307,6 @@ describe('a running stack', () => {
 })
 
 describe('a start that cannot succeed reports why in a sentence', () => {
-  /** One sentence or two, no stack, and an exit code that is not 0. */
   async function refused(settings: Settings, words: RegExp, cwd?: string) {
     const { code, err } = await run('local/start.ts', settings, { cwd }).ended
     expect(err).toMatch(words)

@@ -1,5 +1,5 @@
-// Starts the parts of the embedded stack, keeps them running and stops them. It hosts none of them:
-// whatever happens inside a part, this process stays free to start it again.
+// Starts the embedded stack's parts, restarts them and stops them. It hosts none of them, so that it can
+// always restart one.
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
@@ -37,21 +37,20 @@ const log = (line: string) => {
 let stopping: Promise<void> | undefined
 const toStop: (() => Promise<void> | void)[] = []
 
-/** Stops everything in the reverse order of its start, once; what was just being started as well. */
+/** Stops everything once, in reverse order of its start, including a part that is just starting. */
 function stop(): Promise<void> {
   return stopping ??= (async () => {
     for (let next = toStop.pop(); next; next = toStop.pop()) await next()
   })()
 }
 
-/** Waits for a step of the start, after which no other is taken if somebody has asked to stop. */
+/** Waits for a step of the start; no further step follows once a stop is requested. */
 async function step<T>(work: Promise<T>): Promise<T> {
   const result = await work
   if (stopping) throw new Error('It is being stopped.')
   return result
 }
 
-/** Runs the stack until it is stopped. */
 export async function run(): Promise<void> {
   const settings = readSettings(process.env)
   const { dataDir } = settings
@@ -63,7 +62,7 @@ export async function run(): Promise<void> {
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stopAndExit)
   onNpmExit(stopAndExit)
-  // The reader of our output may go away first.
+  // The reader of our output may end first.
   process.stdout.on('error', () => {})
   process.stderr.on('error', () => {})
   try {
@@ -80,13 +79,13 @@ async function start(settings: Settings, leftover: boolean) {
   const { dataDir, ports, host, countCalls, replica } = settings
   const described = join(dataDir, 'stack.json')
   rmSync(described, { force: true })
-  // The real servers keep more connections open than the stand-ins; where commits wait for a replica,
-  // whose queries may hold it up for a second, all are open at once.
+  // The real servers keep more connections than the stand-ins. If commits wait for a replica, whose queries
+  // may delay it for a second, all are open at once.
   const { realAuth, realStorage, realRealtime, realDataApi } = settings
   const some = realAuth || realStorage || realRealtime || realDataApi
   const connections = some || replica === 'synchronous' ? 100 : undefined
   await step(stopLeftoverServer(dataDir, log, 'replica'))
-  // The parts of a killed supervisor end by themselves, all of them after this time.
+  // A killed supervisor's parts end by themselves after this time.
   await step(requirePorts(portsToCheck(settings), leftover ? longestStop + 5000 : 0))
   if (host) await step(requireHost(host, ports.api))
 
@@ -101,7 +100,7 @@ async function start(settings: Settings, leftover: boolean) {
   if (leftover) await step(waitForNoReplica(dataDir, ports.database))
   await step(ensureKeys(dataDir))
   const stack = readStack(process.env)
-  // Real servers create their tables themselves, and the migrations write into them.
+  // Real servers create their own tables, which the migrations write into.
   await startAll([
     ...(stack.realAuth ? [nodeProgram(stack, 'auth', '../auth/real-server.ts')] : []),
     ...(stack.realStorage ? [nodeProgram(stack, 'storage', '../storage/real-server.ts')] : []),
@@ -131,14 +130,30 @@ async function startReplicaOf(stack: Stack, connections?: number) {
   toStop.push(() => part.stop())
   await step(part.start())
   log(`replica on port ${ports.replica}`)
-  // As pg_cron does on a hosted project.
-  const beat = () => query(stack, 'select private.beat()')
+  // Records the time, as pg_cron does on a hosted project, over one connection that is kept.
+  const { default: pg } = await import('pg')
+  const pool = new pg.Pool({
+    connectionString: stack.databaseUrl('supabase_admin'),
+    max: 1,
+    idleTimeoutMillis: 0,
+  })
+  pool.on('error', () => {})
+  let busy = false
+  const beat = async () => {
+    // A commit may wait long for the replica.
+    if (busy) return
+    busy = true
+    await attempt('select private.beat()', (text) => pool.query(text))
+    busy = false
+  }
   await step(beat())
   const clock = setInterval(() => void beat(), 1000)
-  toStop.push(() => clearInterval(clock))
+  toStop.push(() => {
+    clearInterval(clock)
+    void pool.end().catch(() => {})
+  })
 }
 
-/** Starts child processes and keeps them running. */
 async function startAll(programs: Program[]) {
   const parts = programs.map((program) =>
     new SupervisedProcess(program.name, () => launch(program), log)
@@ -159,7 +174,6 @@ const nodeProgram = ({ dataDir }: Stack, name: string, file: string, quiet = fal
   quiet,
 })
 
-/** The child processes besides the database. */
 function childPrograms(stack: Stack): Program[] {
   return [
     ...(stack.lateSeed === undefined
@@ -180,8 +194,8 @@ function childPrograms(stack: Stack): Program[] {
 }
 
 /**
- * Where something will listen, but for what looks for itself: Postgres says that its port is taken, and a real
- * server may have outlived everybody (processes/real-server.ts).
+ * The ports to check, except for parts that check themselves: Postgres reports its port, and a real server
+ * may have outlived its stack (processes/real-server.ts).
  */
 function portsToCheck(settings: Settings): Partial<Ports> {
   const { api, studio, inbox, auth, dataApi, realtime, storage, ...some } = settings.ports
@@ -215,7 +229,6 @@ async function requirePorts(ports: Partial<Ports>, patience: number) {
 
 const isFree = (port: number) => probed(port, '127.0.0.1').then((fault) => fault === undefined)
 
-/** The code of what keeps a server from listening there. */
 function probed(port: number, host: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     const probe = createServer()
@@ -237,19 +250,24 @@ async function requireHost(host: string, port: number) {
   )
 }
 
-/** What fails is logged, and done by the next. */
+/** A failure is logged, and the next call makes up for it. */
+async function attempt(text: string, run: (text: string) => Promise<unknown>) {
+  try {
+    await run(text)
+  } catch (error) {
+    log(`${text}: ${(error as Error).message}`)
+  }
+}
+
 async function query(stack: Stack, text: string) {
   const { default: pg } = await import('pg')
   const client = new pg.Client({ connectionString: stack.databaseUrl('supabase_admin') })
   client.on('error', () => {})
-  try {
+  await attempt(text, async () => {
     await client.connect()
     await client.query(text)
-  } catch (error) {
-    log(`${text}: ${(error as Error).message}`)
-  } finally {
-    await client.end().catch(() => {})
-  }
+  })
+  await client.end().catch(() => {})
 }
 
 function printSummary(stack: Stack) {
@@ -274,7 +292,6 @@ function printSummary(stack: Stack) {
   console.log('\n  Ctrl-C stops everything; the data stays. "npm run reset" starts over.')
 }
 
-/** The accounts of the demo data, as local/demo/accounts.json names them. */
 function demoAccounts(stack: Stack): string[] {
   const file = new URL('../demo/accounts.json', import.meta.url)
   if (stack.seed !== 'demo' || !existsSync(file)) return []

@@ -1,4 +1,3 @@
-// Buckets and their settings, with the rights of the caller (usually the secret key).
 import type { Tx } from '../postgres/pool.ts'
 import { asCaller } from './database.ts'
 import {
@@ -33,7 +32,7 @@ const sizes: Record<string, number> = { b: 1, kb: 1e3, mb: 1e6, gb: 1e9 }
 function limitIn(value: unknown, most: number): number | null {
   if (value === null) return null
   const [, count, unit] = /^(\d+(?:\.\d+)?)([kmg]?b)$/i.exec(String(value)) ?? []
-  // Only three digits count, as in the real Storage.
+  // Only the first three digits are used, as in the real Storage.
   const bytes = count ? Number(Number(count).toPrecision(3)) * sizes[unit!.toLowerCase()]! : value
   if (!Number.isInteger(Number(bytes)) || Number(bytes) < 0) {
     throw badField('body/file_size_limit must match a schema in anyOf')
@@ -53,7 +52,6 @@ function typesIn(value: unknown): string[] | null {
   return types
 }
 
-/** The bucket settings in a body, as columns and values. */
 function settingsIn(body: Record<string, unknown>, { limit }: Context) {
   const settings: Record<string, unknown> = {}
   if (body.public !== undefined) settings.public = body.public === true
@@ -66,7 +64,6 @@ function settingsIn(body: Record<string, unknown>, { limit }: Context) {
   return settings
 }
 
-/** /bucket and the paths below it. */
 export async function buckets(context: Context, request: StorageRequest, rest: string) {
   const { method } = request
   const [, id, act] = /^\/?([^/]*)(?:\/(empty))?$/.exec(rest) ?? []
@@ -163,7 +160,7 @@ async function remove(context: Context, request: StorageRequest, id: string) {
   answer(request, 200, { message: 'Successfully deleted' })
 }
 
-/** Milliseconds before a bucket is emptied, which a hosted project queues. */
+/** Milliseconds before a bucket is emptied, because a hosted project queues that work. */
 const queue = 300
 
 async function empty(context: Context, request: StorageRequest, id: string) {

@@ -2,13 +2,12 @@ import type pg from 'pg'
 import { transaction, type Tx } from '../postgres/pool.ts'
 import type { Claims } from '../config/signing-keys.ts'
 
-/** The caller: a database role and the claims of their token. */
 export type Caller = { role: string; claims: Claims }
 
 type Options = {
   /** The operation that policies see, such as storage.object.upload. */
   operation: string
-  /** Rolls back: only to learn whether it would be allowed. */
+  /** Rolls back, to learn only whether it would be allowed. */
   undone?: boolean
 }
 

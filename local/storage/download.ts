@@ -1,4 +1,3 @@
-// Downloads: by public URL, with the caller's rights, or by signed URL.
 import { pipeline } from 'node:stream/promises'
 import { asCaller } from './database.ts'
 import { badField, badRange, noBucket, noObject } from './errors.ts'
@@ -27,7 +26,7 @@ async function findObject({ pool }: Context, { bucket, key }: ObjectRef): Promis
   return rows[0]
 }
 
-/** With the caller's rights: hidden and missing objects look the same. */
+/** Uses the caller's rights: hidden and missing objects look the same. */
 export async function readObject(
   { pool }: Context,
   { caller }: StorageRequest,
@@ -44,7 +43,6 @@ export async function readObject(
   return rows[0]
 }
 
-/** An object of a public bucket, whatever the token, or one that the caller may see. */
 async function objectFor(
   context: Context,
   request: StorageRequest,
@@ -57,12 +55,10 @@ async function objectFor(
   return await readObject(context, request, ref, 'storage.object.get_authenticated')
 }
 
-/** GET and HEAD /object/public/…, /object/authenticated/… and /object/… */
 export async function download(context: Context, request: StorageRequest, path: string) {
   await serve(context, request, await objectFor(context, request, objectRef(path)))
 }
 
-/** GET and HEAD /object/sign/:bucket/:path?token= */
 export async function downloadSigned(context: Context, request: StorageRequest, path: string) {
   const ref = objectRef(path)
   const { exp } = await context.signer.verify(tokenIn(request), urlOf(ref), 'download')
@@ -78,7 +74,6 @@ export function tokenIn({ query }: StorageRequest): string {
 
 export const urlOf = ({ bucket, key }: ObjectRef) => `${bucket}/${key}`
 
-/** GET and HEAD /object/info/… */
 export async function info(context: Context, request: StorageRequest, path: string) {
   const object = await objectFor(context, request, objectRef(path))
   const { metadata } = object
@@ -101,7 +96,6 @@ export async function info(context: Context, request: StorageRequest, path: stri
   })
 }
 
-/** POST /object/sign/:bucket/:path */
 export async function sign(context: Context, request: StorageRequest, path: string) {
   const seconds = expiresIn(await readJson(request))
   const ref = objectRef(path)
@@ -110,7 +104,6 @@ export async function sign(context: Context, request: StorageRequest, path: stri
   answer(request, 200, { signedURL: await signedUrl(context, ref, seconds) })
 }
 
-/** POST /object/sign/:bucket with { paths } */
 export async function signMany(context: Context, request: StorageRequest, bucket: string) {
   const body = await readJson(request)
   const seconds = expiresIn(body)
@@ -159,7 +152,7 @@ async function serve(
   const { size, mimetype, eTag, lastModified } = object.metadata
   const head = method === 'HEAD'
   const disposition = dispositionOf(request)
-  // HEAD reads only the row, and so ignores ranges and what the client has cached.
+  // HEAD reads only the row, so it ignores ranges and caches.
   if (!head && isUnchanged(request, object)) return void response.writeHead(304).end()
   const range = head || raw.headers.range === undefined
     ? undefined
@@ -189,7 +182,7 @@ function cacheControlOf({ raw, method }: StorageRequest, { metadata }: StoredObj
   return `${metadata.cacheControl}, ${stale}`
 }
 
-/** Understands a single tag, not a list, or a time. */
+/** Understands a single tag or a time, but no list. */
 function isUnchanged({ raw }: StorageRequest, { metadata }: StoredObject): boolean {
   const { 'if-none-match': tag, 'if-modified-since': since } = raw.headers
   if (tag) return tag === metadata.eTag

@@ -1,5 +1,4 @@
-// Storage's error responses. The HTTP status is 400 for nearly all of them; the body holds the
-// actual one.
+// Storage's error responses. Nearly all have HTTP status 400; the body contains the real one.
 
 type Body = Record<string, string | number>
 
@@ -51,12 +50,12 @@ export const badRange = () =>
   })
 export const badCursor = () =>
   storageError(400, 'InvalidParameter', 'Invalid Parameter continuation token')
-/** An error that is not about a field of the request. */
+/** An error that is not about a field. */
 export const badRequest = (message: string) => storageError(400, 'InvalidRequest', message)
 /** A body, query or header that does not match the schema. */
 export const badField = (message: string) =>
   storageError(400, 'InvalidRequest', message, { error: 'Error' })
-/** A body that the HTTP server rejects before it looks at the fields. */
+/** A body that the HTTP server rejects before reading its fields. */
 export const badBody = (message: string) =>
   storageError(400, 'InvalidRequest', message, { error: 'FastifyError' })
 export const badPath = (path: string) =>
@@ -75,7 +74,6 @@ export const noRoute = (method: string, url: string) => {
 export const internalError = () =>
   storageError(500, 'InternalError', 'Internal Server Error', { error: 'Internal', status: 500 })
 
-/** The response for something thrown; undefined if it was unexpected. */
 export function errorOf(thrown: unknown): StorageError | undefined {
   if (thrown instanceof StorageError) return thrown
   const { code } = thrown as { code?: string }

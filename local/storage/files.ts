@@ -1,6 +1,6 @@
-// The files of objects on disk. A file is named by the version of its object and never changes: it
-// is written to a temporary place and renamed, and only then may a row refer to it. So a row always
-// has its whole file, even after a crash; a file without a row is removed at the next start.
+// The objects' files on disk. A file is named by its object's version and never changes: it is written to a
+// temporary place and renamed before a row may refer to it. So a row always has its whole file, even after
+// a crash; a file without a row is removed at the next start.
 import { createHash } from 'node:crypto'
 import { createReadStream, linkSync, mkdirSync, writeFileSync } from 'node:fs'
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
@@ -19,7 +19,6 @@ export function openFiles(dataDir: string) {
   const ready = mkdir(incoming, { recursive: true })
   const pathOf = (version: string) => join(root, version.slice(0, 2), version)
 
-  /** Writes a stream to disk, up to a limit. */
   async function store(content: AsyncIterable<Uint8Array>, limit: number): Promise<Stored> {
     await ready
     const version = crypto.randomUUID()
@@ -48,11 +47,11 @@ export function openFiles(dataDir: string) {
 
   const written = new Map<Buffer, string>()
 
-  /** Writes what is whole already, and waits for no disk: thousands take a moment, a crash may lose them. */
+  /** Does not wait for the disk, because there are thousands; a crash may lose them. */
   function put(content: Buffer): Stored {
     const version = crypto.randomUUID()
     mkdirSync(join(root, version.slice(0, 2)), { recursive: true })
-    // Files never change: what was put before may have another name.
+    // Files never change, so equal content may share one.
     const same = written.get(content)
     if (same) linkSync(pathOf(same), pathOf(version))
     else writeFileSync(pathOf(version), content)
@@ -64,7 +63,6 @@ export function openFiles(dataDir: string) {
   const remove = (versions: string[]) =>
     Promise.all(versions.map((version) => rm(pathOf(version), { force: true }))).then(() => {})
 
-  /** Removes what an earlier run left behind: half-written files, and files without a row. */
   async function purge(pool: pg.Pool): Promise<void> {
     await ready
     const before = Date.now() - minPurgeAge

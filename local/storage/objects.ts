@@ -1,4 +1,3 @@
-// Operations on objects: list, remove, move, copy.
 import { transaction } from '../postgres/pool.ts'
 import { asCaller } from './database.ts'
 import { badCursor, badField, badRequest, denied, noObject } from './errors.ts'
@@ -20,7 +19,6 @@ import { checkWritable, ownerOf, saveObject } from './upload.ts'
 
 const columns = ['name', 'created_at', 'updated_at', 'last_accessed_at']
 
-/** The sort order of a list: a column and a direction. */
 function sortingIn(sortBy: unknown, known: string[]) {
   const { column = 'name', order = 'asc' } = (sortBy ?? {}) as Record<string, string>
   for (
@@ -34,10 +32,7 @@ function sortingIn(sortBy: unknown, known: string[]) {
 
 const orders = ['asc', 'desc']
 
-/**
- * POST /object/list/:bucket: one level below a prefix, ignoring case. Sorted by name, folders and
- * files are mixed; sorted by a time, folders come first.
- */
+/** One level below a prefix, ignoring case. By name folders stand among the files, by a time before them. */
 export async function list(context: Context, request: StorageRequest, bucket: string) {
   const body = await readJson(request)
   const given = textIn(body, 'prefix')
@@ -78,7 +73,7 @@ export async function list(context: Context, request: StorageRequest, bucket: st
   answer(request, 200, rows)
 }
 
-/** POST /object/list-v2/:bucket: by cursor, with folders only if a delimiter is requested. */
+/** By cursor, with folders only if a delimiter is requested. */
 export async function listByCursor(context: Context, request: StorageRequest, bucket: string) {
   const body = await readJson(request)
   const prefix = String(body.prefix ?? '')
@@ -129,7 +124,7 @@ function cursorIn(text: string): string {
   return name
 }
 
-/** Deletes rows as the caller, then their files; a file left over is removed at the next start. */
+/** With the caller's rights, then their files; a file left over is removed at the next start. */
 async function deleteObjects(
   context: Context,
   { caller }: StorageRequest,
@@ -150,9 +145,7 @@ async function deleteObjects(
   return rows
 }
 
-/**
- * DELETE /object/:bucket with { prefixes }: missing and denied objects are absent from the answer.
- */
+/** The answer omits missing and denied objects. */
 export async function removeMany(context: Context, request: StorageRequest, bucket: string) {
   const prefixes = textsIn(await readJson(request), 'prefixes')
   if (prefixes.length > 1000) {
@@ -161,14 +154,12 @@ export async function removeMany(context: Context, request: StorageRequest, buck
   answer(request, 200, (await deleteObjects(context, request, bucket, prefixes)).map(objectJson))
 }
 
-/** An object as it is returned. */
 const objectJson = ({ owner, owner_id, path_tokens: _, ...row }: StoredObject) => ({
   ...row,
   owner: owner ?? '',
   owner_id: owner_id ?? '',
 })
 
-/** DELETE /object/:bucket/:path */
 export async function removeOne(context: Context, request: StorageRequest, path: string) {
   const { bucket, key } = objectRef(path)
   const { rowCount } = await context.pool.query(
@@ -195,7 +186,7 @@ async function readTransfer(request: StorageRequest): Promise<Transfer> {
   return { body, from, to }
 }
 
-/** POST /object/move: the row gets another name and owner; the file stays where it is. */
+/** The row gets another name and owner; the file stays. */
 export async function move(context: Context, request: StorageRequest) {
   const { from, to } = await readTransfer(request)
   const { caller } = request
@@ -218,7 +209,6 @@ export async function move(context: Context, request: StorageRequest) {
   answer(request, 200, { message: 'Successfully moved' })
 }
 
-/** POST /object/copy */
 export async function copy(context: Context, request: StorageRequest) {
   const { from, to, body } = await readTransfer(request)
   const { caller, raw } = request

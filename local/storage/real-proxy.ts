@@ -1,6 +1,5 @@
-// The real Storage server in place of the stand-in: a folder of supabase/storage, built, named by
-// REAL_STORAGE. It creates its tables by its own migrations and keeps its files in the data folder.
-// The proxy is in front of it, as on a hosted project.
+// Runs the real Storage server instead of the stand-in: the built folder of supabase/storage named by
+// REAL_STORAGE. It creates its own tables, and its files are in the data folder.
 import { createHmac } from 'node:crypto'
 import { join } from 'node:path'
 import { unavailable } from '../http/answers.ts'
@@ -12,11 +11,10 @@ import type { Stack } from '../config/stack.ts'
 import type { Storage } from './server.ts'
 import { signedUploadSeconds } from './signed.ts'
 
-/** Signs the tokens that the proxy sends in place of API keys, which Storage does not accept. */
+/** Signs tokens that replace API keys, which Storage does not accept. */
 const realStorageSecret = ({ secrets }: Stack) =>
   createHmac('sha256', secrets.secretKey).update('storage').digest('base64url')
 
-/** Its settings: those of a hosted project where the defaults differ. */
 export function realStorageSettings(stack: Stack): Record<string, string> {
   return {
     SERVER_HOST: '127.0.0.1',
@@ -43,7 +41,6 @@ export function realStorageSettings(stack: Stack): Record<string, string> {
   }
 }
 
-/** Forwards requests to the server, with a token in place of an API key. */
 export function openRealStorage(stack: Stack): Storage {
   const secret = realStorageSecret(stack)
   return {

@@ -1,4 +1,3 @@
-// Runs the real Storage server in place of the stand-in: see real-proxy.ts.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -19,7 +18,7 @@ await clearSchema(stack, {
 })
 Object.assign(process.env, realStorageSettings(stack))
 endWithSupervisor(() => Promise.resolve())
-// It finds its migrations from here.
+// The server finds its migrations from this folder.
 process.chdir(folder)
 await import(pathToFileURL(server).href)
 

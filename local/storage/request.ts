@@ -14,12 +14,11 @@ export type Context = {
   limit: number
 }
 
-/** A request from the proxy. */
 export type StorageRequest = {
   method: string
   query: URLSearchParams
   caller: Caller
-  /** False if the token is wrong or missing, where none is required. */
+  /** False if an optional token is wrong or missing. */
   authenticated: boolean
   raw: IncomingMessage
   response: ServerResponse
@@ -64,13 +63,11 @@ export async function findBucket({ pool }: Context, id: string): Promise<Bucket>
   return rows[0]
 }
 
-/** The key of an object: the characters that Storage allows. */
 export function validKey(key: string): string {
   if (!/^[\w/!\-.*'() &$@=;:+,?]{1,1024}$/.test(key)) throw badKey(key)
   return key
 }
 
-/** The key of a new object. */
 export function newKey(key: string): string {
   const dots = validKey(key).split('/').some((part) => part === '.' || part === '..')
   if (dots) throw badKey(`${key} contains dot path segment`)
@@ -82,7 +79,6 @@ export function validBucket(id: string): string {
   return id
 }
 
-/** Bucket and key of a path such as avatars/a/b.jpg. */
 export function objectRef(path: string): ObjectRef {
   const slash = path.indexOf('/')
   return {
@@ -93,7 +89,6 @@ export function objectRef(path: string): ObjectRef {
 
 const bodyLimit = 1024 * 1024
 
-/** Reads a JSON body. */
 export async function readJson({ raw }: StorageRequest): Promise<Record<string, unknown>> {
   const bytes = await bodyOf(raw, bodyLimit)
   if (!bytes) {
@@ -131,7 +126,6 @@ export function textIn(body: Fields, name: string): string {
   return String(body[name] ?? '')
 }
 
-/** A list of strings; a single string is a list of one. */
 export function textsIn(body: Fields, name: string): string[] {
   if (body[name] === undefined) throw badField(`body must have required property '${name}'`)
   const texts = [body[name]].flat().map(String)

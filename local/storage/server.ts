@@ -1,5 +1,5 @@
-// Supabase Storage as far as this project and storage-js use it; the proxy calls it in the same
-// process. Files are streamed to and from disk, whatever their size.
+// The part of Supabase Storage that this project and storage-js use; the proxy calls it in the same
+// process. Files of any size are streamed to and from disk.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Claims, KeyRing } from '../config/signing-keys.ts'
 import type { Credentials } from '../http/credentials.ts'
@@ -16,14 +16,13 @@ import { signUpload, upload, uploadSigned } from './upload.ts'
 
 type Handler = (context: Context, request: StorageRequest, rest: string) => Promise<void> | void
 
-/** Whether a token is required, optional, or ignored. */
 type TokenPolicy = 'token' | 'any' | 'none'
 
 /** As in the real Storage: status 200 even if its database does not answer. */
 const health: Handler = async ({ pool }, request) => {
-  const look = pool.query('select 1 from storage.buckets limit 1')
+  const check = pool.query('select 1 from storage.buckets limit 1')
   const healthy = await Promise.race([
-    look.then(() => true, () => false),
+    check.then(() => true, () => false),
     new Promise<boolean>((resolve) => setTimeout(() => resolve(false), 5000).unref()),
   ])
   answer(request, 200, { healthy })
@@ -31,7 +30,7 @@ const health: Handler = async ({ pool }, request) => {
 const alive: Handler = (_, { response }) =>
   void response.writeHead(200, { 'content-length': 0 }).end()
 
-// The first match counts; the group in the pattern is the rest of the path.
+// The first match is used; the group in the pattern is the rest of the path.
 const routes: [tokenPolicy: TokenPolicy, method: string, path: RegExp, handler: Handler][] = [
   ['none', 'GET', /^\/status$/, alive],
   ['token', 'GET', /^\/health$/, health],
@@ -74,7 +73,7 @@ export function openStorage(options: {
   const context: Context = { pool, files, signer: openSigner(options.secret), limit }
   files.purge(pool).catch((error) => console.error('storage: purge:', error.message))
 
-  /** The caller; undefined if an optional token is missing or wrong. */
+  /** Undefined if an optional token is missing or wrong. */
   async function callerOf(
     tokenPolicy: TokenPolicy,
     raw: IncomingMessage,

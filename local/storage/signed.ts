@@ -1,4 +1,4 @@
-// Signed URLs: a token of Storage's own holds the object, the expiry and the purpose.
+// Signed URLs: Storage's own token contains the object, the expiry and the purpose.
 import { createHmac } from 'node:crypto'
 import { jwtVerify, SignJWT } from 'jose'
 import { badSignature, badToken } from './errors.ts'
@@ -19,7 +19,6 @@ export function openSigner(secret: string) {
         .setIssuedAt()
         .setExpirationTime(Math.floor(Date.now() / 1000) + seconds)
         .sign(key),
-    /** The claims of a token for exactly this object and this purpose. */
     verify: async (token: string, url: string, scope: Scope): Promise<Signed> => {
       let claims: Signed
       try {

@@ -82,7 +82,8 @@ describe('an object', () => {
     expect((await files.update(path, 'four')).error).toBe(null)
     expect(await textOf((await files.download(path)).data)).toBe('four')
 
-    // Of two at once the second stays, whether it meant to replace or not.
+    // If two uploads run at once, the one that ends last is stored, whether or not it was meant to
+    // replace a file.
     const texts = Array.from({ length: 10 }, (_, index) => String(index).repeat(50_000))
     await Promise.all(texts.map((text, at) => put(text, at % 2 === 0)))
     expect(texts).toContain(await textOf((await files.download(path)).data))
@@ -173,7 +174,7 @@ describe('limits', () => {
     const { data } = await files.createSignedUrl(at, 60)
     const { headers } = await download(data!.signedUrl)
     expect(headers.get('content-type')).toBe('text/plain')
-    // Nothing keeps a browser from guessing a type.
+    // Browsers may guess the type, because there is no nosniff header.
     expect(headers.get('x-content-type-options')).toBe(null)
   })
 
@@ -212,7 +213,7 @@ test('a public bucket can be read by URL, by range and by ETag, but not be liste
   const later = new Date(Date.parse(whole.headers.get('last-modified')!) + 1000).toUTCString()
   expect((await download(publicUrl, { 'if-modified-since': later })).status).toBe(304)
   const other = await download(publicUrl, { 'if-none-match': '"other"' })
-  // What a client is told unless whoever stored it said more.
+  // The default headers, unless the uploader set others.
   expect(other.headers.get('cache-control')).toBe('no-cache, stale-while-revalidate=30')
   expect(whole.headers.get('cache-control')).toBe('no-cache')
   for (
@@ -251,7 +252,7 @@ test('the name of a download is encoded without quotes, and cannot inject a head
   expect((await download(`${publicUrl}?download=a&download=b`)).status).toBe(400)
 })
 
-/** As our functions do: a raw body, and no word about caches. */
+/** Uploads like our functions: a raw body without a caching header. */
 async function store(bucket: string, path: string, body: Buffer) {
   const response = await fetch(`${projectUrl}/storage/v1/object/${bucket}/${path}`, {
     method: 'POST',
@@ -294,7 +295,7 @@ test('an interrupted upload leaves no object', async () => {
   sent.on('error', () => {})
   await new Promise((resolve) => sent.write('x'.repeat(20_000), resolve))
   sent.destroy()
-  // By the time that a whole one is there, the broken one would be.
+  // If an incomplete file were stored, it would be there by the time that this complete one is.
   const whole = `${owner.id}/whole.txt`
   const files = storageAs(owner).from(bucket)
   expect((await files.upload(whole, 'x'.repeat(50_000))).error).toBe(null)

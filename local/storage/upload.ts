@@ -26,11 +26,11 @@ type UploadInfo = {
   cacheControl: string
   metadata: Record<string, unknown>
   content: AsyncIterable<Uint8Array>
-  /** The maximum size of the file; a raw body is not checked while it is read. */
+  /** The maximum size of the file; a raw body is not counted while it is read. */
   limit: number
 }
 
-/** POST and PUT /object/:bucket/:path. PUT replaces what is there. */
+/** PUT replaces an existing file. */
 export async function upload(context: Context, request: StorageRequest, path: string) {
   const { method, raw, caller } = request
   const ref = objectRef(path)
@@ -39,7 +39,7 @@ export async function upload(context: Context, request: StorageRequest, path: st
   answer(request, 200, { Key: urlOf(ref), Id: object.id })
 }
 
-/** PUT /object/upload/sign/:bucket/:path?token=: permission was checked when the token was made. */
+/** Permission was checked when the token was created. */
 export async function uploadSigned(context: Context, request: StorageRequest, path: string) {
   const ref = objectRef(path)
   const token = await context.signer.verify(tokenIn(request), urlOf(ref), 'upload')
@@ -48,7 +48,6 @@ export async function uploadSigned(context: Context, request: StorageRequest, pa
   answer(request, 200, { Key: urlOf(ref) })
 }
 
-/** POST /object/upload/sign/:bucket/:path */
 export async function signUpload(context: Context, request: StorageRequest, path: string) {
   const { caller, raw } = request
   const ref = objectRef(path)
@@ -100,7 +99,6 @@ export function ownerOf({ claims }: Caller) {
   return { text, uuid: text && isUuid(text) ? text : null }
 }
 
-/** Checks the declared metadata and the permissions before it reads the bytes. */
 async function storeUpload(
   context: Context,
   request: StorageRequest,
@@ -127,10 +125,7 @@ type Row = ObjectRef & {
   info: Pick<UploadInfo, 'type' | 'cacheControl'> & { metadata?: Record<string, unknown> | null }
 }
 
-/**
- * Writes the row of a stored file, and removes the file that it replaces. Of two uploads that were
- * allowed at once the second wins, whether it meant to replace or not.
- */
+/** Of two simultaneous uploads the later is stored, whether or not it was meant to replace a file. */
 export async function saveObject(
   { pool, files }: Context,
   { bucket, key, text, uuid, stored, info }: Row,
@@ -168,7 +163,6 @@ export async function saveObject(
   return object
 }
 
-/** Compares types literally, parameters included. */
 function checkType({ allowed_mime_types: allowed }: Bucket, type: string) {
   const [kind, form] = type.split('/')
   const fits = (pattern: string) => pattern === `${kind}/*` || pattern === `${kind}/${form}`
@@ -185,7 +179,7 @@ async function read({ raw }: StorageRequest, bucket: Bucket, most: number): Prom
   }
   if (!type.startsWith('multipart/form-data')) {
     checkType(bucket, type)
-    // A raw body declares its size. One that does not is accepted whatever its size.
+    // A raw body declares its size; one that does not is accepted at any size.
     if (Number(headers['content-length'] ?? 0) > limit) throw tooLarge()
     return {
       type,
@@ -201,7 +195,7 @@ async function read({ raw }: StorageRequest, bucket: Bucket, most: number): Prom
   return info
 }
 
-/** Reads forms as Storage does: the same parser, with its limits. */
+/** Uses Storage's own parser with its limits. */
 function formOf(type: string): BusboyInstance {
   try {
     return new Busboy({ headers: { 'content-type': type }, limits: { fields: 10, files: 1 } })
@@ -225,16 +219,16 @@ async function readForm(
   })
   const found = new Promise<FormFile>((resolve) =>
     form.once('file', (_field, content, _name, _encoding, type) => {
-      // It may break before anybody reads it.
+      // The content may break before it is read.
       content.on('error', (error) => content.destroy(error))
       resolve({ content, type })
     })
   )
-  // Whoever waits hears of the first error; there may be more.
+  // The waiting code gets the first error; there may be more.
   form.on('error', () => {})
   const finished = once(form, 'finish')
   const ended = finished.then(() => badRequest('No content provided'), asBadRequest)
-  // A form that is cut short says so.
+  // A truncated form reports an error.
   raw.once('close', () => raw.complete || form.end())
   raw.pipe(form)
   const file = await Promise.race([found, ended])
@@ -254,7 +248,7 @@ async function readForm(
 
 const asBadRequest = (error: Error) => badRequest(error.message)
 
-/** The file's content; throws if the form is cut short in it or after it. */
+/** Yields the file's content; throws if the form is truncated in it or after it. */
 async function* wholeForm(content: Readable, finished: Promise<unknown>, end: () => void) {
   try {
     yield* content
@@ -266,7 +260,7 @@ async function* wholeForm(content: Readable, finished: Promise<unknown>, end: ()
   }
 }
 
-/** What is left of a body must not keep the answer from whoever sends it. */
+/** The rest of a body must not keep the answer from the client. */
 function readAway(raw: IncomingMessage, form: BusboyInstance) {
   raw.unpipe(form)
   raw.resume()
@@ -275,7 +269,7 @@ function readAway(raw: IncomingMessage, form: BusboyInstance) {
 const fromBase64 = (header: string | string[] | undefined) =>
   typeof header === 'string' ? Buffer.from(header, 'base64').toString() : undefined
 
-/** Parses JSON; invalid text counts as empty. */
+/** Parses JSON; invalid text is treated as an empty body. */
 function jsonOf(text: string | undefined): Record<string, unknown> {
   try {
     return { ...JSON.parse(text ?? '{}') }

@@ -1,21 +1,18 @@
--- What every area stands on: schemas, money, settings, rates, alarms.
-
 create schema private;
-comment on schema private is 'Helpers, rules and counters. Exposed to nobody.';
+comment on schema private is 'Helpers, rules and counters; not exposed to any client.';
 create schema api;
-comment on schema api is
-  'The functions that clients may call; the only schema that the Data API exposes.';
+comment on schema api is 'What clients may call; the only schema that the Data API exposes.';
 
 revoke all on schema private, api from public;
--- Functions are born closed, and what may be called is granted by name. For every schema: what is
--- said for one adds to this and cannot take from it.
+-- Set for every schema, because a default for one schema only adds to the global one and takes nothing away.
 alter default privileges for role postgres revoke execute on functions from public;
 grant usage on schema private to anon, authenticated, service_role, backend, supabase_auth_admin;
+-- A role can own functions in a schema only if it may create there.
+grant usage, create on schema private to acting;
 grant usage on schema api to anon, authenticated, service_role;
-grant usage on schema public to anon, authenticated, service_role, backend;
+grant usage on schema public to anon, authenticated, service_role, backend, acting;
 
--- Plain numeric and not numeric(14,3), which would round silently. NaN counts as larger than any
--- number, so the upper bound keeps it out.
+-- numeric(14,3) would round silently. NaN counts as larger than any number, so the upper bound excludes it.
 create domain private.kwd as numeric
   constraint kwd_has_three_decimals check (value = round(value, 3))
   constraint kwd_in_range check (value >= 0 and value <= 99999999999.999);
@@ -27,9 +24,10 @@ create table private.settings (
   note text not null
 );
 comment on table private.settings is
-  'What an admin sets in Studio; the rows are in 91_data.sql. Stays: a few rows.';
+  'Changed by an admin in Studio, or by the functions. Never purged: it has only a few rows.';
 alter table private.settings enable row level security;
-create policy "nobody but functions of their owner" on private.settings using (false);
+grant select on private.settings to acting;
+create policy "functions for clients read all" on private.settings for select to acting using (true);
 
 create table private.rates (
   rule text primary key,
@@ -44,17 +42,13 @@ create table private.rates (
     num_nulls(earned_by, earns, most) = 3
     or num_nulls(earned_by, earns, most) = 0 and earns > 0 and (most >= max or max >= 1000000))
 );
-comment on table private.rates is
-  'What may be done how often; change a row to change the rate. Stays: a few rows.';
+comment on table private.rates is 'Editing a row changes the rate. Never purged: it has only a few rows.';
 comment on column private.rates.max is
   'Hits allowed within the window; a million or more means no limit.';
-comment on column private.rates.seconds is 'Length of the sliding window in seconds.';
 comment on column private.rates.earned_by is
-  'Another rule, each of whose hits for the same subject within the window allows more of this one.';
-comment on column private.rates.earns is 'How many more each of those allows.';
-comment on column private.rates.most is 'Hits allowed at most, however many those are.';
-comment on column private.rates.edited is
-  'Columns that an admin has changed: a release leaves them as they are.';
+  'The rule whose hits for the same subject within the window allow more hits of this one.';
+comment on column private.rates.earns is 'Extra hits that each hit of earned_by allows.';
+comment on column private.rates.edited is 'Columns changed by an admin, which a release does not overwrite.';
 alter table private.rates enable row level security;
 create policy "nobody but functions of their owner" on private.rates using (false);
 
@@ -65,14 +59,10 @@ create table private.rate_hits (
   expires_at timestamptz not null,
   primary key (rule, subject)
 );
-comment on table private.rate_hits is
-  'The last hits of each subject; a job deletes old ones. Cleaned by private.purge_rates.';
-comment on column private.rate_hits.subject is
-  'Who or what is counted: an account, an address, a phone.';
-comment on column private.rate_hits.hits is
-  'Times of the hits, oldest first, at most as many as the rate allows.';
-comment on column private.rate_hits.expires_at is
-  'When the last hit leaves the window; the row may go then.';
+comment on table private.rate_hits is 'The recent hits of each subject. Cleaned by private.purge_rates.';
+comment on column private.rate_hits.subject is 'What hits are counted for: an account, address, phone …';
+comment on column private.rate_hits.hits is 'Oldest first; at most as many as the rate allows.';
+comment on column private.rate_hits.expires_at is 'When the last hit leaves the window.';
 create index rate_hits_expires_idx on private.rate_hits (expires_at);
 alter table private.rate_hits enable row level security;
 create policy "nobody but functions of their owner" on private.rate_hits using (false);
@@ -88,28 +78,23 @@ create table private.alarms (
   seen_at timestamptz not null default now()
 );
 comment on table private.alarms is
-  'What an admin has to look at: money that does not add up, a job or a provider that fails. One '
-  'row for each until it is settled; settled ones are deleted after a year. Cleaned by '
-  'private.purge_alarms.';
-comment on column private.alarms.kind is
-  'What happened, as wallet_differs, payment_mismatch or job_failed.';
+  'Problems for an admin, one row each until settled. Cleaned by private.purge_alarms.';
+comment on column private.alarms.kind is 'wallet_differs, payment_mismatch, job_failed and so on.';
 comment on column private.alarms.subject_id is
-  'The wallet, payment, invoice or event; for job_failed the job and the row it failed on; for '
-  'others the provider, setting or route.';
+  'The wallet, payment, provider, setting or other thing; for job_failed the job and the row.';
 create unique index alarms_one_unsettled_key on private.alarms (kind, subject_id)
   where settled_at is null;
 create index alarms_settled_idx on private.alarms (settled_at) where settled_at is not null;
 alter table private.alarms enable row level security;
 create policy "nobody but functions of their owner" on private.alarms using (false);
 
-create table private.moments (
+create table private.timestamps (
   name text primary key,
   at timestamptz not null
 );
-comment on table private.moments is
-  'Times that all workers of the functions share. Stays: a few rows.';
-comment on column private.moments.name is
-  'jobs_ran: when a run of all jobs last finished. doors_tried: when those of Auth were. pushes_paused: until when FCM accepts none. beat: the '
-  'time on the primary, written every two seconds; replicas show by it how far they are behind.';
-alter table private.moments enable row level security;
-create policy "nobody but functions of their owner" on private.moments using (false);
+comment on table private.timestamps is 'Times that all workers share. Never purged: it has only a few rows.';
+comment on column private.timestamps.name is
+  'jobs_ran: when all jobs last ran; doors_tried: when Auth''s endpoints were last tested; '
+  'pushes_paused: until when FCM accepts no pushes; beat: the time on the primary.';
+alter table private.timestamps enable row level security;
+create policy "nobody but functions of their owner" on private.timestamps using (false);

@@ -1,21 +1,17 @@
--- What an admin changes by hand, in Studio or by SQL, either has the effects that the route has, by
--- the triggers of each area, or is refused with a sentence that says what to do instead. What may be
--- changed at all is one list for all tables: 15_edits/2_rules_tables.sql.
---
--- By hand is a statement of its own: not one of our functions, triggers and cascades, nor a do block,
--- nor a connection that says `set edits.by = '…'`, as migrations do. The functions' own login never
--- is, so that what people do is not looked at here.
+-- An admin's change by hand, in Studio or by SQL, either has the effects of the route, through
+-- triggers, or is refused with a sentence that says what to do instead (15_edits/2_rules_tables.sql
+-- lists what may be changed at all). It is by hand if it is a statement of its own: not from our
+-- functions, triggers, cascades or a do block, nor from a connection that sets edits.by, as
+-- migrations do.
 
 create function private.is_by_hand(stack text) returns boolean
   language sql
   stable
   set search_path = ''
 as $$
-  -- A single line is the trigger that asks, alone.
+  -- If the stack has a single line, the trigger that asks was fired directly by a statement.
   select position(E'\n' in stack) = 0 and coalesce(current_setting('edits.by', true), '') = ''
 $$;
-comment on function private.is_by_hand is
-  'Whether a trigger with this pg_context was fired by a statement of its own.';
 
 create function private.refuse_by_hand(sentence text) returns void
   language plpgsql
@@ -25,8 +21,6 @@ begin
   raise exception using errcode = 'check_violation', message = sentence;
 end
 $$;
-comment on function private.refuse_by_hand is
-  'Refuses a change that no route makes; whoever changes rows by hand reads the sentence.';
 
 create function private.refuse_edit() returns trigger
   language plpgsql
@@ -42,8 +36,7 @@ begin
   return coalesce(new, old);
 end
 $$;
-comment on function private.refuse_edit is
-  'Refuses what was done by hand. Argument: what to do instead.';
+comment on function private.refuse_edit is 'Refuses a change by hand. The argument says what to do instead.';
 
 create function private.check_edit() returns trigger
   language plpgsql
@@ -61,7 +54,7 @@ begin
 end
 $$;
 comment on function private.check_edit is
-  'Refuses a change by hand of any column but some. Arguments: what to do instead, those columns.';
+  'Refuses a change by hand. Arguments: what to do instead, and the columns that may change.';
 
 create function private.refuse_rewriting() returns trigger
   language plpgsql
@@ -71,8 +64,7 @@ begin
   raise exception '% is only added to', tg_table_name using errcode = '42501';
 end
 $$;
-comment on function private.refuse_rewriting is
-  'Refuses the change for everybody, the owner included.';
+comment on function private.refuse_rewriting is 'Refuses the change to everybody, the table''s owner too.';
 
 create function private.keep_edits() returns trigger
   language plpgsql
@@ -96,15 +88,14 @@ begin
 end
 $$;
 comment on function private.keep_edits is
-  'Notes in edited which columns were changed by hand; the rows of a release (91_data.sql) leave '
-  'those as they are.';
+  'Notes in edited which columns were changed by hand, so that a release keeps them.';
 
 create function private.check_setting() returns trigger
   language plpgsql
   set search_path = ''
 as $$
 begin
-  new.value := coalesce(new.value, 'null'); -- emptied in Studio
+  new.value := coalesce(new.value, 'null'); -- Studio emptied the field
   if new.name = 'review_listings' and jsonb_typeof(new.value) <> 'boolean' then
     perform private.refuse_by_hand('review_listings is true or false, without quotation marks.');
   elsif new.name = 'seller' and exists (
@@ -149,7 +140,7 @@ begin
       perform private.refuse_by_hand(
         'terms is null, or has version (up to 40 characters, no blanks, in quotation marks), url '
         '(https://…) and requiredFrom (the first day, as 2026-12-31).');
-    -- Of the same version the day may move away, never nearer than this.
+    -- While the version stays the same, the date may be postponed but not moved closer than this.
     elsif (new.value ->> 'requiredFrom')::date::timestamp at time zone 'Asia/Kuwait'
         < now() + interval '14 days'
       and not coalesce(new.value ->> 'version' = old.value ->> 'version'
@@ -163,13 +154,12 @@ begin
   return new;
 end
 $$;
-comment on function private.check_setting is
-  'Refuses a value that no function would understand.';
+comment on function private.check_setting is 'Refuses a value that the functions could not use.';
 
 create trigger settings_are_understood
   before insert or update on private.settings
   for each row execute function private.check_setting();
-comment on trigger settings_are_understood on private.settings is 'In any order.';
+comment on trigger settings_are_understood on private.settings is 'Its order does not matter.';
 create trigger settings_of_functions_are_theirs
   before update of value on private.settings
   for each row when (

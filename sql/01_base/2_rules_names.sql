@@ -1,6 +1,5 @@
--- New names and titles: how they are written, and which names nobody has because the service itself speaks
--- by them. Asked of what changes and never by a constraint: a name that stood before stays. What every name
--- is, constraints ask: is_name in 2_rules_text.sql.
+-- New names are checked on changes and not by a constraint, so that an existing one stays valid;
+-- is_name is for all.
 
 create function private.is_written(value text) returns boolean
   language plpgsql
@@ -12,13 +11,13 @@ declare
   marks constant text := private.marks();
 begin
   return value !~ (marks || '{5}')
-    -- Some letters of Korean show nothing.
+    -- Some Korean letters are invisible.
     and regexp_replace(value, marks || '|[\u115F\u1160\u3164\uFFA0]', '', 'g')
       collate pg_catalog.pg_c_utf8 ~ '[[:alpha:]]';
 end
 $$;
 comment on function private.is_written is
-  'Whether a name or title has a letter, and no letter more than four marks.';
+  'Whether a name has a letter, and at most four marks on each.';
 
 create function private.fold_lookalikes(word text) returns text
   language plpgsql
@@ -27,7 +26,7 @@ create function private.fold_lookalikes(word text) returns text
   set search_path = ''
 as $$
 begin
-  -- In an Arabic word a digit stands for the Arabic letter that it looks like, or that chats write by it.
+  -- In an Arabic word a digit stands for the Arabic letter that it resembles or replaces in chats.
   if word ~ '[\u0621-\u06FF]' then
     return regexp_replace(
       translate(word,
@@ -39,7 +38,7 @@ begin
         || 'ااا' || 'ع' || 'ح'),
       '^(ال)+(?=..)', '');
   end if;
-  -- i and l are one, as in many typefaces; so are rn and m, vv and w.
+  -- i and l become one letter, as they look the same in many typefaces; so do rn and m, vv and w.
   return replace(replace(
     translate(word,
       'ɑаαᴀ' || 'ƅвьβʙ' || 'ƈсᴄς' || 'ԁđɖɗðᴅ' || 'еεєəɛᴇз' || 'ƒꜰ' || 'ɡɢ' || 'һħнʜɦ'
@@ -54,8 +53,7 @@ begin
 end
 $$;
 comment on function private.fold_lookalikes is
-  'A word of private.search_text with letters that look alike made one (UTS #39): Cyrillic and Greek as '
-  'Latin, digits as the letters that they stand for, Arabic letters of other languages as Arabic.';
+  'A word of private.search_text with look-alike letters made equal (UTS #39).';
 
 create function private.compared_words(name text) returns text
   language plpgsql
@@ -64,7 +62,7 @@ create function private.compared_words(name text) returns text
   set search_path = ''
 as $$
 begin
-  -- Before search_text: signs go there, and capitals look like others than their small letters.
+  -- This has to happen before search_text, which removes signs and lower-cases letters.
   return private.search_text(translate(name,
     'ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ' || 'АВЕЗКМНОРСТУХЅІЈԚԜҮӀ' || '@$€|!¡'
       || '🅐🅑🅒🅓🅔🅕🅖🅗🅘🅙🅚🅛🅜🅝🅞🅟🅠🅡🅢🅣🅤🅥🅦🅧🅨🅩'
@@ -74,22 +72,20 @@ begin
       || repeat('abcdefghijklmnopqrstuvwxyz', 3)));
 end
 $$;
-comment on function private.compared_words is
-  'The words of a name as they are compared with those of the service.';
 
 create function private.is_reserved_name(name text, of_person boolean) returns boolean
   language plpgsql
   stable
-  security definer -- reads a closed table
+  security definer
   set search_path = ''
 as $$
 declare
   compared constant text := private.compared_words(name);
-  -- Once as it stands, and once with the letters that stand alone joined: A.D.M. IN.
+  -- The name is compared as it stands, and once with single letters joined: A.D.M. IN.
   spellings constant text[] := array[compared, btrim(
     regexp_replace(' ' || compared || ' ', '(?<= [^ ]) (?=[^ ] )', '', 'g'))];
 begin
-  -- Each window and each reserved word is folded once: a long name has hundreds of windows.
+  -- Each window and each reserved word is folded once, because a long name has hundreds of windows.
   return exists (
     with own as materialized (
       select private.fold_lookalikes(replace(known.words, ' ', '')) as folded,
@@ -111,7 +107,7 @@ begin
       from unnest(spellings) as spelling
       cross join lateral (select string_to_array(spelling, ' ') as words offset 0) as given
       cross join generate_series(1, cardinality(given.words)) as first
-      -- Whole words, however many neighbours one of them was cut into.
+      -- A window consists of whole words, however many pieces one of them was cut into.
       cross join generate_series(first, least(cardinality(given.words),
         first + (select max(own.length) from own) + 1)) as last
     )
@@ -121,26 +117,21 @@ begin
 end
 $$;
 comment on function private.is_reserved_name is
-  'Whether a name holds words by which the service itself speaks, in any spelling, whole or cut into two or '
-  'three: those of the setting reserved_names, of which some are kept from people alone, and its own '
-  'name.';
+  'Whether it has the service''s name or a reserved word, in any spelling, in up to three pieces.';
 
 create function private.is_free_name(name text, of_person boolean) returns boolean
   language plpgsql
   stable
-  security definer -- calls what is closed to the functions' role
+  security definer -- calls a function that is closed to the backend role
   set search_path = ''
 as $$
 begin
   return private.is_name(name) and private.is_written(name)
-    -- Signs that look like a badge of the service.
+    -- These signs look like a badge of the service.
     and name !~ '[✓✔☑✅√⍻🗸🗹🛡⛨🔰📛🏅🎖🥇🥈🥉🏵⭐🌟★✪✯⍟]'
     and not private.is_reserved_name(name, of_person);
 end
 $$;
-comment on function private.is_free_name is
-  'Whether somebody may be called so from now on: it shows as it is written, has a letter, no badge and no '
-  'word of the service.';
 
 create function private.check_new_name(path text, name text, before text, of_person boolean)
   returns void
@@ -154,7 +145,5 @@ begin
   end if;
 end
 $$;
-comment on function private.check_new_name is
-  '422 validation_failed for another name than before that nobody may have.';
 
 grant execute on function private.is_free_name to backend;

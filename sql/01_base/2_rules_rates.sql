@@ -1,25 +1,18 @@
--- Rates: how often something may be done, counted exactly even when calls arrive at once.
---
--- A sliding log of the last hits for each rule and subject. A rule with a max of a million or more
--- is off and writes nothing. The rules and their numbers: 91_data.sql. What callers do is counted by
--- 2_rules_rates_actions.sql.
---
--- One address of IPv4 may be that of thousands: phone companies let their customers share it. One
--- customer of IPv6 has a /64, often a /48.
+-- Hits are counted exactly even when calls arrive at once. One IPv4 address may serve thousands of
+-- people, because phone companies let customers share it; one IPv6 customer has a /64, often a /48.
 
 create function private.log_hit(
   rule text, subject text, "limit" integer, seconds integer,
   out remaining integer, out reset integer, out hit timestamptz
 )
   language plpgsql
-  security definer -- writes a closed table
+  security definer
   set search_path = ''
 as $$
 declare
   recent timestamptz[];
 begin
-  -- One statement takes the row, whether or not it exists, and reads the clock once it has it. Hits
-  -- are in order, so width_bucket finds how many of them are too old to count.
+  -- One statement creates or locks the row, then reads the clock. Hits are sorted, for width_bucket.
   insert into private.rate_hits as counted (rule, subject, hits, expires_at)
   values (log_hit.rule, log_hit.subject, array[clock_timestamp()],
     clock_timestamp() + make_interval(secs => seconds))
@@ -40,19 +33,17 @@ begin
     where rate_hits.rule = log_hit.rule and rate_hits.subject = log_hit.subject;
   end if;
   remaining := greatest(0, "limit" - cardinality(recent));
-  -- There may be more hits than the limit, where it was larger when they were counted.
+  -- There may be more hits than the limit if the limit was larger when they were counted.
   reset := greatest(1, ceil(extract(epoch from
     recent[greatest(1, cardinality(recent) - "limit" + 1)]
     + make_interval(secs => seconds) - clock_timestamp())))::integer;
 end
 $$;
-comment on function private.log_hit is
-  'Logs one hit where the limit has room for it; as count_hit, which knows the limit of a rule.';
 
 create function private.hits_within(rule text, subject text, seconds integer) returns integer
   language plpgsql
   stable
-  security definer -- reads a closed table
+  security definer
   set search_path = ''
 as $$
 begin
@@ -64,14 +55,13 @@ begin
   ), 0);
 end
 $$;
-comment on function private.hits_within is 'How many hits of a subject are not older than this.';
 
 create function private.count_hit(
   rule text, subject text, allowed integer default null, times integer default 1,
   out "limit" integer, out remaining integer, out reset integer, out hit timestamptz
 )
   language plpgsql
-  security definer -- writes a closed table
+  security definer
   set search_path = ''
 as $$
 declare
@@ -98,39 +88,37 @@ begin
 end
 $$;
 comment on function private.count_hit is
-  'Counts one hit, against allowed instead of the max of the rule where that is given, and so many '
-  'times of it. hit is null when the rate was used up; reset is the seconds until there is room.';
+  'hit is null if the limit was used up; reset is the number of seconds until there is room.';
 
-create function private.keep_hit(rule text, subject text) returns void
+create function private.store_hit(rule text, subject text) returns void
   language plpgsql
-  security definer -- writes a closed table
+  security definer
   set search_path = ''
 as $$
 declare
   rate private.rates;
 begin
-  select * into rate from private.rates where rates.rule = keep_hit.rule and rates.max < 1000000;
+  select * into rate from private.rates where rates.rule = store_hit.rule and rates.max < 1000000;
   if not found then
     return;
   end if;
-  insert into private.rate_hits as kept (rule, subject, hits, expires_at)
-  values (keep_hit.rule, keep_hit.subject, array[clock_timestamp()],
+  insert into private.rate_hits as stored (rule, subject, hits, expires_at)
+  values (store_hit.rule, store_hit.subject, array[clock_timestamp()],
     clock_timestamp() + make_interval(secs => rate.seconds))
   on conflict on constraint rate_hits_pkey do update
-  set hits = kept.hits[greatest(1, cardinality(kept.hits) - rate.max + 2):] || clock_timestamp(),
+  set hits = stored.hits[greatest(1, cardinality(stored.hits) - rate.max + 2):] || clock_timestamp(),
       expires_at = clock_timestamp() + make_interval(secs => rate.seconds);
 end
 $$;
-comment on function private.keep_hit is
-  'Keeps the newest hits of a rule that limits nothing itself, as many as its max.';
+comment on function private.store_hit is 'For a rule that limits nothing itself: stores its newest hits.';
 
 create function private.hold_hits(rule text, subjects text[]) returns void
   language plpgsql
-  security definer -- writes a closed table
+  security definer
   set search_path = ''
 as $$
 begin
-  -- Locked, whether or not they exist; what is there is not changed.
+  -- This locks the rows whether or not they exist and changes no existing row.
   insert into private.rate_hits as held (rule, subject, hits, expires_at)
   select hold_hits.rule, given.subject, '{}', clock_timestamp() + make_interval(secs => rates.seconds)
   from unnest(subjects) with ordinality as given (subject, nth)
@@ -139,12 +127,11 @@ begin
   on conflict on constraint rate_hits_pkey do update set hits = held.hits where false;
 end
 $$;
-comment on function private.hold_hits is
-  'Takes the rows of several subjects in their order, for who counts them later in another.';
+comment on function private.hold_hits is 'Locks rows in a fixed order before they are counted in another.';
 
 create function private.uncount_hit(rule text, subject text, hit timestamptz) returns void
   language plpgsql
-  security definer -- writes a closed table
+  security definer
   set search_path = ''
 as $$
 begin
@@ -152,8 +139,6 @@ begin
   where rate_hits.rule = uncount_hit.rule and rate_hits.subject = uncount_hit.subject;
 end
 $$;
-comment on function private.uncount_hit is
-  'Takes a hit back: after a success, where only failures count.';
 
 create function private.uncount_hits(hits jsonb) returns void
   language plpgsql
@@ -164,7 +149,6 @@ begin
   from jsonb_to_recordset(hits) as taken (rule text, subject text, hit timestamptz);
 end
 $$;
-comment on function private.uncount_hits is 'Takes back what private.count_hits counted.';
 
 create function private.rate_subjects(subject text) returns text[]
   language plpgsql
@@ -178,9 +162,7 @@ begin
     array[subject, block || ':/48' || split_part(subject, '::/64', 2)], null);
 end
 $$;
-comment on function private.rate_subjects is
-  'As what a subject counts: an address of IPv6, given as /64, also as its /48, which has ten times '
-  'the limit.';
+comment on function private.rate_subjects is 'An IPv6 /64 counts for its /48 too, at ten times the limit.';
 
 create function private.count_hits(
   rules text[], subjects text[],
@@ -218,8 +200,7 @@ begin
 end
 $$;
 comment on function private.count_hits is
-  'Counts one hit for each rule and subject, in this order, or none at all: refused is the first '
-  'rule that is used up, reset the seconds until it has room. limit and remaining are those of that '
-  'rule, else of the first. A rule of null is left out.';
+  'Counts one hit for each rule and subject, or none if one of the rules is used up (refused). '
+  'limit, remaining and reset (seconds) are those of the refused rule, otherwise of the first.';
 
 grant execute on function private.count_hit, private.uncount_hit, private.uncount_hits to backend;

@@ -1,5 +1,3 @@
--- Refusals: the errors of the contract (section 9).
-
 create function private.refuse(
   status integer, code text, detail jsonb default '{}', by_hand text default null
 ) returns void
@@ -7,7 +5,7 @@ create function private.refuse(
   set search_path = ''
 as $$
 begin
-  -- Studio shows the message alone.
+  -- Studio shows only the message.
   if by_hand is not null and session_user <> 'facade'
     and coalesce(current_setting('request.jwt.claims', true), '') = '' then
     raise exception using errcode = 'PT' || status, message = by_hand, hint = code;
@@ -16,8 +14,7 @@ begin
 end
 $$;
 comment on function private.refuse is
-  'Raises an error of the contract (section 9): HTTP status, stable code, further fields of the '
-  'answer, and the sentence that it is for whoever caused it by hand.';
+  'Raises an error of the contract (section 9), or by_hand after a change by hand.';
 
 create function private.refuse_field(
   path text, code text, status integer default 422, by_hand text default null
@@ -36,8 +33,7 @@ begin
 end
 $$;
 comment on function private.refuse_field is
-  'Refuses one field. What may be wrong with any field is validation_failed; every other code is '
-  'that of the answer as well.';
+  'A problem that any field can have is answered as validation_failed, others with their code.';
 
 create function private.refuse_fields(problems jsonb) returns void
   language plpgsql
@@ -56,9 +52,7 @@ begin
   end if;
 end
 $$;
-comment on function private.refuse_fields is
-  '422 with what is wrong with each field, if anything is; a special code wins over '
-  'validation_failed.';
+comment on function private.refuse_fields is 'A special code wins over validation_failed.';
 
 grant execute on function private.refuse, private.refuse_field
   to anon, authenticated, service_role, backend;

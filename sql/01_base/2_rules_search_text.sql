@@ -1,19 +1,15 @@
--- How texts are compared in searches: the one place where the rule is written.
---
--- A text becomes words of plain letters and digits with single spaces between them. In this order:
---   1. NFKD: ligatures, full-width and presentation forms become plain letters, and what sits on a
---      letter (hamza, madda, accents) comes apart from it; Latin letters become lower case
---   2. letters that people write for one another become one: ٱ is ا; ى and the Persian ی are ي;
+-- How searches compare texts: as words of plain letters and digits with single spaces, in this order:
+--   1. NFKD: ligatures, full-width and presentation forms become plain letters, and marks on a
+--      letter (hamza, madda, accents) are separated from it; Latin letters become lower case
+--   2. letters that people use for one another become one: ٱ is ا; ى and the Persian ی are ي;
 --      ة and its relatives are ه; ک گ are ك; ڤ پ چ ژ are ف ب ج ز; Arabic and Persian digits are 0 to 9
---   3. diacritics, tatweel, a hamza and invisible characters go; so أ إ آ are ا, ؤ is و, ئ is ي
---   4. whatever is no letter or digit becomes a space: %, _, quotes and operators say nothing
---   5. ال at the beginning of a word goes where two letters or more remain
---
--- test/search/search-text.ts does the same; test/search/vectors.json holds both to it.
+--   3. diacritics, tatweel, hamzas and invisible characters are removed; so أ إ آ are ا, ؤ is و, ئ is ي
+--   4. everything but letters and digits becomes a space: %, _, quotes and operators mean nothing
+--   5. ال at the beginning of a word is removed if two letters or more remain
+-- test/search/search-text.ts does the same; test/search/vectors.json checks both.
 
 create extension if not exists pg_trgm with schema extensions;
 
--- plpgsql keeps its plan for the session; a function in SQL is planned again at every call.
 create function private.search_text(value text) returns text
   language plpgsql
   immutable
@@ -21,7 +17,7 @@ create function private.search_text(value text) returns text
   set search_path = ''
 as $$
 declare
-  -- No listing has more in all its texts.
+  -- All texts of a listing together are never longer than this.
   plain text := lower(private.normal_form(value, 'nfkd', 16000, '') collate pg_catalog.pg_c_utf8);
 begin
   plain := translate(plain, 'ىة٠١٢٣٤٥٦٧٨٩', 'يه0123456789');
@@ -38,9 +34,6 @@ begin
   return btrim(regexp_replace(plain, '(^| )(ال)+(?=[^ ]{2})', '\1', 'g'));
 end
 $$;
-comment on function private.search_text is
-  'A text as searches compare it; the rule is written at the head of '
-  'sql/01_base/2_rules_search_text.sql.';
 
 create function private.search_words(value text) returns text[]
   language plpgsql
@@ -49,8 +42,7 @@ create function private.search_words(value text) returns text[]
   set search_path = ''
 as $$
 begin
-  -- An index entry has its bounds, and nobody looks for a word by its sixty-first letter. In order,
-  -- because a cursor is tied to them, and the order of distinct rows is the plan's.
+  -- Index entries have a size limit. The words are sorted, because a cursor depends on them.
   return array(
     select distinct left(word, 60) collate "C" as word
     from unnest(string_to_array(private.search_text(value), ' ')) as word
@@ -59,7 +51,6 @@ begin
   );
 end
 $$;
-comment on function private.search_words is 'The different words of a text as searches compare it, in order.';
 
 create function private.query_words(q text) returns text[]
   language plpgsql
@@ -78,26 +69,21 @@ begin
     select first.word
     from (
       select left(given.word, 60) as word
-      from string_to_table(plain, ' ') with ordinality as given (word, place)
+      from string_to_table(plain, ' ') with ordinality as given (word, index)
       where given.word <> ''
       group by left(given.word, 60)
-      order by min(given.place)
+      order by min(given.index)
       limit 30
     ) as first
     order by first.word
   );
 end
 $$;
-comment on function private.query_words is
-  'The different words of what somebody looks for, in order, the first 30 of them. 422 for more than '
-  '200 characters, as they were typed or as searches compare them.';
+comment on function private.query_words is 'The first 30 distinct words of a query, sorted.';
 
--- quote_literal writes for SQL, which reads a backslash otherwise. Without a search_path, so that it
--- costs no call.
+-- quote_literal treats backslashes as SQL does. Without a search_path the function is inlined.
 create function private.quote_lexeme(word text) returns text
   language sql
   immutable
   parallel safe
   return '''' || replace(replace(quote_lexeme.word, '\', '\\'), '''', '''''') || '''';
-comment on function private.quote_lexeme is
-  'A word or term as it stands in the text of a tsquery, whatever is in it.';

@@ -1,11 +1,8 @@
--- Text in one form: digits, lines.
-
 create function private.ascii_digits(value text) returns text
   language sql
   immutable
   parallel safe
   return translate(value, '٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹', '01234567890123456789');
-comment on function private.ascii_digits is 'Arabic-Indic and Persian digits as ASCII ones.';
 
 create function private.is_clean(value text) returns boolean
   language plpgsql
@@ -17,8 +14,6 @@ begin
   return value !~ '[\u0001-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]';
 end
 $$;
-comment on function private.is_clean is
-  'Text without control characters other than tab and line breaks.';
 
 create function private.marks() returns text
   language sql
@@ -73,8 +68,7 @@ create function private.marks() returns text
     '\U000E0100-\U000E01EF'
     ']';
 comment on function private.marks is
-  'What Unicode 17 calls a mark (accents, vowels and whatever else sits on a letter), with the half-width '
-  'voicing marks, of which NFKC makes such: a class of regular expressions.';
+  'The combining marks of Unicode 17, and the half-width voicing marks that NFKC makes into them.';
 
 create function private.text_problem(value text, most integer) returns text
   language plpgsql
@@ -88,7 +82,7 @@ begin
   if size > 4 * most then
     return 'too_long';
   elsif (size < 62 or size = char_length(value)) is not false then
-    return null; -- A mark has two bytes or more, and none is ASCII.
+    return null; -- A mark has two bytes or more and is never ASCII.
   elsif value ~ (private.marks() || '{31}') then
     return 'invalid';
   end if;
@@ -96,9 +90,8 @@ begin
 end
 $$;
 comment on function private.text_problem is
-  'Why nothing is done with a text that somebody sent, null: something may be. too_long: it has more '
-  'than four times the bytes of its most characters. invalid: more than 30 combining marks follow one '
-  'another (UAX #15, stream-safe text), in which normalising is quadratic and cannot be interrupted.';
+  'Why a text must not be processed, or null. invalid has more than 30 marks in a row (UAX #15), '
+  'for which normalising takes quadratic time and cannot be interrupted.';
 
 create function private.is_name(value text) returns boolean
   language sql
@@ -106,12 +99,12 @@ create function private.is_name(value text) returns boolean
   parallel safe
   set search_path = ''
 as $$
-  -- Control characters, and what Unicode calls ignorable: invisible, or changes the direction.
+  -- These are control characters and ignorable ones, which are invisible or change the direction.
   select case when private.text_problem(value, 120) is null then value !~ (
     '[\u0001-\u001F\u007F-\u009F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B'
     '\u200E\u200F\u2028-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB'
     '\U000E0000-\U000E0FFF]')
-    -- Joiners part letters of Persian, Urdu and Indian names; elsewhere, and in Latin, they show nothing.
+    -- Joiners separate letters of Persian, Urdu and Indian names; elsewhere they are invisible.
     and value collate pg_catalog.pg_c_utf8 !~ (
       '(^|[\u0001-\u058F]|[^[:alpha:]\u064B-\u065F\u094D\u09CD\u0A4D\u0ACD\u0B4D\u0BCD\u0C4D\u0CCD'
       '\u0D4D\u0DCA\u1039\u17D2])[\u200C\u200D]|[\u200C\u200D]($|[\u0001-\u058F]|[^[:alpha:]])')
@@ -119,9 +112,7 @@ as $$
     and char_length(value) between 2 and 120
     else false end
 $$;
-comment on function private.is_name is
-  'A name that shows as it is written: 2 to 120 characters, none invisible but joiners between letters '
-  'whose script has them.';
+comment on function private.is_name is 'Whether a name is displayed exactly as it is written.';
 
 create function private.bounded(value text, most integer, path text) returns text
   language plpgsql
@@ -141,8 +132,7 @@ begin
 end
 $$;
 comment on function private.bounded is
-  'The text, if something may be done with it (text_problem), else 422. In declarations and arguments, '
-  'which are worked out before the first statement of a function.';
+  'Raises 422 if a text must not be processed. For declarations and arguments, which run first.';
 
 create function private.normal_form(value text, form text, most integer, path text) returns text
   language plpgsql
@@ -158,16 +148,14 @@ declare
     else normalize(plain, nfkd)
   end;
 begin
-  -- What is stored has no longer run either: a few marks are two, composed.
+  -- The normalised text has no longer run of marks either, although composing turns a few marks into two.
   if form <> 'nfkd' and normal <> plain and private.text_problem(normal, 18 * most) is not null then
     perform private.refuse_field(path, 'invalid');
   end if;
   return normal;
 end
 $$;
-comment on function private.normal_form is
-  'The text in a normal form of Unicode: nfc, nfkc or nfkd. The only place where one is made (npm run '
-  'check): texts are refused before (private.bounded).';
+comment on function private.normal_form is 'No other code may normalise texts (npm run check).';
 
 create function private.tidy(value text, most integer, path text) returns text
   language sql
@@ -175,9 +163,24 @@ create function private.tidy(value text, most integer, path text) returns text
   parallel safe
   return nullif(btrim(regexp_replace(
     private.normal_form(value, 'nfkc', most, path), '[[:space:]]+', ' ', 'g')), '');
-comment on function private.tidy is
-  'One line of text in one form: NFKC, single spaces, trimmed; null when nothing is left. 422 for more '
-  'than private.bounded lets by, which is not yet what may be stored.';
+comment on function private.tidy is 'One trimmed line in NFKC, or null. It may be longer than its column.';
+
+create function private.kwd_text(amount numeric) returns text
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+begin
+  return to_char(amount, 'FM99,999,999,990.000');
+end
+$$;
+comment on function private.kwd_text is 'An amount as receipts show it: 1,250.000.';
+
+create function private.in_english() returns boolean
+  language sql
+  stable
+  return current_setting('facade.language', true) is not distinct from 'en';
+comment on function private.in_english is 'Whether the facade found English in Accept-Language.';
 
 grant execute on function private.ascii_digits, private.is_clean, private.marks, private.text_problem,
   private.bounded, private.normal_form, private.tidy, private.is_name

@@ -1,19 +1,15 @@
--- Settings and health, for whoever asks.
-
--- In plpgsql, which keeps the plan.
 create function private.setting(name text) returns jsonb
   language plpgsql
   stable
-  security definer -- the table is closed; a setting says nothing about a person
+  security definer -- the table is closed to clients; a setting says nothing about a person
   set search_path = ''
 as $$
 begin
   return (select settings.value from private.settings where settings.name = setting.name);
 end
 $$;
-comment on function private.setting is 'A value of private.settings.';
 
--- Planned as a part of what asks it.
+-- This is plain SQL, so that it is planned as part of the calling query.
 create function private.terms() returns table (version text, url text, required_from timestamptz)
   language sql
   stable
@@ -23,46 +19,28 @@ begin atomic
     (settings.value ->> 'requiredFrom')::date::timestamp at time zone 'Asia/Kuwait'
   from private.settings where settings.name = 'terms' and settings.value <> 'null';
 end;
-comment on function private.terms is
-  'The terms that people are to accept, and when that is required; no row where there are none.';
+comment on function private.terms is 'No row if there are no terms.';
 
-create function private.health() returns json
-  language sql
-  stable
-  security definer -- reads closed tables
-  set search_path = ''
-as $$
-  select json_build_object(
-    'jobsRan', exists (
-      select from private.moments
-      where moments.name = 'jobs_ran' and moments.at > now() - interval '5 minutes'),
-    'readOnly', current_setting('transaction_read_only')::boolean,
-    'rowsThere', private.missing_rows() = '{}')
-$$;
-comment on function private.health is 'The database''s part of GET /health.';
-
--- By what the primary wrote: of a replica that receives nothing any more the time of its last replay says
--- as little as that of one that has nothing to receive.
+-- The time of the last replay would not show whether a replica still receives anything.
 create function private.last_beat() returns timestamptz
   language plpgsql
   stable
   set search_path = ''
 as $$
 begin
-  return (select moments.at from private.moments where moments.name = 'beat');
+  return (select timestamps.at from private.timestamps where timestamps.name = 'beat');
 end
 $$;
-comment on function private.last_beat is
-  'Everything that was committed on the primary until then is here.';
+comment on function private.last_beat is 'Every commit on the primary up to this time has arrived here.';
 
 create function private.require_replica(system_id text) returns void
   language plpgsql
   stable
-  security definer -- reads a closed table
+  security definer
   set search_path = ''
 as $$
 begin
-  -- A replica that was promoted, or a copy beside it, has the number too, and writes the beat by itself.
+  -- A promoted replica, or a copy of one, has the same system identifier but writes the beat itself.
   if not pg_is_in_recovery()
     or system_id <> (select control.system_identifier::text from pg_control_system() as control)
   then
@@ -73,7 +51,6 @@ begin
 end
 $$;
 comment on function private.require_replica is
-  'Raises PTRPL where this is no replica of the system of that number, or no replica any more, or is '
-  'more than five seconds behind.';
+  'Raises PTRPL unless this is a replica of the given system, at most five seconds behind.';
 
-grant execute on function private.health, private.require_replica to backend;
+grant execute on function private.require_replica to backend;

@@ -1,7 +1,4 @@
--- Pages of a list. A cursor is the sort key of the last row of a page, tied to the query it belongs
--- to. A list reads one row more than a page holds, to know whether there is a next page.
---
--- plpgsql keeps its plans for the session, where a function in SQL is planned again at every call.
+-- A cursor is the sort key of the last row of a page, tied to its query.
 
 create function private.page_size(given integer) returns integer
   language plpgsql
@@ -15,15 +12,13 @@ begin
   return given;
 end
 $$;
-comment on function private.page_size is 'How many a page may hold: 1 to 50, else 422.';
 
 create function private.cursor_checksum(query text, key text) returns text
   language sql
   stable
   parallel safe
   return left(encode(sha256(convert_to(query || E'\n' || key, 'UTF8')), 'hex'), 12);
-comment on function private.cursor_checksum is
-  'Ties a cursor to its query and shows whether it was changed.';
+comment on function private.cursor_checksum is 'Ties a cursor to its query and reveals a changed one.';
 
 create function private.cursor_of(query text, key jsonb) returns text
   language sql
@@ -31,11 +26,10 @@ create function private.cursor_of(query text, key jsonb) returns text
   parallel safe
   return private.cursor_checksum(query, key::text)
     || translate(encode(convert_to(key::text, 'UTF8'), 'base64'), E'+/=\n', '-_');
-comment on function private.cursor_of is 'The cursor of a page that begins after this sort key.';
 
 create function private.next_cursor(query text, last_keys jsonb) returns text
   language plpgsql
-  immutable
+  stable
   parallel safe
   set search_path = ''
 as $$
@@ -44,9 +38,7 @@ begin
     then private.cursor_of(query, last_keys -> 0) end;
 end
 $$;
-comment on function private.next_cursor is
-  'The nextCursor of a page, from the sort keys of its last row and of the row after it; null on '
-  'the last page, where there is no such row.';
+comment on function private.next_cursor is 'last_keys are those of the last row and of the one after it.';
 
 create function private.cursor_key(query text, page_cursor text) returns jsonb
   language plpgsql
@@ -71,23 +63,18 @@ begin
       return key::jsonb;
     end if;
   exception
-    when others then null; -- not a cursor of ours
+    when others then null; -- not one of our cursors
   end;
   perform private.refuse_field('cursor', 'cursor_invalid');
 end
 $$;
-comment on function private.cursor_key is
-  'The sort key in a cursor; 422 cursor_invalid for a damaged one and for another query''s.';
-
--- A list that can be sorted in many ways --------------------------------------------------------
+comment on function private.cursor_key is '422 cursor_invalid if the cursor is damaged or another query''s.';
 
 create function private.is_sort(sorts jsonb, sort text) returns boolean
   language sql
   immutable
   return coalesce(sort = 'newest' or sorts ? regexp_replace(sort, '^-', ''), false);
-comment on function private.is_sort is
-  'Whether a list can be sorted like this: by one of its sorts, backwards with - before it, or by '
-  'newest, which is -oldest.';
+comment on function private.is_sort is 'A leading - reverses a sort; newest is the same as -oldest.';
 
 create function private.sorted_keys(
   source text, sorts jsonb, sort text, filters jsonb, after_key jsonb, page_size integer
@@ -116,9 +103,9 @@ begin
 end
 $$;
 comment on function private.sorted_keys is
-  'The keys [value, id] of a page and of one row more. sorts has for each sort its value, which is '
-  'never null, and the id that decides between equals, both of the table whose index serves it; '
-  'source is from and where, with $1 for the filters. Both are constant pieces of SQL.';
+  'The keys [value, id] of a page and of one more row. sorts gives each sort order the expression '
+  'of its value, which is never null, and of its id, both from the indexed table. source is the '
+  'from and where clause, with $1 for the filters. sorts and source are constant SQL.';
 
 create function private.key_ids(keys jsonb[]) returns text[]
   language sql
@@ -130,7 +117,6 @@ as $$
     order by page.ordinal
   )
 $$;
-comment on function private.key_ids is 'The ids of sorted keys, in their order.';
 
 grant execute on function
   private.cursor_checksum, private.cursor_of, private.next_cursor, private.cursor_key

@@ -1,6 +1,4 @@
--- Vocabularies: the words that listings are written in, and the places of Kuwait. Rows:
--- 91_data.sql, 91_data_places.sql. Codes and ids stand in lists with commas, in addresses and in the
--- text of queries.
+-- Codes and ids appear in lists with commas, in URLs and in the text of queries.
 
 create table public.vocabularies (
   vocabulary text not null,
@@ -12,14 +10,9 @@ create table public.vocabularies (
   edited text[] not null default '{}',
   primary key (vocabulary, code)
 );
-comment on table public.vocabularies is
-  'Every list of codes with its Arabic and English texts. Stays: what listings are described '
-  'with.';
-comment on column public.vocabularies.vocabulary is 'Which list: kind, usage, amenity …';
-comment on column public.vocabularies.note is
-  'For kinds: the listing types that they usually have.';
-comment on column public.vocabularies.edited is
-  'Columns that an admin has changed: a release leaves them as they are.';
+comment on table public.vocabularies is 'All codes with their texts. Never purged: listings refer to them.';
+comment on column public.vocabularies.vocabulary is 'The name of the list: kind, usage, amenity …';
+comment on column public.vocabularies.note is 'For a kind of property, the listing types it usually has.';
 
 create table public.governorates (
   id text primary key constraint governorates_id_form check (id ~ '^[a-z0-9_-]{1,60}$'),
@@ -30,11 +23,7 @@ create table public.governorates (
   position integer not null,
   edited text[] not null default '{}'
 );
-comment on table public.governorates is 'The six governorates of Kuwait. Stays: six rows.';
-comment on column public.governorates.lat is 'Centroid, degrees north.';
-comment on column public.governorates.lng is 'Centroid, degrees east.';
-comment on column public.governorates.edited is
-  'Columns that an admin has changed: a release leaves them as they are.';
+comment on table public.governorates is 'The six governorates of Kuwait. Never purged: always six rows.';
 
 create table public.areas (
   id text primary key constraint areas_id_form check (id ~ '^[a-z0-9_-]{1,60}$'),
@@ -54,29 +43,22 @@ create table public.areas (
   edited text[] not null default '{}',
   constraint areas_governorate_key unique (governorate_id, id)
 );
-comment on table public.areas is
-  'The areas of Kuwait that listings lie in. Stays: as many as there are areas.';
-comment on column public.areas.lat is 'Centroid, degrees north; null where none is known.';
-comment on column public.areas.lng is 'Centroid, degrees east; null where none is known.';
+comment on table public.areas is 'The areas of Kuwait. Never purged: one row per area.';
 comment on column public.areas.approximate is
-  'The centroid is a fall-back for the map, not sourced.';
-comment on column public.areas.reach_km is
-  'How far from its centroid a listing of the area may lie; null where nothing is asked, as where the '
-  'centroid is missing or approximate.';
-comment on column public.areas.edited is
-  'Columns that an admin has changed: a release leaves them as they are.';
+  'Whether the centroid is an estimate without a source, good enough for the map only.';
+comment on column public.areas.reach_km is 'How far a listing may lie from the centroid; null if unchecked.';
 
 alter table public.vocabularies enable row level security;
 alter table public.governorates enable row level security;
 alter table public.areas enable row level security;
 revoke all on public.vocabularies, public.governorates, public.areas from anon, authenticated;
-grant select on public.vocabularies, public.governorates, public.areas to anon, authenticated;
+grant select on public.vocabularies, public.governorates, public.areas to anon, authenticated, acting;
 create policy "everybody reads vocabularies" on public.vocabularies
-  for select to anon, authenticated using (true);
+  for select to anon, authenticated, acting using (true);
 create policy "everybody reads governorates" on public.governorates
-  for select to anon, authenticated using (true);
+  for select to anon, authenticated, acting using (true);
 create policy "everybody reads areas" on public.areas
-  for select to anon, authenticated using (true);
+  for select to anon, authenticated, acting using (true);
 
 create function private.is_word(vocabulary text, code text) returns boolean
   language plpgsql
@@ -90,6 +72,5 @@ begin
   );
 end
 $$;
-comment on function private.is_word is 'Whether a code is of that vocabulary.';
 
 grant execute on function private.is_word to anon, authenticated, backend;

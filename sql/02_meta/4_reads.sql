@@ -1,11 +1,7 @@
--- Meta: the words that listings are written in and the places they lie in, as clients show them.
---
--- Everybody may read these tables, so each of these is plain SQL as the caller.
-
 create function private.get_app() returns jsonb
   language sql
   stable
-  security definer -- reads a setting that everybody may know
+  security definer -- reads a setting that is public
   set search_path = ''
 as $$
   select private.setting('app') || jsonb_build_object('terms', (
@@ -15,8 +11,7 @@ as $$
   ))
 $$;
 comment on function private.get_app is
-  'Facade: what an admin has set for apps (the settings app and terms): minVersion, storeUrl, '
-  'privacyUrl, support, terms.';
+  'Facade: what apps read at their start: minVersion, storeUrl, privacyUrl, support, terms.';
 
 grant execute on function private.get_app to anon, authenticated;
 
@@ -65,8 +60,7 @@ as $$
     order by vocabularies.position
   ) as item
 $$;
-comment on function api.list_kinds is
-  'Kinds of property, with the listing types they usually have.';
+comment on function api.list_kinds is 'Kinds of property, with the listing types they usually have.';
 
 create function api.list_amenities() returns json
   language sql
@@ -81,7 +75,7 @@ as $$
     order by vocabularies.position
   ) as item
 $$;
-comment on function api.list_amenities is 'What a property may have.';
+comment on function api.list_amenities is 'The amenities that a property may have.';
 
 create function api.list_enums() returns json
   language sql
@@ -91,7 +85,7 @@ as $$
   select json_object_agg(words.name, words.items order by words.name)
   from (
     select
-      -- plot_position is plotPosition, as the field of a listing that takes its codes.
+      -- plot_position becomes plotPosition, the name of the listing field that takes its codes.
       (
         select string_agg(
           case when ordinal = 1 then word else upper(left(word, 1)) || substr(word, 2) end, ''
@@ -108,8 +102,7 @@ as $$
     group by vocabularies.vocabulary
   ) as words
 $$;
-comment on function api.list_enums is
-  'Every vocabulary by its camelCase name, each in the order to show it.';
+comment on function api.list_enums is 'Every vocabulary by its camelCase name, each in the order to show it.';
 
 grant execute on function
   api.list_governorates, api.list_areas, api.list_kinds, api.list_amenities, api.list_enums

@@ -1,7 +1,4 @@
--- Accounts and their identities.
---
--- An account is a person's sign-in. It acts as one of its identities at a time; which one is kept
--- here and never in a token. Everything a person owns belongs to an identity.
+-- The acting identity is stored here and never in a token. What a person owns belongs to an identity.
 
 create table public.accounts (
   id uuid primary key,
@@ -53,48 +50,38 @@ create table public.accounts (
   constraint accounts_unproven_email_stands_alone check (email_proven or email is null or phone is null)
 );
 comment on table public.accounts is
-  'A person''s sign-in; one for each user of Auth. Stays: money and what was written to others '
-  'refer to it; of a deleted one only the id says anything.';
+  'A person''s sign-in. Never purged: payments and other people''s conversations refer to it, and '
+  'a deleted account keeps only its id.';
 comment on column public.accounts.id is 'The id of the Auth user.';
-comment on column public.accounts.email is 'In lower case, domain in ASCII; null once deleted.';
-comment on column public.accounts.phone is 'Kuwaiti mobile as +965XXXXXXXX; null once deleted.';
+comment on column public.accounts.email is 'In lower case, the domain in ASCII; null once deleted.';
+comment on column public.accounts.phone is 'A Kuwaiti mobile number as +965XXXXXXXX; null once deleted.';
 comment on column public.accounts.email_proven is
-  'Whether a code, a provider or an admin has proven who owns the email. Registration does not. '
-  'Beside a phone it always is.';
+  'Whether it was proven by a code, a provider or an admin; registering does not prove it. An '
+  'email beside a phone is always proven.';
 comment on column public.accounts.proof_first is
-  'Whether it was registered where many have proven nothing: before it addresses others it proves a '
-  'phone or email. What it has proven since counts, not this.';
+  'Registered at an address with many unproven accounts, so it has to prove a phone or email '
+  'before it may write to others.';
 comment on column public.accounts.taken_over_at is
-  'When the owner of the email signed in by a provider, which ended all earlier access; null after '
-  'a password reset.';
+  'When the owner of its email took it over by a provider; null after a password reset.';
 comment on column public.accounts.terms_version is
-  'Which terms the person last accepted; null: none, or somebody else did before the email was proven.';
-comment on column public.accounts.language is 'ar or en, for messages and notifications.';
-comment on column public.accounts.status is
-  'active, suspended, banned, deleted: whether it is locked. That its deletion was asked for is delete_at.';
-comment on column public.accounts.status_reason is
-  'Why it is suspended or banned; shown to the person.';
-comment on column public.accounts.delete_at is
-  'When the deletion that the person asked for is carried out, locked or not (14 days; signing in '
-  'takes it back); null: none was asked for.';
-comment on column public.accounts.money_at_deletion is
-  'What becomes of the money in its wallets then: refund or give_up; null where it has none.';
+  'The version last accepted; null again once the email is proven for the first time, because '
+  'another person may have accepted it before.';
+comment on column public.accounts.status is 'A requested deletion is stored in delete_at instead.';
+comment on column public.accounts.status_reason is 'Why it was suspended or banned; the person sees it.';
+comment on column public.accounts.delete_at is 'When the requested deletion happens, locked or not.';
+comment on column public.accounts.money_at_deletion is 'What becomes of its wallets: refund or give_up.';
 comment on column public.accounts.stays_hidden is
-  'A lock came to an account whose deletion was asked for: when that ends nothing of it is public '
-  'again until a sign-in takes the request back.';
+  'Locked after its deletion was requested, and hidden until a sign-in cancels the request.';
 comment on column public.accounts.unreachable_since is
-  'Since when it has neither phone nor email: somebody else has proven its email. Without a provider '
-  'either, nobody can sign in, and after 14 days its deletion is requested.';
+  'Since when it has neither phone nor email, because someone else proved its email. If it has no '
+  'provider either, nobody can sign in, and its deletion is requested after 14 days.';
 comment on column public.accounts.active_identity_id is
-  'The identity it acts as; null when that was suspended or closed, until the next switch, sign-in '
-  'or refresh.';
-comment on column public.accounts.topic is
-  'Name of its Realtime channel; replaced whenever a session or a right ends.';
+  'The identity that acts; null once it stops being active.';
+comment on column public.accounts.topic is 'Its Realtime channel; replaced when a session or a right ends.';
 comment on column public.accounts.live_key is
-  'Random, shown to nobody: the names of its conversations'' live channels are derived from it. '
-  'Replaced with the topic, and when one of its identities stops being active.';
--- Partial: to change a column of a whole unique index locks the row also against those who only
--- refer to it.
+  'A secret in the names of its conversations'' live channels; replaced whenever the topic is, and '
+  'when an identity stops being active.';
+-- Partial, because changing a column of a full one would lock the row against foreign keys as well.
 create unique index accounts_email_key on public.accounts (email) where email is not null;
 create unique index accounts_phone_key on public.accounts (phone) where phone is not null;
 create index accounts_delete_at_idx on public.accounts (delete_at) where delete_at is not null;
@@ -110,12 +97,9 @@ create table public.individual_profiles (
   avatar_url text,
   last_sign_in_at timestamptz not null default '-infinity'
 );
-comment on table public.individual_profiles is
-  'The person behind an account. Goes with the account.';
-comment on column public.individual_profiles.full_name is
-  'As the person writes it; null until given.';
+comment on table public.individual_profiles is 'The person behind an account. Deleted with the account.';
 comment on column public.individual_profiles.last_sign_in_at is
-  'As Auth has it, whose table takes no index of ours; -infinity is never.';
+  'Copied from Auth, because we cannot add an index to its table.';
 
 create table public.identities (
   id uuid primary key default gen_random_uuid(),
@@ -135,14 +119,10 @@ create table public.identities (
   ),
   constraint identities_account_key unique (account_id, id)
 );
-comment on table public.identities is
-  'Whom an account acts as: the person, a company, an office. Goes with the account.';
-comment on column public.identities.type is
-  'individual, company (developer or firm), office (brokerage).';
-comment on column public.identities.status is
-  'An individual starts as active, a company or office as pending_verification.';
-comment on column public.identities.status_reason is
-  'Why it was rejected or suspended; shown to the owner.';
+comment on table public.identities is 'What an account acts as. Deleted with the account.';
+comment on column public.identities.type is 'company is a developer or other firm, office a brokerage.';
+comment on column public.identities.status is 'People start as active, others as pending_verification.';
+comment on column public.identities.status_reason is 'Why it was rejected or suspended.';
 create unique index identities_one_individual_key on public.identities (account_id)
   where type = 'individual';
 
@@ -155,19 +135,25 @@ alter table public.individual_profiles enable row level security;
 alter table public.identities enable row level security;
 revoke all on public.accounts, public.individual_profiles, public.identities
   from anon, authenticated;
--- live_key is left out.
 grant select (id, email, phone, email_proven, taken_over_at, language, status, status_reason,
   suspended_until, delete_at, active_identity_id, topic, created_at)
   on public.accounts to authenticated;
 grant select on public.individual_profiles, public.identities to authenticated;
+grant select on public.accounts, public.individual_profiles, public.identities to acting;
+grant update (language, terms_version, terms_accepted_at, active_identity_id) on public.accounts
+  to acting;
 
-create policy "people see their own account" on public.accounts for select to authenticated
+create policy "people see their own account" on public.accounts
+  for select to authenticated, acting
   using (id = (select private.account_id()));
 create policy "people see their own profile" on public.individual_profiles
-  for select to authenticated
+  for select to authenticated, acting
   using (account_id = (select private.account_id()));
-create policy "people see their own identities" on public.identities for select to authenticated
+create policy "people see their own identities" on public.identities
+  for select to authenticated, acting
   using (account_id = (select private.account_id()));
+create policy "people change their own account" on public.accounts for update to acting
+  using (id = (select private.account_id()));
 
 create table public.account_settings (
   account_id uuid primary key references public.accounts (id) on delete cascade,
@@ -187,28 +173,26 @@ create table public.account_settings (
     (quiet_from is null) = (quiet_to is null) and (quiet_from <> quiet_to) is not false
   )
 );
-comment on table public.account_settings is
-  'What an account has chosen; without a row the defaults hold. Goes with the account.';
-comment on column public.account_settings.notifications is
-  'Choices by category and channel that differ from the defaults: {"leads":{"push":false}}.';
-comment on column public.account_settings.quiet_from is 'Pushes wait from this time on, in Kuwait.';
-comment on column public.account_settings.quiet_to is
-  'Pushes continue at this time, in Kuwait; before quiet_from means the next day.';
-comment on column public.account_settings.show_phone is
-  'The account''s own number is given to whoever asks for the contact of a listing.';
-comment on column public.account_settings.read_receipts is
-  'The other side of a conversation is shown that messages were read, and shows it: both have to be on.';
-comment on column public.account_settings.show_last_seen is
-  'Kept for clients; the service itself never shows when somebody was last seen.';
+comment on table public.account_settings is 'Without a row the defaults apply. Deleted with the account.';
+comment on column public.account_settings.notifications is 'Changes to defaults: {"leads":{"push":false}}.';
+comment on column public.account_settings.quiet_to is 'In Kuwait time; before quiet_from it is the next day.';
+comment on column public.account_settings.show_phone is 'Whether people who ask for contact get the number.';
+comment on column public.account_settings.read_receipts is 'Read marks are shown if both sides have it on.';
+comment on column public.account_settings.show_last_seen is 'Stored for clients; the service never shows it.';
 comment on column public.account_settings.who_may_write is
-  'Who opens conversations with the account and writes where it never wrote: everyone, or proven, those '
-  'with a proven phone or email.';
+  'Who may start a conversation with it, and write in one where it has never written: everyone, or '
+  'proven, which is only accounts with a proven phone or email.';
 
 alter table public.account_settings enable row level security;
 revoke all on public.account_settings from anon, authenticated;
 grant select on public.account_settings to authenticated;
+grant select, insert, update on public.account_settings to acting;
 create policy "people see their own settings" on public.account_settings
-  for select to authenticated
+  for select to authenticated, acting
+  using (account_id = (select private.account_id()));
+create policy "people add settings of their own" on public.account_settings for insert to acting
+  with check (account_id = (select private.account_id()));
+create policy "people change their own settings" on public.account_settings for update to acting
   using (account_id = (select private.account_id()));
 
 create table private.idempotency_keys (
@@ -219,10 +203,10 @@ create table private.idempotency_keys (
   created_at timestamptz not null default now(),
   primary key (account_id, key)
 );
-comment on table private.idempotency_keys is
-  'Answers kept for repeated requests, for 24 hours. Cleaned by private.purge_idempotency_keys.';
-comment on column private.idempotency_keys.request_hash is
-  'SHA-256 of identity, function and arguments.';
+comment on table private.idempotency_keys is 'Kept for 24 hours. Cleaned by private.purge_idempotency_keys.';
+comment on column private.idempotency_keys.request_hash is 'SHA-256 of identity, function and arguments.';
 create index idempotency_keys_created_at_idx on private.idempotency_keys (created_at);
 alter table private.idempotency_keys enable row level security;
-create policy "nobody but functions of their owner" on private.idempotency_keys using (false);
+grant select, update (answer) on private.idempotency_keys to acting;
+create policy "people keep their own answers" on private.idempotency_keys to acting
+  using (account_id = (select private.account_id()));

@@ -1,7 +1,4 @@
--- Which accounts and identities may act.
-
--- A body of the SQL standard is parsed when the function is made, so it needs no search_path;
--- without one it is inlined into queries, which matters over many rows.
+-- Standard SQL is parsed when created, so it needs no search_path, and without one it is inlined.
 create function private.is_locked(account public.accounts) returns boolean
   language sql
   stable
@@ -10,18 +7,14 @@ create function private.is_locked(account public.accounts) returns boolean
     (is_locked.account).status = 'active'
     or (is_locked.account).status = 'suspended' and (is_locked.account).suspended_until < now()
   ) is not true;
-comment on function private.is_locked is
-  'Whether an account is suspended (until later), banned or deleted: nobody signs in to it. The one '
-  'place that decides it.';
+comment on function private.is_locked is 'No other code decides this.';
 
 create function private.may_act(account public.accounts) returns boolean
   language sql
   stable
   parallel safe
   return (not private.is_locked(may_act.account) and not (may_act.account).stays_hidden) is true;
-comment on function private.may_act is
-  'Whether an account may act now and is shown to others: it is not locked, nor was it since its '
-  'deletion was asked for. The one place that decides it.';
+comment on function private.may_act is 'Whether it may act and is public. No other code decides this.';
 
 create function private.lock_refusal(account public.accounts) returns jsonb
   language plpgsql
@@ -29,31 +22,29 @@ create function private.lock_refusal(account public.accounts) returns jsonb
   set search_path = ''
 as $$
 declare
-  asked constant jsonb := jsonb_strip_nulls(jsonb_build_object('deleteAt', account.delete_at));
+  deletion constant jsonb := jsonb_strip_nulls(jsonb_build_object('deleteAt', account.delete_at));
 begin
-  -- Where there is no account, its status is null.
+  -- If there is no account, the status is null.
   if not private.is_locked(account) or (account.status in ('suspended', 'banned')) is not true then
     return null;
   elsif account.status = 'banned' then
-    return jsonb_build_object('status', 403, 'code', 'account_banned', 'detail', asked);
+    return jsonb_build_object('status', 403, 'code', 'account_banned', 'detail', deletion);
   end if;
   return jsonb_build_object('status', 403, 'code', 'account_suspended', 'detail',
     jsonb_build_object('reason', coalesce(account.status_reason, ''),
-                       'until', account.suspended_until) || asked);
+                       'until', account.suspended_until) || deletion);
 end
 $$;
-comment on function private.lock_refusal is
-  'What a suspended or banned person is told: status, code and detail of the contract, which say as '
-  'well when the account is deleted where that was asked for; null for others.';
+comment on function private.lock_refusal is 'For a suspended or banned person; null for anyone else.';
 
--- Also to whoever changes an account: triggers ask it with their rights.
+-- Triggers call these with the rights of any role that changes an account.
 grant execute on function private.is_locked, private.may_act
   to anon, authenticated, service_role, backend, supabase_auth_admin;
 
 create function private.identity_may_act(identity_id uuid) returns boolean
   language plpgsql
   stable
-  security definer -- reads the state of another's account
+  security definer -- reads the state of someone else's account
   set search_path = ''
 as $$
 begin
@@ -65,23 +56,20 @@ begin
   );
 end
 $$;
-comment on function private.identity_may_act is
-  'Whether any identity and its account may act now: the rule of identity_id().';
 
 create function private.individual_of(account_id uuid) returns uuid
   language sql
   stable
-  security definer -- finds it for whoever decides about the account
+  security definer -- looks up the identity for functions that decide about the account
   set search_path = ''
 as $$
   select identities.id from public.identities
   where identities.account_id = individual_of.account_id and identities.type = 'individual'
 $$;
-comment on function private.individual_of is 'The person''s own identity of an account.';
 
 create function private.on_identity_status() returns trigger
   language plpgsql
-  security definer -- writes a closed table, for whoever changed the status
+  security definer
   set search_path = ''
 as $$
 begin
@@ -91,7 +79,7 @@ begin
 end
 $$;
 comment on function private.on_identity_status is
-  'An identity that stops being active acts no more, on every device and at once.';
+  'Makes an account stop acting as an identity, on all devices, when that stops being active.';
 
 create trigger identities_stop_acting
   after update of status on public.identities
@@ -100,11 +88,11 @@ create trigger identities_stop_acting
 
 create function private.check_acting_identity() returns trigger
   language plpgsql
-  security definer -- reads identities, for whoever writes the account
+  security definer -- reads identities, whichever function changes the account
   set search_path = ''
 as $$
 begin
-  -- The account is locked here, and whoever changes what an identity may do locks it first.
+  -- The account is locked here, and a function that changes what an identity may do locks it first.
   perform from public.identities
   where identities.id = new.active_identity_id and identities.status <> 'active';
   if found then
@@ -114,7 +102,7 @@ begin
 end
 $$;
 comment on function private.check_acting_identity is
-  'An account acts as no identity but an active one: who acts is asked of the account alone.';
+  'Refuses an identity that is not active, so that the account alone shows who acts.';
 
 create trigger accounts_act_as_an_active_identity
   before insert or update of active_identity_id on public.accounts
@@ -124,31 +112,31 @@ create trigger accounts_act_as_an_active_identity
 create function private.require_terms() returns void
   language plpgsql
   stable
-  security definer -- reads a setting, and what the caller has accepted
+  security definer -- reads a setting, and the terms that the caller has accepted
   set search_path = ''
 as $$
 declare
+  -- The planner would evaluate a condition for an estimate even if no terms are required.
+  caller_id constant uuid := private.require_account();
   required record;
 begin
   select terms.version, terms.url into required
   from private.terms() as terms where terms.required_from <= now();
   if found and not exists (
     select from public.accounts
-    where accounts.id = private.require_account() and accounts.terms_version = required.version
+    where accounts.id = caller_id and accounts.terms_version = required.version
   ) then
     perform private.refuse(403, 'terms_not_accepted', to_jsonb(required));
   end if;
 end
 $$;
 comment on function private.require_terms is
-  'First in whatever addresses others: 403 terms_not_accepted with version and url where terms are '
-  'required by now and the caller has not accepted them, after what require_account refuses.';
+  'Comes first in all that writes to other people. 403 terms_not_accepted, or as require_account.';
 
 create function private.is_proven(account public.accounts) returns boolean
   language sql
   immutable
   return (is_proven.account).phone is not null or (is_proven.account).email_proven;
-comment on function private.is_proven is 'Whether the owner of an account has proven a phone or email.';
 
 create function private.can_be_proven() returns boolean
   language sql
@@ -157,27 +145,24 @@ create function private.can_be_proven() returns boolean
 as $$
   select settings.value = 'true' from private.settings where settings.name = 'codes_are_sent'
 $$;
-comment on function private.can_be_proven is 'Whether a code can be sent, by SMS or mail.';
 
 create function private.set_codes_are_sent(are_sent boolean) returns bigint
   language sql
   security definer -- writes a setting
   set search_path = ''
 as $$
-  with told as (
+  with updated as (
     update private.settings set value = to_jsonb(are_sent)
     where settings.name = 'codes_are_sent' and settings.value <> to_jsonb(are_sent)
     returning 1
   )
-  select count(*) from told
+  select count(*) from updated
 $$;
-comment on function private.set_codes_are_sent is
-  'Stores whether a code can be sent, by SMS or mail, which the functions know.';
 
 create function private.require_proof() returns void
   language plpgsql
   stable
-  security definer -- reads what is proven of the caller, a rate and a setting
+  security definer -- reads whether the caller has a proven contact, a rate and a setting
   set search_path = ''
 as $$
 begin
@@ -193,8 +178,7 @@ begin
 end
 $$;
 comment on function private.require_proof is
-  '403 account_unproven for an account that was marked as proof first when it was registered and has '
-  'proven neither a phone nor an email since. Nobody is refused while no code can be sent.';
+  'Raises 403 account_unproven for an unproven account with proof_first, if codes can be sent.';
 
 grant execute on function private.set_codes_are_sent to backend;
 
@@ -211,8 +195,7 @@ begin
     then jsonb_strip_nulls(jsonb_build_object('version', present)) end;
 end
 $$;
-comment on function private.outdated_terms is
-  'null for the present version of the terms; for another the detail of 409 terms_outdated.';
+comment on function private.outdated_terms is 'The detail of 409 terms_outdated; null if current.';
 
 grant execute on function private.require_terms to authenticated;
 grant execute on function private.outdated_terms to backend;

@@ -1,8 +1,5 @@
--- Codes: how long one lives, how many tries it has, how soon another may be asked for.
---
--- Unknown addresses use up neither the tries nor the codes of whoever requested one. Of one address,
--- which may be that of thousands, only what is really sent counts, and codes that are used allow more:
--- who only runs up the bill closes it for new numbers, for an hour, and for nothing else.
+-- Thousands of people may share an address: only codes that are sent count for it, and each used
+-- one allows more. At worst an attacker keeps an address from codes for new numbers for an hour.
 
 create function private.code_limits(
   out resend_after integer, out life interval, out attempt_life interval,
@@ -15,9 +12,8 @@ as $$
   select 45, interval '5 minutes', interval '1 hour', interval '24 hours', 5, 3
 $$;
 comment on function private.code_limits is
-  'The limits of codes: seconds until another may be asked for, how long a code and a registration '
-  'live, how long an attempt on a phone makes the next ones contested, wrong guesses allowed to whoever asked for it or names its attempt, and to everybody else '
-  'together.';
+  'attempt_life is that of a registration or reset. For contested_for after an attempt to '
+  'register a phone, further ones are contested. unknown_tries are those of strangers.';
 
 alter table private.codes add constraint codes_tries_are_few check (
   tries between 0 and (private.code_limits()).tries
@@ -27,60 +23,55 @@ alter table private.codes add constraint codes_tries_are_few check (
 create function private.code_wait(purpose text, identifier text, requested_by bytea) returns integer
   language sql
   stable
-  security definer -- reads a closed table
+  security definer
   set search_path = ''
 as $$
-  -- For the codes of an account each address waits for its own only: otherwise somebody who asked
-  -- a moment before would have the owner's request dropped, silently where a password was forgotten.
-  -- A phone that is being registered waits as a whole: it belongs to nobody yet, the answer says how
-  -- long to wait, and of twenty attempts at once only one sends.
+  -- An address waits only for its own last code, so that no stranger blocks the owner. A phone that
+  -- is being registered waits for any address's: of twenty concurrent attempts only one sends.
   select greatest(0, ceil((private.code_limits()).resend_after
     - extract(epoch from clock_timestamp() - max(codes.created_at))))::integer
   from private.codes
   where codes.identifier = code_wait.identifier and codes.purpose = code_wait.purpose
     and (code_wait.purpose = 'register' or codes.requested_by = code_wait.requested_by)
 $$;
-comment on function private.code_wait is
-  'Seconds until this address may ask for another code; 0 or null means now.';
+comment on function private.code_wait is 'Seconds until the next code; 0 or null means now.';
 
 create function private.code_rate_subject(identifier text, address text) returns text
   language sql
   immutable
   set search_path = ''
 as $$
-  -- Addresses of mail cost nothing: their use must not earn SMS.
+  -- Email addresses cost nothing, so using them must not allow more SMS.
   select address || case when identifier like '+%' then '' else ' mail' end
 $$;
-comment on function private.code_rate_subject is
-  'As what an address counts for the codes that go out by its requests.';
 
 create function private.count_use(identifier text, address text, address_hash text) returns void
   language plpgsql
-  security definer -- counts in a closed table
+  security definer
   set search_path = ''
 as $$
 begin
-  -- What is sent to whom the address is known to does not count there, so its use earns nothing.
+  -- Codes for accounts known at the address are not counted for it, so using one must not allow more.
   if not private.is_known_address(private.account_with(identifier), address_hash)
     and (private.count_hit('code_used', identifier)).hit is not null then
-    perform private.keep_hit('code_used_address', subject)
+    perform private.store_hit('code_used_address', subject)
     from unnest(private.rate_subjects(private.code_rate_subject(identifier, address))) as subject;
   end if;
 end
 $$;
 comment on function private.count_use is
-  'Counts that a code was used: one for each phone or email a day allows its address to request more.';
+  'Counts one a day for each contact; the address may then request more codes.';
 
 create function private.count_sending(
   is_sms boolean, is_favored boolean, sends boolean, sms_per_day integer,
   out reset integer, out alarm text
 )
   language plpgsql
-  security definer -- counts in closed tables
+  security definer
   set search_path = ''
 as $$
 declare
-  -- The last fifth is for those who are no strangers.
+  -- The last fifth of the limit is reserved for clients that are known or have used a code.
   reserved constant numeric := 0.8;
   share constant numeric := case when is_favored then 1 else reserved end;
   a_minute constant integer := (select max from private.rates where rule = 'code_service');
@@ -110,7 +101,7 @@ begin
   ) and (private.count_hit('code_alarm', 'all')).hit is not null then
     alarm := to_char(this_hour at time zone 'Asia/Kuwait', 'YYYY-MM-DD HH24:MI');
   end if;
-  -- Where nothing is sent it was counted only so that the answer is the same.
+  -- A code that is not sent was counted only to make the answer the same.
   if reset is not null or not sends then
     perform private.uncount_hit('code_service', 'all', counted.hit);
     update private.sms_sent set sent = sms_sent.sent - 1
@@ -119,15 +110,14 @@ begin
 end
 $$;
 comment on function private.count_sending is
-  'Counts one code that the service sends, by SMS or mail. reset: the seconds until it may, where it '
-  'may not now; alarm: the hour, once in each from four fifths of a ceiling on.';
+  'reset is in seconds; alarm is the current hour once four fifths of a limit are used.';
 
 create function private.count_code(
   purpose text, identifier text, requested_by bytea, address text, is_known boolean, sends boolean,
   sms_per_day integer, for_another boolean default false
 ) returns jsonb
   language plpgsql
-  security definer -- counts in a closed table
+  security definer
   set search_path = ''
 as $$
 declare
@@ -144,7 +134,7 @@ begin
   if is_known then
     counted := private.count_hits('{code_known_hour,code_known_day}', array[pair, pair]);
   else
-    -- Whether or not there is anybody to send to, both limits of the address apply: so neither tells.
+    -- Both limits of the address apply whether or not there is a recipient, so neither reveals it.
     counted := private.count_hits(
       array['code_address',
         case when purpose = 'reset' or not sends then 'code_unsent_address' end,
@@ -159,7 +149,7 @@ begin
       'detail', jsonb_build_object('retryAfter', counted.reset)));
   end if;
 
-  -- The limits of the whole service come last, so that one noisy caller cannot use them up.
+  -- The limits of the service come last, so that a caller who is refused anyway cannot use them up.
   sending := private.count_sending(
     identifier like '+%',
     is_known or purpose in ('change', 'sudo') or private.hits_within('code_used_address', subject, 86400) > 0,
@@ -176,7 +166,6 @@ begin
 end
 $$;
 comment on function private.count_code is
-  'Counts one code that is requested, and where there is somebody to send it to one that is sent; '
-  'else {error}, counting nothing, when it is too soon or the address, the phone or email, or the '
-  'service is at its rate. for_another: an account asks that does not have the phone or email, so that '
-  'half of its codes stay for whoever registers or resets with it. {alarm}: the service sends four fifths of what it may.';
+  'Counts a requested code and, if it has a recipient, a sent one, or returns {error} and counts '
+  'nothing. for_another: the contact is not the account''s, and half of its codes are left for '
+  'its owner.';

@@ -1,14 +1,11 @@
--- Phone and email of an account: what proves a change of one, and how long it holds the other.
---
--- Neither a stolen token alone nor a number alone moves both: a code proves only the one that it was
--- sent to, and what changes one, or a reset by it, leaves the other as it is for 72 hours, in which a
--- reset by that other undoes it (5_writes_resets.sql).
+-- Neither a stolen token nor a stolen phone number is enough to change both phone and email: a code
+-- proves only the contact that got it, and a change, or a reset by it, leaves the other as it is
+-- for 72 hours, in which a reset by that other undoes it (5_writes_resets.sql).
 
 create function private.other_kind(kind text) returns text
   language sql
   immutable
   return case kind when 'phone' then 'email' else 'phone' end;
-comment on function private.other_kind is 'Of phone and email the other one.';
 
 create function private.proven_contact(account public.accounts, kind text) returns text
   language plpgsql
@@ -19,13 +16,11 @@ begin
   return case when kind = 'phone' then account.phone when account.email_proven then account.email end;
 end
 $$;
-comment on function private.proven_contact is
-  'The phone or the proven email of an account; null where it has none.';
 
 create function private.contact_held_until(account public.accounts, kind text) returns timestamptz
   language sql
   stable
-  security definer -- reads a closed table
+  security definer
   set search_path = ''
 as $$
   select max(changes.done_at) + interval '72 hours' from private.contact_changes as changes
@@ -34,21 +29,20 @@ as $$
     and changes.done_at > now() - interval '72 hours'
 $$;
 comment on function private.contact_held_until is
-  'Until when the proven phone or email cannot be changed, because the other was, or reset the '
-  'password; null where it can.';
+  'Until when a contact cannot be changed, because the other was changed or used for a reset.';
 
 create function private.proves_change(
   account public.accounts, session_id uuid, proof text, kind text
 ) returns boolean
   language plpgsql
   stable
-  security definer -- reads tables of Auth
+  security definer -- reads Auth tables
   set search_path = ''
 as $$
 begin
   return coalesce(case proof
     when 'password' then true
-    -- Nothing else is there to prove it by.
+    -- The account has nothing else to prove itself with.
     when 'provider' then coalesce(account.phone, account.email) is null and exists (
         select from auth.identities
         where identities.user_id = account.id and identities.provider not in ('email', 'phone')
@@ -64,16 +58,15 @@ begin
 end
 $$;
 comment on function private.proves_change is
-  'Whether a change of this kind is proven: by the password, by a code (proof is where it was sent: '
-  'of the other kind only where this one is not proven), or by a provider''s sign-in of the last five '
-  'minutes where there is neither phone nor email.';
+  'proof is password, provider (for an account without contacts, within five minutes) or the '
+  'recipient of a code, of the other kind only while this one is unproven.';
 
 create function private.has_other_way(
   account public.accounts, without text, mail_works boolean
 ) returns boolean
   language plpgsql
   stable
-  security definer -- reads a table of Auth
+  security definer -- reads an Auth table
   set search_path = ''
 as $$
 begin
@@ -86,8 +79,7 @@ begin
     );
 end
 $$;
-comment on function private.has_other_way is
-  'Whether an account can be signed in to without its phone, or without a provider.';
+comment on function private.has_other_way is 'Whether an account can be signed in to without this.';
 
 create function private.lock_session(account_id uuid, session_id uuid) returns public.accounts
   language plpgsql
@@ -106,5 +98,4 @@ begin
   return account;
 end
 $$;
-comment on function private.lock_session is
-  'An account, locked, in whose session something is done: 401 token_invalid where it is over.';
+comment on function private.lock_session is 'Locks its account; raises 401 token_invalid if it is over.';

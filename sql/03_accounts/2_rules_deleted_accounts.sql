@@ -1,8 +1,6 @@
--- What is left of a deleted account: nothing that names the person.
-
 create function private.anonymise_account(account_id uuid) returns void
   language plpgsql
-  security definer -- writes closed tables
+  security definer
   set search_path = ''
 as $$
 begin
@@ -19,12 +17,11 @@ begin
   where identities.account_id = anonymise_account.account_id;
 end
 $$;
-comment on function private.anonymise_account is
-  'Makes an account anonymous for good. Other areas follow, by triggers on identities that close.';
+comment on function private.anonymise_account is 'Triggers on this clean up in other areas.';
 
 create function private.on_account_deleted_for_apple() returns trigger
   language plpgsql
-  security definer -- writes a closed table
+  security definer
   set search_path = ''
 as $$
 begin
@@ -32,8 +29,7 @@ begin
   return null;
 end
 $$;
-comment on function private.on_account_deleted_for_apple is
-  'A deleted account''s tokens at Apple are to be revoked.';
+comment on function private.on_account_deleted_for_apple is 'Has the tokens at Apple revoked.';
 
 create trigger accounts_revoke_apple
   after update of status on public.accounts

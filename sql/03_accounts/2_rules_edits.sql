@@ -1,5 +1,3 @@
--- What an admin may change of accounts and identities by hand: 01_base/2_rules_edits.sql.
-
 create function private.apply_account_state() returns trigger
   language plpgsql
   set search_path = ''
@@ -20,21 +18,20 @@ begin
   if new.delete_at is null then
     new.money_at_deletion := null;
   end if;
-  -- What a lock has hidden comes back when the person does, not when the lock ends.
+  -- An account hidden by a lock becomes public when the person returns, not when the lock ends.
   new.stays_hidden := new.delete_at is not null and (new.stays_hidden or new.status <> 'active');
   return new;
 end
 $$;
 comment on function private.apply_account_state is
-  'Sets the columns that belong to the state that an account enters, and to a deletion that was asked '
-  'for: neither a lock nor its end changes that.';
+  'Sets what belongs to the new state and to a requested deletion, which a lock does not change.';
 
 create trigger accounts_abide_by_their_state
   before update of status, delete_at on public.accounts
   for each row when ((old.status, old.delete_at) is distinct from (new.status, new.delete_at))
   execute function private.apply_account_state();
 comment on trigger accounts_abide_by_their_state on public.accounts is
-  'Before accounts_take_what_follows, which asks for what this sets (stays_hidden).';
+  'Runs before accounts_take_what_follows, which reads what this sets (stays_hidden).';
 create trigger accounts_are_not_deleted_by_hand
   before update of status on public.accounts
   for each row when (old.status <> 'deleted' and new.status = 'deleted')
@@ -44,7 +41,7 @@ create trigger accounts_are_not_deleted_by_hand
 
 create function private.apply_identity_state() returns trigger
   language plpgsql
-  security definer -- reads the licence of whoever's state changes
+  security definer -- reads the licence of the identity
   set search_path = ''
 as $$
 begin
@@ -64,14 +61,13 @@ begin
   return new;
 end
 $$;
-comment on function private.apply_identity_state is
-  'Sets the columns that belong to the state that an identity enters.';
+comment on function private.apply_identity_state is 'Sets what belongs to the new state of an identity.';
 
 create trigger identities_abide_by_their_state
   before update of status on public.identities
   for each row when (old.status is distinct from new.status)
   execute function private.apply_identity_state();
-comment on trigger identities_abide_by_their_state on public.identities is 'In any order.';
+comment on trigger identities_abide_by_their_state on public.identities is 'Its order does not matter.';
 create trigger identities_of_people_close_with_their_account
   before update of status on public.identities
   for each row when (
@@ -81,10 +77,9 @@ create trigger identities_of_people_close_with_their_account
     'A person''s own identity closes with the account: add a row to admin_acts with act '
     'delete_account, or delete the user under Authentication.');
 
--- A name is kept in two places: changing the one that was written changes the one that is shown.
 create function private.sync_display_name() returns trigger
   language plpgsql
-  security definer -- writes the identity of whoever's name changes
+  security definer -- writes the identity behind the name
   set search_path = ''
 as $$
 begin
@@ -99,8 +94,7 @@ begin
   return null;
 end
 $$;
-comment on function private.sync_display_name is
-  'Shows others the name as it was written.';
+comment on function private.sync_display_name is 'Copies the name as written to the name that others see.';
 
 create trigger individual_profiles_show_their_name
   after update of full_name on public.individual_profiles

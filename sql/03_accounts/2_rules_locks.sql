@@ -1,20 +1,18 @@
--- Locks, and the one order in which they are taken, so that no two transactions wait for each other.
---
--- The account comes first. Whoever writes for one of its identities locks it shared, before anything
--- else, and checks after that whether it may: what is suspended or closed by then is refused.
--- Whoever changes what an account or an identity may do locks it exclusively. So of what people do
--- and what is done to them, one waits before it has locked anything that the other could need. Whoever
--- opens a conversation locks the other account shared as well: a deletion looks more than once for what
--- it has to lock, and must not find more the second time. What belongs to others too is locked after
--- the accounts, in this order, several of a kind by their ids:
+-- Locks are taken in one order, so that no two transactions wait for each other. The account comes
+-- first: a write for one of its identities locks it shared before anything else and checks
+-- afterwards that it may act, and a change of what an account or identity may do locks it
+-- exclusively, so that of two such acts one waits before it has locked what the other needs.
+-- Opening a conversation also locks the other account shared, because a deletion reads more than
+-- once what it has to lock and must not find more the second time. Shared things are locked after
+-- the accounts in the order below, several of a kind by their ids:
 --
 --   1. auth.users, auth.sessions             where signing in and refreshing start; with refresh
 --                                            tokens of version 1 Auth locks the session first, so
---                                            what it answers with 500 or 409 is asked once more
---   2. accounts, then what only they change: identities, profiles, settings, uploads
+--                                            its 500 or 409 is tried once more
+--   2. accounts, then their own rows         identities, profiles, settings, uploads
 --   3. advisory locks                        admins, licence, topup, subscribe, plan, quota, a
---                                            favorite, a device, conversations opened, blocks, who
---                                            registers at an address
+--                                            favorite, a device, conversations opened, blocks,
+--                                            registrations at an address
 --   4. invoices, payments, refunds, wallet_payouts, wallets
 --   5. reports
 --   6. conversations, then their participants and messages
@@ -22,42 +20,33 @@
 --   8. reviews, then review_totals
 --   9. organisations                         the pages, with their counters
 --  10. notification_events, notifications, devices, push_outbox
---  11. the histories of conversations       last of all but 12, so that readers wait for a moment
---  12. what triggers take at the commit     an account's last place in the feed, then its snapshot
+--  11. the histories of conversations        last of all but 12, so that readers hardly wait
+--  12. locks of triggers at the commit       an account's last place in the feed, then its snapshot
 --
--- An act of an admin by a row (11_admin/2_rules_acts.sql) takes its advisory lock before all of these, and
--- is repeated in its own transaction; so does what counts for a ceiling by a route
--- (11_admin/2_rules_ceilings.sql). What is about codes (of one phone or email) takes theirs before all of
--- these, too, and the rows of codes after the account.
--- A rate is counted before all of these (01_base/2_rules_rates.sql), by the account that does it; one
--- of a listing (price_changes) by whoever holds the lock of that listing, pushes from one account to
--- another with the devices that they go to, by the account that gets them. Of strangers together
--- (pushes_strangers, then pushes_waiting and its push) the rows are those of the reader: a batch of
--- messages takes all of them before its first push. What counts in two rates counts in one order
--- wherever it does.
+-- Before all of these come the advisory locks of an admin's act (11_admin/2_rules_acts.sql), which
+-- is repeated within its transaction after a deadlock, of routes counted for a ceiling
+-- (11_admin/2_rules_ceilings.sql) and of a code's phone or email (its rows come after the account),
+-- and the rates that the acting account counts (01_base/2_rules_rates.sql). A rate of a listing
+-- (price_changes) is counted under that listing's lock, pushes between two accounts with the
+-- devices that get them. The rates for all strangers together (pushes_strangers, then
+-- pushes_waiting and its push) belong to the reader, and a batch of messages locks all of them
+-- before its first push. Two rates are always counted in the same order.
 --
--- Rows are locked "for no key update" before a change: "for update" would block foreign keys that
--- refer to them. No column that changes is part of a key that can be referred to (the unique indexes
--- on email and phone are partial for that reason), so a foreign key never waits.
---
--- A job changes one account in a transaction, or skips what is locked: its next run comes soon. If
--- two transactions still deadlock, Postgres undoes one, and it is tried once more as a whole
--- (functions/_shared/db.ts).
-
--- Shared: for whoever writes for an account or identity ------------------------------------------
+-- Rows are locked "for no key update", because "for update" would block foreign keys that refer to
+-- them. No changing column is part of a key that can be referred to, so a foreign key never waits.
+-- A job changes one account in a transaction, or skips what is locked. What deadlocks nevertheless
+-- is repeated as a whole (functions/_shared/database/db.ts).
 
 create function private.lock_own_account() returns void
   language plpgsql
-  security definer -- clients have no grant to lock rows
+  security definer
   set search_path = ''
 as $$
 begin
-  -- Whether the caller may act is checked afterwards, on the locked row.
+  -- The caller's rights are checked afterwards, on the locked row.
   perform from public.accounts where accounts.id = (private.claims() ->> 'sub')::uuid for share;
 end
 $$;
-comment on function private.lock_own_account is
-  'Until the transaction ends nobody changes what the calling account may do, or as whom it acts.';
 
 create function private.lock_caller() returns uuid
   language plpgsql
@@ -69,19 +58,18 @@ begin
 end
 $$;
 comment on function private.lock_caller is
-  'As require_account, with the account locked: for writes of an account, whichever identity acts.';
+  'Like require_account, with a shared lock: for writes of an account, whichever identity acts.';
 
 create function private.lock_identity() returns uuid
   language plpgsql
-  security definer -- clients have no grant to lock rows
+  security definer
   set search_path = ''
 as $$
 declare
   claims jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
   acting_id uuid;
 begin
-  -- As identity_id, in the statement that locks. Should the account have changed since that began,
-  -- Postgres looks at it again; whoever ends an identity takes it from its account as well.
+  -- When an identity ends, its account stops acting as it in the same transaction.
   select accounts.active_identity_id into acting_id
   from public.accounts
   join auth.sessions on sessions.user_id = accounts.id
@@ -90,7 +78,7 @@ begin
     and private.may_act(accounts)
   for share of accounts skip locked;
   if acting_id is null then
-    -- Somebody is changing the account: what it may do is asked when that is done. Or it may not act.
+    -- The account is being changed or may not act, so wait for the lock and check again.
     perform private.lock_own_account();
     return private.require_identity();
   end if;
@@ -101,11 +89,11 @@ begin
 end
 $$;
 comment on function private.lock_identity is
-  'As require_identity, with the account locked: first in whatever writes for the acting identity.';
+  'Like require_identity, with a shared lock; first in all that writes for the acting identity.';
 
 create function private.lock_owner(identity_id uuid) returns void
   language plpgsql
-  security definer -- locks somebody else's account
+  security definer -- locks another account
   set search_path = ''
 as $$
 begin
@@ -117,15 +105,11 @@ begin
   for share;
 end
 $$;
-comment on function private.lock_owner is
-  'As lock_own_account, of the account behind an identity: for what happens to it without its '
-  'doing, as a payment that comes in.';
-
--- Exclusive: for whoever changes what an account or identity may do --------------------------------
+comment on function private.lock_owner is 'Locks someone else''s account shared, as for a payment.';
 
 create function private.lock_account_exclusively(account_id uuid) returns public.accounts
   language plpgsql
-  security definer -- locks a row; its callers have checked whose
+  security definer -- locks a row; its callers have checked the account's ownership
   set search_path = ''
 as $$
 declare
@@ -137,28 +121,24 @@ begin
   return account;
 end
 $$;
-comment on function private.lock_account_exclusively is
-  'An account, locked for a change of it or of what one of its identities may do; null if there is '
-  'none.';
+comment on function private.lock_account_exclusively is 'Null if there is no such account.';
 
 create function private.lock_sessions(account_id uuid) returns void
   language plpgsql
-  security definer -- locks rows of Auth; its callers have checked whose
+  security definer -- locks Auth rows; its callers have checked the owner
   set search_path = ''
 as $$
 begin
-  -- As they lie: so they are found by whoever deletes them without an order, as Auth does.
+  -- The rows are locked in physical order, because Auth deletes them in that order.
   perform from auth.sessions where sessions.user_id = lock_sessions.account_id
   order by sessions.ctid for update;
 end
 $$;
-comment on function private.lock_sessions is
-  'The sessions of an account, locked as a refresh locks them: before the account of whoever is '
-  'signed out.';
+comment on function private.lock_sessions is 'Comes before the account''s lock, as in a refresh.';
 
 create function private.lock_user(account_id uuid) returns void
   language plpgsql
-  security definer -- locks rows of Auth; its callers have checked whose
+  security definer -- locks Auth rows; its callers have checked the owner
   set search_path = ''
 as $$
 begin
@@ -166,12 +146,37 @@ begin
   perform private.lock_sessions(account_id);
 end
 $$;
-comment on function private.lock_user is
-  'A user of Auth with its sessions, locked as signing in locks them.';
+comment on function private.lock_user is 'Locks an Auth user and its sessions, as signing in does.';
+
+create function private.lock_auth_user(user_id uuid) returns void
+  language plpgsql
+  security definer -- writes to Auth tables
+  set search_path = ''
+as $$
+declare
+  began constant timestamptz := clock_timestamp();
+begin
+  -- A sign-in or change of password locks the user first, a refresh the session. So while a session
+  -- is locked, this releases the user and tries again.
+  loop
+    begin
+      perform from auth.users where users.id = lock_auth_user.user_id for update;
+      perform from auth.sessions where sessions.user_id = lock_auth_user.user_id for update nowait;
+      return;
+    exception when lock_not_available then
+      if clock_timestamp() > began + interval '5 seconds' then
+        raise;
+      end if;
+    end;
+    perform pg_sleep(0.02); -- seconds
+  end loop;
+end
+$$;
+comment on function private.lock_auth_user is 'Comes before any other lock, for a deletion.';
 
 create function private.lock_caller_exclusively() returns uuid
   language plpgsql
-  security definer -- clients have no grant to lock rows
+  security definer
   set search_path = ''
 as $$
 begin
@@ -179,116 +184,7 @@ begin
   return private.require_account();
 end
 $$;
-comment on function private.lock_caller_exclusively is
-  'As require_account, with the account locked exclusively: for what changes the account itself.';
-
--- Whatever changes a state, also by SQL or in Studio, changes all that depends on it. That is locked
--- at once and in order, before the first trigger writes any of it.
-create function private.lock_dependents(account_id uuid, identity_ids uuid[], goes boolean)
-  returns void
-  language plpgsql
-  security definer -- locks rows of whoever's state changes, and of those who know them
-  set search_path = ''
-as $$
-begin
-  perform private.lock_account_exclusively(account_id);
-  perform private.lock_admins_with(account_id);
-  if goes then
-    perform from public.reports where reports.account_id = lock_dependents.account_id
-    order by reports.id for no key update;
-  end if;
-  -- Not written, but locked by whoever sends a message: none reaches somebody who may no longer act.
-  perform from public.conversations
-  where conversations.id in (
-    select participants.conversation_id from public.participants
-    where participants.identity_id = any (identity_ids)
-  )
-  order by conversations.id for no key update;
-  perform from public.properties
-  where properties.owner_identity_id = any (identity_ids)
-  order by properties.id for no key update;
-  perform from private.property_counters
-  where goes and property_counters.property_id in (
-    select favorites.property_id from public.favorites
-    where favorites.identity_id = any (identity_ids)
-  )
-  order by property_counters.property_id for no key update;
-  perform from public.reviews
-  where reviews.id in (
-    select written.id from public.reviews as written
-    where written.author_identity_id = any (identity_ids)
-    union all
-    select got.id from public.reviews as got
-    where goes and got.subject_identity_id = any (identity_ids)
-  )
-  order by reviews.id for no key update;
-  perform from private.review_totals
-  where review_totals.identity_id in (
-    select reviews.subject_identity_id from public.reviews
-    where reviews.author_identity_id = any (identity_ids)
-  )
-  order by review_totals.identity_id for no key update;
-  perform from public.organisations
-  where organisations.identity_id in (
-    select unnest(identity_ids)
-    union all
-    select reviews.subject_identity_id from public.reviews
-    where reviews.author_identity_id = any (identity_ids)
-  )
-  order by organisations.identity_id for no key update;
-  if goes then
-    perform from public.notifications
-    where notifications.id in (
-      select received.id from public.notifications as received
-      where received.account_id = lock_dependents.account_id
-      union all
-      select caused.id from public.notifications as caused
-      where caused.from_identity_id = any (identity_ids)
-    )
-    order by notifications.id for no key update;
-    perform private.lock_devices(array[account_id], identity_ids);
-  end if;
-end
-$$;
-comment on function private.lock_dependents is
-  'Locks all that a change of state will write, in the order at the head of this file; goes is for '
-  'the final state, which also removes what depends on it.';
-
-create function private.before_state_change() returns trigger
-  language plpgsql
-  security definer -- as lock_dependents
-  set search_path = ''
-as $$
-begin
-  if tg_table_name = 'accounts' then
-    perform private.lock_dependents(new.id, array(
-      select identities.id from public.identities where identities.account_id = new.id
-    ), new.status = 'deleted');
-  else
-    perform private.lock_dependents(new.account_id, array[new.id], new.status = 'closed');
-  end if;
-  return new;
-end
-$$;
-comment on function private.before_state_change is
-  'Before an account or an identity changes its state: locks all that depends on it.';
-
-create trigger accounts_take_what_follows
-  before update of status, suspended_until, delete_at on public.accounts
-  for each row when (
-    (old.status, old.suspended_until, old.stays_hidden)
-      is distinct from (new.status, new.suspended_until, new.stays_hidden)
-    -- Requesting deletion, and taking that back, hides and shows nothing.
-    and (old.status = 'suspended' or private.may_act(old) is distinct from private.may_act(new)
-      or new.status = 'deleted')
-  )
-  execute function private.before_state_change();
-comment on trigger accounts_take_what_follows on public.accounts is
-  'After accounts_abide_by_their_state, which sets what this asks for (stays_hidden).';
-create trigger identities_take_what_follows
-  before update of status on public.identities
-  for each row when (old.status is distinct from new.status)
-  execute function private.before_state_change();
+comment on function private.lock_caller_exclusively is 'For changes of the account; like require_account.';
 
 grant execute on function
   private.lock_own_account, private.lock_caller, private.lock_identity,

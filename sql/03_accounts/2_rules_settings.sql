@@ -1,5 +1,3 @@
--- What settings do: which messages somebody gets and when, what others may see.
-
 create function private.notification_channels() returns table (channel text)
   language sql
   immutable
@@ -8,8 +6,6 @@ create function private.notification_channels() returns table (channel text)
 as $$
   values ('push'), ('inApp'), ('sms'), ('email')
 $$;
-comment on function private.notification_channels is
-  'The channels of notifications; private.wants says which are on by default.';
 
 create function private.wants(chosen public.account_settings, category text, channel text)
   returns boolean
@@ -22,9 +18,6 @@ begin
     (chosen.notifications -> category ->> channel)::boolean, channel in ('push', 'inApp'));
 end
 $$;
-comment on function private.wants is
-  'Whether notifications of a category are wanted on a channel: push and inApp unless chosen '
-  'otherwise.';
 
 create function private.after_quiet_hours(at timestamptz, quiet_from time, quiet_to time)
   returns timestamptz
@@ -49,13 +42,12 @@ begin
   return at;
 end
 $$;
-comment on function private.after_quiet_hours is
-  'The same moment, or the end of the quiet hours in Kuwait that it falls into.';
+comment on function private.after_quiet_hours is 'The time, or the end of the quiet hours around it.';
 
 create function private.shows_read_receipts(account_id uuid) returns boolean
   language plpgsql
   stable
-  security definer -- reads one setting of somebody else
+  security definer -- reads one setting of someone else's account
   set search_path = ''
 as $$
 begin
@@ -66,8 +58,6 @@ begin
   );
 end
 $$;
-comment on function private.shows_read_receipts is
-  'Whether the other side may be told that this account has read messages.';
 
 create function private.setting_problems(fields jsonb)
   returns table (path text, code text)
@@ -75,7 +65,7 @@ create function private.setting_problems(fields jsonb)
   stable
   set search_path = ''
 as $$
-  with leaves as ( -- every value with its path and what it must be
+  with leaves as ( -- each value with its path and allowed form
     select given.key as path, given.value,
       case given.key
         when 'language' then 'language' when 'quietHours' then 'hours or null'
@@ -134,12 +124,10 @@ as $$
         and leaves.value #>> '{}' ~ '^([01][0-9]|2[0-3]):[0-5][0-9]$'
     end is not true
   union all
-  -- Equal times could mean no hours or all of them.
+  -- Equal times are refused, because they could mean no hours or all hours.
   select 'quietHours.to', 'invalid'
   where fields #> '{quietHours,from}' = fields #> '{quietHours,to}'
 $$;
-comment on function private.setting_problems is
-  'What is wrong with changes of settings, by path: unknown, required, invalid.';
 
 create function private.merged_choices(before jsonb, given jsonb) returns jsonb
   language sql
@@ -150,5 +138,3 @@ as $$
     category.key, coalesce(before -> category.key, '{}') || category.value), '{}')
   from jsonb_each(coalesce(given, '{}')) as category
 $$;
-comment on function private.merged_choices is
-  'Choices with some of them changed, category by category and channel by channel.';

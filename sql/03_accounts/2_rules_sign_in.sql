@@ -1,5 +1,3 @@
--- Signing in: whose identifier it is, and which addresses an account knows.
-
 create function private.account_with(identifier text) returns uuid
   language plpgsql
   stable
@@ -13,16 +11,13 @@ begin
   );
 end
 $$;
-comment on function private.account_with is
-  'The account with this email or phone, if any.';
 
 create function private.decoy_email() returns text
   language sql
   immutable
   return 'decoy@accounts.invalid';
 comment on function private.decoy_email is
-  'The account that unknown identifiers are tried against at sign-in, so that they take the same '
-  'time (functions/_shared/supabase-auth.ts).';
+  'Sign-ins with unknown identifiers try this account, so that they take the same time.';
 
 create function private.address_mark(whose text, address_hash text) returns bytea
   language plpgsql
@@ -30,22 +25,19 @@ create function private.address_mark(whose text, address_hash text) returns byte
   set search_path = ''
 as $$
 begin
-  -- The functions hold the key of the hash; whose keeps rows of two owners from being matched.
+  -- Only the functions have the key of the hash. Hashed with its owner, an address differs between owners.
   return sha256(convert_to(whose || ' ' || address_hash, 'utf8'));
 end
 $$;
-comment on function private.address_mark is
-  'An address in the form in which it is kept: bound to one account or identifier, made of the '
-  'functions'' keyed hash.';
 
 create function private.is_known_address(account_id uuid, address_hash text) returns boolean
   language plpgsql
   stable
-  security definer -- reads a closed table
+  security definer
   set search_path = ''
 as $$
 declare
-  -- Without an account the same look-up runs and finds nothing, so that it takes the same time.
+  -- Without an account the same query runs and finds nothing, so that it takes the same time.
   whose uuid := coalesce(account_id, '00000000-0000-0000-0000-000000000000');
 begin
   return exists (
@@ -56,7 +48,5 @@ begin
   );
 end
 $$;
-comment on function private.is_known_address is
-  'Whether somebody signed in to this account from this address within 90 days.';
 
 grant execute on function private.account_with to backend;

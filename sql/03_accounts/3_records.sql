@@ -1,5 +1,3 @@
--- The records of an identity and of settings.
-
 create function private.identity_json(identity public.identities) returns json
   language plpgsql
   immutable
@@ -15,7 +13,6 @@ begin
   ) end;
 end
 $$;
-comment on function private.identity_json is 'An identity as a session shows it.';
 
 create function private.identity_record(identity public.identities) returns json
   language sql
@@ -60,12 +57,11 @@ as $$
       from public.organisations where organisations.identity_id = identity.id
     ) end
 $$;
-comment on function private.identity_record is 'An identity as its owner sees it, in any state.';
 
 create function private.session_records(account_id uuid, given boolean) returns json
   language plpgsql
   stable
-  security definer -- reads a table of Auth and a closed one; its callers have checked whose
+  security definer -- reads an Auth table and a closed one; its callers have checked the owner
   set search_path = ''
 as $$
 begin
@@ -90,25 +86,23 @@ begin
       )
     ) order by used.at desc, sessions.id), '[]')
     from auth.sessions
-    left join private.session_places as place on place.session_id = sessions.id
-    -- Where an app has refreshed at Auth itself, the place is Auth's.
+    left join private.session_clients as client on client.session_id = sessions.id
+    -- If an app has refreshed at Auth directly, the newest address is at Auth.
     cross join lateral (
       select coalesce(sessions.refreshed_at at time zone 'UTC', sessions.created_at),
-        case when ours then place.address else sessions.ip end,
-        case when ours then place.user_agent else left(sessions.user_agent, 200) end
+        case when ours then client.address else sessions.ip end,
+        case when ours then client.user_agent else left(sessions.user_agent, 200) end
       from (
-        select place.session_id is not null
-          and place.refreshed_at is not distinct from sessions.refreshed_at
+        select client.session_id is not null
+          and client.refreshed_at is not distinct from sessions.refreshed_at
       ) as noted (ours)
     ) as used (at, address, agent)
     where sessions.user_id = session_records.account_id
-      and (place.session_id is not null or not given)
+      and (client.session_id is not null or not given)
   );
 end
 $$;
-comment on function private.session_records is
-  'The sessions of an account, the last used first; given leaves out those whose tokens nobody was '
-  'given, as where a password was only proven.';
+comment on function private.session_records is 'given leaves out sessions whose tokens were never given out.';
 
 create function private.settings_record(account_id uuid) returns json
   language plpgsql
@@ -148,6 +142,5 @@ begin
   );
 end
 $$;
-comment on function private.settings_record is 'All settings of an account, defaults included.';
 
 grant execute on function private.identity_json, private.identity_record to authenticated;

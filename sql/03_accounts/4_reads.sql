@@ -1,9 +1,22 @@
--- What a signed-in person reads of the own account.
+create function private.providers_of(account_id uuid) returns text[]
+  language plpgsql
+  stable
+  security definer -- reads an Auth table
+  set search_path = ''
+as $$
+begin
+  return array(
+    select distinct linked.provider from auth.identities as linked
+    where linked.user_id = providers_of.account_id and linked.provider not in ('email', 'phone')
+    order by linked.provider
+  );
+end
+$$;
 
 create function private.get_me() returns json
   language plpgsql
   stable
-  security definer -- reads the caller's own rows, where each policy would ask anew who that is
+  security definer -- reads the caller's own rows without asking each policy who that is
   set search_path = ''
 as $$
 declare
@@ -20,11 +33,7 @@ begin
         'avatarUrl', individual_profiles.avatar_url,
         'language', accounts.language,
         'termsVersion', accounts.terms_version,
-        'providers', array(
-          select distinct linked.provider from auth.identities as linked
-          where linked.user_id = accounts.id and linked.provider not in ('email', 'phone')
-          order by linked.provider
-        ),
+        'providers', private.providers_of(accounts.id),
         'createdAt', accounts.created_at
       ),
       'activeIdentity', (
@@ -43,7 +52,7 @@ begin
   );
 end
 $$;
-comment on function private.get_me is 'Facade: who the caller is; see api.get_me.';
+comment on function private.get_me is 'Facade: the caller''s account; see api.get_me.';
 
 create function api.get_me()
   returns table (
@@ -62,8 +71,7 @@ begin
 end
 $$;
 comment on function api.get_me is
-  'The caller''s user, acting identity (null when it stopped being active), identities, Realtime '
-  'topic.';
+  'The caller''s user, acting identity (null once inactive), identities, Realtime topic.';
 
 create function api.check_session() returns uuid
   language plpgsql
@@ -75,20 +83,19 @@ begin
 end
 $$;
 comment on function api.check_session is
-  'The calling account, or the refusal of a caller that may not act: before a call to Auth.';
+  'The calling account, or the refusal of a caller that may not act; asked before a call to Auth.';
 
 create function private.list_sessions() returns table (items json, "nextCursor" text)
   language plpgsql
   stable
-  security definer -- reads a table of Auth and a closed one
+  security definer -- reads an Auth table and a closed one
   set search_path = ''
 as $$
 begin
   return query select private.session_records(private.require_account(), true), null::text;
 end
 $$;
-comment on function private.list_sessions is
-  'Api: The sessions in which the caller is signed in, the last used first.';
+comment on function private.list_sessions is 'Api: The sessions of the caller, the last used first.';
 
 create function api.list_identities() returns table (items json, "nextCursor" text)
   language sql
@@ -125,7 +132,7 @@ comment on function api.get_identity is 'An own identity in any state. 404 ident
 create function private.get_settings() returns json
   language plpgsql
   stable
-  security definer -- one way for callers and for functions that act for an account
+  security definer -- used both by callers and by functions that act for an account
   set search_path = ''
 as $$
 begin

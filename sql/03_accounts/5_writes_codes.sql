@@ -1,14 +1,11 @@
--- Codes: sending one, and trying one.
---
--- Unknown identifiers get rows like known ones, so that no answer and no number of tries tells
--- whether an account exists. How long a code lives: 2_rules_codes.sql.
+-- Unknown identifiers get rows too, so that neither answers nor tries reveal whether an account exists.
 
 create function private.add_code(
   purpose text, identifier text, hmac text, requested_by bytea, registration_id uuid,
   account_id uuid, is_named boolean, reset_id uuid default null, change_id uuid default null
 ) returns void
   language plpgsql
-  security definer -- writes a closed table
+  security definer
   set search_path = ''
 as $$
 begin
@@ -26,8 +23,8 @@ begin
 end
 $$;
 comment on function private.add_code is
-  'Adds a code. The one before it for the same registration or account stops working, unless '
-  'another address had asked for it and nobody named the registration.';
+  'Replaces the previous code, but another address''s only if this request names the registration '
+  'or change.';
 
 create function private.request_code(
   purpose text, identifier text, registration_id uuid, account_id uuid, hmac text, address text,
@@ -53,7 +50,7 @@ begin
       and registrations.sealed_password is not null
       and registrations.created_at > now() - terms.attempt_life
       and registrations.id = coalesce(request_code.registration_id, registrations.id)
-    -- Without a registrationId the caller most likely means the registration it started.
+    -- Without a registrationId the caller most likely means their own registration.
     order by exists (
       select from private.codes
       where codes.registration_id = registrations.id and codes.requested_by = requester
@@ -63,12 +60,12 @@ begin
     select accounts.id into account from public.accounts
     where accounts.id = holder and not private.is_locked(accounts)
       and (purpose = 'reset' or holder = request_code.account_id)
-      -- Who only registered an email proves nothing by it.
+      -- An email that was registered but never proven proves nothing.
       and (purpose not in ('change', 'sudo') or accounts.phone = identifier
         or accounts.email_proven);
   end if;
   if purpose = 'reset' then
-    -- Requests of one address are one attempt, also where one of them comes too soon.
+    -- Requests from one address are one attempt, even if one of them comes too soon.
     select codes.reset_id into reset from private.codes
     where codes.identifier = request_code.identifier and codes.purpose = 'reset'
       and codes.requested_by = requester and codes.created_at > now() - terms.attempt_life
@@ -92,7 +89,7 @@ begin
       request_code.registration_id is not null, reset);
   exception
     when read_only_sql_transaction or insufficient_resources then
-      -- A forgotten password is answered alike whatever happens.
+      -- A request for a forgotten password gets the same answer in any case.
       if purpose <> 'reset' then
         raise;
       end if;
@@ -102,19 +99,17 @@ begin
 end
 $$;
 comment on function private.request_code is
-  'A new code for a registration or an account, or {error}: raising would take the count back. An '
-  'unknown identifier gets a code too, which is never sent. account_id: who is signed in, for a '
-  'deletion, a change or a proof. resetId names the attempt to reset a password, whether or not there is an account.';
+  'Returns {error}, because raising would undo the count. An unknown identifier gets a code that '
+  'is never sent, and a resetId too. account_id is the signed-in account that asks.';
 
 create function private.same_bytes(a bytea, b bytea) returns boolean
   language sql
   set search_path = ''
 as $$
-  -- Salted digests differ from the first byte on, so the time reveals nothing about a or b.
+  -- The digests are salted, so the time of the comparison reveals nothing about a or b.
   select sha256(a || salt) = sha256(b || salt)
   from (select uuid_send(gen_random_uuid()) as salt) as once
 $$;
-comment on function private.same_bytes is 'Equality in constant time.';
 
 create function private.codes_to_compare(
   purpose text, identifier text, requester bytea,
@@ -160,9 +155,7 @@ begin
   ) as sent;
 end
 $$;
-comment on function private.codes_to_compare is
-  'The codes that a guess is compared with: alive, with a try left for whoever guesses. Own: the guess '
-  'names the attempt, or comes from the address that asked for the code.';
+comment on function private.codes_to_compare is 'own: the guess names the attempt or comes from its address.';
 
 create function private.use_code(
   code private.codes, address text, address_hash text, is_named boolean
@@ -175,15 +168,14 @@ declare
 begin
   update private.codes set used_at = now() where codes.id = code.id;
   perform private.count_use(code.identifier, address, address_hash);
-  -- Whoever has to reset a password may have lost the account to somebody: that address is
-  -- unknown again, also should the function die before the new password is set.
+  -- An attacker may have had the account, so its addresses are no longer known, even if the call fails.
   delete from private.known_addresses
   where code.purpose = 'reset' and known_addresses.account_id = code.account_id;
   select count(*) into attempts from private.registrations
   where registrations.phone = code.identifier
     and registrations.created_at > now() - (private.code_limits()).contested_for;
-  -- With several attempts it is unknown whose code this is: neither password, name nor terms count. Also
-  -- with an old or a refused one: its person may type a code that somebody else's attempt sent.
+  -- With several attempts it is unknown whose code was typed, so nothing of the attempt is used.
+  -- Old and refused ones count too: their person may type a code that another's attempt sent.
   return (
     select jsonb_build_object(
       'codeId', code.id,
@@ -197,8 +189,7 @@ begin
   );
 end
 $$;
-comment on function private.use_code is
-  'Uses a code up and returns what it was for. Named: the guess named its registration.';
+comment on function private.use_code is 'is_named: the guess named its registration.';
 
 create function private.verify_code(
   purpose text, identifier text, hmac text, address text, address_hash text,
@@ -222,12 +213,12 @@ begin
   recent := private.codes_to_compare(
     purpose, identifier, requester, registration_id, reset_id, change_id);
 
-  -- Counted as wrong before it is compared, and not compared when it is one too many.
+  -- A guess is counted as wrong before it is compared, and is not compared if there were too many.
   compared := recent.own || recent.others;
   rules := array[case when compared <> '{}' then 'code_wrong_identifier' end, 'code_wrong_address'];
   counted := private.count_hits(rules, array[pair, address]);
   if counted.refused = 'code_wrong_address' and recent.named then
-    -- Neighbours at the address cannot use up what a named attempt has.
+    -- Other people at the address cannot use up the tries of a named attempt.
     counted := private.count_hits(rules[:1], array[pair]);
   end if;
   if counted.refused is not null then
@@ -237,7 +228,7 @@ begin
 
   select * into code from private.codes
   where codes.id = any (compared) and private.same_bytes(codes.hmac, guess)
-    -- A code that was never sent opens nothing.
+    -- A code that was never sent must not be accepted.
     and coalesce(codes.registration_id, codes.account_id) is not null
   order by codes.created_at desc
   limit 1;
@@ -265,20 +256,18 @@ begin
 end
 $$;
 comment on function private.verify_code is
-  'Tries a code: returns the used code with what it was for, or {error}. A guess uses up a try of '
-  'every open code that it was compared with and did not match; a wrong one counts for the '
-  'identifier and the address, or where no code is alive for the address only. An attempt that is '
-  'named (registration_id, reset_id, change_id) is tried also where the address is used up.';
+  'Returns {error} for a wrong guess, which uses up a try of each code that it was compared with. '
+  'It counts for the address and, if there is a valid code, for the identifier there.';
 
 create function private.release_code(code_id uuid) returns void
   language sql
-  security definer -- writes a closed table
+  security definer
   set search_path = ''
 as $$
   update private.codes set used_at = null where codes.id = release_code.code_id
 $$;
 comment on function private.release_code is
-  'Makes a code usable again whose use failed through no fault of the caller.';
+  'For a code whose use failed through no fault of the caller.';
 
 grant execute on function
   private.request_code, private.verify_code, private.release_code

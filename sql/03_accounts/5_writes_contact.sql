@@ -1,12 +1,12 @@
--- Changing phone and email: begun with a proof, proven by a code that goes to the new one. Auth is
--- told then, and what follows happens in its transaction (6_events_auth_contact.sql).
+-- Changing phone and email starts with a proof and is proven by a code sent to the new one. Auth
+-- then changes it, and the rest happens in Auth's transaction (6_events_auth_contact.sql).
 
 create function private.open_contact_change(
   account_id uuid, session_id uuid, kind text, value text
 ) returns uuid
   language sql
   stable
-  security definer -- reads a closed table
+  security definer
   set search_path = ''
 as $$
   select changes.id from private.contact_changes as changes
@@ -15,15 +15,14 @@ as $$
     and changes.kind = open_contact_change.kind and changes.value = open_contact_change.value
     and changes.proven_at is null and changes.expires_at > now()
 $$;
-comment on function private.open_contact_change is
-  'The change to this value that the session has begun and not proven: its code is sent again.';
+comment on function private.open_contact_change is 'Asking again resumes it and sends another code.';
 
 create function private.contact_holder(
   account_id uuid, value text, out holder_id uuid, out is_taken boolean
 )
   language sql
   stable
-  security definer -- reads accounts of others
+  security definer -- reads other people's accounts
   set search_path = ''
 as $$
   select accounts.id,
@@ -33,13 +32,13 @@ as $$
   where accounts.id = private.account_with(value) and accounts.id <> account_id
 $$;
 comment on function private.contact_holder is
-  'Another account that has a phone or email. is_taken: for good, as an unproven email gives way.';
+  'is_taken means that the account keeps it; an unproven email can be taken from its account.';
 
 create function private.contact_refusal(
   account public.accounts, kind text, value text, address text
 ) returns jsonb
   language plpgsql
-  security definer -- counts
+  security definer
   set search_path = ''
 as $$
 declare
@@ -57,15 +56,13 @@ begin
   return null;
 end
 $$;
-comment on function private.contact_refusal is
-  'Why a change cannot be begun, as an {error}; null: it can.';
 
 create function private.begin_contact_change(
   account_id uuid, session_id uuid, kind text, value text, change_id uuid, proof text, hmac text,
   address text, address_hash text, sms_per_day integer
 ) returns jsonb
   language plpgsql
-  security definer -- reads accounts of others and writes closed tables
+  security definer -- reads other people's accounts and writes closed tables
   set search_path = ''
 as $$
 declare
@@ -121,16 +118,14 @@ begin
   return answer;
 end
 $$;
-comment on function private.begin_contact_change is
-  'Begins a change of phone or email, or sends the code of one that is open again, and adds the code. '
-  'Refusals come as {error}: raising would undo what was counted.';
+comment on function private.begin_contact_change is 'Returns {error}: raising would undo the counts.';
 
 create function private.verify_contact_change(
   account_id uuid, session_id uuid, kind text, change_id uuid, hmac text, address text,
   address_hash text
 ) returns jsonb
   language plpgsql
-  security definer -- writes closed tables
+  security definer
   set search_path = ''
 as $$
 declare
@@ -152,8 +147,7 @@ begin
       'detail', jsonb_build_object('fields', jsonb_build_array(
         jsonb_build_object('path', kind, 'code', kind || '_taken')))));
   elsif change.proven_at is null then
-    -- The codes of this value, as whoever begins a change takes them; then the account, and only after
-    -- that the rows of codes, as whoever changes an account does.
+    -- The lock of this value's codes comes first, then the account, and last the rows of codes.
     perform pg_advisory_xact_lock(hashtextextended('code ' || change.value, 0));
     perform private.lock_session(account_id, session_id);
     verified := private.verify_code(
@@ -177,13 +171,12 @@ begin
 end
 $$;
 comment on function private.verify_contact_change is
-  'Uses the code of a change, which is proven from then on: what Auth is to be told, and whether it was '
-  'done before. The same again, for ten minutes, is the same.';
+  'What to write at Auth, and whether that was done already. Can be repeated for ten minutes.';
 
 create function private.contact_change_outcome(account_id uuid, change_id uuid) returns jsonb
   language sql
   stable
-  security definer -- reads a closed table
+  security definer
   set search_path = ''
 as $$
   select jsonb_build_object(
@@ -194,13 +187,12 @@ as $$
   where changes.id = contact_change_outcome.change_id
     and changes.account_id = contact_change_outcome.account_id
 $$;
-comment on function private.contact_change_outcome is
-  'What became of a proven change, whatever Auth answered; null where it was cancelled.';
+comment on function private.contact_change_outcome is 'Null if the change was cancelled.';
 
 create function private.code_identifier(account_id uuid, purpose text) returns text
   language sql
   stable
-  security definer -- reads a closed table
+  security definer
   set search_path = ''
 as $$
   select coalesce((
@@ -212,8 +204,7 @@ as $$
   ), accounts.phone, accounts.email)
   from public.accounts where accounts.id = code_identifier.account_id
 $$;
-comment on function private.code_identifier is
-  'Where the newest code of this purpose was sent to an account, which has a phone and an email.';
+comment on function private.code_identifier is 'The recipient of the newest code of this purpose.';
 
 grant execute on function
   private.open_contact_change, private.begin_contact_change, private.verify_contact_change,

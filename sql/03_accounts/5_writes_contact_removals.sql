@@ -1,8 +1,6 @@
--- Taking a phone or a provider off an account.
-
 create function private.lock_contact(account_id uuid, session_id uuid) returns public.accounts
   language plpgsql
-  security definer -- locks rows of Auth
+  security definer -- locks Auth rows
   set search_path = ''
 as $$
 begin
@@ -10,15 +8,12 @@ begin
   return private.lock_session(account_id, session_id);
 end
 $$;
-comment on function private.lock_contact is
-  'An account and its user of Auth, locked as signing in locks them: 401 token_invalid where the '
-  'session is over.';
 
 create function private.check_removal(
   account public.accounts, session_id uuid, proof text, kind text, what text, mail_works boolean
 ) returns void
   language plpgsql
-  security definer -- reads closed tables
+  security definer
   set search_path = ''
 as $$
 declare
@@ -33,14 +28,12 @@ begin
   end if;
 end
 $$;
-comment on function private.check_removal is
-  '401 invalid_credentials, 409 last_identifier, change_too_soon.';
 
 create function private.remove_phone(
   account_id uuid, session_id uuid, proof text, mail_works boolean
 ) returns void
   language plpgsql
-  security definer -- writes tables of Auth
+  security definer -- writes to Auth tables
   set search_path = ''
 as $$
 declare
@@ -52,14 +45,13 @@ begin
   end if;
 end
 $$;
-comment on function private.remove_phone is
-  'Takes the phone off the account, with all that follows a change; can be repeated.';
+comment on function private.remove_phone is 'Has the effects of a change. Can be repeated.';
 
 create function private.remove_provider(
   account_id uuid, session_id uuid, provider text, proof text, mail_works boolean
 ) returns void
   language plpgsql
-  security definer -- writes tables of Auth
+  security definer -- writes to Auth tables
   set search_path = ''
 as $$
 declare
@@ -71,7 +63,7 @@ begin
   ) then
     return;
   end if;
-  -- It came by the email.
+  -- The provider was linked through its email.
   perform private.check_removal(account, session_id, proof, 'email', provider, mail_works);
   delete from auth.identities
   where identities.user_id = account.id and identities.provider = remove_provider.provider;
@@ -80,12 +72,10 @@ begin
   perform private.end_other_access(account_id, session_id, null);
   perform private.notify(account_id, null, 'security_contact', null, jsonb_build_object(
     'act', 'removal', 'kind', 'provider', 'provider', provider, 'at', clock_timestamp()));
-  perform private.send_contact_messages(account, 'provider', null, told.value)
-  from unnest(array[account.phone, private.proven_contact(account, 'email')]) as told (value);
+  perform private.send_contact_messages(account, 'provider', null, recipient.value)
+  from unnest(array[account.phone, private.proven_contact(account, 'email')]) as recipient (value);
 end
 $$;
-comment on function private.remove_provider is
-  'Takes a provider off the account, which comes back only by the account''s proven email; can be '
-  'repeated.';
+comment on function private.remove_provider is 'Can be repeated. Only the proven email links it again.';
 
 grant execute on function private.remove_phone, private.remove_provider to backend;

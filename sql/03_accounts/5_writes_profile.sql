@@ -1,8 +1,6 @@
--- What a person changes of the own account: name, language, picture, settings.
-
 create function private.update_me(fields jsonb) returns void
   language plpgsql
-  security definer -- clients have no write grant on accounts
+  security definer
   set search_path = ''
 as $$
 declare
@@ -38,8 +36,6 @@ begin
   end if;
 end
 $$;
-comment on function private.update_me is
-  'Changes name, language and picture of the calling account.';
 
 create function api.update_me(fields jsonb)
   returns table (
@@ -55,12 +51,12 @@ begin
 end
 $$;
 comment on function api.update_me is
-  'Changes fullName, language and avatarMediaId; absent ones stay, a null picture goes. 404 not_found for '
-  'a picture that is not one''s own.';
+  'Changes fullName, language and avatarMediaId; absent ones stay, a null picture is removed. 404 '
+  'not_found for another''s picture.';
 
 create function private.update_settings(fields jsonb) returns json
   language plpgsql
-  security definer -- clients have no write grant
+  security definer
   set search_path = ''
 as $$
 declare
@@ -93,13 +89,9 @@ begin
       marketing_consent = coalesce((fields ->> 'marketingConsent')::boolean, marketing_consent),
       updated_at = now()
   where account_settings.account_id = caller_id;
-  if fields ?| '{notifications,quietHours}' then
-    perform private.apply_push_preferences(caller_id);
-  end if;
   return private.settings_record(caller_id);
 end
 $$;
-comment on function private.update_settings is 'Changes the caller''s settings.';
 
 create function api.update_settings(fields jsonb) returns json
   language plpgsql
@@ -110,13 +102,12 @@ begin
   return private.update_settings(fields);
 end
 $$;
-comment on function api.update_settings is
-  'Changes what is given and leaves the rest. 422 for unknown keys.';
+comment on function api.update_settings is 'Changes what is given and leaves the rest. 422 for unknown keys.';
 
 grant execute on function private.update_me, private.update_settings to authenticated;
 create function private.accept_terms(version text) returns void
   language plpgsql
-  security definer -- clients have no write grant on accounts
+  security definer
   set search_path = ''
 as $$
 declare
@@ -135,7 +126,7 @@ begin
 end
 $$;
 comment on function private.accept_terms is
-  'Api: Accepts the present terms; again is the same. 409 terms_outdated for another version.';
+  'Api: Accepts the current terms; can be repeated. 409 terms_outdated for another version.';
 
 grant execute on function api.update_me, api.update_settings to authenticated;
 grant execute on function private.accept_terms to authenticated;

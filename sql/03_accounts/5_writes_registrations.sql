@@ -1,4 +1,4 @@
--- Registrations: an email is claimed while Auth makes its user; a phone waits for its code.
+-- A registration by email claims the email while Auth creates the user; one by phone waits for its code.
 
 create function private.count_registration(address text) returns jsonb
   language plpgsql
@@ -14,8 +14,7 @@ begin
     'code', 'rate_limited', 'detail', jsonb_build_object('retryAfter', counted.reset))) end;
 end
 $$;
-comment on function private.count_registration is
-  'Counts a registration for its address, or {error}; with the rate for the headers.';
+comment on function private.count_registration is 'Returns the rate for the headers, or {error}.';
 
 create function private.taken_error(code text, address text, path text default 'identifier')
   returns jsonb
@@ -23,13 +22,12 @@ create function private.taken_error(code text, address text, path text default '
   set search_path = ''
 as $$
 begin
-  -- It says who has an account: one such answer counts as five registrations.
+  -- The answer reveals that an account exists, so it is counted as five registrations.
   perform private.count_hits('{register_address}', array[address]) from generate_series(1, 4);
   return jsonb_build_object('error', jsonb_build_object('code', code, 'detail', jsonb_build_object(
     'fields', jsonb_build_array(jsonb_build_object('path', path, 'code', code)))));
 end
 $$;
-comment on function private.taken_error is 'The {error} of a registration whose identifier has an account.';
 
 create function private.claim_email(email text, address text default null) returns jsonb
   language plpgsql
@@ -43,7 +41,7 @@ begin
   if answer ? 'error' then
     return answer;
   end if;
-  -- Of fifty calls at once one makes Auth hash a password; the others are refused without waiting.
+  -- Of fifty concurrent calls only one makes Auth hash a password, and the others do not wait for it.
   insert into private.email_claims (email, address)
   select claim_email.email, claim_email.address
   where not exists (select from public.accounts where accounts.email = claim_email.email)
@@ -53,33 +51,26 @@ begin
   return case when found then answer else answer || private.taken_error('email_taken', address) end;
 end
 $$;
-comment on function private.claim_email is
-  'Lets one caller at a time register an email; email_taken for the others and where it has an '
-  'account. With an address it is counted as a registration. Refusals come as {error}: raising would '
-  'undo what was counted.';
+comment on function private.claim_email is 'Returns {error}, because raising would undo the counts.';
 
 create function private.release_email(email text) returns void
   language sql
-  security definer -- writes a closed table
+  security definer
   set search_path = ''
 as $$
   delete from private.email_claims where email_claims.email = release_email.email
 $$;
-comment on function private.release_email is
-  'After a registration that failed, so that the next may try.';
 
 create function private.add_refused_registration(phone text) returns void
   language sql
-  security definer -- writes a closed table
+  security definer
   set search_path = ''
 as $$
-  -- Whoever was refused may still type a code that another registration sent to this phone.
+  -- The refused person may still type a code that another registration sent to this phone.
   insert into private.registrations (id, phone)
   values (gen_random_uuid(), add_refused_registration.phone)
   on conflict (phone) where sealed_password is null do update set created_at = now()
 $$;
-comment on function private.add_refused_registration is
-  'Notes that a registration was refused, in one row for each phone.';
 
 create function private.register_phone(
   phone text, registration_id uuid, sealed_password text, full_name text, hmac text, address text,
@@ -110,7 +101,7 @@ begin
 
   if answer ? 'error' then
     perform private.add_refused_registration(phone),
-      -- It gave nothing: whoever runs up the bill must not stop registrations by email as well.
+      -- The call gave nothing, and an attacker must not be able to stop registrations by email as well.
       private.uncount_hits(hits);
     return answer;
   end if;
@@ -120,9 +111,7 @@ begin
   return answer;
 end
 $$;
-comment on function private.register_phone is
-  'Starts the registration of a phone and adds its code. Refusals come as {error}: raising would '
-  'undo what was counted and the note of a refused registration.';
+comment on function private.register_phone is 'Returns {error}, because raising would undo the counts.';
 
 create function private.is_crowded(subject text, "limit" integer, seconds integer) returns boolean
   language sql
@@ -137,8 +126,7 @@ as $$
     limit "limit"
   ) as registered
 $$;
-comment on function private.is_crowded is
-  'Whether so many accounts were registered by email at an address in this time and have proven nothing.';
+comment on function private.is_crowded is 'Whether too many unproven accounts were registered there.';
 
 create function private.note_registration(account_id uuid, address text) returns void
   language plpgsql
@@ -146,7 +134,6 @@ create function private.note_registration(account_id uuid, address text) returns
 as $$
 declare
   rate private.rates;
-  -- An address of IPv6 as its /64, and as its /48 with ten times as many.
   subjects constant text[] := private.rate_subjects(address);
 begin
   select * into rate from private.rates
@@ -154,7 +141,7 @@ begin
   if not found then
     return;
   end if;
-  -- Those of one address take turns: of many at once no more than the limit are unmarked.
+  -- Registrations at one address take turns, so that two cannot exceed the limit without being marked.
   perform pg_advisory_xact_lock(
     hashtextextended('registered at ' || subjects[cardinality(subjects)], 0));
   if private.can_be_proven() and (
@@ -167,13 +154,11 @@ begin
   select note_registration.account_id, subject from unnest(subjects) as subject;
 end
 $$;
-comment on function private.note_registration is
-  'Notes where an account was registered by email, and marks it as proof first where many others were '
-  'that have proven nothing.';
+comment on function private.note_registration is 'Marks the account proof_first if its address is crowded.';
 
 create function private.forget_registration() returns trigger
   language plpgsql
-  security definer -- writes a closed table, for whoever proves a phone or email
+  security definer
   set search_path = ''
 as $$
 begin
@@ -181,8 +166,7 @@ begin
   return null;
 end
 $$;
-comment on function private.forget_registration is
-  'An account that has proven a phone or email counts no more among those of its address.';
+comment on function private.forget_registration is 'Stops counting a proven account for its address.';
 
 create trigger accounts_are_proven
   after update of phone, email_proven on public.accounts
@@ -191,7 +175,7 @@ create trigger accounts_are_proven
 
 create function private.end_registrations() returns trigger
   language plpgsql
-  security definer -- writes closed tables, for whoever makes an account
+  security definer
   set search_path = ''
 as $$
 begin
@@ -207,8 +191,7 @@ begin
 end
 $$;
 comment on function private.end_registrations is
-  'When an account gets a phone or email, every open registration, claim and code for it ends; of a new '
-  'one it is noted where it was registered.';
+  'Ends what is open for a contact that an account just got; notes a new account''s address.';
 
 create trigger accounts_end_registrations
   after insert or update of phone, email on public.accounts

@@ -1,11 +1,10 @@
--- What a reset of the password proves and undoes, in the transaction in which Auth writes the password
--- (private.on_password_changed), and phones and emails that our own functions write.
+-- A reset takes effect in the transaction in which Auth writes the password (private.on_password_changed).
 
 create function private.write_contact(
   account_id uuid, session_id uuid, act text, kind text, value text
 ) returns void
   language plpgsql
-  security definer -- writes tables of Auth
+  security definer -- writes to Auth tables
   set search_path = ''
 as $$
 begin
@@ -14,7 +13,7 @@ begin
     and changes.done_at is null;
   insert into private.contact_changes (account_id, session_id, act, kind, value, proven_at)
   values (account_id, session_id, act, kind, value, clock_timestamp());
-  -- email_confirmed_at stays: without it the next sign-in by a provider would wipe password and phone.
+  -- Without email_confirmed_at the next sign-in by a provider would delete password and phone.
   if kind = 'phone' then
     update auth.users
     set phone = ltrim(value, '+'), phone_confirmed_at = case when value is not null then now() end
@@ -37,12 +36,11 @@ begin
 end
 $$;
 comment on function private.write_contact is
-  'Sets a proven phone or email, or takes it off where it is null, with all that follows: value, '
-  'confirmation and identity at Auth, which cannot clear any.';
+  'Writes to Auth''s tables, because Auth''s API cannot remove a phone or email.';
 
 create function private.undo_contact_changes(account public.accounts, identifier text) returns void
   language plpgsql
-  security definer -- writes closed tables and tables of Auth
+  security definer -- writes to closed tables and Auth tables
   set search_path = ''
 as $$
 declare
@@ -75,13 +73,12 @@ begin
 end
 $$;
 comment on function private.undo_contact_changes is
-  'A reset by a phone or email takes back what became of the other within 72 hours while this one was '
-  'proven: the new value goes, the old one comes back unless somebody has it, and providers linked '
-  'since go.';
+  'Undoes changes of the other contact within 72 hours while this one was proven. The old value '
+  'is restored unless another account has it; providers linked since are unlinked.';
 
 create function private.finish_reset(account_id uuid, identifier text) returns void
   language plpgsql
-  security definer -- writes closed tables and tables of Auth
+  security definer -- writes to closed tables and Auth tables
   set search_path = ''
 as $$
 declare
@@ -89,7 +86,7 @@ declare
   other_value text;
   kind constant text := case when identifier like '+%' then 'phone' else 'email' end;
 begin
-  -- Other addresses may have asked as well: their codes set no password any more.
+  -- Codes that other addresses requested can no longer set a password.
   perform private.end_other_access(account_id, null, null);
   update public.accounts
   set email_proven = accounts.email_proven or kind = 'email', taken_over_at = null
@@ -111,5 +108,5 @@ begin
 end
 $$;
 comment on function private.finish_reset is
-  'After a reset that email is proven; the first time, other providers go and what was published before '
-  'is paused. What became of the other within 72 hours is undone, and that one is held for 72 hours.';
+  'Proves the contact that got the code; a first proof of an email unlinks providers and pauses '
+  'older listings. Changes of the other contact within 72 hours are undone.';

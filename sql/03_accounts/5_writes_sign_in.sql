@@ -1,9 +1,9 @@
--- Signing in: a failure is counted before it happens, so that many at once count as many.
+-- A sign-in is counted as failed before it is tried, so that concurrent ones are all counted.
 
 create function private.begin_sign_in(identifier text, address text, address_hash text)
   returns jsonb
   language plpgsql
-  security definer -- for guests: reads accounts and counts
+  security definer -- for guests: reads accounts and counts attempts
   set search_path = ''
 as $$
 declare
@@ -14,14 +14,14 @@ declare
   wait integer;
 begin
   if is_known then
-    -- Neighbours at the address cannot use up what a known pair has.
+    -- Other people at the address cannot use up the tries of a known pair of address and account.
     counted := private.count_hits('{login_identifier}', array[pair]);
   else
     counted := private.count_hits(
       '{login_address,login_identifier,login_unknown_all}', array[address, pair, identifier]);
   end if;
   if counted.refused = 'login_unknown_all' then
-    -- Unknown addresses have used up the limit they share. The owner may be at one of them.
+    -- Unknown addresses have used up their shared limit. The owner may be at one of them.
     wait := counted.reset;
     counted := private.count_hits(
       '{login_address,login_identifier,login_unknown}', array[address, pair, pair]);
@@ -54,64 +54,60 @@ begin
 end
 $$;
 comment on function private.begin_sign_in is
-  'Counts a sign-in as a failure until its hits are taken back, and announces it to Auth''s triggers; '
-  'returns whether there is an account to try, the sealed passwords of open registrations of that '
-  'phone, and whether the decoy exists.';
+  'A sign-in counts as failed until its hits are taken back, and is announced to the triggers on '
+  'Auth''s tables.';
 
 create function private.return_sign_in(identifier text, address text, hits jsonb) returns void
   language plpgsql
-  security definer -- counts
+  security definer
   set search_path = ''
 as $$
 begin
-  -- Bounded: whoever can slow Auth down must not get tries without end by it.
+  -- This is bounded, so that slowing Auth down does not give endless tries.
   if (private.count_hits('{login_returned,login_returned_address}',
       array[address || ' ' || identifier, address])).refused is null then
     perform private.uncount_hits(hits);
   end if;
 end
 $$;
-comment on function private.return_sign_in is
-  'Takes back the hits of a sign-in whose password Auth did not compare, because it was away.';
+comment on function private.return_sign_in is 'For a sign-in whose password Auth could not compare.';
 
 create function private.note_session(session_id uuid, address text, user_agent text default null)
   returns void
   language plpgsql
-  security definer -- writes a closed table, and reads one of Auth
+  security definer -- writes a closed table, and reads an Auth table
   set search_path = ''
 as $$
 declare
-  place constant inet := case when pg_input_is_valid(address, 'inet') then address end;
+  client_address constant inet := case when pg_input_is_valid(address, 'inet') then address end;
 begin
-  update private.session_places
-  set address = place, user_agent = note_session.user_agent, refreshed_at = (
+  update private.session_clients
+  set address = client_address, user_agent = note_session.user_agent, refreshed_at = (
     select sessions.refreshed_at from auth.sessions where sessions.id = note_session.session_id
   )
-  where session_places.session_id = note_session.session_id;
+  where session_clients.session_id = note_session.session_id;
   if not found then
-    -- Locked, so that nothing is left here of a session that is being ended.
-    insert into private.session_places (session_id, address, user_agent, refreshed_at)
-    select sessions.id, place, note_session.user_agent, sessions.refreshed_at
+    -- The lock keeps this from writing rows for a session that is being ended.
+    insert into private.session_clients (session_id, address, user_agent, refreshed_at)
+    select sessions.id, client_address, note_session.user_agent, sessions.refreshed_at
     from auth.sessions where sessions.id = note_session.session_id
     for key share
     on conflict do nothing;
   end if;
 end
 $$;
-comment on function private.note_session is
-  'From where the tokens of a session were asked for, at a sign-in or a refresh.';
 
 create function private.finish_sign_in(
   account_id uuid, session_id uuid, address text, address_hash text, user_agent text default null,
   hits jsonb default null
 ) returns jsonb
   language plpgsql
-  security definer -- counts, and writes closed tables
+  security definer -- counts sign-ins, and writes closed tables
   set search_path = ''
 as $$
 declare
   counted record;
-  place constant jsonb := jsonb_build_object('address', address, 'userAgent', user_agent);
+  origin constant jsonb := jsonb_build_object('address', address, 'userAgent', user_agent);
 begin
   perform private.uncount_hits(hits);
   counted := private.count_hit('sign_ins', account_id::text);
@@ -120,7 +116,7 @@ begin
       'code', 'rate_limited', 'detail', jsonb_build_object('retryAfter', counted.reset)));
   end if;
   perform private.note_session(session_id, address, user_agent);
-  -- Locked, so that nothing is left here of an account that is being deleted.
+  -- The lock keeps this from writing rows for an account that is being deleted.
   insert into private.known_addresses (account_id, mark, known_until)
   select accounts.id, private.address_mark(accounts.id::text, address_hash),
     now() + interval '90 days'
@@ -128,46 +124,44 @@ begin
   where accounts.id = finish_sign_in.account_id and accounts.status <> 'deleted'
   for share
   on conflict on constraint known_addresses_pkey do update set known_until = excluded.known_until;
-  -- No job notifies of the first sign-in: it says for a while from where the person comes.
-  update private.notification_events set details = place
+  -- No job notifies about the first sign-in; its event only remembers the person's address and client.
+  update private.notification_events set details = origin
   where notification_events.session_id = finish_sign_in.session_id
     and notification_events.notified_at is not null;
   delete from private.notification_events as event
   using private.notification_events as first
   where event.session_id = finish_sign_in.session_id and event.notified_at is null
     and first.account_id = finish_sign_in.account_id and first.kind = 'security_login'
-    and first.notified_at > clock_timestamp() - interval '15 minutes' and first.details = place;
+    and first.notified_at > clock_timestamp() - interval '15 minutes' and first.details = origin;
   return null;
 end
 $$;
 comment on function private.finish_sign_in is
-  'After a sign-in that succeeded, by whatever proof: it was no failure, counts as one of the '
-  'account''s sign-ins in an hour ({error} for one too many), its address is known from now on, and '
-  'who comes from the place of the first sign-in within a quarter of an hour is that person again.';
+  'After a sign-in by any proof. A second one within a quarter of an hour, from the address and '
+  'client of the first, is taken for the same person and not notified.';
 
 create function private.end_session(session_id uuid) returns void
   language plpgsql
-  security definer -- deletes from a table of Auth
+  security definer -- deletes from an Auth table
   set search_path = ''
 as $$
 declare
   caller_id uuid := private.require_account();
 begin
-  -- The session before the account, as signing out and refreshing lock them.
+  -- The session is locked before the account, as signing out and refreshing do.
   perform from auth.sessions
   where sessions.id = end_session.session_id and sessions.user_id = caller_id for update;
   perform private.lock_caller_exclusively();
-  delete from auth.sessions using private.session_places
+  delete from auth.sessions using private.session_clients
   where sessions.id = end_session.session_id and sessions.user_id = caller_id
-    and session_places.session_id = sessions.id;
+    and session_clients.session_id = sessions.id;
   if not found then
     perform private.refuse(404, 'session_not_found');
   end if;
 end
 $$;
 comment on function private.end_session is
-  'Api: Signs out a session of the caller, this one or another: its tokens are refused from now on. '
-  '404 session_not_found.';
+  'Api: Signs out a session of the caller; its tokens are refused at once. 404 session_not_found.';
 
 grant execute on function
   private.begin_sign_in, private.return_sign_in, private.note_session, private.finish_sign_in

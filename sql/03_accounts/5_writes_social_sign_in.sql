@@ -1,5 +1,5 @@
--- Signing in by Google and Apple: whose account a provider's token opens (contract, section 2). What
--- becomes of an account that somebody else had registered: 6_events_auth.sql.
+-- Google and Apple (contract, section 2). Accounts that another person had registered are handled
+-- in 6_events_auth.sql.
 
 create function private.begin_social_sign_in(
   provider text, subject text, email text, email_verified boolean, keys text[]
@@ -26,8 +26,8 @@ begin
     end if;
   end if;
 
-  -- Of several calls with the same token at once, one gets past here. Should it die on its way, the
-  -- token can be used again after two minutes, longer than any sign-in takes.
+  -- Of several concurrent calls only one succeeds. If its sign-in fails, the token can be used
+  -- again after two minutes, longer than any sign-in.
   insert into private.social_tokens as taken (key, expires_at)
   select key, now() + interval '2 minutes' from unnest(keys) as key order by key
   on conflict on constraint social_tokens_pkey do update set expires_at = excluded.expires_at
@@ -51,14 +51,12 @@ begin
 end
 $$;
 comment on function private.begin_social_sign_in is
-  'Uses a verified token, once, announces the sign-in to Auth''s triggers and hook, and returns '
-  'whether there is an account for it. {error}: '
-  'social_token_invalid for one seen before, and for a new subject without a verified email; '
-  'email_taken when an unverified email belongs to an account.';
+  'Uses a token once. A new subject without a verified email gets social_token_invalid too, or '
+  'email_taken.';
 
 create function private.finish_social_sign_in(keys text[], expires_at timestamptz) returns void
   language sql
-  security definer -- writes a closed table
+  security definer
   set search_path = ''
 as $$
   insert into private.social_tokens (key, expires_at)
@@ -66,34 +64,32 @@ as $$
   on conflict on constraint social_tokens_pkey do update set expires_at = excluded.expires_at
 $$;
 comment on function private.finish_social_sign_in is
-  'A token that gave a session gives no other; called in the transaction that returns the session.';
+  'Uses a token up for good, in the transaction that returns the session.';
 
 create function private.release_social_tokens(keys text[], announcement_id uuid) returns void
   language sql
-  security definer -- writes closed tables
+  security definer
   set search_path = ''
 as $$
   delete from private.announced_sign_ins
   where announced_sign_ins.id = release_social_tokens.announcement_id;
   delete from private.social_tokens where social_tokens.key = any (keys)
 $$;
-comment on function private.release_social_tokens is
-  'A token that gave no session may be used again, and its sign-in is announced no more.';
+comment on function private.release_social_tokens is 'For a token that gave no session.';
 
-create function private.keep_apple_token(account_id uuid, client_id text, sealed_token text)
+create function private.store_apple_token(account_id uuid, client_id text, sealed_token text)
   returns void
   language sql
-  security definer -- writes a closed table
+  security definer
   set search_path = ''
 as $$
   insert into private.apple_tokens (account_id, client_id, sealed_token)
-  values (keep_apple_token.account_id, keep_apple_token.client_id, keep_apple_token.sealed_token)
+  values (store_apple_token.account_id, store_apple_token.client_id, store_apple_token.sealed_token)
   on conflict on constraint apple_tokens_pkey do update
   set sealed_token = excluded.sealed_token, revoke_at = null, tries = 0
 $$;
-comment on function private.keep_apple_token is 'Keeps the newest refresh token of an account.';
 
 grant execute on function
   private.begin_social_sign_in, private.finish_social_sign_in, private.release_social_tokens,
-  private.keep_apple_token
+  private.store_apple_token
   to backend;

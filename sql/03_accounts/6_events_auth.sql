@@ -1,8 +1,8 @@
--- Accounts follow Supabase Auth: made, changed and deleted with the Auth user.
+-- Accounts follow the users of Supabase Auth (docs/auth.md).
 
 create function private.add_individual(account_id uuid, full_name text) returns uuid
   language plpgsql
-  security definer -- writes closed tables, for Auth's trigger and token hook
+  security definer
   set search_path = ''
 as $$
 declare
@@ -21,12 +21,10 @@ begin
   return identity_id;
 end
 $$;
-comment on function private.add_individual is
-  'The individual profile and identity of an account, made if there is none.';
 
 create function private.on_auth_user_created() returns trigger
   language plpgsql
-  security definer -- Auth's role may not write here
+  security definer -- Auth's role may not write to our tables
   set search_path = ''
 as $$
 declare
@@ -39,7 +37,7 @@ begin
     values (new.id, lower(nullif(new.email, '')), '+' || nullif(new.phone, ''), terms_version,
       case when terms_version is not null then clock_timestamp() end);
   exception
-    when check_violation then -- said as a sentence to whoever adds somebody in Studio
+    when check_violation then -- Studio shows this sentence to an admin
       get stacked diagnostics broken = constraint_name;
       raise exception using errcode = 'PT422', message = case broken
         when 'accounts_unproven_email_stands_alone' then
@@ -55,33 +53,35 @@ begin
   return new;
 end
 $$;
-comment on function private.on_auth_user_created is
-  'Makes account, profile and identity in the transaction that makes the user: all or none.';
+comment on function private.on_auth_user_created is 'Creates account, profile and identity with the user.';
 
 create function private.on_auth_user_signed_in() returns trigger
   language plpgsql
-  security definer -- Auth's role may not write here
+  security definer -- Auth's role may not write to our tables
   set search_path = ''
 as $$
 begin
-  -- The account before its profile, as whoever changes a name; the token hook locks it next.
+  -- The account is locked before its profile; the token hook locks it next.
   perform private.lock_account_exclusively(new.id);
   update public.individual_profiles set last_sign_in_at = coalesce(new.last_sign_in_at, '-infinity')
   where individual_profiles.account_id = new.id;
   return null;
 end
 $$;
-comment on function private.on_auth_user_signed_in is
-  'Copies when somebody last signed in: admins sort by it.';
+comment on function private.on_auth_user_signed_in is 'Copies the time, by which admins sort accounts.';
 
 create function private.bound_user_metadata() returns trigger
   language plpgsql
-  security definer -- calls what Auth's role may not
+  security definer -- Auth's role may not read our tables
   set search_path = ''
 as $$
 begin
-  -- Not refused: Auth writes here at sign-ins by a provider too, and those must not fail.
   if octet_length(new.raw_user_meta_data::text) > 16384 then
+    -- A provider's data arrives with a sign-in, which must not fail because of it.
+    if tg_op = 'INSERT' or not private.is_signing_in_by_provider(new.id) then
+      raise exception using errcode = 'PT422', message =
+        'What somebody keeps about themselves at Auth has 16,384 bytes at most.';
+    end if;
     new.raw_user_meta_data := old.raw_user_meta_data;
   end if;
   new.raw_user_meta_data := private.own_metadata(new.raw_user_meta_data, new.email);
@@ -89,12 +89,24 @@ begin
 end
 $$;
 comment on function private.bound_user_metadata is
-  'Keeps what people write about themselves at Auth small, as Auth reads all of it at every sign-in, '
-  'and without an email that is not theirs.';
+  'Limits the size of the user metadata, all of which Auth reads at every sign-in, and removes an '
+  'email that is not the account''s. A provider''s data that exceeds the limit is dropped.';
+
+create function private.bound_user_agent() returns trigger
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  new.user_agent := left(new.user_agent, 200);
+  return new;
+end
+$$;
+comment on function private.bound_user_agent is
+  'Cuts the user agent to what its owner is shown: Auth stores the full header at every refresh.';
 
 create function private.on_auth_user_deleted() returns trigger
   language plpgsql
-  security definer -- Auth's role may not write here
+  security definer -- Auth's role may not write to our tables
   set search_path = ''
 as $$
 begin
@@ -102,12 +114,11 @@ begin
   return old;
 end
 $$;
-comment on function private.on_auth_user_deleted is
-  'A user deleted at Auth, in whatever way, leaves no personal data here.';
+comment on function private.on_auth_user_deleted is 'Deletes personal data however the user is deleted.';
 
 create function private.check_auth_identity() returns trigger
   language plpgsql
-  security definer -- Auth's role may not read here
+  security definer -- Auth's role may not read our tables
   set search_path = ''
 as $$
 declare
@@ -130,12 +141,12 @@ begin
 end
 $$;
 comment on function private.check_auth_identity is
-  'A provider is linked only to the account that has the email of a sign-in which the facade has '
-  'announced: 401 social_token_invalid. What a provider says of another email is not kept.';
+  'Lets Auth link a provider only to the account whose email was announced for this sign-in, '
+  'otherwise raises 401 social_token_invalid. Any other email of the provider is dropped.';
 
 create function private.try_provider_door(account_id uuid) returns boolean
   language plpgsql
-  security definer -- writes a table of Auth, and takes it back
+  security definer -- writes to an Auth table, and undoes it
   set search_path = ''
 as $$
 begin
@@ -148,26 +159,24 @@ exception
   when sqlstate 'PT401' then return false;
 end
 $$;
-comment on function private.try_provider_door is
-  'Whether Auth could link a provider that the facade has not announced; nothing is linked by it.';
+comment on function private.try_provider_door is 'Tests whether Auth links without an announcement.';
 grant execute on function private.try_provider_door to backend;
 
 create function private.overwrite_password(account_id uuid) returns void
   language sql
-  security definer -- writes a table of Auth
+  security definer -- writes to an Auth table
   set search_path = ''
 as $$
-  -- A hash of random bytes and not null, to which Auth would answer faster.
+  -- The password becomes a hash of random bytes, because Auth would answer faster for null.
   update auth.users
   set encrypted_password = extensions.crypt(
     encode(extensions.gen_random_bytes(32), 'hex'), extensions.gen_salt('bf', 10))
   where users.id = overwrite_password.account_id
 $$;
-comment on function private.overwrite_password is 'Replaces a password by one that nobody knows.';
 
 create function private.on_auth_identity_linked() returns trigger
   language plpgsql
-  security definer -- Auth's role may not write here
+  security definer -- Auth's role may not write to our tables
   set search_path = ''
 as $$
 declare
@@ -179,15 +188,14 @@ begin
     or account.email is distinct from lower(new.identity_data ->> 'email') then
     return null;
   end if;
-  -- Anybody may have registered this email. Now its owner has come, and what opened the account
-  -- until now opens it no more. The user first, then sessions, then the account, as signing in and
-  -- refreshing lock them.
+  -- Anybody may have registered this email, so earlier access ends. The user is locked first, then
+  -- sessions, then the account, as in signing in.
   perform private.overwrite_password(account.id);
   perform private.lock_sessions(account.id);
   perform private.lock_dependents(account.id, array(
     select identities.id from public.identities where identities.account_id = account.id
   ), false);
-  delete from auth.sessions where sessions.user_id = account.id; -- and their devices
+  delete from auth.sessions where sessions.user_id = account.id; -- deletes their devices too
   delete from auth.one_time_tokens where one_time_tokens.user_id = account.id;
   delete from private.codes
   where codes.account_id = account.id or codes.identifier = account.email;
@@ -198,7 +206,7 @@ begin
     and identities.provider not in ('email', 'phone');
   update public.accounts set email_proven = true, taken_over_at = clock_timestamp()
   where accounts.id = account.id;
-  -- And those of whoever was signing in meanwhile and had locked the account before us.
+  -- This includes sessions of a sign-in that had locked the account before us.
   delete from auth.sessions where sessions.user_id = account.id;
   perform private.suspend_unproven_past(account.id);
   perform private.notify(account.id, null, 'security_password', null,
@@ -207,25 +215,23 @@ begin
 end
 $$;
 comment on function private.on_auth_identity_linked is
-  'The first provider sign-in with a verified email proves it: the old password, sessions, '
-  'devices, codes, known addresses and other providers go, what was published before is paused, and the '
-  'owner is told, in the transaction that links the provider.';
+  'Runs at the first sign-in by a provider that proves the email: earlier access of any kind is '
+  'deleted, older listings are paused, and the owner is notified.';
 
-create function private.tell_of_new_provider() returns trigger
+create function private.notify_of_new_provider() returns trigger
   language plpgsql
   security definer -- notifies the account, for Auth's role
   set search_path = ''
 as $$
 begin
-  -- Whoever has never signed in has just registered by this provider.
+  -- A user who has never signed in has just registered by this provider.
   perform private.notify(users.id, null, 'security_provider', null, jsonb_build_object(
     'provider', new.provider, 'at', clock_timestamp()))
   from auth.users where users.id = new.user_id and users.last_sign_in_at is not null;
   return null;
 end
 $$;
-comment on function private.tell_of_new_provider is
-  'Notifies an account that another provider signs it in from now on.';
+comment on function private.notify_of_new_provider is 'Tells the account that a new provider can sign it in.';
 
 create function private.on_refresh_token_revoked() returns trigger
   language plpgsql
@@ -243,4 +249,4 @@ begin
 end
 $$;
 comment on function private.on_refresh_token_revoked is
-  'At the commit: a session whose refresh tokens are rows (version 1) and all revoked is over.';
+  'Ends a session, at the commit, if all its refresh tokens (version 1) are revoked.';

@@ -1,5 +1,5 @@
--- Another phone or email at Auth: refused, unless it was proven. Then everything that follows happens
--- in the transaction that writes it, be it Auth's or one of our functions'.
+-- A change of phone or email at Auth is refused unless it was proven; its effects come in the
+-- transaction that writes it (docs/auth.md).
 
 create function private.own_metadata(metadata jsonb, email text) returns jsonb
   language sql
@@ -9,21 +9,19 @@ as $$
   select case when lower(metadata ->> 'email') is distinct from lower(email) and metadata ? 'email'
     then metadata - 'email' - 'email_verified' else metadata end
 $$;
-comment on function private.own_metadata is
-  'What people or providers say of a person at Auth, without an email that is not the account''s.';
 
 create function private.proven_contact_change(
   user_id uuid, old_email text, old_phone text, email text, phone text
 ) returns private.contact_changes
   language plpgsql
   stable
-  security definer -- Auth's role may not read here
+  security definer -- Auth's role may not read our tables
   set search_path = ''
 as $$
 declare
   change private.contact_changes;
 begin
-  -- By the value: Auth writes the confirmed flags in statements before.
+  -- Found by the new value, because Auth writes the confirmed flags in earlier statements.
   select * into change from private.contact_changes as changes
   where changes.account_id = user_id and changes.done_at is null
     and changes.proven_at > clock_timestamp() - interval '10 minutes'
@@ -40,17 +38,14 @@ begin
   return change;
 end
 $$;
-comment on function private.proven_contact_change is
-  'The proven change that makes a user of Auth what it becomes: its session lives, and the code was '
-  'used within ten minutes.';
 
 create function private.lose_email(user_id uuid) returns jsonb
   language plpgsql
-  security definer -- writes tables of Auth
+  security definer -- writes to Auth tables
   set search_path = ''
 as $$
 begin
-  -- email_confirmed_at stays: without it the next sign-in by a provider would wipe password and phone.
+  -- Without email_confirmed_at the next sign-in by a provider would delete password and phone.
   update auth.users set email = null where users.id = lose_email.user_id;
   delete from auth.identities
   where identities.user_id = lose_email.user_id and identities.provider = 'email';
@@ -68,13 +63,11 @@ begin
   );
 end
 $$;
-comment on function private.lose_email is
-  'Takes an unproven email off an account, because somebody else has proven it, and tells the account. '
-  'The accounts that have nothing left by it, with how many listings go with them; null: none.';
+comment on function private.lose_email is 'Returns accounts left without a contact, or null.';
 
 create function private.make_way(change private.contact_changes) returns void
   language plpgsql
-  security definer -- writes tables of Auth and of others' accounts
+  security definer -- writes to Auth tables and to other people's accounts
   set search_path = ''
 as $$
 declare
@@ -89,18 +82,16 @@ begin
   end if;
   update private.contact_changes set closes = closing
   where contact_changes.id = change.id;
-  -- Auth would find nobody by an email that two have.
+  -- If two users had the same email, Auth would find neither by it.
   update auth.identities set identity_data = identities.identity_data - 'email' - 'email_verified'
   where identities.email = change.value and identities.user_id <> change.account_id;
 end
 $$;
-comment on function private.make_way is
-  'Takes a phone or email from whoever has it unproven, before Auth''s unique index looks: 409 '
-  'phone_taken, email_taken.';
+comment on function private.make_way is 'Frees an unproven email before Auth''s index is checked.';
 
 create function private.check_contact_at_auth() returns trigger
   language plpgsql
-  security definer -- locks and writes what Auth's role may not
+  security definer
   set search_path = ''
 as $$
 declare
@@ -110,7 +101,7 @@ begin
   if new.deleted_at is not null then
     return new;
   end if;
-  -- A session that ends at this moment ends first.
+  -- If the session is being ended, this waits until it has ended.
   perform private.lock_sessions(new.id);
   account := private.lock_account_exclusively(new.id);
   change := private.proven_contact_change(
@@ -135,12 +126,12 @@ begin
 end
 $$;
 comment on function private.check_contact_at_auth is
-  'Refuses another email or phone at Auth that nobody has proven, and makes way for one that was: an '
-  'unproven email leaves this account with a proven phone, and any other account.';
+  'Refuses an unproven change of email or phone at Auth. An unproven email is removed when its '
+  'account proves a phone or another account proves the email.';
 
 create function private.on_auth_user_changed() returns trigger
   language plpgsql
-  security definer -- Auth's role may not write here
+  security definer -- Auth's role may not write to our tables
   set search_path = ''
 as $$
 declare
@@ -163,7 +154,7 @@ begin
           then coalesce(accounts.unreachable_since, now()) end
     where accounts.id = new.id and accounts.status <> 'deleted';
   exception
-    when check_violation then -- said as a sentence to whoever writes it by SQL
+    when check_violation then -- a person who writes SQL gets this sentence
       get stacked diagnostics broken = constraint_name;
       raise exception using errcode = 'PT409', message = case broken
         when 'accounts_unproven_email_stands_alone' then
@@ -173,7 +164,7 @@ begin
         end;
   end;
   if new.email is distinct from old.email then
-    -- check_auth_identity takes out what is no longer the account's.
+    -- check_auth_identity removes the email that is no longer the account's.
     update auth.identities set identity_data = identities.identity_data
     where identities.user_id = new.id and identities.provider not in ('email', 'phone');
   end if;
@@ -184,17 +175,16 @@ begin
 end
 $$;
 comment on function private.on_auth_user_changed is
-  'Copies email and phone from Auth, with what follows from a proven change, and forgets a user that '
-  'Auth only marks as deleted.';
+  'Copies email and phone, finishes a proven change, deletes a user only marked as deleted.';
 
 create function private.end_other_access(account_id uuid, session_id uuid, change_id uuid)
   returns void
   language plpgsql
-  security definer -- deletes from closed tables and from one of Auth
+  security definer -- deletes from closed tables and from an Auth table
   set search_path = ''
 as $$
 begin
-  delete from auth.sessions -- and their devices
+  delete from auth.sessions -- deletes their devices too
   where sessions.user_id = end_other_access.account_id
     and sessions.id is distinct from end_other_access.session_id;
   delete from private.codes
@@ -208,14 +198,12 @@ begin
   where known_addresses.account_id = end_other_access.account_id;
 end
 $$;
-comment on function private.end_other_access is
-  'Ends the other sessions, the codes and changes under way, and the known addresses of an account.';
 
 create function private.send_contact_messages(
   account public.accounts, kind text, old_value text, other_value text
 ) returns void
   language sql
-  security definer -- writes a closed table
+  security definer
   set search_path = ''
 as $$
   delete from private.contact_messages
@@ -233,14 +221,13 @@ as $$
   where messages.sent_to is not null
 $$;
 comment on function private.send_contact_messages is
-  'Queues a message to the phone or email that an account had, and to the other that it has: one part '
-  'of an SMS, without the new one and without a link.';
+  'Writes to the old contact and the other one, without the new value or a link, in one SMS part.';
 
 create function private.finish_contact_change(
   change private.contact_changes, before public.accounts
 ) returns void
   language plpgsql
-  security definer -- writes closed tables and tables of Auth
+  security definer -- writes to closed tables and Auth tables
   set search_path = ''
 as $$
 declare
@@ -268,5 +255,4 @@ begin
 end
 $$;
 comment on function private.finish_contact_change is
-  'What follows a change of phone or email: what else opened the account or was under way ends, the '
-  'account is told, and what it had and has besides.';
+  'Ends earlier access and open changes; notifies in the app, at the old and the other contact.';

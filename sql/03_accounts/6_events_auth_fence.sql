@@ -1,37 +1,34 @@
--- What changes at Auth only as the facade has said before: a password, so that every guess at the present
--- one is counted, and email and phone, so that whoever holds a token cannot move the account.
---
--- These fences are for Auth itself (its session user). SQL passes, and notifies.
+-- The facade must announce changes at Auth: passwords, so that every guess at the current one is
+-- counted, and email and phone, so that a stolen token cannot move the account (docs/auth.md). This
+-- binds Auth itself, by its session user; a change by SQL is allowed, and the account is notified.
 
 create function private.announce_password(
   account_id uuid, session_id uuid default null, identifier text default null
 ) returns void
   language sql
-  security definer -- writes a closed table
+  security definer
   set search_path = ''
 as $$
   insert into private.announced_passwords (account_id, session_id, identifier)
   values (announce_password.account_id, announce_password.session_id, announce_password.identifier)
 $$;
 comment on function private.announce_password is
-  'A new password comes at Auth: in the name of this session, or by a code that was sent to this phone '
-  'or email.';
+  'The password is set in this session, or by a code sent to this contact.';
 
 create function private.account_bits(account_id uuid) returns bigint
   language sql
   immutable
   return ('x' || left(replace(account_id::text, '-', ''), 16))::bit(64)::bigint
     & 9223372036854775807;
-comment on function private.account_bits is 'As much of an id as a sequence can hold.';
 
 create function private.refuse_password(account_id uuid) returns void
   language plpgsql
-  security definer -- sets a closed sequence
+  security definer
   set search_path = ''
 as $$
 begin
-  -- Auth rolls back what is refused. What remains of it: a line in the log of Postgres, and the value of
-  -- a sequence, which report_refused_password reads; of several within a minute, the last.
+  -- Auth rolls back what is refused. What remains is a line in the log of Postgres, and a sequence
+  -- that report_refused_password reads; of several refusals before that, only the last is reported.
   raise log 'a new password at Auth was refused: account %', account_id;
   if account_id is distinct from private.account_with(private.decoy_email()) then
     perform setval('private.refused_password', private.account_bits(account_id));
@@ -41,9 +38,9 @@ begin
 end
 $$;
 comment on function private.refuse_password is
-  '409, so that the account and the admins hear of it; not of the decoy, at which a job tries the doors.';
+  'Raises 409 and notifies, but not of the decoy, by which a job tests the fence.';
 
--- In plpgsql: planned into a query, the cast of a plain hash would be tried before it is asked for.
+-- This is plpgsql: planned into a query, the cast of a plain hash would be tried too early.
 create function private.hash_key(hash text) returns text
   language plpgsql
   stable
@@ -56,20 +53,19 @@ begin
   return null;
 end
 $$;
-comment on function private.hash_key is
-  'The key under which Auth keeps a hash encrypted; null for a plain one.';
+comment on function private.hash_key is 'The key under which Auth encrypts a hash; null for a plain one.';
 
 create function private.is_same_password(account_id uuid, old_hash text, new_hash text)
   returns boolean
   language plpgsql
   stable
-  security definer -- reads a closed table, for Auth's role
+  security definer
   set search_path = ''
 as $$
 begin
-  -- At a sign-in Auth encrypts the hash again where the project has a new key
-  -- (supabase/auth, internal/api/token.go), and never for another reason. That writes the hash alone. What is
-  -- announced before the password is looked at proves nothing, and so a change never passes by it.
+  -- At a sign-in Auth encrypts the hash again if the project has a new key (supabase/auth,
+  -- internal/api/token.go), and writes only the hash. The announcement is made before the password
+  -- is checked and so proves nothing. It must therefore never let a change of the password pass.
   return account_id::text is distinct from current_setting('private.password_of', true)
     and private.hash_key(new_hash) is not null
     and private.hash_key(new_hash) is distinct from private.hash_key(old_hash)
@@ -80,13 +76,10 @@ begin
     );
 end
 $$;
-comment on function private.is_same_password is
-  'Whether Auth writes the hash of the same password under another key, in a sign-in that the facade has '
-  'announced, and does not change the password.';
 
 create function private.check_password_at_auth() returns trigger
   language plpgsql
-  security definer -- Auth's role may not read here
+  security definer -- Auth's role may not read our tables
   set search_path = ''
 as $$
 declare
@@ -98,7 +91,7 @@ begin
   end if;
   if session_user <> 'supabase_auth_admin'
     or private.is_same_password(new.id, old.encrypted_password, new.encrypted_password)
-    -- Who is marked as deleted has no password any more.
+    -- A user that is only marked as deleted has no password.
     or new.deleted_at is not null and new.encrypted_password is null
   then
     return new;
@@ -114,7 +107,7 @@ begin
     raise exception using errcode = 'PT409', message =
       'The code was sent to a phone or email that the account has no more.';
   elsif announced.identifier = account.email and not account.email_proven then
-    -- What the account did before will be paused (finish_reset), after its sessions have ended.
+    -- Older listings will be paused (finish_reset) after the sessions have ended.
     perform private.lock_sessions(account.id);
     perform private.lock_dependents(account.id, array(
       select identities.id from public.identities where identities.account_id = account.id
@@ -124,8 +117,8 @@ begin
 end
 $$;
 comment on function private.check_password_at_auth is
-  'Refuses a new password that nobody has announced, or by a code to what is no longer the account''s. '
-  'With an argument Auth has said by its other columns that it changes the password.';
+  'Refuses a password that was not announced, or whose code went to a contact that the account '
+  'has no more. With an argument, other columns show that the password changes.';
 
 create function private.take_announced_password(account_id uuid)
   returns private.announced_passwords
@@ -136,7 +129,7 @@ as $$
 declare
   taken private.announced_passwords;
 begin
-  -- Auth has ended all sessions but that of the caller by now, and after a reset all.
+  -- Auth has ended all sessions but the caller's by now, and all after a reset.
   delete from private.announced_passwords
   where announced_passwords.id = (
     select announced.id from private.announced_passwords as announced
@@ -156,11 +149,11 @@ begin
 end
 $$;
 comment on function private.take_announced_password is
-  'The announcement of a new password, by the sessions that are left at the commit; null: none.';
+  'The announcement that fits the sessions left at the commit, or null.';
 
 create function private.report_refused_password() returns bigint
   language plpgsql
-  security definer -- reads a closed sequence and notifies the account
+  security definer
   set search_path = ''
 as $$
 declare
@@ -181,6 +174,20 @@ begin
 end
 $$;
 comment on function private.report_refused_password is
-  'Job: notifies the account, and the admins, of a password that was refused at Auth.';
+  'Job: notifies the account and the admins that a new password was refused at Auth.';
+
+create function private.refuse_redirect() returns trigger
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  -- Auth lets anyone begin such a sign-in without a limit, and stores its row for a day.
+  raise exception using errcode = 'PT403', message =
+    'Nobody signs in by a redirect: a token of Google or Apple is sent to POST /auth/google or '
+    '/auth/apple.';
+end
+$$;
+comment on function private.refuse_redirect is
+  'Refuses a sign-in by redirect now, as the token hook would in the end.';
 
 grant execute on function private.announce_password, private.report_refused_password to backend;

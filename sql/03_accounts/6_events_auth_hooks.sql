@@ -1,4 +1,4 @@
--- Auth's hooks: who gets a token, and that Auth itself sends nothing.
+-- Auth's hooks decide who gets a token and stop Auth from sending anything (docs/auth.md).
 
 create function private.custom_access_token(event jsonb) returns jsonb
   language plpgsql
@@ -7,8 +7,9 @@ create function private.custom_access_token(event jsonb) returns jsonb
 as $$
 declare
   account public.accounts;
+  wait integer;
 begin
-  -- Weaker than for update, which rows of new sessions that refer to the account would hold up.
+  -- "for update" would wait for transactions that insert sessions, which refer to the account.
   select * into account from public.accounts
   where accounts.id = (event ->> 'user_id')::uuid
   for no key update;
@@ -23,16 +24,21 @@ begin
       return '{"error":{"http_code":401,"message":"social_token_invalid"}}';
     end if;
   elsif event ->> 'authentication_method' not in ('password', 'token_refresh') then
-    -- Codes, links and whatever else Auth learns to do: none of it is a way in here.
+    -- Sign-ins by codes or links, and any method that Auth adds later, are refused.
     return '{"error":{"http_code":401,"message":"token_invalid"}}';
   elsif event ->> 'authentication_method' = 'password'
     and account.taken_over_at > clock_timestamp() - interval '15 seconds' then
     -- The password was compared just before a takeover replaced it (6_events_auth.sql).
     return '{"error":{"http_code":401,"message":"invalid_credentials"}}';
+  elsif event ->> 'authentication_method' = 'token_refresh' then
+    wait := private.refresh_wait((event #>> '{claims,session_id}')::uuid);
+    if wait is not null then
+      return jsonb_build_object('error', jsonb_build_object('http_code', 429, 'message',
+        'rate_limited ' || jsonb_build_object('retryAfter', wait)::text));
+    end if;
   end if;
 
-  -- Signing in takes back a requested deletion and ends a suspension that is over, and gives an
-  -- account whose acting identity was taken away its individual one.
+  -- Signing in cancels a requested deletion, ends a suspension that is over, and gives an acting identity.
   if account.status <> 'active' or account.delete_at is not null
     or account.active_identity_id is null then
     update public.accounts
@@ -41,21 +47,40 @@ begin
           account.active_identity_id, private.usable_individual(account.id))
     where accounts.id = account.id;
   end if;
-  -- Nobody reads metadata here, and a token that carries much of it would be too long for a request.
+  -- Metadata is not used, and much of it would make the token too long for a request.
   return jsonb_build_object('claims', (event -> 'claims') - 'user_metadata' - 'app_metadata');
 end
 $$;
 comment on function private.custom_access_token is
-  'Auth calls it at every issue and refresh of a token: none for suspended, banned and deleted '
-  'accounts, none but by password, refresh and an announced provider, and no metadata in any.';
+  'Auth calls this for every token; only passwords, refreshes and announced providers get one.';
+
+create function private.refresh_wait(session_id uuid) returns integer
+  language sql
+  stable
+  security definer
+  set search_path = ''
+as $$
+  -- By now Auth has written the next token; it removes that token after a refusal.
+  select ceil(extract(epoch from min(refresh_tokens.created_at)
+    + make_interval(secs => rates.seconds) - clock_timestamp()))::integer
+  from private.rates
+  join auth.refresh_tokens
+    on refresh_tokens.session_id = refresh_wait.session_id
+    and refresh_tokens.created_at > clock_timestamp() - make_interval(secs => rates.seconds)
+  where rates.rule = 'refreshes' and rates.max < 1000000
+  group by rates.max, rates.seconds
+  having count(*) > rates.max
+$$;
+comment on function private.refresh_wait is
+  'Seconds, or null for now. Auth keeps used tokens (version 1) for a day, however many.';
 
 create function private.take_announced_sign_in(account_id uuid) returns boolean
   language plpgsql
-  security definer -- reads Auth's identities and writes a closed table, for the token hook
+  security definer -- reads Auth's identities, for the token hook
   set search_path = ''
 as $$
 begin
-  -- One for each of several at once; it comes back if Auth undoes the sign-in.
+  -- Each of several concurrent sign-ins takes one, which is restored if Auth rolls the sign-in back.
   delete from private.announced_sign_ins
   where announced_sign_ins.id = (
     select announced.id
@@ -70,26 +95,37 @@ begin
   return found;
 end
 $$;
-comment on function private.take_announced_sign_in is
-  'Whether the facade has announced a sign-in by a provider that is linked to the account; each '
-  'serves once.';
+
+create function private.is_signing_in_by_provider(account_id uuid) returns boolean
+  language sql
+  stable
+  security definer -- reads Auth's identities and a closed table
+  set search_path = ''
+as $$
+  select exists (
+    select from auth.identities
+    join private.announced_sign_ins as announced
+      on announced.subject = identities.provider_id and announced.provider = identities.provider
+    where identities.user_id = is_signing_in_by_provider.account_id
+      and announced.expires_at > clock_timestamp()
+  )
+$$;
 
 create function private.usable_individual(account_id uuid) returns uuid
   language plpgsql
-  security definer -- repairs closed tables, for the token hook
+  security definer
   set search_path = ''
 as $$
 declare
   individual uuid := private.add_individual(account_id, null);
 begin
-  -- The caller has locked the account: an admin who suspends the identity now waits.
+  -- The caller has locked the account, so an admin who suspends the identity waits.
   perform from public.identities
   where identities.id = individual and identities.status = 'active';
   return case when found then individual end;
 end
 $$;
-comment on function private.usable_individual is
-  'The individual identity, made if it is missing; null while an admin has suspended it.';
+comment on function private.usable_individual is 'Added if missing; null while an admin has suspended it.';
 
 create function private.refuse_sending(event jsonb) returns jsonb
   language sql
@@ -97,8 +133,7 @@ create function private.refuse_sending(event jsonb) returns jsonb
   return jsonb_build_object('error', jsonb_build_object(
     'http_code', 403, 'message',
     'Auth sends nothing: the person asks for a code in the app, where a password is forgotten.'));
-comment on function private.refuse_sending is
-  'Auth''s send-SMS and send-email hooks: Auth itself never sends anything.';
+comment on function private.refuse_sending is 'Auth''s hooks for sending SMS and email, which always refuse.';
 
 grant execute on function private.custom_access_token, private.refuse_sending
   to supabase_auth_admin;

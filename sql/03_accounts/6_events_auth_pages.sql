@@ -1,12 +1,11 @@
--- What an admin does under Authentication in Studio, and by Auth's admin API: it has the effects of
--- our own act, or is refused with a sentence. The table of it is in docs/admin.md.
+-- An admin's acts under Authentication in Studio, or by Auth's admin API (docs/admin.md, docs/auth.md).
 
 create function private.refuse_ban() returns trigger
   language plpgsql
   set search_path = ''
 as $$
 begin
-  -- Auth answers a ban before it compares the password, and leaves access tokens alive.
+  -- Auth reports a ban before it compares the password, and leaves access tokens valid.
   if coalesce(current_setting('edits.by', true), '') = '' then
     raise exception using errcode = 'PT409', message =
       'Auth''s own ban is not used: set accounts.status to banned or suspended, or add a row to '
@@ -15,8 +14,7 @@ begin
   return new;
 end
 $$;
-comment on function private.refuse_ban is
-  'Refuses a ban of Auth''s, of which the facade and its tokens would know nothing.';
+comment on function private.refuse_ban is 'Refuses a ban, which the facade and issued tokens ignore.';
 
 create function private.confirm_new_user() returns trigger
   language plpgsql
@@ -33,5 +31,4 @@ begin
 end
 $$;
 comment on function private.confirm_new_user is
-  'Somebody whom an admin adds signs in with the password given: Auth sends no confirmations. The '
-  'email is not proven by that (accounts.email_proven).';
+  'Confirms a user that an admin added, as Auth sends no confirmations. The email stays unproven.';

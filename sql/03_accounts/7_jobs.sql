@@ -1,5 +1,3 @@
--- Jobs: suspensions end, Apple's tokens are revoked, what has expired goes.
-
 create function private.end_suspension(account_id uuid) returns boolean
   language plpgsql
   set search_path = ''
@@ -18,12 +16,10 @@ begin
   return found;
 end
 $$;
-comment on function private.end_suspension is
-  'Ends the suspension of one account, if its time is over.';
 
 create function private.end_suspensions() returns bigint
   language sql
-  security definer -- writes a closed table
+  security definer
   set search_path = ''
 as $$
   select private.for_each('end_suspension', array(
@@ -34,8 +30,7 @@ as $$
     limit 100
   ), true)
 $$;
-comment on function private.end_suspensions is
-  'Job: ends suspensions whose time is over, which shows the listings again.';
+comment on function private.end_suspensions is 'Job: ends suspensions whose time is over.';
 
 create function private.end_sessions_left_of(account_id uuid) returns boolean
   language plpgsql
@@ -51,12 +46,10 @@ begin
   return found;
 end
 $$;
-comment on function private.end_sessions_left_of is
-  'Ends the sessions of one account that a lock has left, but for those that are locked still.';
 
 create function private.end_sessions_left() returns bigint
   language plpgsql
-  security definer -- deletes from a table of Auth, and from a closed one
+  security definer -- deletes from an Auth table, and from a closed one
   set search_path = ''
 as $$
 begin
@@ -69,8 +62,7 @@ begin
   ), true);
 end
 $$;
-comment on function private.end_sessions_left is
-  'Job: ends sessions that began while their account was being locked.';
+comment on function private.end_sessions_left is 'Job: ends sessions that began as their account was locked.';
 
 create function private.end_surplus_sessions_of(account_id uuid) returns boolean
   language plpgsql
@@ -84,7 +76,7 @@ declare
     offset (select rates.max from private.rates where rates.rule = 'sessions')
   );
 begin
-  -- Before the account, as signing out and refreshing lock them. One that is being used stays.
+  -- Sessions before the account, as in signing out and refreshing. One that is locked is in use and is kept.
   surplus := array(
     select sessions.id from auth.sessions where sessions.id = any (surplus)
     order by sessions.ctid
@@ -95,15 +87,13 @@ begin
   return found;
 end
 $$;
-comment on function private.end_surplus_sessions_of is
-  'Ends the least recently used sessions of an account that has more than it may.';
 
 create function private.end_surplus_sessions() returns bigint
   language sql
-  security definer -- ends sessions
+  security definer
   set search_path = ''
 as $$
-  -- Only who has just signed in can have one too many. One more than there may be is enough to know.
+  -- Only an account that has just signed in can have too many; finding one above the limit is enough.
   select private.for_each('end_surplus_sessions_of', array(
     select individual_profiles.account_id::text
     from private.rates
@@ -122,12 +112,11 @@ as $$
     limit 100
   ), true)
 $$;
-comment on function private.end_surplus_sessions is
-  'Job: ends the least recently used sessions of whoever has signed in and has more than 100.';
+comment on function private.end_surplus_sessions is 'Job: ends the least recently used of too many sessions.';
 
 create function private.take_apple_revocations() returns jsonb
   language sql
-  security definer -- writes a closed table
+  security definer
   set search_path = ''
 as $$
   with due as (
@@ -137,7 +126,7 @@ as $$
     limit 20
     for update skip locked
   ), taken as (
-    -- A worker may die with them: they are tried again later and later, for days.
+    -- A worker may crash while it revokes them, so they are retried at growing intervals, for days.
     update private.apple_tokens
     set tries = apple_tokens.tries + 1,
         revoke_at = now() + least(power(2, apple_tokens.tries), 1440) * interval '1 minute'
@@ -150,12 +139,11 @@ as $$
   )), '[]')
   from taken
 $$;
-comment on function private.take_apple_revocations is
-  'Job: tokens to revoke now, each given to one worker.';
+comment on function private.take_apple_revocations is 'Job: tokens to revoke now, each given to one worker.';
 
 create function private.finish_apple_revocation(account_id uuid, client_id text) returns void
   language sql
-  security definer -- writes a closed table
+  security definer
   set search_path = ''
 as $$
   delete from private.apple_tokens
@@ -163,11 +151,10 @@ as $$
     and apple_tokens.client_id = finish_apple_revocation.client_id
     and apple_tokens.revoke_at is not null
 $$;
-comment on function private.finish_apple_revocation is 'Deletes a token that Apple has revoked.';
 
 create function private.forget_registrations() returns bigint
   language sql
-  security definer -- writes a closed table
+  security definer
   set search_path = ''
 as $$
   with old as (
@@ -187,11 +174,11 @@ as $$
   select count(*) from old
 $$;
 comment on function private.forget_registrations is
-  'Of up to 1,000 registrations that are over only remains that there was one; the number of those.';
+  'Deletes the data of up to 1,000 finished registrations but for the fact that there was one.';
 
 create function private.purge_codes() returns bigint
   language sql
-  security definer -- deletes from closed tables
+  security definer
   set search_path = ''
 as $$
   select private.forget_registrations()
@@ -203,13 +190,11 @@ as $$
     + private.purge('private.contact_changes', 'expires_at', '0')
     + private.purge('private.contact_messages', 'created_at', '1 day')
 $$;
-comment on function private.purge_codes is
-  'Job: deletes old registrations, claims, where accounts were registered, codes, counts of SMS, changes of phone and email and '
-  'messages of these.';
+comment on function private.purge_codes is 'Job: deletes old registrations, codes and contact changes.';
 
 create function private.take_contact_messages(sms_per_day integer) returns jsonb
   language plpgsql
-  security definer -- writes closed tables
+  security definer
   set search_path = ''
 as $$
 declare
@@ -226,7 +211,7 @@ begin
         ) as nth
       from private.contact_messages where contact_messages.due_at <= now()
     ) as messages
-    -- Whatever has to be sent, SMS_PER_DAY is kept: the rest waits for the next day.
+    -- SMS_PER_DAY is never exceeded; the remaining messages wait for the next day.
     where not messages.is_sms or sms_per_day = 0 or messages.nth <= sms_per_day - (
       select coalesce(sum(sms_sent.sent), 0) from private.sms_sent
       where sms_sent.hour >= date_trunc('day', this_hour, 'Asia/Kuwait')
@@ -238,7 +223,7 @@ begin
     join due on due.id = contact_messages.id
     for update of contact_messages skip locked
   ), tried as (
-    -- A worker may die with them: they are tried again later and later, for a day.
+    -- A worker may crash while it sends them, so they are retried at growing intervals, for a day.
     update private.contact_messages
     set tries = contact_messages.tries + 1,
         due_at = now() + least(power(2, contact_messages.tries), 60) * interval '1 minute'
@@ -256,21 +241,19 @@ begin
 end
 $$;
 comment on function private.take_contact_messages is
-  'Job: messages about changed phones and emails to be sent now, each given to one worker; an SMS '
-  'counts for SMS_PER_DAY and for nothing else.';
+  'Job: messages to send now, each given to one worker. An SMS counts only for SMS_PER_DAY.';
 
 create function private.finish_contact_message(id uuid) returns void
   language sql
-  security definer -- writes a closed table
+  security definer
   set search_path = ''
 as $$
   delete from private.contact_messages where contact_messages.id = finish_contact_message.id
 $$;
-comment on function private.finish_contact_message is 'Deletes a message that was sent.';
 
 create function private.purge_idempotency_keys() returns bigint
   language sql
-  security definer -- deletes from a closed table
+  security definer
   set search_path = ''
 as $$
   select private.purge('private.idempotency_keys', 'created_at', '24 hours')
@@ -279,25 +262,23 @@ comment on function private.purge_idempotency_keys is 'Job: deletes keys older t
 
 create function private.purge_known_addresses() returns bigint
   language sql
-  security definer -- deletes from a closed table
+  security definer
   set search_path = ''
 as $$
   select private.purge('private.known_addresses', 'known_until', '0')
 $$;
-comment on function private.purge_known_addresses is
-  'Job: deletes addresses from which nobody signed in for 90 days, a thousand at a time.';
+comment on function private.purge_known_addresses is 'Job: deletes addresses without a sign-in for 90 days.';
 
 create function private.purge_social_tokens() returns bigint
   language sql
-  security definer -- deletes from a closed table
+  security definer
   set search_path = ''
 as $$
   select private.purge('private.social_tokens', 'expires_at', '0')
     + private.purge('private.announced_sign_ins', 'expires_at', '0')
     + private.purge('private.announced_passwords', 'expires_at', '1 minute')
 $$;
-comment on function private.purge_social_tokens is 
-  'Job: deletes tokens, announced sign-ins and announced passwords that have expired.';
+comment on function private.purge_social_tokens is 'Job: deletes expired tokens and announcements.';
 
 grant execute on function
   private.take_contact_messages, private.finish_contact_message,

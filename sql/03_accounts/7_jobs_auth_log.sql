@@ -1,15 +1,13 @@
--- Auth's own log names people, their emails and phones. A deployed project switches it off
--- (audit_log_disable_postgres); what an older one holds of deleted people is removed here. There is
--- no index to find it by and none can be made, so every run looks at the next part of the table and
--- starts over at its end: a run costs the same however large the table is.
+-- Auth's own log names people. A deployed project switches it off (audit_log_disable_postgres);
+-- this removes what an older project's log says about deleted people. We cannot index that table,
+-- so every run reads its next part: a run costs the same however large the table is.
 
 create sequence private.auth_audit_stretches;
-comment on sequence private.auth_audit_stretches is
-  'Which part of auth.audit_log_entries the next run of the job looks at.';
+comment on sequence private.auth_audit_stretches is 'The part of the log that the next run reads.';
 
 create function private.purge_auth_audit() returns bigint
   language plpgsql
-  security definer -- deletes from a table of Auth
+  security definer -- deletes from an Auth table
   set search_path = ''
 as $$
 declare
@@ -38,7 +36,6 @@ begin
   return gone;
 end
 $$;
-comment on function private.purge_auth_audit is
-  'Job: deletes what Auth''s log says of deleted people, a part of the log at each run.';
+comment on function private.purge_auth_audit is 'Job: deletes entries about deleted people from Auth''s log.';
 
 grant execute on function private.purge_auth_audit to backend;

@@ -1,8 +1,3 @@
--- Organisations: what a company (developer or firm) or an office (brokerage) says of itself.
---
--- Everybody sees those that are listed: active and verified, their account in order. The lists of
--- them are read straight from this table, each order with an index of its own.
-
 create function private.weighed_rating(average numeric, count integer) returns numeric
   language plpgsql
   immutable
@@ -10,12 +5,11 @@ create function private.weighed_rating(average numeric, count integer) returns n
   set search_path = ''
 as $$
 declare
-  -- What one thinks of somebody nobody has rated: between the middle of the scale, 3, and the 4 and
-  -- more that most ratings of businesses are. So who is praised stands above the unrated, and who is
-  -- complained about below.
+  -- This lies between the middle of the scale, 3, and the 4 or more that most businesses get, so
+  -- that a praised business ranks above an unrated one and a criticised one below it.
   expected constant numeric := 3.5;
-  -- After as many reviews the own average counts as much as that. One or two say little, and the
-  -- ten that somebody gets together move a page of a hundred by a tenth.
+  -- After ten reviews a business's own average weighs as much as the expected one. Ten reviews that
+  -- a business arranges weigh about a tenth beside a hundred real ones.
   weight constant integer := 10;
 begin
   return round(
@@ -23,8 +17,7 @@ begin
 end
 $$;
 comment on function private.weighed_rating is
-  'What lists by rating are ordered by (a Bayesian average): the average, drawn to what is expected '
-  'of anybody by as much as there are few reviews. It is shown nowhere.';
+  'A Bayesian average, never shown: the fewer the reviews, the closer to the expected one.';
 
 create table public.organisations (
   identity_id uuid primary key references public.identities (id) on delete cascade,
@@ -68,33 +61,22 @@ create table public.organisations (
   constraint organisations_area_is_of_governorate
     foreign key (governorate_id, area_id) references public.areas (governorate_id, id)
 );
-comment on table public.organisations is
-  'The public page of a company or office identity. Goes with the identity.';
-comment on column public.organisations.type is 'company or office; kept by triggers.';
-comment on column public.organisations.slug is 'For addresses of pages; set by the database.';
-comment on column public.organisations.licence_no is
-  'Commercial licence, as it was typed until an admin has seen it; one organisation holds it.';
-comment on column public.organisations.licence_expires_on is
-  'Last day on which it is valid (Asia/Kuwait).';
-comment on column public.organisations.verified is 'An admin has seen the licence.';
-comment on column public.organisations.active is
-  'Its identity and account may act; kept by triggers.';
-comment on column public.organisations.holds_licence is
-  'Its identity is active, expired or suspended; kept by triggers. Who waits or was rejected claims '
-  'a licence and holds none.';
-comment on column public.organisations.listed is 'Everybody sees it.';
-comment on column public.organisations.words is 'The words of its names, as searches compare them.';
-comment on column public.organisations.rating_avg is
-  'Average of reviews, 1 to 5; kept by a trigger.';
-comment on column public.organisations.rating_weighed is 'By which lists by rating are ordered.';
-comment on column public.organisations.active_listings_count is 'Listings that everybody sees now.';
-comment on column public.organisations.median_response_minutes is 'Measured from chat by a job.';
+comment on table public.organisations is 'The page of a company or office. Deleted with the identity.';
+comment on column public.organisations.slug is 'The name in the URL of the page; set by the database.';
+comment on column public.organisations.licence_no is 'As typed until an admin checks it; only one holds it.';
+comment on column public.organisations.licence_expires_on is 'Its last valid day (Asia/Kuwait).';
+comment on column public.organisations.verified is 'Whether an admin has checked the licence.';
+comment on column public.organisations.active is 'Whether its identity and account may act; set by triggers.';
+comment on column public.organisations.holds_licence is 'As active, expired and suspended ones do.';
+comment on column public.organisations.listed is 'Whether everybody sees it.';
+comment on column public.organisations.words is 'The words of its names, in the form that searches compare.';
+comment on column public.organisations.rating_avg is 'The average rating from 1 to 5; set by a trigger.';
+comment on column public.organisations.rating_weighed is 'The rating by which lists are sorted.';
 create unique index organisations_licence_is_held_once on public.organisations (licence_no)
   where holds_licence;
--- For all that claim a licence.
 create index organisations_licence_no_idx on public.organisations (licence_no);
 
--- One for each order of the lists, led by the place where one is asked for.
+-- Each sort order of the lists has three indexes: without an area, by governorate, and by area.
 create index organisations_rating_idx on public.organisations
   (type, (- rating_weighed), identity_id) where listed;
 create index organisations_governorate_rating_idx on public.organisations
@@ -113,12 +95,11 @@ create index organisations_governorate_newest_idx on public.organisations
   (governorate_id, type, created_at, identity_id) where listed;
 create index organisations_area_newest_idx on public.organisations
   (area_id, type, created_at, identity_id) where listed;
--- For words that are too rare to be met soon in any of those orders.
+-- This index is for words that are too rare to be found soon by walking one of those orders.
 create index organisations_words_idx on public.organisations using gin (words) where listed;
--- For the job that looks for expired licences.
 create index organisations_licence_expires_idx on public.organisations (licence_expires_on)
   where active;
-create index organisations_place_idx on public.organisations (governorate_id, area_id);
+create index organisations_area_idx on public.organisations (governorate_id, area_id);
 
 alter table public.organisations enable row level security;
 revoke all on public.organisations from anon, authenticated;
@@ -134,9 +115,7 @@ create table private.response_measures (
   identity_id uuid primary key references public.identities (id) on delete cascade,
   measured_at timestamptz not null default '-infinity'
 );
-comment on table private.response_measures is
-  'When each organisation''s answers were last measured. Goes with the identity.';
-comment on column private.response_measures.measured_at is 'Those measured longest ago come first.';
+comment on table private.response_measures is 'When answers were last measured. Deleted with the identity.';
 create index response_measures_oldest_idx on private.response_measures (measured_at);
 alter table private.response_measures enable row level security;
 create policy "nobody but functions of their owner" on private.response_measures using (false);

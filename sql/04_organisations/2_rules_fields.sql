@@ -1,5 +1,3 @@
--- What a company or office may say of itself: the fields of a request, and their rules.
-
 create function private.check_organisation(organisation public.organisations) returns void
   language plpgsql
   stable
@@ -9,7 +7,7 @@ declare
   today date := (now() at time zone 'Asia/Kuwait')::date;
   wrong text;
 begin
-  -- Names the first broken rule; the constraints of the table enforce the same.
+  -- This names the first broken rule; the constraints of the table enforce the same rules.
   wrong := case
     when private.is_name(organisation.name_ar) is not true then 'nameAr'
     when private.is_name(organisation.name_en) is false then 'nameEn'
@@ -18,7 +16,7 @@ begin
     when organisation.whatsapp !~ '^\+965[0-9]{8}$' then 'whatsapp'
     when organisation.email !~ '^[^@[:space:]]+@[^@[:space:]]+\.[^@[:space:]]+$' then 'email'
     when organisation.website !~ '^https://[^[:space:]]{3,}$'
-      -- A name and password before an @ look like another host, and marks of direction turn it round.
+      -- Credentials before an @ look like another host, and direction marks reverse the text.
       or organisation.website ~* '^https://[^/?#]*@|[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]'
       then 'website'
     when not private.is_clean(concat_ws(' ',
@@ -39,8 +37,6 @@ begin
   end if;
 end
 $$;
-comment on function private.check_organisation is
-  '422 validation_failed, licence_expired, area_invalid.';
 
 create function private.check_organisation_fields(fields jsonb) returns void
   language plpgsql
@@ -48,7 +44,7 @@ create function private.check_organisation_fields(fields jsonb) returns void
   set search_path = ''
 as $$
 declare
-  -- How many characters each may have.
+  -- The maximum length of each field.
   known constant jsonb := '{"nameAr":120,"nameEn":120,"licenceNo":40,"licenceExpiresOn":10,'
     '"aboutAr":4000,"phone":20,"whatsapp":20,"email":254,"website":300,"governorateId":60,'
     '"areaId":60,"addressAr":300,"workingHours":300,"logoMediaId":36,"coverMediaId":36}';
@@ -65,7 +61,7 @@ begin
     when jsonb_typeof(given.value) not in ('string', 'null') then 'invalid'
     when private.text_problem(given.value #>> '{}', (known -> given.key)::integer) is not null
       then private.text_problem(given.value #>> '{}', (known -> given.key)::integer)
-    -- A calendar date: to Postgres 'infinity' and 'tomorrow' are dates as well.
+    -- Postgres would also accept 'infinity' and 'tomorrow' as dates.
     when given.key = 'licenceExpiresOn' and not coalesce(
       given.value #>> '{}' ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}$'
         and pg_input_is_valid(given.value #>> '{}', 'date'), true) then 'invalid'
@@ -80,8 +76,6 @@ begin
   end if;
 end
 $$;
-comment on function private.check_organisation_fields is
-  '422 validation_failed unless these are fields of an organisation, each a text or null.';
 
 create function private.organisation_with(fields jsonb, organisation public.organisations)
   returns public.organisations
@@ -131,12 +125,11 @@ begin
   return organisation;
 end
 $$;
-comment on function private.organisation_with is
-  'The organisation with these fields changed; absent ones stay, null clears.';
+comment on function private.organisation_with is 'Absent fields stay, null clears.';
 
 create function private.set_picture(identity_id uuid, use text, given jsonb) returns text
   language plpgsql
-  security definer -- clients have no write grant on pictures
+  security definer
   set search_path = ''
 as $$
 begin
@@ -147,6 +140,3 @@ begin
   return private.use_picture((given #>> '{}')::uuid, set_picture.identity_id, set_picture.use);
 end
 $$;
-comment on function private.set_picture is
-  'Makes an uploaded picture the logo or cover and returns its address; null removes it. 404 '
-  'not_found.';

@@ -1,11 +1,8 @@
--- What an organisation takes from its identity and account, and what makes one active.
-
 create function private.holds_licence(identity_status text) returns boolean
   language sql
   immutable
   return identity_status in ('active', 'expired', 'suspended');
-comment on function private.holds_licence is
-  'Whether an identity of this status has a licence that nobody else can have.';
+comment on function private.holds_licence is 'Whether the status keeps the licence from anyone else.';
 grant execute on function private.holds_licence
   to anon, authenticated, service_role, backend, supabase_auth_admin;
 
@@ -15,7 +12,7 @@ create function private.fill_organisation() returns trigger
   set search_path = ''
 as $$
 begin
-  -- A shared lock: whoever suspends the owner meanwhile waits, and then sees this page too.
+  -- This lock is shared. A suspension of the owner waits for it, and then hides this page too.
   select
     identities.type,
     identities.status = 'active' and private.may_act(accounts),
@@ -30,8 +27,7 @@ begin
   return new;
 end
 $$;
-comment on function private.fill_organisation is
-  'Fills in what a new organisation takes from its identity and account.';
+comment on function private.fill_organisation is 'Copies what it takes from its identity and account.';
 
 create trigger organisations_start
   before insert on public.organisations
@@ -39,11 +35,11 @@ create trigger organisations_start
 
 create function private.check_licence_is_free(licence_no text, identity_id uuid) returns void
   language plpgsql
-  security definer -- reads organisations of others
+  security definer -- reads other people's organisations
   set search_path = ''
 as $$
 begin
-  -- One at a time for each licence, so that the second of two gets the error of the contract.
+  -- By this lock the second of two changes gets the contract's error, not the unique index's.
   perform pg_advisory_xact_lock(hashtextextended('licence ' || licence_no, 0));
   if exists (
     select from public.organisations
@@ -58,12 +54,10 @@ begin
   end if;
 end
 $$;
-comment on function private.check_licence_is_free is
-  '409 licence_in_use if another company or office holds the licence.';
 
 create function private.check_licence() returns trigger
   language plpgsql
-  security definer -- reads organisations, for whoever changes a status
+  security definer -- reads organisations, whoever changes a status
   set search_path = ''
 as $$
 begin
@@ -84,8 +78,7 @@ begin
 end
 $$;
 comment on function private.check_licence is
-  'No company or office becomes active with an expired licence, nor holds one that another holds: '
-  '422 licence_expired, 409 licence_in_use.';
+  'Refuses to activate: 422 licence_expired, or 409 licence_in_use if another holds the licence.';
 
 create trigger identities_active_need_a_licence
   before update of status on public.identities
@@ -103,8 +96,7 @@ begin
   return new;
 end
 $$;
-comment on function private.check_held_licence is
-  'Refuses a licence that another holds where an admin corrects the number of one that is held.';
+comment on function private.check_held_licence is 'Refuses a licence number that another holds.';
 
 create trigger organisations_licence_is_held_once
   before update of licence_no on public.organisations
@@ -113,7 +105,7 @@ create trigger organisations_licence_is_held_once
 
 create function private.sync_organisation() returns trigger
   language plpgsql
-  security definer -- writes the page of whoever's state changed
+  security definer -- writes the page of the identity
   set search_path = ''
 as $$
 begin
@@ -123,7 +115,7 @@ begin
         where accounts.id = new.account_id and private.may_act(accounts)
       ),
       holds_licence = private.holds_licence(new.status),
-      -- Whoever activates it has seen the licence; what is pending or rejected is not verified.
+      -- An admin who activates it has seen the licence; a pending or rejected one is not verified.
       verified = case new.status
         when 'active' then true
         when 'pending_verification' then false
@@ -132,7 +124,7 @@ begin
       end
   where organisations.identity_id = new.id;
   if new.status = 'closed' then
-    -- Nothing that names a person stays.
+    -- Everything that names a person is deleted.
     update public.organisations
     set name_ar = new.display_name, name_en = null, slug = new.id::text, verified = false,
         licence_no = upper(left('CLOSED-' || new.id, 40)), logo_url = null, cover_url = null,
@@ -143,11 +135,9 @@ begin
   return null;
 end
 $$;
-comment on function private.sync_organisation is
-  'Shows and hides the page of a company or office with the state of its identity.';
+comment on function private.sync_organisation is 'Shows or hides the page as the identity''s state changes.';
 
--- Named to run after the listings (06_properties/6_events_owners.sql), the order in which publishing
--- locks the two.
+-- Its name puts it after the trigger of the listings, because publishing locks listings before pages.
 create trigger identities_show_their_organisation
   after update of status, type on public.identities
   for each row when (old.status is distinct from new.status and new.type <> 'individual')
@@ -155,7 +145,7 @@ create trigger identities_show_their_organisation
 
 create function private.sync_organisations() returns trigger
   language plpgsql
-  security definer -- writes pages of whoever's state changed
+  security definer -- writes the pages of the account
   set search_path = ''
 as $$
 begin
@@ -163,13 +153,12 @@ begin
   set active = identities.status = 'active' and private.may_act(new)
   from public.identities
   where identities.account_id = new.id and organisations.identity_id = identities.id
-    -- Where nothing changes nothing is locked: requesting deletion hides no page.
+    -- Pages that do not change are not locked, because requesting a deletion hides no page.
     and organisations.active <> (identities.status = 'active' and private.may_act(new));
   return null;
 end
 $$;
-comment on function private.sync_organisations is
-  'Shows and hides pages of companies and offices with the state of their account.';
+comment on function private.sync_organisations is 'Shows or hides the pages as the account''s state changes.';
 
 create trigger accounts_show_their_organisations
   after update of status, suspended_until, delete_at on public.accounts

@@ -1,9 +1,7 @@
--- Which identities everybody may know of.
-
 create function private.is_publicly_visible(identity_id uuid) returns boolean
   language plpgsql
   stable
-  security definer -- reads identities of others
+  security definer -- reads other people's identities
   set search_path = ''
 as $$
 begin
@@ -15,6 +13,4 @@ begin
   );
 end
 $$;
-comment on function private.is_publicly_visible is
-  'Whether everybody can know of this identity: it and its account are in order, and a company or '
-  'office is verified.';
+comment on function private.is_publicly_visible is 'A company or office has to be verified too.';

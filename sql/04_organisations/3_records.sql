@@ -1,11 +1,9 @@
--- The record of a company or office (contract, section 5): made here and nowhere else.
-
 create function private.organisation_records(identity_ids uuid[])
   returns table (ordinal bigint, id uuid, record json)
   language plpgsql
   stable
   rows 20
-  security definer -- reads organisations of others; which ones may be seen was decided before
+  security definer -- reads other people's organisations; the caller has checked access
   set search_path = ''
 as $$
 begin
@@ -48,14 +46,12 @@ begin
   order by requested.ordinal;
 end
 $$;
-comment on function private.organisation_records is
-  'Companies and offices as the contract shows them, in the order asked for. Whoever calls it has '
-  'checked before that they may be seen.';
+comment on function private.organisation_records is 'The caller has checked that they may be seen.';
 
 create function private.organisation_profile(identity_id uuid) returns json
   language plpgsql
   stable
-  security definer -- reads an own page, which row security shows to the account as well
+  security definer -- reads the account's own page even if row security hides it
   set search_path = ''
 as $$
 begin
@@ -67,5 +63,3 @@ begin
   );
 end
 $$;
-comment on function private.organisation_profile is
-  'A page as its owner sees it: with the state of its identity.';

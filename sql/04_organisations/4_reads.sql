@@ -1,5 +1,3 @@
--- Companies and offices as everybody sees them: the lists, and the page of one.
-
 create function private.word_query(words text[]) returns tsquery
   language plpgsql
   immutable
@@ -7,14 +5,12 @@ create function private.word_query(words text[]) returns tsquery
   set search_path = ''
 as $$
 begin
-  -- Words hold letters and digits only, so quoting is enough.
+  -- Words contain only letters and digits, so quoting is enough.
   return (
     select string_agg(private.quote_lexeme(word) || ':*', '&') from unnest(words) as word
   )::tsquery;
 end
 $$;
-comment on function private.word_query is
-  'All of these words or beginnings of words, in any order.';
 
 create function private.organisations_after(
   filters public.organisations, sort text, query tsquery, key jsonb, take integer
@@ -24,7 +20,7 @@ create function private.organisations_after(
   set search_path = ''
 as $$
 declare
-  -- Constant pieces of SQL; what callers send goes in as values.
+  -- These are constant SQL; what callers send is passed as values.
   sort_key text := case sort
     when 'rating' then '(- organisations.rating_weighed)'
     when 'listings' then '(- organisations.active_listings_count)'
@@ -58,7 +54,7 @@ begin
     return ids;
   end if;
 
-  -- A common word fills the page after a few steps in order; for a rare one the index is used.
+  -- With a common word the page is full after a few rows in order; for a rare one the index is used.
   execute 'with scanned as materialized (' || found_some || in_order || ' limit 400)'
     || ' select array(select id from scanned where words @@ $4' || in_order || ' limit $3),'
     || ' (select count(*) from scanned)'
@@ -71,22 +67,19 @@ begin
   return ids;
 end
 $$;
-comment on function private.organisations_after is
-  'The next organisations that everybody sees: of a type, in a place, with these words, after a '
-  'key.';
 
-create function private.check_place(governorate_id text, area_id text) returns void
+create function private.check_area(governorate_id text, area_id text) returns void
   language plpgsql
   stable
   set search_path = ''
 as $$
 declare
   areas_governorate_id text := (
-    select areas.governorate_id from public.areas where areas.id = check_place.area_id
+    select areas.governorate_id from public.areas where areas.id = check_area.area_id
   );
 begin
   if governorate_id is not null and not exists (
-    select from public.governorates where governorates.id = check_place.governorate_id
+    select from public.governorates where governorates.id = check_area.governorate_id
   ) then
     perform private.refuse_field('governorateId', 'invalid');
   elsif area_id is not null and areas_governorate_id is null then
@@ -96,8 +89,6 @@ begin
   end if;
 end
 $$;
-comment on function private.check_place is
-  '422 unless governorate and area exist and belong together; either may be left out.';
 
 create function private.list_organisations(
   type text, q text default null, governorate_id text default null, area_id text default null,
@@ -105,7 +96,7 @@ create function private.list_organisations(
 ) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
-  security definer -- row security would keep it from most indexes; shows what is listed only
+  security definer -- row security would prevent the use of most indexes; shows only listed organisations
   set search_path = ''
 as $$
 declare
@@ -120,11 +111,11 @@ begin
   elsif sort is null or sort not in ('rating', 'listings', 'newest') then
     perform private.refuse_field('sort', 'invalid');
   end if;
-  perform private.check_place(governorate_id, area_id);
+  perform private.check_area(governorate_id, area_id);
   filters.type := list_organisations.type;
   filters.governorate_id := list_organisations.governorate_id;
   filters.area_id := list_organisations.area_id;
-  -- No name contains a text without a letter or digit.
+  -- No name matches a text without a letter or digit.
   if words <> '{}' or not coalesce(q ~ '[^[:space:]]', false) then
     ids := private.organisations_after(filters, sort, private.word_query(words),
       private.cursor_key(query, page_cursor), private.page_size(page_size) + 1);
@@ -146,47 +137,21 @@ begin
 end
 $$;
 comment on function private.list_organisations is
-  'Api: Verified companies or offices (type) whose names have these words, by rating, listings '
+  'Api: Verified companies or offices (type) with these words in their names, by rating, listings '
   'or newest.';
 
-create function private.get_organisation(
-  type text, identity_id uuid, fields text default 'card'
-) returns text
+create function private.get_organisation_profile(type text) returns json
   language plpgsql
   stable
-  security definer -- reads pages and listings of others; shows what is listed only
+  security definer -- makes records of the acting identity
   set search_path = ''
 as $$
-declare
-  record text := (
-    select records.record
-    from public.organisations
-    cross join lateral
-      private.organisation_records(array[organisations.identity_id]) as records
-    where organisations.identity_id = get_organisation.identity_id
-      and organisations.type = get_organisation.type and organisations.listed
-  );
-  listings text;
 begin
-  if record is null then
-    perform private.refuse(404, 'org_not_found');
-  end if;
-  listings := private.list_items(
-    array(
-      select properties.id from public.properties
-      where properties.owner_identity_id = get_organisation.identity_id and properties.listed
-      order by properties.published_at desc, properties.id desc
-      limit 10
-    ),
-    private.identity_id(), fields);
-  return left(record, -1) || ',"listings":' || listings
-    || ',"reviews":' || private.review_summary(identity_id) || '}';
+  return private.organisation_profile(private.require_identity_type(get_organisation_profile.type));
 end
 $$;
-comment on function private.get_organisation is
-  'Api: A verified company or office (type) with its newest ten listings, as cards or with '
-  'fields full as records, and a summary of its reviews. 404 org_not_found, for one of the other '
-  'type too.';
+comment on function private.get_organisation_profile is
+  'Api: The page of the acting company or office (type). 403 identity_type_required for others.';
 
-grant execute on function private.list_organisations, private.get_organisation
-  to anon, authenticated;
+grant execute on function private.list_organisations to anon, authenticated;
+grant execute on function private.get_organisation_profile to authenticated;

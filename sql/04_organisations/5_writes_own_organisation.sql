@@ -1,8 +1,6 @@
--- What a company or office changes of its page.
-
 create function private.update_organisation_profile(type text, fields jsonb) returns json
   language plpgsql
-  security definer -- clients have no write grant on organisations
+  security definer
   set search_path = ''
 as $$
 declare
@@ -14,8 +12,6 @@ begin
   return private.organisation_profile(identity_id);
 end
 $$;
-comment on function private.update_organisation_profile is
-  'See api.update_organisation_profile.';
 
 create function api.update_organisation_profile(type text, fields jsonb) returns json
   language plpgsql
@@ -27,8 +23,8 @@ begin
 end
 $$;
 comment on function api.update_organisation_profile is
-  'Changes the page of the acting company or office (type); name and licence go back to '
-  'verification. 403 identity_type_required for any other identity.';
+  'Changes the page of the acting company or office (type); name and licence have to be verified '
+  'again. 403 identity_type_required for any other identity.';
 
 grant execute on function
   private.update_organisation_profile, api.update_organisation_profile

@@ -1,11 +1,9 @@
--- Jobs: licences come to their end, and how soon organisations answer in chat is measured.
-
 create function private.expire_licence(identity_id uuid) returns boolean
   language plpgsql
   set search_path = ''
 as $$
 begin
-  -- Whoever renews it just now has locked the account: the next run looks at it again.
+  -- A renewal in progress has locked the account, which is skipped; the next run checks it again.
   perform from public.accounts
   where accounts.id = (
     select identities.account_id from public.identities
@@ -15,7 +13,7 @@ begin
   if not found then
     return false;
   end if;
-  -- And whoever does so by SQL has locked the identity.
+  -- Here a renewal by SQL may have locked the identity.
   perform from public.identities
   where identities.id = expire_licence.identity_id
   for no key update skip locked;
@@ -30,11 +28,10 @@ begin
   return found;
 end
 $$;
-comment on function private.expire_licence is 'Expires one identity whose licence has expired.';
 
 create function private.expire_licences() returns bigint
   language sql
-  security definer -- writes identities of everybody, for a job
+  security definer
   set search_path = ''
 as $$
   select private.for_each('expire_licence', array(
@@ -46,14 +43,13 @@ as $$
     limit 100
   ), true)
 $$;
-comment on function private.expire_licences is
-  'Job: expires identities whose licence has expired, which hides their listings at once.';
+comment on function private.expire_licences is 'Job: expires identities whose licence has expired.';
 
 create function private.response_minutes(identity_id uuid, conversations integer default 200)
   returns integer
   language plpgsql
   stable
-  security definer -- reads conversations of others, for a job
+  security definer -- reads other people's conversations
   set search_path = ''
 as $$
 begin
@@ -71,7 +67,7 @@ begin
         lag(messages.sender_identity_id) over conversation
           is distinct from messages.sender_identity_id as begins
       from recent
-      -- However long one is: this is also read for whoever opens the page of a person.
+      -- The number of messages is bounded, because this also runs when a person's page is opened.
       cross join lateral (
         select written.* from public.messages as written
         where written.conversation_id = recent.conversation_id
@@ -81,7 +77,7 @@ begin
       ) as messages
       window conversation as (partition by messages.conversation_id order by messages.seq)
     ), turns as (
-      -- From the first message of the other side to the first answer.
+      -- The time is measured from the other side's first message to the first answer.
       select
         lines.own,
         lead(lines.created_at) over (partition by lines.conversation_id order by lines.seq)
@@ -93,13 +89,12 @@ begin
       percentile_cont(0.5) within group (order by turns.wait)) / 60)::integer
     from turns
     where not turns.own and turns.wait is not null
-    having count(*) >= 5 -- fewer are of somebody
+    having count(*) >= 5 -- fewer answers say too little about an identity
   );
 end
 $$;
 comment on function private.response_minutes is
-  'Median minutes until an identity answered, over the last 100 messages of so many conversations '
-  'of 90 days; null of fewer than five answers.';
+  'The median over 90 days, of up to 100 messages of each conversation; null below five answers.';
 
 create function private.measure_response(identity_id uuid) returns boolean
   language plpgsql
@@ -108,7 +103,7 @@ as $$
 declare
   minutes integer;
 begin
-  -- With the page: one that somebody has locked is left to the next run.
+  -- The row is locked together with its page; one that is already locked is left to the next run.
   perform from private.response_measures
   join public.organisations using (identity_id)
   where response_measures.identity_id = measure_response.identity_id
@@ -126,12 +121,10 @@ begin
   return true;
 end
 $$;
-comment on function private.measure_response is
-  'Measures one organisation, unless it was measured within the hour.';
 
 create function private.measure_responses() returns bigint
   language sql
-  security definer -- writes pages of everybody, for a job
+  security definer
   set search_path = ''
 as $$
   select private.for_each('measure_response', array(
@@ -142,8 +135,6 @@ as $$
     limit 200
   ))
 $$;
-comment on function private.measure_responses is
-  'Job: measures how soon organisations answer, those first that were measured longest ago. '
-  'Returns how many.';
+comment on function private.measure_responses is 'Job: measures response times, longest ago first.';
 
 grant execute on function private.expire_licences, private.measure_responses to backend;

@@ -1,6 +1,4 @@
--- Plans: what an identity may do, for how long, at which price.
---
--- Plans are rows, so an admin changes them in Studio. The free plan applies to whoever has no other.
+-- Plans are rows, so that an admin can change them in Studio.
 
 create table public.plans (
   id uuid primary key default gen_random_uuid(),
@@ -10,7 +8,7 @@ create table public.plans (
   name_en text not null constraint plans_name_en_is_a_name check (private.is_name(name_en)),
   audience text not null constraint plans_audience_is_known
     check (audience in ('individual', 'office', 'company')),
-  -- The checks of private.kwd, spelt out: a domain refuses a value before a trigger can say why.
+  -- Repeats private.kwd, because a domain refuses a value before a trigger can give the reason.
   price numeric not null constraint plans_price_is_in_dinars_with_three_decimals
     check (price between 0 and 99999999999.999 and price = round(price, 3)),
   interval_days integer not null
@@ -27,16 +25,10 @@ create table public.plans (
   on_sale boolean not null default true
 );
 comment on table public.plans is
-  'What can be subscribed to; the rows are in 91_data.sql. Stays: what was bought refers to it.';
-comment on column public.plans.code is
-  'Short name; the plan called free applies to everybody who has no other.';
-comment on column public.plans.price is 'KWD for one interval.';
-comment on column public.plans.interval_days is 'Days that one payment lasts.';
-comment on column public.plans.listing_days is 'Days that a listing lives once published.';
-comment on column public.plans.featured_credits is
-  'Featured listings that come with each interval.';
-comment on column public.plans.on_sale is
-  'Shown and sold; one that is not continues for those who have it.';
+  'Plans that can be subscribed to. Never purged: subscriptions refer to them.';
+comment on column public.plans.code is 'Its code; free is the plan of everybody who has no other.';
+comment on column public.plans.price is 'The price of one interval in KWD.';
+comment on column public.plans.on_sale is 'Whether it can be bought; subscribers keep it anyway.';
 
 create table public.subscriptions (
   id uuid primary key default gen_random_uuid(),
@@ -54,17 +46,10 @@ create table public.subscriptions (
   constraint subscriptions_time_is_forward check (ends_at > starts_at),
   constraint subscriptions_ended_tells_when check ((status = 'active') = (ended_at is null))
 );
-comment on table public.subscriptions is
-  'Which identity has which plan, from when to when. Stays: books are kept.';
-comment on column public.subscriptions.status is
-  'active; expired at its end; replaced by another plan; refunded.';
-comment on column public.subscriptions.ends_at is 'Paid until then.';
-comment on column public.subscriptions.pay_with is
-  'How it is renewed: automatically from the wallet, or by an invoice that is sent before the end.';
-comment on column public.subscriptions.renews is
-  'False once cancelled: it still runs to its end.';
-comment on column public.subscriptions.reminded_at is
-  'When its owner was notified that it ends soon.';
+comment on table public.subscriptions is 'Plans of identities. Never purged: financial records.';
+comment on column public.subscriptions.status is 'replaced: another plan was bought.';
+comment on column public.subscriptions.pay_with is 'How it is renewed, from wallet or by invoice.';
+comment on column public.subscriptions.renews is 'False once cancelled; the plan runs to its end.';
 create unique index subscriptions_one_active_key on public.subscriptions (identity_id)
   where status = 'active';
 create index subscriptions_identity_idx on public.subscriptions (identity_id, starts_at desc);
@@ -75,7 +60,9 @@ alter table public.plans enable row level security;
 alter table public.subscriptions enable row level security;
 revoke all on public.plans, public.subscriptions from anon, authenticated;
 grant select on public.plans, public.subscriptions to authenticated;
-create policy "everybody signed in sees the plans" on public.plans for select to authenticated
+grant select on public.plans to acting;
+create policy "everybody signed in sees the plans" on public.plans
+  for select to authenticated, acting
   using (true);
 create policy "identities see their own subscriptions" on public.subscriptions
   for select to authenticated

@@ -1,8 +1,4 @@
--- Invoices: what is to be paid, what paying delivers, and in which state it is.
---
---   open -> processing -> paid; processing -> failed -> open; open -> expired, void
---   paid -> partially_refunded -> refunded
---   a genuine payment makes every unpaid state paid, however late it comes
+-- A confirmed payment makes an invoice in any unpaid state paid, however late it arrives.
 
 create table public.invoices (
   id uuid primary key default gen_random_uuid(),
@@ -42,23 +38,18 @@ create table public.invoices (
     end
   )
 );
-comment on table public.invoices is
-  'What an identity has to pay or has paid. Stays: books are kept, and no number may be missing.';
-comment on column public.invoices.year is 'The year in Kuwait in which it was issued.';
-comment on column public.invoices.serial is 'Its number in that year, without gaps.';
-comment on column public.invoices.number is 'As people quote it: INV-2026-000123.';
-comment on column public.invoices.purpose is 'What for: plan, topup of the wallet, feature.';
-comment on column public.invoices.state is
-  'private.invoice_steps says which state may follow which.';
-comment on column public.invoices.total is 'KWD; the sum of its lines.';
-comment on column public.invoices.due_at is 'It expires if it is not paid by then.';
-comment on column public.invoices.paid_with is 'charge (at the payment provider) or wallet.';
+comment on table public.invoices is 'Invoices. Never purged: no number may be missing.';
+comment on column public.invoices.year is 'The year of issue in Kuwait.';
+comment on column public.invoices.serial is 'The number of the invoice in its year, without gaps.';
+comment on column public.invoices.number is 'The number that people see, such as INV-2026-000123.';
+comment on column public.invoices.state is 'private.invoice_steps has the allowed changes.';
+comment on column public.invoices.total is 'The total in KWD, which is the sum of its lines.';
+comment on column public.invoices.due_at is 'The invoice expires if it is unpaid by then.';
+comment on column public.invoices.paid_with is 'charge: at the payment provider.';
 comment on column public.invoices.credited is
-  'The amount went to the wallet: a top-up, or something that could no longer be delivered.';
-comment on column public.invoices.refunded is 'KWD refunded so far.';
+  'Whether the amount went to the wallet: a top-up, or what could not be delivered.';
 create index invoices_identity_idx on public.invoices (identity_id, issued_at desc, id desc);
 create index invoices_account_idx on public.invoices (account_id);
--- For the lists of admins.
 create index invoices_number_idx on public.invoices (number);
 create index invoices_state_idx on public.invoices (state);
 create index invoices_void_idx on public.invoices (issued_at) where state = 'void';
@@ -82,12 +73,7 @@ create table public.invoice_lines (
   constraint invoice_lines_plan_is_named check ((kind = 'plan') = (plan_id is not null))
 );
 comment on table public.invoice_lines is
-  'What an invoice is for; each line says what paying it delivers. Cleaned by '
-  'private.purge_void_lines, where they were never paid.';
-comment on column public.invoice_lines.kind is 'The purpose of the invoice.';
-comment on column public.invoice_lines.title_ar is 'Name in Arabic at the time of issue.';
-comment on column public.invoice_lines.title_en is 'Name in English at the time of issue.';
-comment on column public.invoice_lines.unit_price is 'KWD, at the time of issue.';
+  'Items of an invoice, delivered once paid. Cleaned by private.purge_void_lines, if never paid.';
 create index invoice_lines_plan_idx on public.invoice_lines (plan_id);
 create index invoice_lines_purpose_idx on public.invoice_lines (invoice_id, kind);
 
@@ -98,8 +84,7 @@ create table public.invoice_events (
   to_state text not null,
   at timestamptz not null default clock_timestamp()
 );
-comment on table public.invoice_events is
-  'Every state that an invoice has had. Stays: books are kept.';
+comment on table public.invoice_events is 'States of invoices. Never purged: financial records.';
 create index invoice_events_invoice_idx on public.invoice_events (invoice_id, id);
 
 create table private.invoice_numbers (
@@ -107,8 +92,7 @@ create table private.invoice_numbers (
   last integer not null
 );
 comment on table private.invoice_numbers is
-  'The last invoice number of each year. Taken under the row''s lock by the transaction that '
-  'makes the invoice, so a transaction that is undone gives its number back. Stays: a row a year.';
+  'The last number of each year; a rollback returns it. Never purged: one row per year.';
 
 alter table public.invoices enable row level security;
 alter table public.invoice_lines enable row level security;
@@ -118,20 +102,23 @@ create policy "nobody but functions of their owner" on private.invoice_numbers u
 revoke all on public.invoices, public.invoice_lines, public.invoice_events
   from anon, authenticated, service_role;
 grant select on public.invoices, public.invoice_lines, public.invoice_events
-  to authenticated, service_role;
-create policy "identities see their own invoices" on public.invoices for select to authenticated
+  to authenticated, acting, service_role;
+create policy "identities see their own invoices" on public.invoices
+  for select to authenticated, acting
   using (identity_id = (select private.identity_id()));
 create policy "identities see lines of their own invoices" on public.invoice_lines
-  for select to authenticated
-  using (invoice_id in (
-    select invoices.id from public.invoices
-    where invoices.identity_id = (select private.identity_id())
+  for select to authenticated, acting
+  using (exists (
+    select from public.invoices
+    where invoices.id = invoice_lines.invoice_id
+      and invoices.identity_id = (select private.identity_id())
   ));
 create policy "identities see the states of their own invoices" on public.invoice_events
-  for select to authenticated
-  using (invoice_id in (
-    select invoices.id from public.invoices
-    where invoices.identity_id = (select private.identity_id())
+  for select to authenticated, acting
+  using (exists (
+    select from public.invoices
+    where invoices.id = invoice_events.invoice_id
+      and invoices.identity_id = (select private.identity_id())
   ));
 
 create table public.receipts (
@@ -141,18 +128,18 @@ create table public.receipts (
   made_at timestamptz not null default now()
 );
 comment on table public.receipts is
-  'What held when an invoice was paid. Written once and never changed; refunds have their own. '
-  'Stays: books are kept.';
-comment on column public.receipts.payer_name is
-  'Who paid, by the name at that time; replaced when the account is deleted. Nothing else changes.';
-comment on column public.receipts.receipt is 'Everything else on the printed page.';
+  'What a receipt says, as it was when it was paid. Never purged: financial records.';
+comment on column public.receipts.payer_name is 'Replaced when the account is deleted.';
+comment on column public.receipts.receipt is 'Everything else that is printed on the receipt.';
 alter table public.receipts enable row level security;
 revoke all on public.receipts from anon, authenticated, service_role;
-grant select on public.receipts to authenticated, service_role;
-create policy "identities see their own receipts" on public.receipts for select to authenticated
-  using (invoice_id in (
-    select invoices.id from public.invoices
-    where invoices.identity_id = (select private.identity_id())
+grant select on public.receipts to authenticated, acting, service_role;
+create policy "identities see their own receipts" on public.receipts
+  for select to authenticated, acting
+  using (exists (
+    select from public.invoices
+    where invoices.id = receipts.invoice_id
+      and invoices.identity_id = (select private.identity_id())
   ));
 create trigger receipts_stay
   before delete or truncate on public.receipts

@@ -1,6 +1,3 @@
--- Payments and refunds: charges at the provider, what it reports of them, money given back. And the
--- sandbox: a provider of our own for development, which knows nothing of our invoices.
-
 create table public.payments (
   id uuid primary key default gen_random_uuid(),
   invoice_id uuid not null references public.invoices (id),
@@ -29,22 +26,16 @@ create table public.payments (
   )
 );
 comment on table public.payments is
-  'An attempt to pay an invoice at the payment provider. Stays: books are kept.';
-comment on column public.payments.id is 'The reference that the provider knows it by.';
-comment on column public.payments.mode is
-  'live or test: a test payment never pays a live charge.';
+  'Attempts to pay an invoice at a provider. Never purged: financial records.';
+comment on column public.payments.id is 'The id, which is also our reference at the provider.';
+comment on column public.payments.mode is 'live or test: a test payment never pays a live charge.';
 comment on column public.payments.state is
-  'starting: the provider was asked and has not answered; open: waits for the person; superseded: '
-  'replaced by a newer one; failed; captured; surplus: captured after the invoice was paid.';
-comment on column public.payments.amount is
-  'KWD: the total of the invoice, never what a client says.';
-comment on column public.payments.provider_ref is 'The provider''s id of the charge.';
-comment on column public.payments.provider_payment_id is
-  'The provider''s id of the money taken; unique, so that it is never counted twice.';
-comment on column public.payments.details is
-  'What the receipt shows: method, track and reference ids.';
-comment on column public.payments.requested_at is
-  'When the provider was last asked to make the charge.';
+  'starting: the provider has not answered yet; superseded: a newer attempt replaced it; surplus: '
+  'captured after the invoice was already paid.';
+comment on column public.payments.amount is 'The invoice''s total in KWD, never a client''s value.';
+comment on column public.payments.provider_payment_id is 'Unique: captured money is booked once.';
+comment on column public.payments.details is 'For the receipt: method, track and reference ids.';
+comment on column public.payments.requested_at is 'When the charge was last requested.';
 comment on column public.payments.looked_up_at is 'When the job last asked the provider about it.';
 create unique index payments_one_open_key on public.payments (invoice_id)
   where state in ('starting', 'open');
@@ -72,19 +63,14 @@ create table public.payment_events (
   constraint payment_events_once_key unique (provider, event_key)
 );
 comment on table public.payment_events is
-  'What providers reported, each event once: a repeated one finds its row. Stays: an event that '
-  'comes again is known by its row.';
-comment on column public.payment_events.event_key is
-  'Identifies the event: the provider''s reference and the hash of what was signed.';
-comment on column public.payment_events.kind is
-  'payment, refund, look_up (we asked), other (nothing that concerns us).';
-comment on column public.payment_events.status is 'What the provider answered when asked.';
-comment on column public.payment_events.amount is
-  'The amount in the event, else in the provider''s answer.';
-comment on column public.payment_events.payload_sha256 is
-  'Of the raw body, which is not kept because it names people and cards.';
+  'Reports of providers, once each. Never purged: repeated events are recognised by their row.';
+comment on column public.payment_events.event_key is 'The reference and the signed part''s hash.';
+comment on column public.payment_events.status is
+  'The state of the payment in the provider''s answer when we asked.';
+comment on column public.payment_events.amount is 'Of the event, else of the provider''s answer.';
+comment on column public.payment_events.payload_sha256 is 'The body names people; it is not kept.';
 comment on column public.payment_events.outcome is
-  'What it changed; mismatch and unmatched changed nothing and an admin has to look at them.';
+  'mismatch and unmatched: the event changed nothing, and an admin has to look at it.';
 create index payment_events_payment_idx on public.payment_events (payment_id);
 create index payment_events_outcome_idx on public.payment_events (outcome, received_at, id);
 create index payment_events_received_idx on public.payment_events (received_at, id);
@@ -135,26 +121,18 @@ create table public.refunds (
   constraint refunds_source_has_a_payment check (destination = 'wallet' or payment_id is not null),
   constraint refunds_settled_tells_when check ((state = 'settled') = (settled_at is not null))
 );
-comment on table public.refunds is
-  'Money of a paid invoice that is paid back. Stays: books are kept.';
-comment on column public.refunds.id is 'The reference that the provider knows it by.';
+comment on table public.refunds is 'Refunds of paid invoices. Never purged: financial records.';
+comment on column public.refunds.id is 'The id, which is also our reference at the provider.';
 comment on column public.refunds.payment_id is
-  'The payment that it goes back through, or the surplus payment that is given back.';
+  'The payment through which the money goes back, or the surplus payment that is refunded.';
 comment on column public.refunds.destination is 'wallet, or source: the card or account that paid.';
-comment on column public.refunds.state is
-  'requested at the provider, settled, or rejected by it. The first two count as refunded.';
+comment on column public.refunds.state is 'requested and settled count as refunded.';
 comment on column public.refunds.admin_id is
-  'Who decided it; null by a row of admin_acts, whose id it has, and for one made at the provider.';
+  'Null if a row of admin_acts refunded it, the account was deleted, or the provider made it.';
 comment on column public.refunds.asked is
-  'Whether an admin asked for it; else it was made at the provider.';
-comment on column public.refunds.provider_ref is 'The provider''s id of the refund.';
-comment on column public.refunds.sent_at is
-  'When the provider was first asked for it. Its answer may have been lost: what it says to a '
-  'repetition is no word about the first request.';
-comment on column public.refunds.declined_at is
-  'When the provider first said no to a repetition: where it has reported nothing after a day, there is '
-  'no refund.';
-comment on column public.refunds.looked_up_at is 'When the provider was last asked about it.';
+  'Whether it was requested here, by an admin or for a deleted account.';
+comment on column public.refunds.sent_at is 'When the provider was first asked.';
+comment on column public.refunds.declined_at is 'When a repeated request was first refused.';
 create index refunds_invoice_idx on public.refunds (invoice_id);
 create index refunds_payment_idx on public.refunds (payment_id);
 create index refunds_requested_idx on public.refunds (created_at) where state = 'requested';
@@ -175,10 +153,9 @@ create table private.unmatched_refunds (
   primary key (provider, refund_ref)
 );
 comment on table private.unmatched_refunds is
-  'Refunds that a provider has made and that are not booked: there is no room for them, or no payment. '
-  'Cleaned by private.on_refund_state, and where the provider says that one failed.';
-comment on column private.unmatched_refunds.answer is
-  'What the provider answered last when asked, by which it is booked once there is room.';
+  'Refunds by a provider that exceed what can be refunded or have no payment. Cleaned by '
+  'private.on_refund_state, and when the provider says that one failed.';
+comment on column private.unmatched_refunds.answer is 'The last one, from which it is booked.';
 create index unmatched_refunds_charge_idx on private.unmatched_refunds (provider, charge_ref);
 alter table private.unmatched_refunds enable row level security;
 create policy "nobody but functions of their owner" on private.unmatched_refunds using (false);
@@ -195,10 +172,8 @@ create table private.sandbox_charges (
   created_at timestamptz not null default now(),
   decided_at timestamptz
 );
-comment on table private.sandbox_charges is
-  'Charges at the sandbox. Stays: there are none in production.';
-comment on column private.sandbox_charges.reference is
-  'The merchant''s reference; asked for again it gives the same charge.';
+comment on table private.sandbox_charges is 'Sandbox charges. Never purged: none in production.';
+comment on column private.sandbox_charges.reference is 'A repeated request gets the same charge.';
 alter table private.sandbox_charges enable row level security;
 create policy "nobody but functions of their owner" on private.sandbox_charges using (false);
 
@@ -209,8 +184,7 @@ create table private.sandbox_refunds (
   amount numeric not null,
   created_at timestamptz not null default now()
 );
-comment on table private.sandbox_refunds is
-  'Refunds at the sandbox; each is done at once. Stays: there are none in production.';
+comment on table private.sandbox_refunds is 'Sandbox refunds. Never purged: none in production.';
 create index sandbox_refunds_charge_idx on private.sandbox_refunds (charge_id);
 alter table private.sandbox_refunds enable row level security;
 create policy "nobody but functions of their owner" on private.sandbox_refunds using (false);

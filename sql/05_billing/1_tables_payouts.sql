@@ -1,5 +1,4 @@
--- Money of deleted accounts: what is owed to people who are gone. It lies in the system account
--- payouts until its row is refunded, paid out or written off.
+-- Money owed to deleted accounts lies in the system account payouts until its row is decided.
 
 create table public.wallet_payouts (
   id uuid primary key default gen_random_uuid(),
@@ -19,18 +18,11 @@ create table public.wallet_payouts (
     check (decided_at is null or num_nonnulls(name, phone, email) = 0)
 );
 comment on table public.wallet_payouts is
-  'Money of a deleted account: a row for each payment that it goes back to, and one for the rest. '
-  'Whose it is goes when it is decided, after 180 days at the latest (private.forget_payouts). Stays: '
-  'books are kept.';
-comment on column public.wallet_payouts.id is
-  'Where it goes back to a payment, the id of the refund.';
-comment on column public.wallet_payouts.state is
-  'at_provider: a refund is under way; open: an admin decides; refunded, paid_out, written_off.';
-comment on column public.wallet_payouts.name is 'Whose it is, until it is decided.';
-comment on column public.wallet_payouts.phone is 'Proven, until it is decided.';
-comment on column public.wallet_payouts.email is 'Proven, until it is decided.';
-comment on column public.wallet_payouts.note is
-  'The reference of the transfer that paid it out, or why it was written off.';
+  'Money of a deleted account: a row for each payment that gets a part back, one for the rest. The '
+  'person''s data go after 180 days at the latest. Never purged: financial records.';
+comment on column public.wallet_payouts.id is 'The id of the refund, if it goes back to a payment.';
+comment on column public.wallet_payouts.state is 'open: an admin has to decide.';
+comment on column public.wallet_payouts.note is 'The reference of the transfer, or the reason.';
 create index wallet_payouts_account_idx on public.wallet_payouts (account_id);
 create index wallet_payouts_created_idx on public.wallet_payouts (created_at, id)
   where state in ('at_provider', 'open');

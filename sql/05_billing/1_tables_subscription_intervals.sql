@@ -1,8 +1,5 @@
--- What an invoice for a plan gave: an interval of a subscription, and featured credits.
---
--- The intervals of a subscription follow one another without a gap, and the last one ends when the
--- subscription does. So where each lies is computed from that end, and what follows an interval that
--- is taken back moves forward with its whole length.
+-- The intervals follow one another without a gap and the last one ends with the subscription, so
+-- each position is computed from that end.
 
 create table public.subscription_intervals (
   id bigint generated always as identity primary key,
@@ -14,12 +11,10 @@ create table public.subscription_intervals (
   taken_back_at timestamptz
 );
 comment on table public.subscription_intervals is
-  'What each payment added to a subscription, in order. Stays: books are kept.';
-comment on column public.subscription_intervals.invoice_id is
-  'The invoice that paid it; null where an admin gave it.';
-comment on column public.subscription_intervals.days is 'Its length, by the plan at that time.';
-comment on column public.subscription_intervals.taken_back_at is
-  'When its invoice was refunded, which ended what was left of it.';
+  'Intervals that payments added to a subscription, in order. Never purged: financial records.';
+comment on column public.subscription_intervals.invoice_id is 'Null if an admin gave it.';
+comment on column public.subscription_intervals.days is 'Its length under the plan at that time.';
+comment on column public.subscription_intervals.taken_back_at is 'When its invoice was refunded.';
 create index subscription_intervals_subscription_idx
   on public.subscription_intervals (subscription_id, id);
 alter table public.subscription_intervals enable row level security;
@@ -28,7 +23,7 @@ grant select on public.subscription_intervals to service_role;
 create policy "nobody but functions of their owner" on public.subscription_intervals
   using (false);
 
--- Used oldest first, so that what is left was paid last.
+-- The oldest credits are used first, so that the last paid ones remain.
 create table public.featured_credits (
   id bigint generated always as identity primary key,
   identity_id uuid not null references public.identities (id),
@@ -37,10 +32,8 @@ create table public.featured_credits (
     constraint featured_credits_one_per_invoice_key unique
 );
 comment on table public.featured_credits is
-  'Featured listings that an identity has paid for: one row for each invoice. Stays: books are '
-  'kept.';
-comment on column public.featured_credits.invoice_id is
-  'The invoice that paid them; null where an admin gave them.';
+  'Featured listings that an identity has paid for, by invoice. Never purged: financial records.';
+comment on column public.featured_credits.invoice_id is 'Null if an admin gave them.';
 create index featured_credits_identity_idx on public.featured_credits (identity_id, id);
 alter table public.featured_credits enable row level security;
 revoke all on public.featured_credits from anon, authenticated;

@@ -1,9 +1,5 @@
--- The wallet: a ledger in double entry.
---
--- Money moves by transfers whose entries sum to zero. Entries are only added; a balance is the sum
--- of its wallet's entries and never below zero. The tables enforce this themselves, against every
--- role and the owner too. System accounts are the other side: what the payment provider holds, what
--- was sold.
+-- A ledger in double entry, enforced by the tables even against the owner: entries of a transfer
+-- sum to zero and are only added. System accounts are the other side of money in and out.
 
 create table public.wallets (
   id uuid primary key default gen_random_uuid(),
@@ -17,24 +13,19 @@ create table public.wallets (
   constraint wallets_system_account_is_named
     check ((part = 'system') = (system_account is not null)),
   constraint wallets_balance_has_three_decimals check (balance = round(balance, 3)),
-  -- NaN counts as larger than any number, so the upper bound keeps it out.
+  -- NaN counts as larger than any number, so the upper bound excludes it.
   constraint wallets_never_below_zero check (balance >= 0 and balance <= 99999999999.999),
   constraint wallets_system_account_keeps_no_balance
     check (system_account is null or balance = 0),
   constraint wallets_identity_key unique (identity_id, part)
 );
 comment on table public.wallets is
-  'The money of an identity: what it may spend and what is held; and the system accounts '
-  'opposite. Stays: books are kept.';
-comment on column public.wallets.identity_id is 'Null for a system account.';
-comment on column public.wallets.part is
-  'available; held: being refunded to its source; system: a system account, of nobody.';
+  'Wallets of identities, and system accounts. Never purged: financial records.';
+comment on column public.wallets.part is 'held: money that is being refunded to its source.';
 comment on column public.wallets.system_account is
-  'provider: taken by the payment provider; sales: for plans; adjustments: by an admin; payouts: owed to '
-  'people whose account is deleted.';
+  'provider: captured money; adjustments: by admins; payouts: owed to deleted accounts.';
 comment on column public.wallets.balance is
-  'KWD: the sum of its entries, updated with each. System accounts keep none: every payment would '
-  'wait for that one row.';
+  'In KWD; system accounts store none, because every payment would wait for that one row.';
 
 create table public.wallet_transfers (
   id uuid primary key default gen_random_uuid(),
@@ -50,14 +41,11 @@ create table public.wallet_transfers (
   created_at timestamptz not null default now(),
   constraint wallet_transfers_one_per_source_key unique (source_kind, source_id)
 );
-comment on table public.wallet_transfers is
-  'A movement of money, one for each source. Stays: books are kept.';
+comment on table public.wallet_transfers is 'One for each cause. Never purged: financial records.';
 comment on column public.wallet_transfers.kind is
-  'topup (of a wallet), payment (of an invoice by card), purchase (from the wallet), refund, hold, '
-  'release, adjustment (by an admin), forfeit (given up, written off), payout (of a deleted account).';
+  'forfeit: given up or written off; payout: paid out for a deleted account.';
 comment on column public.wallet_transfers.source_id is
-  'The payment, invoice, refund or decision that caused it; of a forfeit or payout its row of '
-  'wallet_payouts, or the identity whose wallet is emptied.';
+  'For a forfeit or payout the row of wallet_payouts, or the identity whose wallet is emptied.';
 create index wallet_transfers_invoice_idx on public.wallet_transfers (invoice_id);
 
 create table public.wallet_entries (
@@ -71,11 +59,9 @@ create table public.wallet_entries (
   constraint wallet_entries_amount_range
     check (amount <> 0 and amount between -99999999999.999 and 99999999999.999)
 );
-comment on table public.wallet_entries is
-  'One side of a transfer. Never changed; those of a transfer sum to zero. Stays: books are kept.';
-comment on column public.wallet_entries.amount is 'KWD; positive comes in, negative goes out.';
-comment on column public.wallet_entries.balance_after is
-  'What the wallet held afterwards; null for a system account.';
+comment on table public.wallet_entries is 'Sides of transfers. Never purged: financial records.';
+comment on column public.wallet_entries.amount is 'In KWD; positive for money in.';
+comment on column public.wallet_entries.balance_after is 'Null for a system account.';
 create index wallet_entries_transfer_idx on public.wallet_entries (transfer_id);
 create index wallet_entries_wallet_idx on public.wallet_entries (wallet_id, id desc);
 
@@ -85,27 +71,30 @@ alter table public.wallet_entries enable row level security;
 revoke all on public.wallets, public.wallet_transfers, public.wallet_entries
   from anon, authenticated, service_role;
 grant select on public.wallets, public.wallet_transfers, public.wallet_entries
-  to authenticated, service_role;
-create policy "identities see their own wallet" on public.wallets for select to authenticated
+  to authenticated, acting, service_role;
+create policy "identities see their own wallet" on public.wallets
+  for select to authenticated, acting
   using (identity_id = (select private.identity_id()));
 create policy "identities see their own entries" on public.wallet_entries
-  for select to authenticated
-  using (wallet_id in (
-    select wallets.id from public.wallets
-    where wallets.identity_id = (select private.identity_id())
+  for select to authenticated, acting
+  using (exists (
+    select from public.wallets
+    where wallets.id = wallet_entries.wallet_id
+      and wallets.identity_id = (select private.identity_id())
   ));
 create policy "identities see transfers of their own entries" on public.wallet_transfers
-  for select to authenticated
-  using (id in (
-    select wallet_entries.transfer_id from public.wallet_entries
+  for select to authenticated, acting
+  using (exists (
+    select from public.wallet_entries
     join public.wallets on wallets.id = wallet_entries.wallet_id
-    where wallets.identity_id = (select private.identity_id())
+    where wallet_entries.transfer_id = wallet_transfers.id
+      and wallets.identity_id = (select private.identity_id())
   ));
 
 create table private.recounts (
   name text primary key,
   last_wallet_id uuid not null
 );
-comment on table private.recounts is 'How far the recount of wallets has come. Stays: one row.';
+comment on table private.recounts is 'The recount''s progress. Never purged: it has one row.';
 alter table private.recounts enable row level security;
 create policy "nobody but functions of their owner" on private.recounts using (false);

@@ -1,5 +1,3 @@
--- What holds for invoices and receipts, whoever writes them: numbers, states, nothing rewritten.
-
 create function private.invoice_steps() returns table (from_state text, to_state text)
   language sql
   immutable
@@ -13,11 +11,10 @@ as $$
     ('expired', 'paid'), ('void', 'paid'),
     ('paid', 'partially_refunded'), ('paid', 'refunded'), ('partially_refunded', 'refunded')
 $$;
-comment on function private.invoice_steps is 'Which state of an invoice may follow which.';
 
 create function private.number_invoice() returns trigger
   language plpgsql
-  security definer -- writes a closed table
+  security definer
   set search_path = ''
 as $$
 begin
@@ -30,7 +27,7 @@ begin
   return new;
 end
 $$;
-comment on function private.number_invoice is 'Gives an invoice the next number of its year.';
+comment on function private.number_invoice is 'Assigns an invoice the next number of its year.';
 
 create trigger invoices_are_numbered
   before insert on public.invoices
@@ -58,8 +55,7 @@ begin
   return new;
 end
 $$;
-comment on function private.step_invoice is
-  'Allows only the state changes of private.invoice_steps, whoever makes them.';
+comment on function private.step_invoice is 'Refuses changes of state that invoice_steps lacks.';
 
 create trigger invoices_go_their_way
   before update on public.invoices
@@ -67,7 +63,7 @@ create trigger invoices_go_their_way
 
 create function private.record_invoice_state() returns trigger
   language plpgsql
-  security definer -- writes a table that nobody else writes
+  security definer -- writes a table that nothing else may write
   set search_path = ''
 as $$
 begin
@@ -95,7 +91,7 @@ create trigger invoice_lines_are_only_added
 
 create function private.guard_invoice_line() returns trigger
   language plpgsql
-  security definer -- reads invoices, for whoever deletes a line
+  security definer -- reads the invoice of a deleted line
   set search_path = ''
 as $$
 begin
@@ -110,7 +106,7 @@ begin
 end
 $$;
 comment on function private.guard_invoice_line is
-  'Only lines of an invoice that is void, and a year old, may go.';
+  'Refuses to delete a line unless its invoice has been void for a year.';
 
 create trigger invoice_lines_stay
   before delete on public.invoice_lines
@@ -132,7 +128,7 @@ begin
 end
 $$;
 comment on function private.guard_receipt is
-  'On a receipt only the name of a deleted account may be replaced.';
+  'Refuses any change of a receipt but replacing the name of a deleted account.';
 
 create trigger receipts_stay_as_they_are
   before update on public.receipts

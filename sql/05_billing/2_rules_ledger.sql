@@ -1,8 +1,6 @@
--- What holds for the ledger, whoever writes it: entries sum to zero, balances follow entries.
-
 create function private.keep_balance() returns trigger
   language plpgsql
-  security definer -- writes the balance, which nobody else can
+  security definer -- writes the balance, which nothing else may write
   set search_path = ''
 as $$
 begin
@@ -34,7 +32,7 @@ begin
 end
 $$;
 comment on function private.check_transfers is
-  'The entries of a transfer are written in one statement and sum to zero.';
+  'Refuses entries unless all of a transfer are written in one statement and sum to zero.';
 
 create trigger wallet_entries_sum_to_zero
   after insert on public.wallet_entries
@@ -56,7 +54,7 @@ create function private.guard_wallet() returns trigger
   set search_path = ''
 as $$
 begin
-  -- An entry's own trigger is one level deeper than a plain update.
+  -- When an entry's trigger makes this update, the trigger depth is one more than for a plain one.
   if pg_trigger_depth() < 2 or (new.id, new.part) is distinct from (old.id, old.part)
     or new.identity_id is distinct from old.identity_id
     or new.system_account is distinct from old.system_account then
@@ -65,7 +63,7 @@ begin
   return new;
 end
 $$;
-comment on function private.guard_wallet is 'Nothing but an entry changes a balance.';
+comment on function private.guard_wallet is 'Refuses a change of a balance that no entry made.';
 
 create trigger wallets_change_by_entries
   before update on public.wallets
@@ -80,7 +78,7 @@ begin
   return new;
 end
 $$;
-comment on function private.start_at_zero is 'A new wallet starts at zero.';
+comment on function private.start_at_zero is 'Makes a new wallet start at zero.';
 
 create trigger wallets_begin_empty
   before insert on public.wallets

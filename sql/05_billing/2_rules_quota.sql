@@ -1,10 +1,7 @@
--- The quota: how many listings a plan allows, and how fast they may be published. The plans and their
--- numbers: 91_data.sql.
-
 create function private.plan_of(identity_id uuid) returns public.plans
   language plpgsql
   stable
-  security definer -- reads the plan of whoever owns a listing
+  security definer -- reads the plan of a listing's owner
   set search_path = ''
 as $$
 declare
@@ -22,8 +19,7 @@ begin
   return plan;
 end
 $$;
-comment on function private.plan_of is
-  'The plan that applies to an identity now: the free one when it has no other.';
+comment on function private.plan_of is 'The current plan; the free one if there is no other.';
 
 create function private.count_publication(identity_id uuid, first boolean) returns void
   language plpgsql
@@ -31,7 +27,7 @@ create function private.count_publication(identity_id uuid, first boolean) retur
   set search_path = ''
 as $$
 declare
-  -- The most that any identity of the account may show: all of them are counted together.
+  -- The account's largest limit applies, because publications of its identities count together.
   shown constant integer := (
     select max((private.plan_of(others.id)).active_listings)
     from public.identities
@@ -51,8 +47,8 @@ begin
 end
 $$;
 comment on function private.count_publication is
-  'Counts a listing that is published: in an hour as many as the plan allows, at least as many as '
-  'the rate; for the first time, in a day twice as many as the plan allows and the rate.';
+  'Counts a publication. In an hour as many are allowed as the plan''s limit, or the rate if that '
+  'is higher; first publications in a day are limited to twice the plan''s limit plus the rate.';
 
 create function private.lock_quota(identity_id uuid) returns void
   language sql
@@ -60,8 +56,7 @@ create function private.lock_quota(identity_id uuid) returns void
 as $$
   select pg_advisory_xact_lock(hashtextextended('quota ' || identity_id, 0))
 $$;
-comment on function private.lock_quota is
-  'Listings of an identity become active one at a time. Taken before any lock on a listing.';
+comment on function private.lock_quota is 'Taken before any lock on a listing.';
 
 create function private.try_lock_quota(identity_id uuid) returns boolean
   language sql
@@ -69,8 +64,7 @@ create function private.try_lock_quota(identity_id uuid) returns boolean
 as $$
   select pg_try_advisory_xact_lock(hashtextextended('quota ' || identity_id, 0))
 $$;
-comment on function private.try_lock_quota is
-  'As lock_quota, where a listing is locked already: returns false instead of waiting.';
+comment on function private.try_lock_quota is 'Does not wait: callers have locked a listing.';
 
 create function private.lock_quota_of_listing(property_id uuid) returns void
   language sql
@@ -79,19 +73,17 @@ as $$
   select private.lock_quota(properties.owner_identity_id) from public.properties
   where properties.id = lock_quota_of_listing.property_id
 $$;
-comment on function private.lock_quota_of_listing is 'As lock_quota, for the owner of a listing.';
 
 create function private.listings_used(identity_id uuid) returns integer
   language sql
   stable
   set search_path = ''
 as $$
-  -- A listing that waits for review counts already.
+  -- A listing that waits for review already uses up the quota.
   select count(*)::integer from public.properties
   where properties.owner_identity_id = listings_used.identity_id
     and properties.status in ('active', 'pending_review')
 $$;
-comment on function private.listings_used is 'How many listings count against the quota.';
 
 create function private.check_quota(identity_id uuid) returns void
   language plpgsql
@@ -107,8 +99,6 @@ begin
   end if;
 end
 $$;
-comment on function private.check_quota is
-  '402 quota_exceeded {limit, used} unless one more listing may become active.';
 
 create function private.has_room(identity_id uuid, counted boolean) returns boolean
   language plpgsql
@@ -120,8 +110,6 @@ begin
     <= (private.plan_of(identity_id)).active_listings;
 end
 $$;
-comment on function private.has_room is
-  'Whether the plan allows one more active listing, or one that is counted already.';
 
 create function private.check_drafts(identity_id uuid) returns void
   language plpgsql
@@ -134,7 +122,7 @@ declare
   );
   used bigint;
 begin
-  -- One that was archived and never published is a draft that was put away.
+  -- An archived listing that was never published is still a draft.
   select count(*) into used
   from (
     select from public.properties
@@ -149,12 +137,11 @@ begin
 end
 $$;
 comment on function private.check_drafts is
-  '409 drafts_full {limit, used} unless an identity, whose quota is locked, may have one more draft: '
-  'at least twice as many as its plan shows. What the service makes a draft is not asked.';
+  'At least twice the plan''s limit are allowed; the caller has locked the quota.';
 
 create function private.pause_over_quota(identity_id uuid) returns integer
   language plpgsql
-  security definer -- writes listings for whoever ends a plan
+  security definer -- writes listings for any caller that ends a plan
   set search_path = ''
 as $$
 declare
@@ -184,5 +171,3 @@ begin
   return over;
 end
 $$;
-comment on function private.pause_over_quota is
-  'Pauses active listings over the quota, newest first; nothing is ever deleted.';

@@ -1,9 +1,7 @@
--- How much can still be refunded, what can still be delivered, who still has money here.
-
 create function private.refund_room(invoice public.invoices) returns numeric
   language sql
   stable
-  security definer -- reads for functions that hold the invoice
+  security definer -- reads for functions that have locked the invoice
   set search_path = ''
 as $$
   select invoice.total - coalesce(sum(refunds.amount), 0) from public.refunds
@@ -11,19 +9,18 @@ as $$
   where refunds.invoice_id = invoice.id and refunds.state in ('requested', 'settled')
     and payments.state is distinct from 'surplus'
 $$;
-comment on function private.refund_room is 'How much of an invoice can still be refunded.';
 
 create function private.surplus_room(payment public.payments) returns numeric
   language sql
   stable
-  security definer -- reads for functions that hold the invoice
+  security definer -- reads for functions that have locked the invoice
   set search_path = ''
 as $$
   select payment.amount - coalesce(sum(refunds.amount), 0) from public.refunds
   where refunds.payment_id = payment.id and refunds.state in ('requested', 'settled')
 $$;
 comment on function private.surplus_room is
-  'How much can still be refunded of a payment that came after its invoice was paid.';
+  'What can still be refunded of a payment captured after its invoice was already paid.';
 
 create function private.went_to_wallet(invoice public.invoices, payment public.payments)
   returns boolean
@@ -34,13 +31,12 @@ as $$
   select invoice.credited or payment.state is not distinct from 'surplus'
 $$;
 comment on function private.went_to_wallet is
-  'Whether the money of an invoice, or of a payment that came after it was paid, lies in the wallet: '
-  'then its refund to the source is held there until the provider has answered.';
+  'If true, a refund to the source is held in the wallet until the provider answers.';
 
 create function private.held_for_refunds(identity_id uuid) returns numeric
   language sql
   stable
-  security definer -- reads everybody's refunds, for a job
+  security definer -- reads all refunds, for a job
   set search_path = ''
 as $$
   select coalesce(sum(refunds.amount), 0)
@@ -52,13 +48,11 @@ as $$
     and private.went_to_wallet(invoices, payments)
     and not exists (select from public.wallet_payouts where wallet_payouts.id = refunds.id)
 $$;
-comment on function private.held_for_refunds is
-  'What the wallet of an identity has to hold: refunds that are under way.';
 
 create function private.can_deliver(invoice public.invoices) returns boolean
   language sql
   stable
-  security definer -- reads everybody's plans, for functions that settle
+  security definer -- reads all plans, for functions that settle
   set search_path = ''
 as $$
   select invoice.state <> 'void'
@@ -74,14 +68,11 @@ as $$
         and (private.plan_of(invoice.identity_id)).id <> plans.id
     )
 $$;
-comment on function private.can_deliver is
-  'Whether what an invoice is for can still be delivered: it is not void, its plan not withdrawn.';
 
 create function private.most_given_up() returns numeric
   language sql
   immutable
   return 20.000;
-comment on function private.most_given_up is 'KWD: what people may give up at most.';
 
 create function private.available_money(account_id uuid) returns numeric
   language sql
@@ -93,8 +84,6 @@ as $$
   join public.identities on identities.id = wallets.identity_id
   where identities.account_id = available_money.account_id and wallets.part = 'available'
 $$;
-comment on function private.available_money is
-  'KWD that lie in the wallets of an account, of all its identities, and are not held.';
 
 create function private.has_obligations(account_id uuid, money text) returns boolean
   language sql
@@ -113,5 +102,4 @@ as $$
   )
 $$;
 comment on function private.has_obligations is
-  'Whether an account has a refund or a payment in progress, or money in a wallet of which nobody has '
-  'said what becomes of it (money: refund or give_up): 409 account_has_obligations.';
+  'A refund or payment in progress, or money in a wallet that was not decided about.';

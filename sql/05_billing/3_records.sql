@@ -1,9 +1,7 @@
--- The records of invoices, payments, refunds and plans, and what a provider needs to know of them.
-
 create function private.payment_records(invoice_id uuid) returns json
   language sql
   stable
-  security definer -- for functions that have checked whose invoice it is
+  security definer -- for functions that have checked the owner of the invoice
   set search_path = ''
 as $$
   select coalesce(json_agg(json_build_object(
@@ -19,12 +17,11 @@ as $$
   ) order by payments.created_at, payments.id), '[]')
   from public.payments where payments.invoice_id = payment_records.invoice_id
 $$;
-comment on function private.payment_records is 'The payments of an invoice, oldest first.';
 
 create function private.invoice_record(invoice public.invoices) returns json
   language sql
   stable
-  security definer -- for functions that have checked whose invoice it is
+  security definer -- for functions that have checked the owner of the invoice
   set search_path = ''
 as $$
   select json_build_object(
@@ -53,7 +50,6 @@ as $$
     'payments', private.payment_records(invoice.id)
   )
 $$;
-comment on function private.invoice_record is 'An invoice as its owner sees it.';
 
 create function private.plan_record(plan public.plans) returns json
   language sql
@@ -63,12 +59,11 @@ create function private.plan_record(plan public.plans) returns json
     'audience', plan.audience, 'price', plan.price, 'intervalDays', plan.interval_days,
     'activeListings', plan.active_listings, 'listingDays', plan.listing_days,
     'photosPerListing', plan.photos_per_listing, 'featuredCredits', plan.featured_credits);
-comment on function private.plan_record is 'A plan as clients see it.';
 
 create function private.refund_answer(refund_id uuid) returns json
   language sql
   stable
-  security definer -- for functions that have checked who asks
+  security definer -- for functions that have checked the caller
   set search_path = ''
 as $$
   select json_build_object(
@@ -80,12 +75,11 @@ as $$
   join public.invoices on invoices.id = refunds.invoice_id
   where refunds.id = refund_answer.refund_id
 $$;
-comment on function private.refund_answer is 'A refund and its invoice, as an admin sees them.';
 
 create function private.charge_order(payment_id uuid) returns json
   language sql
   stable
-  security definer -- reads for functions that have checked whose payment it is
+  security definer -- reads for functions that have checked the owner of the payment
   set search_path = ''
 as $$
   select json_build_object(
@@ -108,7 +102,6 @@ as $$
   join public.accounts on accounts.id = invoices.account_id
   where payments.id = charge_order.payment_id
 $$;
-comment on function private.charge_order is 'What a provider needs to make a charge.';
 
 create function private.refund_order(refund_id uuid) returns json
   language sql
@@ -125,7 +118,6 @@ as $$
   join public.payments on payments.id = refunds.payment_id
   where refunds.id = refund_order.refund_id and refunds.state = 'requested'
 $$;
-comment on function private.refund_order is 'What a provider needs to make a refund.';
 
 grant execute on function private.refund_order to backend;
 

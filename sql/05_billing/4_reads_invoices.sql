@@ -1,5 +1,3 @@
--- Invoices and receipts, as their owner reads them.
-
 create function private.get_invoice(invoice_id uuid) returns json
   language plpgsql
   stable
@@ -57,8 +55,7 @@ begin
   from page;
 end
 $$;
-comment on function private.list_invoices is
-  'Api: The invoices of the acting identity, newest first.';
+comment on function private.list_invoices is 'Api: The acting identity''s invoices, newest first.';
 
 create function private.get_receipt(invoice_id uuid) returns table (payer text, receipt json)
   language plpgsql
@@ -79,13 +76,12 @@ begin
   select receipts.payer_name, receipts.receipt from public.receipts
   where receipts.invoice_id = get_receipt.invoice_id;
   if not found then
-    perform private.refuse(404, 'not_found'); -- it is not paid yet
+    perform private.refuse(404, 'not_found'); -- the invoice is not paid yet
   end if;
 end
 $$;
 comment on function private.get_receipt is
-  'Api: What the receipt of a paid invoice says. 404 invoice_not_found; 404 not_found before '
-  'that.';
+  'Api: The receipt of a paid invoice. 404 invoice_not_found; 404 not_found before it is paid.';
 
 grant execute on function private.get_invoice, private.list_invoices, private.get_receipt
   to authenticated;

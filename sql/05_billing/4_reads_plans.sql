@@ -1,9 +1,7 @@
--- Plans on sale, and the plan that an identity has.
-
 create function private.list_plans() returns json
   language plpgsql
   stable
-  security definer -- the same rows for everybody
+  security definer -- everybody gets the same rows
   set search_path = ''
 as $$
 begin
@@ -49,7 +47,7 @@ begin
 end
 $$;
 comment on function private.current_plan is
-  'Api: The plan that holds for the acting identity, until when, and how much of it is used.';
+  'Api: The current plan of the acting identity, its end, and how much of it is used.';
 
 create function private.unpaid_plan_invoice(identity_id uuid, plan public.plans) returns uuid
   language sql
@@ -67,7 +65,5 @@ as $$
   order by invoices.issued_at desc
   limit 1
 $$;
-comment on function private.unpaid_plan_invoice is
-  'The unpaid invoice for a plan at its present price, if any.';
 
 grant execute on function private.list_plans, private.current_plan to authenticated;

@@ -1,9 +1,7 @@
--- The wallet and its entries, as their owner reads them.
-
 create function private.get_wallet() returns json
   language plpgsql
   stable
-  security definer -- a wallet that was never used has no row yet; shows the caller's own only
+  security definer -- reads only the caller's own wallet, which may have no row yet
   set search_path = ''
 as $$
 declare
@@ -20,14 +18,14 @@ begin
 end
 $$;
 comment on function private.get_wallet is
-  'Api: What the acting identity may spend, and what is held while it is refunded to its source.';
+  'Api: The money that the acting identity may spend, and what is held for refunds to its source.';
 
 create function private.list_wallet_transactions(
   page_cursor text default null, page_size integer default 20
 ) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
-  security definer -- reads entries and transfers together; the caller's own only
+  security definer -- reads entries and transfers together, only the caller's own
   set search_path = ''
 as $$
 declare
@@ -68,6 +66,6 @@ begin
 end
 $$;
 comment on function private.list_wallet_transactions is
-  'Api: What came into and went out of the wallet of the acting identity, newest first.';
+  'Api: The entries of the acting identity''s wallet, newest first.';
 
 grant execute on function private.get_wallet, private.list_wallet_transactions to authenticated;

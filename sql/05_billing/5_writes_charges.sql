@@ -1,5 +1,3 @@
--- Charges: a payment of an invoice is started at the provider, made there, or fails.
-
 create function private.set_provider(provider text, mode text) returns void
   language sql
   set search_path = ''
@@ -7,8 +5,7 @@ as $$
   select set_config('facade.provider',
     jsonb_build_object('provider', set_provider.provider, 'mode', set_provider.mode)::text, true)
 $$;
-comment on function private.set_provider is
-  'Sets the provider of this transaction: chosen by the functions, never by a client.';
+comment on function private.set_provider is 'Only the functions choose it, never a client.';
 
 create function private.charge_invoice(
   invoice_id uuid, return_url text, idempotency_key text default null
@@ -20,17 +17,17 @@ as $$
 declare
   owner_id uuid := private.lock_identity();
   chosen jsonb := nullif(current_setting('facade.provider', true), '');
-  kept json;
+  stored json;
   invoice public.invoices;
   payment public.payments;
 begin
   if idempotency_key !~ '^[\x20-\x7E]{1,64}$' then
     perform private.refuse_field('Idempotency-Key', 'invalid');
   elsif idempotency_key is not null then
-    kept := private.kept_answer(idempotency_key, jsonb_build_object(
+    stored := private.stored_answer(idempotency_key, jsonb_build_object(
       'name', 'charge_invoice', 'invoice', charge_invoice.invoice_id, 'return', return_url));
-    if kept is not null then
-      return kept;
+    if stored is not null then
+      return stored;
     end if;
   end if;
 
@@ -54,7 +51,7 @@ begin
   for update;
   if payment.state = 'open' and payment.created_at > now() - interval '15 minutes' then
     if payment.return_url <> charge_invoice.return_url then
-      -- The others keep the address that a charge was made with.
+      -- With other providers the return address of a charge cannot be changed.
       if payment.provider <> 'sandbox' then
         perform private.refuse(409, 'payment_in_progress');
       end if;
@@ -68,11 +65,11 @@ begin
   then
     return json_build_object('paymentId', payment.id, 'wait', true);
   end if;
-  -- Only what the provider is asked counts: nobody takes an invoice after this counter.
+  -- Only calls that ask the provider are counted. No invoice is locked after the counter's row.
   perform private.count_action('charges');
   if payment.state = 'starting' and payment.provider = chosen ->> 'provider'
     and payment.return_url = charge_invoice.return_url then
-    -- The provider may have made it: asked again with the same reference, it makes no second one.
+    -- If the provider made the charge already, the same reference makes no second one.
     update public.payments set requested_at = clock_timestamp() where payments.id = payment.id;
   else
     update public.payments set state = 'superseded' where payments.id = payment.id;
@@ -88,8 +85,9 @@ end
 $$;
 comment on function private.charge_invoice is
   'Api: The open charge of an invoice for 15 minutes, else a new one. 404 invoice_not_found, 409 '
-  'invoice_already_paid, status_transition_invalid for one that is not open, payment_in_progress (with another return_url, where the provider keeps the '
-  'first), 503 payment_not_configured for every caller but the functions.';
+  'invoice_already_paid, status_transition_invalid for one that is not open, payment_in_progress '
+  '(with another return_url, if the provider keeps the first), 503 payment_not_configured for '
+  'every caller but the functions.';
 
 create function private.charge_started(
   payment_id uuid, provider_ref text, redirect_url text, idempotency_key text default null
@@ -113,7 +111,7 @@ begin
     perform private.fail_payment(charge_started.payment_id, true);
     return null;
   end if;
-  -- A webhook may have been faster: then the payment has its ref and its state already.
+  -- If a webhook came first, the payment already has its ref and its state.
   update public.payments
   set provider_ref = charge_started.provider_ref, redirect_url = charge_started.redirect_url,
       state = case payments.state when 'starting' then 'open' else payments.state end
@@ -129,12 +127,11 @@ begin
 end
 $$;
 comment on function private.charge_started is
-  'The provider made the charge: returns where the person pays; null if it named the charge of '
-  'another payment.';
+  'Returns the payment page, or null if the provider named the charge of another payment.';
 
 create function private.charge_refused(payment_id uuid, why text, alarming boolean) returns void
   language plpgsql
-  security definer -- writes the payment that the provider did not make
+  security definer
   set search_path = ''
 as $$
 begin
@@ -145,8 +142,6 @@ begin
   perform private.fail_payment(charge_refused.payment_id, true);
 end
 $$;
-comment on function private.charge_refused is
-  'The provider made no charge, or not the one it was asked for.';
 
 create function private.fail_payment(payment_id uuid, quiet boolean default false) returns text
   language plpgsql
@@ -176,8 +171,6 @@ begin
   return 'failed';
 end
 $$;
-comment on function private.fail_payment is
-  'A payment failed. What is captured stays captured.';
 
 grant execute on function private.set_provider, private.charge_started, private.charge_refused
   to backend;

@@ -1,11 +1,9 @@
--- Invoices: issued, voided, paid from the wallet, and what paying one delivers.
-
 create function private.issue_invoice(
   identity_id uuid, purpose text, due_at timestamptz, title_ar text, title_en text,
   unit_price numeric, quantity integer default 1, plan_id uuid default null
 ) returns uuid
   language plpgsql
-  security definer -- called by functions that have checked the right to
+  security definer -- called by functions that have checked the right
   set search_path = ''
 as $$
 declare
@@ -24,7 +22,6 @@ begin
   return made;
 end
 $$;
-comment on function private.issue_invoice is 'A new open invoice of one line.';
 
 create function private.issue_plan_invoice(
   identity_id uuid, plan public.plans, due_at timestamptz
@@ -37,17 +34,16 @@ as $$
     format('%s plan, %s days', plan.name_en, plan.interval_days),
     plan.price, 1, plan.id)
 $$;
-comment on function private.issue_plan_invoice is 'An invoice for one interval of a plan.';
 
 create function private.lock_invoice(invoice_id uuid) returns public.invoices
   language plpgsql
-  security definer -- locks rows; its callers decided whose
+  security definer -- locks rows; its callers have chosen them
   set search_path = ''
 as $$
 declare
   invoice public.invoices;
 begin
-  -- Its account first (03_accounts/2_rules_locks.sql): so settling waits while an account is closed.
+  -- The account comes first, so that settling a payment waits while the account is being closed.
   perform private.lock_owner(invoices.identity_id) from public.invoices
   where invoices.id = lock_invoice.invoice_id;
   select * into invoice from public.invoices
@@ -57,12 +53,11 @@ begin
 end
 $$;
 comment on function private.lock_invoice is
-  'An invoice, locked after the account behind it; null if there is none. Payments, refunds and '
-  'wallets are locked after it.';
+  'Locks an account and then its invoice. Payments, refunds and wallets come after the invoice.';
 
 create function private.void_invoices(identity_id uuid, plan_id uuid) returns void
   language plpgsql
-  security definer -- writes invoices, for functions that have checked the right to
+  security definer -- writes invoices, for functions that have checked the right
   set search_path = ''
 as $$
 declare
@@ -87,12 +82,10 @@ begin
   end loop;
 end
 $$;
-comment on function private.void_invoices is
-  'Voids unpaid invoices for a plan, or for all plans.';
 
 create function private.make_receipt(invoice_id uuid) returns void
   language sql
-  security definer -- writes a table that nobody can change afterwards
+  security definer -- writes a table whose rows never change
   set search_path = ''
 as $$
   insert into public.receipts (invoice_id, payer_name, receipt)
@@ -134,7 +127,6 @@ as $$
   join public.identities on identities.id = invoices.identity_id
   where invoices.id = make_receipt.invoice_id
 $$;
-comment on function private.make_receipt is 'Makes the receipt of a paid invoice, once.';
 
 create function private.deliver_invoice(invoice public.invoices, pay_with text) returns void
   language plpgsql
@@ -153,12 +145,11 @@ begin
         perform private.start_plan(invoice.identity_id, line.plan_id, pay_with, invoice.id);
       when 'feature' then
         perform private.add_credits(invoice.identity_id, line.quantity, invoice.id);
-      else null; -- a top-up is the money itself
+      else null; -- a top-up delivers nothing but the money
     end case;
   end loop;
 end
 $$;
-comment on function private.deliver_invoice is 'Delivers what the lines of a paid invoice say.';
 
 create function private.mark_paid(invoice public.invoices, paid_with text, credited boolean)
   returns void
@@ -176,8 +167,6 @@ begin
     jsonb_build_object('number', invoice.number, 'amount', invoice.total));
 end
 $$;
-comment on function private.mark_paid is
-  'Marks an invoice as paid, makes its receipt and notifies its owner.';
 
 create function private.pay_from_wallet(invoice_id uuid) returns void
   language plpgsql
@@ -198,5 +187,3 @@ begin
   perform private.deliver_invoice(invoice, 'wallet');
 end
 $$;
-comment on function private.pay_from_wallet is
-  'Pays an invoice from its identity''s wallet. 402 wallet_insufficient.';

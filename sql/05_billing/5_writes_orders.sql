@@ -1,5 +1,3 @@
--- What an identity orders: a plan, its cancellation, a top-up of the wallet.
-
 create function private.subscribe(plan_id uuid, pay_with text) returns uuid
   language plpgsql
   security definer -- writes invoices, money and plans of the acting identity
@@ -13,7 +11,7 @@ begin
   if pay_with not in ('invoice', 'wallet') or pay_with is null then
     perform private.refuse_field('payWith', 'invalid');
   end if;
-  -- One at a time, so that two clicks are one order.
+  -- Orders of an identity run one at a time, so that two clicks make one order.
   perform pg_advisory_xact_lock(hashtextextended('subscribe ' || owner_id, 0));
   select * into plan from public.plans where plans.id = subscribe.plan_id and plans.on_sale;
   if plan.id is null then
@@ -35,7 +33,7 @@ begin
   if pay_with = 'wallet' and exists (
     select from public.invoices where invoices.id = invoice_id and invoices.state = 'processing'
   ) then
-    invoice_id := null; -- it is being paid at the provider just now
+    invoice_id := null; -- the invoice is being paid at the provider
   end if;
   invoice_id := coalesce(
     invoice_id, private.issue_plan_invoice(owner_id, plan, now() + interval '7 days'));
@@ -45,8 +43,6 @@ begin
   return invoice_id;
 end
 $$;
-comment on function private.subscribe is
-  'Buys a plan for the acting identity; returns the invoice.';
 
 create function api.subscribe_plan(plan_id uuid, pay_with text)
   returns table (invoice json, current json)
@@ -58,12 +54,12 @@ declare
 begin
   perform private.count_action('subscriptions');
   invoice_id := private.subscribe(subscribe_plan.plan_id, subscribe_plan.pay_with);
-  -- Two statements: a query sees only what was written before it began.
+  -- These are two statements, because a query does not see what it writes itself.
   return query select private.get_invoice(invoice_id), private.current_plan();
 end
 $$;
 comment on function api.subscribe_plan is
-  'Buys a plan: by an invoice to be charged, or from the wallet at once. 404 plan_not_found, 409 '
+  'Buys a plan: by an invoice to be charged, or directly from the wallet. 404 plan_not_found, 409 '
   'already_subscribed, plan_audience_mismatch, 402 wallet_insufficient.';
 
 create function private.cancel_plan() returns void
@@ -87,7 +83,6 @@ begin
   update public.subscriptions set renews = false where subscriptions.id = current.id;
 end
 $$;
-comment on function private.cancel_plan is 'See api.cancel_plan.';
 
 create function api.cancel_plan() returns json
   language plpgsql
@@ -113,7 +108,7 @@ begin
   if amount is null or not (amount between 1 and 1000) or amount <> round(amount, 3) then
     perform private.refuse_field('amount', 'amount_out_of_range');
   end if;
-  -- One at a time, so that no two see the same number of open ones.
+  -- Top-ups are ordered one at a time, so that no two calls see the same number of unpaid ones.
   perform pg_advisory_xact_lock(hashtextextended('topup ' || private.account_id(), 0));
   perform private.check_limit('topups_open', 'topups_full', (
     select count(*) from public.invoices
@@ -125,8 +120,6 @@ begin
     owner_id, 'topup', now() + interval '1 day', 'شحن رصيد المحفظة', 'Wallet top-up', amount);
 end
 $$;
-comment on function private.order_topup is
-  'An invoice whose payment goes into the wallet. 409 topups_full.';
 
 create function api.top_up_wallet(amount numeric) returns json
   language plpgsql

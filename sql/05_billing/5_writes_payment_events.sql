@@ -1,8 +1,5 @@
--- What became of a charge, and what follows from it.
---
--- A webhook is a hint. What counts is the provider's own answer when the function asks it, and that
--- is what comes in here as `answer`: ref, reference (our payment), status, amount, currency, mode.
--- Event, payment, invoice, money and effect are written in one transaction or not at all.
+-- A webhook is only a hint: what is applied is the provider's answer to our question, `answer`
+-- here: ref, reference (our payment), status, amount, currency, mode.
 
 create function private.settle_payment(payment_id uuid, answer jsonb) returns text
   language plpgsql
@@ -20,7 +17,7 @@ begin
   ));
   select * into payment from public.payments
   where payments.id = settle_payment.payment_id for update;
-  -- What was paid back of it before comes out of what is owed, and that is locked before any wallet.
+  -- Earlier refunds of this payment are taken from the payouts, which are locked before any wallet.
   perform private.lock_payouts(invoice.account_id);
   if payment.captured_at is not null then
     return 'repeated';
@@ -35,7 +32,7 @@ begin
     where payments.id = payment.id
     returning * into payment;
   exception
-    when unique_violation then -- the money of another charge, which paid its own invoice
+    when unique_violation then -- the money belongs to another charge, which paid its own invoice
       perform private.raise_alarm('payment_mismatch', payment.id::text,
         jsonb_build_object('expected', payment.amount, 'answer', answer - 'details'));
       return 'mismatch';
@@ -51,7 +48,6 @@ begin
     return 'surplus';
   end if;
 
-  -- One payment is enough: others that were started for this invoice are superseded.
   update public.payments set state = 'superseded'
   where payments.invoice_id = invoice.id and payments.state in ('starting', 'open');
   given := private.can_deliver(invoice);
@@ -74,9 +70,7 @@ begin
 end
 $$;
 comment on function private.settle_payment is
-  'The money of a charge was taken: the invoice is paid and delivered, or the amount goes to the '
-  'wallet where it can no longer be delivered. Once, however often it is reported. What was paid back of it '
-  'before this was known is booked after it.';
+  'Settles a charge once; if what was bought cannot be delivered, the amount goes to the wallet.';
 
 create function private.find_payment(provider text, answer jsonb) returns public.payments
   language plpgsql
@@ -91,7 +85,7 @@ begin
   where payments.provider = find_payment.provider and payments.provider_ref = answer ->> 'ref';
   if payment.id is null
     and answer ->> 'reference' ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then
-    -- The event came before the provider's answer to the charge.
+    -- The event arrived before the provider's answer to our request for the charge.
     select * into payment from public.payments
     where payments.id = (answer ->> 'reference')::uuid
       and payments.provider = find_payment.provider
@@ -100,8 +94,7 @@ begin
   return payment;
 end
 $$;
-comment on function private.find_payment is
-  'The payment that the provider means, by its id of the charge, else by ours.';
+comment on function private.find_payment is 'By the provider''s id, else by our reference.';
 
 create function private.apply_payment_answer(
   payment public.payments, answer jsonb,
@@ -127,7 +120,7 @@ begin
   case answer ->> 'status'
     when 'paid' then return private.settle_payment(payment.id, answer);
     when 'failed' then
-      -- What is captured stays captured; whether the money is there an admin finds out.
+      -- A captured payment stays captured, and an alarm tells the admins about the money.
       if payment.captured_at is not null then
         perform private.raise_alarm('payment_reversed', payment.id::text, answer - 'details');
         return 'mismatch';
@@ -137,27 +130,23 @@ begin
   end case;
 end
 $$;
-comment on function private.apply_payment_answer is
-  'Compares what the provider reported and answered with the charge that was made, and settles or '
-  'fails it. A mismatch changes nothing and raises an alarm.';
+comment on function private.apply_payment_answer is 'A mismatch only raises an alarm.';
 
 create function private.is_final(event public.payment_events) returns boolean
   language sql
   immutable
   return event.kind = 'other'
     or event.outcome not in ('received', 'pending', 'ignored', 'unmatched');
-comment on function private.is_final is
-  'Whether a repetition of an event adds nothing, because its outcome is final.';
 
 create function private.record_event(
   provider text, event_key text, kind text, payload_sha256 text,
   reported_amount text, reported_currency text
 ) returns bigint
   language sql
-  security definer -- writes a closed table
+  security definer
   set search_path = ''
 as $$
-  -- The second of two at once waits here until the first is done.
+  -- The second of two concurrent calls waits here for the first.
   insert into public.payment_events (provider, event_key, kind, payload_sha256, amount, currency)
   values (record_event.provider, record_event.event_key, record_event.kind,
     record_event.payload_sha256,
@@ -167,14 +156,13 @@ as $$
     where not private.is_final(payment_events)
   returning payment_events.id
 $$;
-comment on function private.record_event is
-  'The row of an event that is new or had no final outcome; else null.';
+comment on function private.record_event is 'Null if the outcome is already final.';
 
 create function private.finish_event(
   event_id bigint, outcome text, payment_id uuid, answer jsonb
 ) returns void
   language sql
-  security definer -- writes a closed table
+  security definer
   set search_path = ''
 as $$
   update public.payment_events
@@ -185,21 +173,19 @@ as $$
       processed_at = clock_timestamp()
   where payment_events.id = finish_event.event_id
 $$;
-comment on function private.finish_event is 'Records the outcome of an event.';
 
 create function private.event_answer(outcome text, duplicate boolean default false) returns json
   language sql
   stable
   return json_build_object('received', true, 'duplicate', duplicate, 'outcome', outcome,
     'final', outcome not in ('pending', 'ignored', 'unmatched'));
-comment on function private.event_answer is 'The answer to the functions about an event.';
 
 create function private.receive_payment(
   provider text, event_key text, kind text, payload_sha256 text default null,
   reported_amount text default null, answer jsonb default null, reported_currency text default null
 ) returns json
   language plpgsql
-  security definer -- the webhook and the job: for nobody in particular
+  security definer -- the webhook and the job have no caller
   set search_path = ''
 as $$
 declare
@@ -225,13 +211,12 @@ begin
 end
 $$;
 comment on function private.receive_payment is
-  'Takes in what became of a payment, as the provider answered when asked. An event counts once it '
-  'is final; our own look-ups may be repeated.';
+  'An event with a final outcome is not applied again, but our own look-ups may be repeated.';
 
 create function private.is_known_event(provider text, event_key text) returns boolean
   language plpgsql
   stable
-  security definer -- reads a closed table
+  security definer
   set search_path = ''
 as $$
 begin
@@ -243,13 +228,11 @@ begin
   );
 end
 $$;
-comment on function private.is_known_event is
-  'Whether the outcome of an event is final, so that a repetition need not ask the provider.';
+comment on function private.is_known_event is 'Whether the outcome of an event is final.';
 
 create function private.parse_amount(written text) returns numeric
   language sql
   immutable
   return case when written ~ '^-?[0-9]{1,14}(\.[0-9]{1,6})?$' then written::numeric end;
-comment on function private.parse_amount is 'An amount as a provider wrote it; null if it is none.';
 
 grant execute on function private.receive_payment, private.is_known_event to backend;

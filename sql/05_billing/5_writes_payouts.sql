@@ -1,6 +1,3 @@
--- What becomes of the money of an account that is deleted: it goes back to where it came from, or
--- waits for an admin, or is given up, as the person chose.
-
 create function private.return_to_payments(
   account public.accounts, identity_id uuid, amount numeric, name text
 ) returns void
@@ -49,12 +46,11 @@ begin
 end
 $$;
 comment on function private.return_to_payments is
-  'Owes what an identity had to the payments that it came by, the newest first and each at most what is '
-  'left of it; the rest waits for an admin. A job asks the providers.';
+  'Newest payment first, each up to what is not yet refunded; the remainder waits for an admin.';
 
 create function private.settle_deleted_account() returns trigger
   language plpgsql
-  security definer -- moves money of the account that is being deleted
+  security definer -- moves money of an account that is being deleted
   set search_path = ''
 as $$
 declare
@@ -66,7 +62,7 @@ declare
   wallet record;
   part numeric;
 begin
-  -- Whoever pays, refunds or buys locks the account first, and so waits.
+  -- Payments, refunds and purchases lock the account first, so they wait for this.
   for wallet in
     select wallets.id, wallets.identity_id, wallets.balance
     from public.wallets
@@ -90,8 +86,7 @@ begin
   return null;
 end
 $$;
-comment on function private.settle_deleted_account is
-  'Empties the wallets of an account that is deleted, as its owner chose when asking for that.';
+comment on function private.settle_deleted_account is 'Empties the wallets as the owner chose.';
 
 create trigger accounts_leave_no_money
   after update of status on public.accounts
@@ -110,12 +105,10 @@ as $$
       name = null, phone = null, email = null
   where wallet_payouts.id = payout_id
 $$;
-comment on function private.end_payout is
-  'Money of a deleted account is where it belongs: whose it was is forgotten.';
 
 create function private.lock_payouts(account_id uuid) returns void
   language plpgsql
-  security definer -- locks what is owed to people who are gone
+  security definer -- locks money of deleted accounts
   set search_path = ''
 as $$
 begin
@@ -124,13 +117,12 @@ begin
 end
 $$;
 comment on function private.lock_payouts is
-  'Locks all that is owed to a deleted account: what a provider says of one payment may change what belongs '
-  'to another.';
+  'Locks all of them, because a report about one payment may change another payout.';
 
 create function private.return_payouts(payment public.payments, identity_id uuid, amount numeric)
   returns void
   language plpgsql
-  security definer -- moves money that is owed; its caller has locked the invoice
+  security definer -- moves owed money; its caller has locked the invoice
   set search_path = ''
 as $$
 declare
@@ -168,12 +160,11 @@ begin
 end
 $$;
 comment on function private.return_payouts is
-  'The provider has paid money back by itself: as much of what waits to be paid out to a deleted account '
-  'is owed no more, what belongs to this payment first. It goes by the wallet, which pays the refund.';
+  'Reduces what is owed after a refund by the provider itself, this payment''s payout first.';
 
 create function private.decide_payout(payout public.wallet_payouts, state text, note text) returns void
   language plpgsql
-  security definer -- moves money that is owed, for an admin
+  security definer -- moves owed money, for an admin
   set search_path = ''
 as $$
 declare
@@ -184,5 +175,3 @@ begin
   perform private.end_payout(payout.id, state, note);
 end
 $$;
-comment on function private.decide_payout is
-  'Money of a deleted account, whose row is open and locked, was paid out by hand or is written off.';

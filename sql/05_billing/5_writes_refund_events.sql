@@ -1,6 +1,3 @@
--- What became of a refund at the provider, and what follows from it. How one is asked for, and what is
--- answered to that: 5_writes_refund_requests.sql.
-
 create function private.reject_refund(refund_id uuid) returns void
   language plpgsql
   security definer -- releases held money; the invoice is locked
@@ -20,7 +17,7 @@ begin
   select * into invoice from public.invoices where invoices.id = refund.invoice_id;
   perform private.lock_payouts(invoice.account_id);
   select * into payment from public.payments where payments.id = refund.payment_id;
-  -- Of a deleted account: an admin pays it out.
+  -- If the account is deleted, an admin pays the amount out.
   update public.wallet_payouts set state = 'open' where wallet_payouts.id = refund.id;
   if not found and private.went_to_wallet(invoice, payment) then
     perform private.move_money(
@@ -33,8 +30,7 @@ begin
 end
 $$;
 comment on function private.reject_refund is
-  'The provider rejected a refund: what was held is released, or waits for an admin where the account is '
-  'deleted, and an alarm is raised.';
+  'Releases held money, or leaves it to an admin if the account is deleted, and raises an alarm.';
 
 create function private.note_unmatched_refund(answer jsonb) returns void
   language plpgsql
@@ -49,12 +45,10 @@ begin
   perform private.raise_alarm('refund_unmatched', answer ->> 'refundRef', answer);
 end
 $$;
-comment on function private.note_unmatched_refund is
-  'Notes a refund that the provider has made and that cannot be booked yet, and raises an alarm.';
 
 create function private.end_unmatched_refund(provider text, refund_ref text, note text) returns void
   language plpgsql
-  security definer -- writes closed tables, for whoever takes in the word of a provider
+  security definer
   set search_path = ''
 as $$
 begin
@@ -66,13 +60,10 @@ begin
     and alarms.settled_at is null;
 end
 $$;
-comment on function private.end_unmatched_refund is
-  'A refund that was noted as unmatched is booked, or failed at the provider after all: its alarm is '
-  'settled.';
 
 create function private.record_refund(payment public.payments, answer jsonb) returns uuid
   language plpgsql
-  security definer -- records a refund that was made at the provider; the invoice is locked
+  security definer -- records a refund made at the provider; the invoice is locked
   set search_path = ''
 as $$
 declare
@@ -86,13 +77,13 @@ begin
   return made;
 end
 $$;
-comment on function private.record_refund is 'Records a refund that nobody here asked for.';
+comment on function private.record_refund is 'Records a refund that the provider made by itself.';
 
 create function private.book_unheld_refund(
   refund_id uuid, payment public.payments, answer jsonb
 ) returns text
   language plpgsql
-  security definer -- books what the provider has paid back; the invoice is locked
+  security definer -- books a refund of the provider; the invoice is locked
   set search_path = ''
 as $$
 declare
@@ -124,9 +115,8 @@ begin
 end
 $$;
 comment on function private.book_unheld_refund is
-  'Books what the provider has paid back though nothing is held for it: nobody here asked for it, or it '
-  'was taken as rejected. An alarm where there is no room for it, or the wallet that got the money, '
-  'with what waits to be paid out to a deleted account, holds less by now.';
+  'Books a refund for which no money is held: not requested here, or believed rejected. One that '
+  'exceeds what can be refunded is stored as unmatched, with an alarm.';
 
 create function private.take_refund_word(
   refund public.refunds, payment public.payments, answer jsonb
@@ -161,12 +151,11 @@ begin
 end
 $$;
 comment on function private.take_refund_word is
-  'What the provider says of a refund, in whatever state that is by now: its last word is booked or an '
-  'alarm (docs/contract/billing.md has the table).';
+  'Applies the latest report, whatever state the refund is in (docs/contract/billing.md).';
 
 create function private.book_unmatched_refunds(payment public.payments) returns void
   language plpgsql
-  security definer -- reads a closed table, for whoever has made room
+  security definer
   set search_path = ''
 as $$
 declare
@@ -182,8 +171,6 @@ begin
   end loop;
 end
 $$;
-comment on function private.book_unmatched_refunds is
-  'Books the refunds that a provider reported of a payment while there was no room for them.';
 
 create function private.find_refund(payment public.payments, answer jsonb) returns public.refunds
   language plpgsql
@@ -212,8 +199,7 @@ begin
 end
 $$;
 comment on function private.find_refund is
-  'The refund that the provider means: by its id, by ours, or where it names neither by a request '
-  'of ours that has no answer.';
+  'By the provider''s id, by ours, or else the oldest unanswered request for this amount.';
 
 create function private.apply_refund_answer(
   answer jsonb, reported_amount text default null, reported_currency text default null
@@ -231,12 +217,12 @@ begin
     and payments.provider_ref = answer ->> 'chargeRef';
   if payment.id is not null then
     perform private.lock_invoice(payment.invoice_id);
-    -- It may have been captured while the lock was waited for.
+    -- The payment may have been captured while this waited for the lock.
     select * into payment from public.payments where payments.id = payment.id;
     refund := private.find_refund(payment, answer);
   end if;
   if answer ->> 'status' = 'failed' then
-    -- The provider's last word counts, also where the first was that it had paid back.
+    -- The provider's latest report is applied, even if it reported a refund before.
     perform private.end_unmatched_refund(
       answer ->> 'provider', answer ->> 'refundRef', 'it failed');
   end if;
@@ -265,8 +251,7 @@ begin
 end
 $$;
 comment on function private.apply_refund_answer is
-  'Compares what the provider answered about a refund with what was requested and reported, and '
-  'books or rejects it.';
+  'Compares the provider''s answer with request and report, and books or rejects the refund.';
 
 create function private.receive_refund(
   provider text, event_key text, kind text, payload_sha256 text default null,
@@ -274,7 +259,7 @@ create function private.receive_refund(
   reported_currency text default null
 ) returns json
   language plpgsql
-  security definer -- the webhook and the job: for nobody in particular
+  security definer -- the webhook and the job have no caller
   set search_path = ''
 as $$
 declare
@@ -300,12 +285,10 @@ begin
   return private.event_answer(result);
 end
 $$;
-comment on function private.receive_refund is
-  'Takes in what became of a refund, as the provider answered when asked for it and its charge.';
 
 create function private.on_refund_state() returns trigger
   language plpgsql
-  security definer -- settles alarms, for whoever takes in the word of a provider
+  security definer -- settles alarms, for functions that apply a provider's answer
   set search_path = ''
 as $$
 begin
@@ -321,8 +304,7 @@ begin
 end
 $$;
 comment on function private.on_refund_state is
-  'Once it is known what became of a refund, the alarms that asked that are settled, and it is no longer '
-  'unmatched.';
+  'Settles the alarms about a refund once its outcome is known, and deletes its unmatched row.';
 
 create trigger refunds_settle_their_alarms
   after update of state on public.refunds

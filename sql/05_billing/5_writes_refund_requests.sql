@@ -1,17 +1,13 @@
--- A refund is asked of the provider: what it answers to that, and what its silence means. What it reports
--- by itself, or when it is asked what became of one: 5_writes_refund_events.sql.
-
 create function private.refund_repeats_for() returns interval
   language sql
   immutable
   return interval '23 hours';
 comment on function private.refund_repeats_for is
-  'For how long a request for a refund may be repeated: Tap knows a reference again for 24 hours, and by '
-  'then has reported what it did.';
+  'Tap recognises a reference for 24 hours, and has reported the refund by then.';
 
 create function private.begin_refund(refund_id uuid) returns json
   language plpgsql
-  security definer -- writes a refund that is about to be asked for
+  security definer -- writes a refund before it is requested
   set search_path = ''
 as $$
 declare
@@ -30,15 +26,14 @@ begin
 end
 $$;
 comment on function private.begin_refund is
-  'What a provider needs to make a refund, whether it was asked for that before, and so long ago that it '
-  'would take it for another one; null where it is requested no more. First, in a transaction of its '
-  'own: the answer may get lost.';
+  'The data of the request, whether it was requested before, and whether too long ago; null if no '
+  'longer wanted. Committed before the request, because the answer may get lost.';
 
 create function private.refund_answered(
   refund_id uuid, provider_ref text, status text
 ) returns json
   language plpgsql
-  security definer -- writes what the provider answered to our request
+  security definer
   set search_path = ''
 as $$
 declare
@@ -54,7 +49,7 @@ begin
     where known.payment_id = refund.payment_id
       and known.provider_ref = refund_answered.provider_ref
   ) then
-    -- That refund was reported before and is booked: this request is released.
+    -- That refund is already booked, so the money held for this request is released.
     perform private.raise_alarm('refund_mismatch', refund_id::text,
       jsonb_build_object('refundRef', provider_ref, 'status', status));
     perform private.reject_refund(refund_id);
@@ -71,13 +66,11 @@ begin
   return private.refund_answer(refund_id);
 end
 $$;
-comment on function private.refund_answered is
-  'What the provider answered when a refund was requested.';
 
 create function private.refund_declined(refund_id uuid, repeated boolean, listed boolean)
   returns json
   language plpgsql
-  security definer -- writes what the provider answered to our request
+  security definer
   set search_path = ''
 as $$
 declare
@@ -91,7 +84,7 @@ begin
   if not repeated or listed then
     perform private.reject_refund(refund.id);
   elsif refund.id is not null and refund.declined_at is null then
-    -- It may say no because it has done it: there is nothing left to refund.
+    -- The provider may refuse because it made the refund already and nothing is left to refund.
     update public.refunds set declined_at = now() where refunds.id = refund.id;
     perform private.raise_alarm('refund_unclear', refund.id::text,
       jsonb_build_object('amount', refund.amount, 'since', refund.sent_at));
@@ -100,13 +93,12 @@ begin
 end
 $$;
 comment on function private.refund_declined is
-  'The provider says no to a request for a refund. To a first one, or where the list of its refunds was '
-  'read and has none, there is none; no to a repetition is no word about the first: that stays requested, '
-  'with an alarm, for a day.';
+  'A refused first request means no refund. A refused repetition says nothing: the refund stays '
+  'requested for a day, with an alarm, unless the provider''s list has none.';
 
 create function private.give_up_refund(refund_id uuid) returns json
   language plpgsql
-  security definer -- writes what the provider never answered
+  security definer
   set search_path = ''
 as $$
 declare
@@ -128,8 +120,8 @@ begin
 end
 $$;
 comment on function private.give_up_refund is
-  'A refund that cannot be asked for any more: one that the provider said no to when it was asked again, '
-  'and has not reported in a day, there is none of; one that it never answered stays, with an alarm.';
+  'Gives up a refund whose repeated request was refused and that was not reported for a day. A '
+  'request that was never answered is kept, with an alarm.';
 
 grant execute on function
   private.begin_refund, private.refund_answered, private.refund_declined, private.give_up_refund

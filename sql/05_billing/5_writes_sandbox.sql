@@ -1,12 +1,10 @@
--- The sandbox: a payment provider of our own for development, as if it were somebody else's.
---
--- Nothing here knows our invoices. The functions refuse to use it where ENVIRONMENT is production.
+-- Our own payment provider for development, which the functions refuse in production.
 
 create function private.sandbox_charge(
   reference text, amount numeric, currency text, title text, return_url text
 ) returns text
   language plpgsql
-  security definer -- writes a closed table
+  security definer
   set search_path = ''
 as $$
 begin
@@ -20,12 +18,11 @@ begin
   );
 end
 $$;
-comment on function private.sandbox_charge is 'A charge at the sandbox, one for each reference.';
 
 create function private.sandbox_look_up(id text, reference text) returns json
   language plpgsql
   stable
-  security definer -- reads a closed table
+  security definer
   set search_path = ''
 as $$
 begin
@@ -47,11 +44,10 @@ begin
   );
 end
 $$;
-comment on function private.sandbox_look_up is 'What became of a charge at the sandbox.';
 
 create function private.sandbox_decide(id text, state text) returns json
   language plpgsql
-  security definer -- writes a closed table
+  security definer
   set search_path = ''
 as $$
 begin
@@ -61,13 +57,11 @@ begin
   return private.sandbox_look_up(sandbox_decide.id, null);
 end
 $$;
-comment on function private.sandbox_decide is
-  'The person pays or fails on the sandbox page. What is paid stays paid.';
 
 create function private.sandbox_refund(charge_id text, reference text, amount numeric)
   returns json
   language plpgsql
-  security definer -- writes a closed table
+  security definer
   set search_path = ''
 as $$
 begin
@@ -77,12 +71,11 @@ begin
   return private.sandbox_refund_look_up(null, sandbox_refund.reference);
 end
 $$;
-comment on function private.sandbox_refund is 'A refund at the sandbox, one for each reference.';
 
 create function private.sandbox_refund_look_up(id text, reference text) returns json
   language plpgsql
   stable
-  security definer -- reads a closed table
+  security definer
   set search_path = ''
 as $$
 begin
@@ -97,7 +90,6 @@ begin
   );
 end
 $$;
-comment on function private.sandbox_refund_look_up is 'What became of a refund at the sandbox.';
 
 grant execute on function
   private.sandbox_charge, private.sandbox_look_up, private.sandbox_decide, private.sandbox_refund,

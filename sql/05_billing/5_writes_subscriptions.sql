@@ -1,31 +1,27 @@
--- Subscriptions: a plan starts, goes on, ends, or is taken back with its invoice.
-
 create function private.lock_plan(identity_id uuid) returns void
   language sql
   set search_path = ''
 as $$
   select pg_advisory_xact_lock(hashtextextended('plan ' || identity_id, 0))
 $$;
-comment on function private.lock_plan is
-  'Plans of an identity change one at a time. Taken after the lock on an invoice or wallet.';
+comment on function private.lock_plan is 'Taken after the lock of an invoice or wallet.';
 
 create function private.add_credits(identity_id uuid, credits integer, invoice_id uuid)
   returns void
   language sql
-  security definer -- called by functions that have checked the right to
+  security definer -- called by functions that have checked the right
   set search_path = ''
 as $$
   insert into public.featured_credits (identity_id, credits, invoice_id)
   select add_credits.identity_id, add_credits.credits, add_credits.invoice_id
   where add_credits.credits > 0
 $$;
-comment on function private.add_credits is 'Adds featured listings.';
 
 create function private.start_plan(
   identity_id uuid, plan_id uuid, pay_with text, invoice_id uuid default null
 ) returns void
   language plpgsql
-  security definer -- writes subscriptions, for functions that have checked the right to
+  security definer -- writes subscriptions, for functions that have checked the right
   set search_path = ''
 as $$
 declare
@@ -60,12 +56,11 @@ begin
     start_plan.identity_id, plan.featured_credits, start_plan.invoice_id);
 end
 $$;
-comment on function private.start_plan is
-  'Adds an interval to the plan that an identity has, or starts another plan now.';
+comment on function private.start_plan is 'Adds an interval, or starts another plan now.';
 
 create function private.end_subscription(subscription_id uuid, status text) returns boolean
   language plpgsql
-  security definer -- writes subscriptions, for functions that have checked the right to
+  security definer -- writes subscriptions, for functions that have checked the right
   set search_path = ''
 as $$
 declare
@@ -87,8 +82,6 @@ begin
   return true;
 end
 $$;
-comment on function private.end_subscription is
-  'Ends a plan and pauses active listings over the quota that is left, newest first.';
 
 create function private.revoke_interval(invoice_id uuid) returns void
   language plpgsql
@@ -112,7 +105,7 @@ begin
   where subscriptions.id = own.subscription_id and subscriptions.status = 'active'
   for update;
   if subscription.id is null then
-    return; -- replaced or ended: nothing of it is left
+    return; -- the plan was replaced or has ended, so nothing is left
   end if;
 
   select count(*) = 0,
@@ -129,19 +122,18 @@ begin
   else
     update public.subscriptions
     set ends_at = subscriptions.ends_at - rest, reminded_at = null,
-        -- Otherwise the wallet would at once be charged again for the renewal just refunded.
+        -- Otherwise the renewal just refunded would be charged to the wallet again.
         renews = subscriptions.renews and not is_last
     where subscriptions.id = subscription.id;
   end if;
 end
 $$;
 comment on function private.revoke_interval is
-  'Takes back what is left of the interval that an invoice paid. Later ones keep their length and '
-  'start that much earlier; the plan ends when nothing of it is left.';
+  'Later intervals keep their length and start earlier; the plan ends if nothing of it is left.';
 
 create function private.revoke_delivery(invoice_id uuid) returns void
   language plpgsql
-  security definer -- writes for functions that refund, holding the invoice
+  security definer -- writes for functions that refund; the invoice is locked
   set search_path = ''
 as $$
 begin
@@ -150,5 +142,3 @@ begin
   where featured_credits.invoice_id = revoke_delivery.invoice_id;
 end
 $$;
-comment on function private.revoke_delivery is
-  'Takes back what is left of what a fully refunded invoice delivered, and nothing else.';

@@ -1,8 +1,6 @@
--- Money moves: the one function that writes the ledger.
-
 create function private.wallet_of(identity_id uuid, part text default 'available') returns uuid
   language plpgsql
-  security definer -- makes a wallet where there is none yet
+  security definer -- adds a missing wallet
   set search_path = ''
 as $$
 declare
@@ -19,8 +17,6 @@ begin
   return wallet_id;
 end
 $$;
-comment on function private.wallet_of is
-  'A part of an identity''s wallet, made if it is missing.';
 
 create function private.system_account(name text) returns uuid
   language sql
@@ -30,7 +26,6 @@ create function private.system_account(name text) returns uuid
 as $$
   select wallets.id from public.wallets where wallets.system_account = system_account.name
 $$;
-comment on function private.system_account is 'The wallet of a system account, by its name.';
 
 create function private.move_money(
   from_wallet uuid, to_wallet uuid, amount numeric,
@@ -38,7 +33,7 @@ create function private.move_money(
   missing_from uuid default null
 ) returns uuid
   language plpgsql
-  security definer -- writes the ledger, for functions that have checked the right to
+  security definer -- writes the ledger, for functions that have checked the right
   set search_path = ''
 as $$
 declare
@@ -48,7 +43,7 @@ begin
   if amount is null or amount <= 0 or amount <> round(amount, 3) then
     perform private.refuse(422, 'amount_out_of_range');
   end if;
-  -- Always in one order, so that no two transfers wait for each other.
+  -- The order is fixed, so that no two transfers wait for each other.
   perform from public.wallets
   where wallets.id in (from_wallet, to_wallet) and wallets.system_account is null
   order by wallets.id
@@ -58,7 +53,7 @@ begin
   if available < amount and missing_from is null then
     perform private.refuse(402, 'wallet_insufficient');
   end if;
-  available := least(available, amount); -- of a system account: all of it
+  available := least(available, amount); -- a system account pays all of it
   insert into public.wallet_transfers (id, kind, source_kind, source_id, invoice_id)
   values (made, move_money.kind, move_money.source_kind, move_money.source_id,
     move_money.invoice_id);
@@ -74,26 +69,4 @@ begin
 end
 $$;
 comment on function private.move_money is
-  'The only way in which money moves: one transfer for each source. 402 wallet_insufficient, '
-  'unless a system account is named that gives what the wallet lacks.';
-
-create function private.adjust_wallet(identity_id uuid, amount numeric, decision_id uuid)
-  returns uuid
-  language plpgsql
-  security definer -- an admin's correction, by SQL or in Studio
-  set search_path = ''
-as $$
-declare
-  wallet_id uuid := private.wallet_of(identity_id);
-  other_side uuid := private.system_account('adjustments');
-begin
-  if amount < 0 then
-    return private.move_money(
-      wallet_id, other_side, -amount, 'adjustment', 'adjustment', decision_id);
-  end if;
-  return private.move_money(
-    other_side, wallet_id, amount, 'adjustment', 'adjustment', decision_id);
-end
-$$;
-comment on function private.adjust_wallet is
-  'An admin''s correction by an amount, once for each decision.';
+  'Nothing else moves money. missing_from is a system account that pays what the wallet lacks.';

@@ -1,8 +1,6 @@
--- An identity that is closed owes nothing, renews nothing, and is not named on its receipts.
-
 create function private.end_plans_of_closed_identity() returns trigger
   language plpgsql
-  security definer -- writes rows of the identity that closes
+  security definer -- writes rows of the identity that is being closed
   set search_path = ''
 as $$
 begin
@@ -13,7 +11,7 @@ begin
 end
 $$;
 comment on function private.end_plans_of_closed_identity is
-  'A closed identity renews no plan and owes nothing.';
+  'Voids the unpaid invoices of a closed identity and stops its plan from being renewed.';
 
 create trigger identities_forget_their_plans
   after update of status on public.identities
@@ -22,7 +20,7 @@ create trigger identities_forget_their_plans
 
 create function private.anonymise_receipts() returns trigger
   language plpgsql
-  security definer -- writes rows of the identity that closes
+  security definer -- writes rows of the identity that is being closed
   set search_path = ''
 as $$
 begin
@@ -33,7 +31,7 @@ begin
 end
 $$;
 comment on function private.anonymise_receipts is
-  'Records of money stay; the name on them does not.';
+  'Removes the name from the receipts of a closed identity, which are kept.';
 
 create trigger identities_are_forgotten_on_receipts
   after update of status on public.identities

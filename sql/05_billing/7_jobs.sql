@@ -1,8 +1,6 @@
--- Jobs about money: what the provider did not report, what ends, and the recount.
-
 create function private.due_payments() returns json
   language sql
-  security definer -- a job: everybody's payments
+  security definer
   set search_path = ''
 as $$
   with due as (
@@ -32,11 +30,10 @@ create function private.give_up_payment(payment_id uuid) returns boolean
 as $$
   select private.fail_payment(give_up_payment.payment_id) = 'failed'
 $$;
-comment on function private.give_up_payment is 'Fails one payment that never had an outcome.';
 
 create function private.give_up_payments() returns bigint
   language sql
-  security definer -- a job: everybody's payments
+  security definer
   set search_path = ''
 as $$
   select private.for_each('give_up_payment', array(
@@ -49,12 +46,11 @@ as $$
   ), true)
 $$;
 comment on function private.give_up_payments is
-  'Job: fails charges that the provider still calls pending, or does not know, after a day. If '
-  'one is captured after all, its webhook still pays the invoice.';
+  'Job: fails charges pending or unknown after a day; a late webhook still pays the invoice.';
 
 create function private.due_refunds() returns json
   language sql
-  security definer -- a job: everybody's refunds
+  security definer
   set search_path = ''
 as $$
   with due as (
@@ -72,8 +68,7 @@ as $$
   )
   select coalesce(json_agg(private.refund_order(taken.id)), '[]') from taken
 $$;
-comment on function private.due_refunds is
-  'Job: refunds without an outcome, to ask the provider about.';
+comment on function private.due_refunds is 'Job: refunds without an outcome, to ask about.';
 
 create function private.expire_invoice(invoice_id uuid) returns boolean
   language plpgsql
@@ -93,11 +88,10 @@ begin
   return true;
 end
 $$;
-comment on function private.expire_invoice is 'Expires one invoice, if it is still unpaid.';
 
 create function private.expire_invoices() returns bigint
   language sql
-  security definer -- a job: everybody's invoices
+  security definer
   set search_path = ''
 as $$
   select private.for_each('expire_invoice', array(
@@ -142,12 +136,10 @@ begin
   return true;
 end
 $$;
-comment on function private.remind_of_plan is
-  'Notifies an owner that a plan ends soon, and issues the invoice that renews it.';
 
 create function private.remind_of_plans() returns bigint
   language sql
-  security definer -- a job: everybody's plans
+  security definer
   set search_path = ''
 as $$
   select private.for_each('remind_of_plan', array(
@@ -162,7 +154,7 @@ as $$
   ), true)
 $$;
 comment on function private.remind_of_plans is
-  'Job: notifies owners three days before a plan ends, and issues the invoice that renews it.';
+  'Job: notifies owners three days before a plan ends, and issues the renewal invoice.';
 
 create function private.renew_plan(subscription_id uuid) returns boolean
   language plpgsql
@@ -181,7 +173,7 @@ begin
   join public.identities on identities.id = subscriptions.identity_id
   join public.accounts on accounts.id = identities.account_id
   where subscriptions.id = renew_plan.subscription_id and subscriptions.status = 'active'
-    -- Until a deletion is carried out or cancelled its money stays where it is.
+    -- While a deletion is requested, the account's money is not touched.
     and accounts.delete_at is null
     and subscriptions.renews and subscriptions.ends_at < now() + interval '1 day';
   if due.identity_id is null then
@@ -191,16 +183,14 @@ begin
     private.issue_plan_invoice(due.identity_id, due.plans, now() + interval '1 day'));
   return true;
 exception
-  when sqlstate 'PT402' then -- the wallet no longer holds enough
+  when sqlstate 'PT402' then -- the wallet does not hold enough by now
     return false;
 end
 $$;
-comment on function private.renew_plan is
-  'Renews one plan from the wallet, if that still holds enough.';
 
 create function private.renew_plans() returns bigint
   language sql
-  security definer -- a job: everybody's plans
+  security definer
   set search_path = ''
 as $$
   select private.for_each('renew_plan', array(
@@ -221,7 +211,7 @@ as $$
   ), true)
 $$;
 comment on function private.renew_plans is
-  'Job: renews plans from the wallet in the day before they end, where it holds enough.';
+  'Job: renews plans from the wallet on their last day if it holds enough.';
 
 create function private.downgrade_plan(subscription_id uuid) returns boolean
   language sql
@@ -229,11 +219,10 @@ create function private.downgrade_plan(subscription_id uuid) returns boolean
 as $$
   select private.end_subscription(downgrade_plan.subscription_id, 'expired')
 $$;
-comment on function private.downgrade_plan is 'Ends one plan whose time is over.';
 
 create function private.downgrade_plans() returns bigint
   language sql
-  security definer -- a job: everybody's plans
+  security definer
   set search_path = ''
 as $$
   select private.for_each('downgrade_plan', array(
@@ -249,7 +238,7 @@ comment on function private.downgrade_plans is
 
 create function private.recount_wallets() returns bigint
   language plpgsql
-  security definer -- a job: everybody's wallets
+  security definer
   set search_path = ''
 as $$
 declare
@@ -286,7 +275,7 @@ begin
     last := counted.id;
     done := done + 1;
   end loop;
-  -- After the last wallet it starts over.
+  -- After the last wallet the recount starts over.
   update private.recounts
   set last_wallet_id = case when done = 2000 then last
     else '00000000-0000-0000-0000-000000000000' end
@@ -295,8 +284,7 @@ begin
 end
 $$;
 comment on function private.recount_wallets is
-  'Job: compares wallets with their entries, and what is held with the refunds under way, 2,000 at a '
-  'time, and raises an alarm for each that differs.';
+  'Job: compares 2,000 wallets with their entries and refunds; an alarm for each difference.';
 
 create function private.forget_payout(payout_id uuid) returns boolean
   language plpgsql
@@ -319,12 +307,10 @@ begin
   return true;
 end
 $$;
-comment on function private.forget_payout is
-  'Forgets whose money of a deleted account it is, and raises an alarm: nobody has decided about it.';
 
 create function private.forget_payouts() returns bigint
   language sql
-  security definer -- a job: everybody's money
+  security definer
   set search_path = ''
 as $$
   select private.for_each('forget_payout', array(
@@ -338,11 +324,11 @@ as $$
   ))
 $$;
 comment on function private.forget_payouts is
-  'Job: forgets who is owed money of an account that was deleted 180 days ago; it stays to be decided.';
+  'Job: removes the person''s data from payouts after 180 days; an admin can still decide.';
 
 create function private.purge_void_lines() returns bigint
   language sql
-  security definer -- deletes lines of everybody's invoices, for a job
+  security definer
   set search_path = ''
 as $$
   with gone as (
@@ -360,8 +346,7 @@ as $$
   select count(*) from gone
 $$;
 comment on function private.purge_void_lines is
-  'Job: deletes what invoices were for that were void and a year old. Their numbers stay, so that '
-  'none is missing; what is paid for one all the same goes to the wallet.';
+  'Job: deletes lines of void invoices after a year; a later payment goes to the wallet.';
 
 grant execute on function
   private.due_payments, private.give_up_payments, private.due_refunds, private.expire_invoices,

@@ -1,8 +1,4 @@
--- Properties: listings for sale, rent and exchange, as their owners write them.
---
--- Clients write through functions only. Who sees a listing is in 2_rules_visibility.sql, what a
--- field may hold in 2_rules_fields.sql, what publishing asks in 2_rules_publishing.sql, and what
--- can be done in which state in 2_rules_states.sql.
+-- Clients write only through functions.
 
 create sequence private.property_ref_no start 100001;
 
@@ -31,7 +27,7 @@ create table public.properties (
   description_en text
     constraint properties_description_en_length check (char_length(description_en) <= 4000),
 
-  -- The checks of private.kwd, spelt out: a domain refuses a value before a trigger can say why.
+  -- Repeats private.kwd, because a domain refuses a value before a trigger can give the reason.
   price numeric constraint properties_price_is_in_dinars_with_three_decimals
     check (price between 0 and 99999999999.999 and price = round(price, 3)),
   is_negotiable boolean not null default false,
@@ -156,75 +152,46 @@ create table public.properties (
   constraint properties_deleted_say_when check ((status = 'deleted') = (deleted_at is not null))
 );
 
-comment on table public.properties is
-  'A listing for sale, rent or exchange. Cleaned by private.purge_deleted_listings.';
-comment on column public.properties.ref_no is
-  'The number that people read out, shown as KW-104233.';
-comment on column public.properties.owner_identity_id is
-  'The identity that offers it; never changes.';
-comment on column public.properties.type is 'SALE, RENT or EXCHANGE; fixed once published.';
-comment on column public.properties.status is
-  'Its state; 2_rules_states.sql has the ways from one to another.';
-comment on column public.properties.status_reason is
-  'Why it was rejected or suspended, for the owner.';
-comment on column public.properties.suspended_from is
-  'The state that it returns to after a suspension.';
-comment on column public.properties.price is 'KWD, for RENT a month''s; null is undisclosed.';
-comment on column public.properties.property_income is
-  'KWD a month; 0 is a real value, null is unknown.';
-comment on column public.properties.request_year is 'EXCHANGE: comparison year of the طلب row.';
-comment on column public.properties.required_year is 'EXCHANGE: comparison year of the مع row.';
-comment on column public.properties.wanted_kinds is 'EXCHANGE: kinds wanted in return.';
+comment on table public.properties is 'Listings. Cleaned by private.purge_deleted_listings.';
+comment on column public.properties.ref_no is '104233 is shown to people as KW-104233.';
+comment on column public.properties.owner_identity_id is 'Its owner, which never changes.';
+comment on column public.properties.status is '2_rules_states.sql has the allowed changes.';
+comment on column public.properties.status_reason is 'Why it was rejected or suspended.';
+comment on column public.properties.suspended_from is 'The state after its suspension.';
+comment on column public.properties.price is 'In KWD, per month for RENT; null if undisclosed.';
+comment on column public.properties.property_income is 'In KWD per month; 0 is a real value.';
+comment on column public.properties.request_year is 'EXCHANGE: the year of the طلب (request) row.';
 comment on column public.properties.wanted_area_ids is 'EXCHANGE: areas wanted in return.';
-comment on column public.properties.rent_conditions is 'RENT: [{code, textAr}].';
 comment on column public.properties.additional_expenses is
   'RENT: [{code, labelAr, amount, period}].';
-comment on column public.properties.area_m2 is
-  'What searches compare: the plot, else the built area.';
+comment on column public.properties.area_m2 is 'The area of the plot, else the built area.';
 comment on column public.properties.floor_no is '0 is the ground floor.';
-comment on column public.properties.is_direct is
-  'From the owner without a broker; individuals only.';
-comment on column public.properties.block is 'قطعة.';
-comment on column public.properties.paci_no is 'Civil number of the address (PACI), 8 digits.';
-comment on column public.properties.lat is 'Degrees north, as given; others see shown_lat.';
-comment on column public.properties.lng is 'Degrees east, as given; others see shown_lng.';
+comment on column public.properties.is_direct is 'Without a broker; for individuals only.';
+comment on column public.properties.block is 'The block of the address (قطعة).';
+comment on column public.properties.paci_no is 'The civil number of the address (PACI), 8 digits.';
+comment on column public.properties.lat is 'Degrees north, as entered; other people see shown_lat.';
+comment on column public.properties.lng is 'Degrees east, as entered; other people see shown_lng.';
 comment on column public.properties.shown_lat is
-  'What others see and search by: on a grid of about 250 m unless the precision is exact.';
-comment on column public.properties.shown_lng is 'As shown_lat.';
+  'The latitude for others and searches: on a grid of about 250 m unless the owner chose exact.';
 comment on column public.properties.version is 'Grows with every change by the owner (If-Match).';
 comment on column public.properties.pictures_version is
-  'Grows with every change of pictures that an admin has yet to decide about: version and this '
-  'together are what a decision is about.';
-comment on column public.properties.published_at is 'First publishing; renewing does not move it.';
-comment on column public.properties.confirmed_at is
-  'When the owner last confirmed that it is available.';
-comment on column public.properties.paused_at is
-  'From then on the time until expires_at stands still.';
+  'Grows with changes of waiting pictures; an admin''s decision is about its sum with version.';
+comment on column public.properties.published_at is 'The first time; renewing does not change it.';
+comment on column public.properties.confirmed_at is 'When the owner last confirmed it.';
+comment on column public.properties.paused_at is 'While paused, the time to expires_at stops.';
 comment on column public.properties.pause_reason is
-  'unproven_past: its owner has only now proven the email under which it was published; null where '
-  'its owner or a plan''s quota paused it.';
-comment on column public.properties.closed_at is 'When it was sold, rented or exchanged.';
-comment on column public.properties.deleted_at is
-  'The row of a deleted listing stays for the records.';
-comment on column public.properties.pending_changes is
-  'Changes by the owner that an admin has yet to approve; the old version stays visible.';
-comment on column public.properties.listed is
-  'Everybody sees it: active, and so are its owner''s identity and account. Set by triggers.';
-comment on column public.properties.owner_type is 'Type of the owner identity, copied by triggers.';
-comment on column public.properties.owner_verified is
-  'Whether the owner is a verified organisation, copied by triggers.';
-comment on column public.properties.owner_active is
-  'Whether the owner''s identity and account are in order, copied by triggers.';
-comment on column public.properties.auction_starts_at is 'Copied from auctions by a trigger.';
-comment on column public.properties.auction_ends_at is 'Copied from auctions by a trigger.';
+  'unproven_past: published before the email was proven; null if the owner or the quota paused it.';
+comment on column public.properties.deleted_at is 'The row is kept for 90 days after this.';
+comment on column public.properties.pending_changes is 'Changes that wait for an admin.';
+comment on column public.properties.listed is 'Active, and its identity and account may act.';
+comment on column public.properties.owner_type is 'Copied from the owner by triggers.';
+comment on column public.properties.owner_verified is 'Copied from the owner by triggers.';
+comment on column public.properties.owner_active is 'Copied: whether identity and account may act.';
 comment on column public.properties.unlisted_since is
-  'Since when a published listing is not listed; null while it is.';
+  'Since when a published listing is not listed; null while it is listed.';
 comment on column public.properties.unlisted_for is
-  'How long it was not listed since its first publishing, but for the time that goes on.';
-comment on column public.properties.drop_pct is
-  'By how many percent the price is below the lowest of the 30 days before; set by a trigger.';
-comment on column public.properties.drop_until is
-  'Until when the listing is a deal because of drop_pct.';
+  'The time unlisted since the first publishing, without that since unlisted_since.';
+comment on column public.properties.drop_until is 'When the deal ends.';
 
 create index properties_owner_idx
   on public.properties (owner_identity_id, created_at desc, id desc);
@@ -235,7 +202,7 @@ create index properties_drafts_idx on public.properties (owner_identity_id)
 create index properties_area_idx on public.properties (governorate_id, area_id);
 create index properties_deleted_idx on public.properties (deleted_at) where status = 'deleted';
 create index properties_expires_idx on public.properties (expires_at) where status = 'active';
--- For similar listings: same type and kind, near in place and price.
+-- Finds similar listings: of the same type and kind, near in place and price.
 create index properties_similar_idx
   on public.properties (type, kind, area_id, (coalesce(price, -1))) where listed;
 
@@ -247,11 +214,9 @@ create table public.price_history (
   unlisted_for interval not null default '0'
 );
 comment on table public.price_history is
-  'Every price a listing has had since its first publishing. Written by a trigger, never changed. '
-  'Cleaned by private.record_price, and goes with the listing.';
-comment on column public.price_history.price is 'KWD from then on; null is undisclosed.';
-comment on column public.price_history.unlisted_for is
-  'How long its listing had not been listed by then since its first publishing.';
+  'Prices since the first publishing; rows never change. Cleaned by private.record_price.';
+comment on column public.price_history.price is 'In KWD from then on; null if undisclosed.';
+comment on column public.price_history.unlisted_for is 'The listing''s unlisted_for at that time.';
 create index price_history_property_idx
   on public.price_history (property_id, changed_at desc, id desc);
 
@@ -265,17 +230,17 @@ create table public.auctions (
   constraint auctions_window_is_forward check (ends_at > starts_at),
   constraint auctions_min_increment_is_positive check (min_increment > 0)
 );
-comment on table public.auctions is
-  'The auction window of a listing for sale. Goes with the listing.';
-comment on column public.auctions.start_price is 'Lowest first bid, KWD.';
-comment on column public.auctions.min_increment is 'Least step between bids, KWD.';
+comment on table public.auctions is 'Windows of listings for sale. Deleted with the listing.';
+comment on column public.auctions.start_price is 'The lowest first bid in KWD.';
+comment on column public.auctions.min_increment is 'The smallest step between bids in KWD.';
 
 alter table public.properties enable row level security;
 alter table public.price_history enable row level security;
 alter table public.auctions enable row level security;
 revoke all on public.properties, public.price_history, public.auctions from anon, authenticated;
 grant select on public.properties, public.price_history, public.auctions to authenticated;
--- Nobody changes what a price was: triggers write it with their owner's rights.
+grant select on public.properties to acting; -- its policy: 07_favorites/2_rules.sql
+-- No role may change past prices: triggers write them with their owner's rights.
 revoke insert, update, delete, truncate on public.price_history from service_role;
 
 -- Other people read listings through functions that choose the columns (3_records.sql).

@@ -1,5 +1,3 @@
--- Who is interested in a listing: leads and views; how many saw and saved it.
-
 create table public.leads (
   id uuid primary key default gen_random_uuid(),
   property_id uuid not null references public.properties (id) on delete cascade,
@@ -10,11 +8,8 @@ create table public.leads (
   day date not null default (now() at time zone 'Asia/Kuwait')::date,
   constraint leads_once_a_day_key unique (property_id, identity_id, kind, day)
 );
-comment on table public.leads is
-  'Somebody asked for the contact of a listing. Cleaned by private.purge_leads.';
-comment on column public.leads.owner_identity_id is 'The owner whose contact was asked for.';
-comment on column public.leads.identity_id is 'Who asked.';
-comment on column public.leads.day is 'The day in Kuwait: who asks twice a day is one lead.';
+comment on table public.leads is 'Requests for contact. Cleaned by private.purge_leads.';
+comment on column public.leads.day is 'The day in Kuwait; two requests on one day are one lead.';
 create index leads_owner_idx on public.leads (owner_identity_id, created_at desc, id desc);
 create index leads_created_at_idx on public.leads (created_at);
 create index leads_identity_idx on public.leads (identity_id, owner_identity_id);
@@ -28,7 +23,7 @@ create policy "leads are seen by both sides" on public.leads for select to authe
     or identity_id = (select private.identity_id())
   );
 
--- Without foreign keys: checking them would lock and so rewrite the listing at every view.
+-- No foreign keys, because checking them would lock, and so rewrite, the listing at every view.
 create table private.property_views (
   property_id uuid not null,
   identity_id uuid not null,
@@ -36,10 +31,7 @@ create table private.property_views (
   counted boolean not null default false,
   primary key (property_id, identity_id, day)
 );
-comment on table private.property_views is
-  'Who looked at a listing on a day; kept for two days. Guests are not counted. Cleaned by '
-  'private.purge_views.';
-comment on column private.property_views.day is 'The day in Kuwait.';
+comment on table private.property_views is 'Signed-in viewers. Cleaned by private.purge_views.';
 comment on column private.property_views.counted is 'Whether property_counters.views includes it.';
 create index property_views_uncounted_idx on private.property_views (property_id)
   where not counted;
@@ -47,18 +39,12 @@ create index property_views_day_idx on private.property_views (day);
 alter table private.property_views enable row level security;
 create policy "nobody but functions of their owner" on private.property_views using (false);
 
--- Not in the row of the listing, which is wide: each count would write all of it anew, with what its
--- constraints and generated columns cost.
+-- A table of its own, because counting in properties would rewrite the listing's wide row.
 create table private.property_counters (
   property_id uuid primary key references public.properties (id) on delete cascade,
   views bigint not null default 0,
   favorites bigint not null default 0
 ) with (fillfactor = 70); -- room for the counters to change in place
-comment on table private.property_counters is
-  'How often a listing was seen and saved; one without a row never was. Goes with the listing.';
-comment on column private.property_counters.views is
-  'The different viewers of each day, summed; added up by a job.';
-comment on column private.property_counters.favorites is
-  'How many identities have saved it; kept by a trigger of favorites.';
+comment on table private.property_counters is 'Views and favorites. Deleted with the listing.';
 alter table private.property_counters enable row level security;
 create policy "nobody but functions of their owner" on private.property_counters using (false);

@@ -1,11 +1,8 @@
--- When an auction can be set, changed or removed. There is no bidding yet.
---
--- A window begins in the future, lasts at least an hour and ends within 90 days. Until it begins it
--- can be changed or removed; from then on it stands, and once it is over another one can follow.
+-- There is no bidding yet. A window can be changed or removed until it begins.
 
 create function private.copy_auction_window() returns trigger
   language plpgsql
-  security definer -- writes columns that nobody may write
+  security definer -- writes columns that no role may write
   set search_path = ''
 as $$
 begin
@@ -38,6 +35,3 @@ begin
   return property;
 end
 $$;
-comment on function private.lock_property_for_auction is
-  'An own listing, locked, whose auction can be set or removed now. 404 property_not_found, 422 '
-  'field_not_for_type, 409 property_state_conflict, also while the auction runs.';

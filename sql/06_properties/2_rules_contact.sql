@@ -1,14 +1,10 @@
--- How the owner of a listing can be reached: what was chosen, and which numbers there are to give. An
--- active one can always be answered; who loses the number that it was for is reached by chat.
-
--- A body of the SQL standard without a search_path, so that reads inline it: called, it would be half of
--- what a record costs.
+-- No search_path, so that it is inlined: calling it would be half the cost of a record.
 create function private.numbers_of(identity_id uuid) returns table (phone text, whatsapp text)
   language sql
   stable
   rows 1
 begin atomic
-  -- A person's number only if their settings allow it; an organisation's is public.
+  -- A person's number is shown only if their settings allow it; an organisation's number is public.
   select coalesce(organisations.phone, own.phone),
     coalesce(organisations.whatsapp, organisations.phone, own.phone)
   from public.identities
@@ -18,9 +14,6 @@ begin atomic
     on own.id = identities.account_id and account_settings.show_phone is not false
   where identities.id = numbers_of.identity_id;
 end;
-comment on function private.numbers_of is
-  'The numbers at which an identity is reached by phone and by WhatsApp; null where there is none to '
-  'give.';
 
 create function private.contact_of(
   property public.properties, out phone text, out whatsapp text, out ways text[],
@@ -28,7 +21,7 @@ create function private.contact_of(
 )
   language plpgsql
   stable
-  security definer -- reads numbers of others, for one listing at a time
+  security definer -- reads other people's numbers, for one listing at a time
   set search_path = ''
 as $$
 begin
@@ -46,8 +39,8 @@ begin
 end
 $$;
 comment on function private.contact_of is
-  'The numbers of a listing''s owner, whatever was chosen; the ways of contact that were chosen and '
-  'are open, and those for which there is no number.';
+  'How a listing''s owner can be contacted: the numbers, the chosen ways that are possible, and '
+  'the chosen ways that lack a number.';
 
 create function private.check_reachable(property public.properties) returns void
   language plpgsql
@@ -65,11 +58,8 @@ begin
   end if;
 end
 $$;
-comment on function private.check_reachable is
-  '422 contact_missing where nothing is left to reach the owner by, with the kinds that were chosen '
-  'and have no number.';
 
-create function private.tell_of_chat(identity_id uuid, ref_nos bigint[]) returns void
+create function private.notify_of_chat(identity_id uuid, ref_nos bigint[]) returns void
   language plpgsql
   security definer -- notifies the account behind an identity
   set search_path = ''
@@ -91,11 +81,9 @@ begin
     'bodyEn', format(
       'There is no number to give any more, so we switched chat on for whoever is interested: %s',
       array_to_string(listings, ', ') || more)))
-  from public.identities where identities.id = tell_of_chat.identity_id;
+  from public.identities where identities.id = notify_of_chat.identity_id;
 end
 $$;
-comment on function private.tell_of_chat is
-  'Tells the owner of these listings, in one notification, that chat was switched on.';
 
 create function private.keep_reachable() returns trigger
   language plpgsql
@@ -108,24 +96,27 @@ begin
         'Nobody could reach the owner: there is no number to give, so allow_chat stays on.');
     end if;
     new.allow_chat := true;
-    perform private.tell_of_chat(new.owner_identity_id, array[new.ref_no]);
+    perform private.notify_of_chat(new.owner_identity_id, array[new.ref_no]);
   end if;
   return new;
 end
 $$;
 comment on function private.keep_reachable is
-  'Switches chat on for a listing that becomes active and has no other way of contact: no review '
-  'fails for it. Owners are refused before (private.check_reachable).';
+  'Switches chat on if a listing becomes active without another way; owners are refused earlier.';
 
 create trigger properties_can_be_answered_on_insert
   before insert on public.properties
   for each row when (new.status = 'active' and not new.allow_chat)
   execute function private.keep_reachable();
 comment on trigger properties_can_be_answered_on_insert on public.properties is
-  'After properties_abide_by_their_state_on_insert, by its name: that may change the status.';
+  'Runs after properties_abide_by_their_state_on_insert, by its name: that may change the status.';
 create trigger properties_can_be_answered
   before update of status, allow_call, allow_whatsapp, allow_chat on public.properties
-  for each row when (new.status = 'active' and not new.allow_chat)
+  for each row when (
+    new.status = 'active' and not new.allow_chat
+    and (old.status, old.allow_call, old.allow_whatsapp, old.allow_chat)
+      is distinct from (new.status, new.allow_call, new.allow_whatsapp, new.allow_chat)
+  )
   execute function private.keep_reachable();
 comment on trigger properties_can_be_answered on public.properties is
-  'After properties_abide_by_their_state, by its name: that may change the status.';
+  'Runs after properties_abide_by_their_state, because of its name: that may change the status.';

@@ -1,15 +1,13 @@
--- What a deal is: the history of prices, and the price drops in it. Nobody enters any of this.
-
-create function private.price_history_kept() returns interval
+create function private.price_history_stored() returns interval
   language sql
   immutable
   return interval '2 years';
-comment on function private.price_history_kept is
-  'For how long the prices of a listing are kept, and the one that it had before.';
+comment on function private.price_history_stored is
+  'How long prices are stored, besides the price that applied when that time began.';
 
 create function private.record_price() returns trigger
   language plpgsql
-  security definer -- writes a table that nobody may write
+  security definer
   set search_path = ''
 as $$
 declare
@@ -35,31 +33,38 @@ begin
     insert into public.price_history (property_id, price, unlisted_for)
     values (new.id, new.price,
       new.unlisted_for + coalesce(now() - new.unlisted_since, interval '0'));
-    -- Only here does a history grow, so here it forgets; the price at the beginning stays.
+    -- A history grows only here. The price that applied when the stored time began is kept.
     delete from public.price_history
     where price_history.property_id = new.id
       and price_history.changed_at
-        < private.price_since(new.id, now() - private.price_history_kept());
+        < private.price_since(new.id, now() - private.price_history_stored());
   end if;
   return null;
 end
 $$;
 comment on function private.record_price is
-  'Records the price at the first publishing, and every other price that a published listing gets: '
-  'of its owner so many a day, then 429 rate_limited for the field price.';
+  'Records every price since the first publishing; too many changes in a day: 429 rate_limited.';
 
--- Drafts and archived listings may have any price: nobody sees it.
-create trigger properties_price_is_recorded
-  after insert or update of price, status, published_at on public.properties
+-- Drafts and archived listings may have any price, because it is not shown.
+create trigger properties_price_is_recorded_on_insert
+  after insert on public.properties
   for each row when (
     new.published_at is not null and new.status in ('active', 'paused', 'expired')
+  )
+  execute function private.record_price();
+create trigger properties_price_is_recorded
+  after update of price, status, published_at on public.properties
+  for each row when (
+    new.published_at is not null and new.status in ('active', 'paused', 'expired')
+    and (old.price, old.status, old.published_at)
+      is distinct from (new.price, new.status, new.published_at)
   )
   execute function private.record_price();
 
 create function private.price_since(property_id uuid, at timestamptz) returns timestamptz
   language plpgsql
   stable
-  security definer -- reads prices of listings of others
+  security definer -- reads prices of other people's listings
   set search_path = ''
 as $$
 begin
@@ -71,12 +76,11 @@ begin
   ), '-infinity');
 end
 $$;
-comment on function private.price_since is
-  'Since when the price had stood that a listing had at a moment.';
+comment on function private.price_since is 'When the price at a given time began; -infinity if unknown.';
 
 create function private.update_deal(property_id uuid) returns void
   language plpgsql
-  security definer -- writes columns that nobody may write
+  security definer -- writes columns that no role may write
   set search_path = ''
 as $$
 declare
@@ -91,8 +95,8 @@ declare
 begin
   select * into property from public.properties where properties.id = update_deal.property_id;
 
-  -- The last drop that no price too low for it stood in the 30 days before. One pass, whatever was
-  -- changed how often: a frame of 30 days would be added up anew for each price.
+  -- The last drop before which no price too low for a deal had applied in 30 days. One pass,
+  -- because a window frame of 30 days would be added up again for each price.
   with stood as (
     select
       price_history.id, price_history.price, price_history.changed_at as since,
@@ -112,7 +116,6 @@ begin
   select max(judged.since) into dropped_at from judged
   where property.type in ('SALE', 'RENT')
     and judged.price < judged.before and judged.since > now() - interval '14 days'
-    -- Who has just come has no price to lower yet.
     and judged.listed_for >= interval '7 days'
     and (judged.low_until > judged.since - interval '30 days') is not true;
 
@@ -120,7 +123,7 @@ begin
   where price_history.property_id = property.id and price_history.changed_at < dropped_at
     and price_history.changed_at
       >= private.price_since(property.id, dropped_at - interval '30 days');
-  -- By more than half no price falls: one of the two was not meant.
+  -- If a price falls by more than half, the old or the new one was a mistake.
   if property.price < lowest * 0.5 then
     dropped_at := null;
     lowest := null;
@@ -135,17 +138,16 @@ begin
 end
 $$;
 comment on function private.update_deal is
-  'A deal is a price that stands 5 to 50 percent under the lowest of the 30 days before it dropped, '
-  'for 14 days after that; the listing had been listed for 7 days by then. Of several such drops the '
-  'last one counts.';
+  'A drop is a deal for 14 days if the price is 5 to 50 percent under the lowest of the 30 days '
+  'before it, and the listing had been listed for 7 days by then. The last such drop counts.';
 
 create function private.on_price_history() returns trigger
   language plpgsql
-  security definer -- writes columns that nobody may write
+  security definer -- writes columns that no role may write
   set search_path = ''
 as $$
 begin
-  -- There is nothing that the very first price could be lower than.
+  -- The first price of a listing cannot be a drop.
   if tg_op <> 'INSERT' or exists (
     select from public.price_history
     where price_history.property_id = new.property_id and price_history.id <> new.id
@@ -155,8 +157,7 @@ begin
   return null;
 end
 $$;
-comment on function private.on_price_history is
-  'A change of the history may make a deal, or end one.';
+comment on function private.on_price_history is 'Updates the deal when the price history changes.';
 
 create trigger price_history_makes_deals
   after insert or update or delete on public.price_history

@@ -1,46 +1,46 @@
--- What an admin may change of listings by hand: 01_base/2_rules_edits.sql.
-
 create function private.on_property_edited() returns trigger
   language plpgsql
-  security definer -- reads the vocabularies, for whoever edits
+  security definer -- reads the vocabularies, whoever edits
   set search_path = ''
 as $$
 declare
   stack text;
+  was jsonb;
+  is_now jsonb;
   unknown text;
 begin
   get diagnostics stack = pg_context;
   if not private.is_by_hand(stack) then
     return new;
   end if;
-  select format('%s is no code of %s', code, vocabulary) into unknown
-  from (values
-    ('kind', array[old.kind], array[new.kind]),
-    ('usage', array[old.usage], array[new.usage]),
-    ('furnished', array[old.furnished], array[new.furnished]),
-    ('plot_position', array[old.plot_position], array[new.plot_position]),
-    ('finishing', array[old.finishing], array[new.finishing]),
-    ('document_type', array[old.document_type], array[new.document_type]),
-    ('amenity', old.amenities, new.amenities),
-    ('location_precision', array[old.location_precision], array[new.location_precision])
-  ) as given (vocabulary, were, are)
-  cross join unnest(given.are) as code
-  where given.were is distinct from given.are and code is not null
-    and not private.is_word(given.vocabulary, code)
+  was := to_jsonb(old);
+  is_now := to_jsonb(new);
+  select format('%s is no code of %s', code, field.vocabulary) into unknown
+  from private.property_fields() as field
+  cross join lateral (select case field.form when 'location' then 'location_precision'
+    else private.column_of(field.name) end) as of_field (name)
+  cross join lateral (select was -> of_field.name, is_now -> of_field.name) as given (before, after)
+  cross join lateral jsonb_array_elements_text(
+    case jsonb_typeof(given.after) when 'array' then given.after
+      else jsonb_build_array(given.after) end) as code
+  where 'by_hand' = any (field.uses) and field.vocabulary not in ('area', 'governorate')
+    and given.before is distinct from given.after and code is not null
+    and not private.is_word(field.vocabulary, code)
   limit 1;
   if unknown is not null then
     perform private.refuse_by_hand(format('Not saved: %s, see vocabularies.', unknown));
   end if;
-  -- Whoever has the listing open writes over nothing that they did not see.
+  -- An owner who has the listing open must not overwrite this change without seeing it.
   new.version := old.version + 1;
   return new;
 end
 $$;
 comment on function private.on_property_edited is
-  'A listing changed by hand has known codes only, and another version.';
+  'Checks the codes of a listing edited by hand and raises its version.';
 
 create trigger properties_edited_are_another_version
   before update on public.properties
   for each row when (session_user <> 'facade')
   execute function private.on_property_edited();
-comment on trigger properties_edited_are_another_version on public.properties is 'In any order.';
+comment on trigger properties_edited_are_another_version on public.properties is
+  'The order among the table''s triggers does not matter.';

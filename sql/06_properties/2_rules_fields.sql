@@ -1,9 +1,10 @@
--- The fields that an owner writes, and what each may hold whatever the others say. The facade
--- checks the same with its schemas; these rules also bind callers of the Data API.
+-- The facade checks the same with its schemas; these rules also bind callers of the Data API.
+-- Functions and triggers that list columns are generated from these rows at loading, because
+-- plpgsql stores the plan of a statement with explicit columns.
 
 create function private.property_fields()
   returns table (
-    name text, form text, vocabulary text, minimum numeric, maximum numeric, moderated boolean
+    name text, form text, vocabulary text, minimum numeric, maximum numeric, uses text[]
   )
   language plpgsql
   stable
@@ -13,49 +14,92 @@ as $$
 begin
   return query
   values
-    ('type', 'type', null, null::numeric, null::numeric, false),
-    ('kind', 'code', 'kind', null, null, false),
-    ('usage', 'code', 'usage', null, null, false),
-    ('titleAr', 'line', null, 5, 120, true),
-    ('titleEn', 'line', null, 5, 120, true),
-    ('descriptionAr', 'text', null, 1, 4000, false),
-    ('descriptionEn', 'text', null, 1, 4000, false),
-    ('price', 'number', null, 0, 99999999999.999, true),
-    ('isNegotiable', 'boolean, false', null, null, null, false),
-    ('propertyIncome', 'number', null, 0, 99999999999.999, false),
-    ('requestYear', 'integer', null, 1950, private.this_year(), false),
-    ('requiredYear', 'integer', null, 1950, private.this_year(), false),
-    ('rentConditions', 'conditions', 'rent_condition', null, 20, false),
-    ('additionalExpenses', 'expenses', 'expense', null, 20, false),
-    ('landAreaM2', 'number', null, 1, 10000000, false),
-    ('builtAreaM2', 'number', null, 1, 10000000, false),
-    ('bedrooms', 'integer', null, 0, 100, false),
-    ('bathrooms', 'integer', null, 0, 100, false),
-    ('floorNo', 'integer', null, -10, 200, false),
-    ('buildingYear', 'integer', null, 1900, private.this_year() + 5, false),
-    ('furnished', 'code', 'furnished', null, null, false),
-    ('plotPosition', 'code', 'plot_position', null, null, false),
-    ('finishing', 'code', 'finishing', null, null, false),
-    ('amenities', 'codes', 'amenity', null, 20, false),
-    ('documentType', 'code', 'document_type', null, null, false),
-    ('isDirect', 'boolean, false', null, null, null, false),
-    ('governorateId', 'code', 'governorate', null, null, true),
-    ('areaId', 'code', 'area', null, null, true),
-    ('block', 'line', null, 1, 30, true),
-    ('street', 'line', null, 1, 120, true),
-    ('building', 'line', null, 1, 60, true),
-    ('paciNo', 'paci', null, null, null, true),
-    ('location', 'location', 'location_precision', null, null, true),
-    ('allowCall', 'boolean, true', null, null, null, false),
-    ('allowWhatsapp', 'boolean, true', null, null, null, false),
-    ('allowChat', 'boolean, true', null, null, null, false),
-    ('wantedKinds', 'codes', 'kind', null, 20, false),
-    ('wantedAreaIds', 'codes', 'area', null, 20, false);
+    ('type', 'type', null, null::numeric, null::numeric, '{card,searched}'::text[]),
+    ('kind', 'code', 'kind', null, null, '{card,by_hand,searched}'),
+    ('usage', 'code', 'usage', null, null, '{card,by_hand,searched}'),
+    ('titleAr', 'line', null, 5, 120, '{reviewed,card,by_hand,searched}'),
+    ('titleEn', 'line', null, 5, 120, '{reviewed,card,by_hand,searched}'),
+    ('descriptionAr', 'text', null, 1, 4000, '{by_hand,searched}'),
+    ('descriptionEn', 'text', null, 1, 4000, '{by_hand,searched}'),
+    ('price', 'number', null, 0, 99999999999.999, '{reviewed,card,by_hand,searched}'),
+    ('isNegotiable', 'boolean, false', null, null, null, '{card,by_hand}'),
+    ('propertyIncome', 'number', null, 0, 99999999999.999, '{by_hand}'),
+    ('requestYear', 'integer', null, 1950, private.this_year(), '{card,searched}'),
+    ('requiredYear', 'integer', null, 1950, private.this_year(), '{card}'),
+    ('rentConditions', 'conditions', 'rent_condition', null, 20, '{}'),
+    ('additionalExpenses', 'expenses', 'expense', null, 20, '{}'),
+    ('landAreaM2', 'number', null, 1, 10000000, '{card,by_hand}'),
+    ('builtAreaM2', 'number', null, 1, 10000000, '{card,by_hand}'),
+    ('bedrooms', 'integer', null, 0, 100, '{card,by_hand,searched}'),
+    ('bathrooms', 'integer', null, 0, 100, '{card,by_hand,searched}'),
+    ('floorNo', 'integer', null, -10, 200, '{by_hand,searched}'),
+    ('buildingYear', 'integer', null, 1900, private.this_year() + 5, '{by_hand}'),
+    ('furnished', 'code', 'furnished', null, null, '{card,by_hand,searched}'),
+    ('plotPosition', 'code', 'plot_position', null, null, '{by_hand,searched}'),
+    ('finishing', 'code', 'finishing', null, null, '{by_hand}'),
+    ('amenities', 'codes', 'amenity', null, 20, '{by_hand}'),
+    ('documentType', 'code', 'document_type', null, null, '{by_hand}'),
+    ('isDirect', 'boolean, false', null, null, null, '{card,by_hand,searched}'),
+    ('governorateId', 'code', 'governorate', null, null, '{reviewed,card,by_hand,searched}'),
+    ('areaId', 'code', 'area', null, null, '{reviewed,card,by_hand,searched}'),
+    ('block', 'line', null, 1, 30, '{reviewed,card,by_hand,searched}'),
+    ('street', 'line', null, 1, 120, '{reviewed,by_hand}'),
+    ('building', 'line', null, 1, 60, '{reviewed,by_hand}'),
+    ('paciNo', 'paci', null, null, null, '{reviewed,by_hand}'),
+    ('location', 'location', 'location_precision', null, null, '{reviewed,card,by_hand}'),
+    ('allowCall', 'boolean, true', null, null, null, '{by_hand}'),
+    ('allowWhatsapp', 'boolean, true', null, null, null, '{by_hand}'),
+    ('allowChat', 'boolean, true', null, null, null, '{by_hand}'),
+    ('wantedKinds', 'codes', 'kind', null, 20, '{}'),
+    ('wantedAreaIds', 'codes', 'area', null, 20, '{}');
 end
 $$;
 comment on function private.property_fields is
-  'The fields that an owner writes: form, vocabulary, bounds, and whether an admin has to approve '
-  'a change where listings are reviewed.';
+  'The fields in the order of the record. uses: reviewed (an admin has to approve a change if '
+  'listings are reviewed), card, by_hand (an admin may change it in Studio), searched.';
+
+create function private.column_of(field text) returns text
+  language sql
+  immutable
+  return lower(regexp_replace(field, '([A-Z])', '_\1', 'g'));
+comment on function private.column_of is 'Gives title_ar for titleAr, land_area_m2 for landAreaM2.';
+
+create function private.property_columns(use text default null) returns text[]
+  language sql
+  stable
+  set search_path = ''
+as $$
+  select array_agg(columns.name order by field.ordinality, columns.place)
+  from private.property_fields() with ordinality as field
+  cross join lateral unnest(
+    case field.form when 'location' then array['lat', 'lng', 'location_precision']
+      else array[private.column_of(field.name)] end
+  ) with ordinality as columns (name, place)
+  where property_columns.use is null or property_columns.use = any (field.uses)
+$$;
+
+create function private.property_selection(
+  source text, first_field text, last_field text, use text default null
+) returns text
+  language sql
+  stable
+  set search_path = ''
+as $$
+  select string_agg(
+    format('%s.%I as %I', source, private.column_of(field.name), field.name), E',\n          '
+    order by field.ordinality)
+  from private.property_fields() with ordinality as field
+  where field.ordinality between (
+      select first.ordinality from private.property_fields() with ordinality as first
+      where first.name = first_field
+    ) and (
+      select last.ordinality from private.property_fields() with ordinality as last
+      where last.name = last_field
+    )
+    and (property_selection.use is null or property_selection.use = any (field.uses))
+$$;
+comment on function private.property_selection is
+  'Fields from one to another, only those with this use or all, as the list of a select.';
 
 create function private.this_year() returns integer
   language plpgsql
@@ -66,7 +110,6 @@ begin
   return extract(year from now() at time zone 'Asia/Kuwait')::integer;
 end
 $$;
-comment on function private.this_year is 'The year in Kuwait.';
 
 create function private.parse_field(
   form text, vocabulary text, value jsonb, minimum numeric, maximum numeric,
@@ -85,7 +128,7 @@ begin
   elsif form = 'type' then
     problem := case when value not in ('"SALE"', '"RENT"', '"EXCHANGE"') then 'invalid' end;
   elsif value = 'null' then
-    -- Null clears: what always has a value goes back to its default.
+    -- Null clears a field; one that always has a value returns to its default.
     clean := case
       when form in ('codes', 'conditions', 'expenses') then '[]'
       when form = 'boolean, true' then 'true'
@@ -125,8 +168,7 @@ begin
   end if;
 end
 $$;
-comment on function private.parse_field is
-  'The value of a field in its one form, or the code of what is wrong with it.';
+comment on function private.parse_field is 'The normalised value, or the code of its problem.';
 
 create function private.parse_property_fields(fields jsonb) returns jsonb
   language plpgsql
@@ -157,8 +199,6 @@ begin
   return answer;
 end
 $$;
-comment on function private.parse_property_fields is
-  'The fields of a listing as sent, each in its one form. 422 with everything that is wrong.';
 
 create function private.check_new_titles(fields jsonb, before public.properties) returns void
   language plpgsql
@@ -176,9 +216,6 @@ begin
     and not old_titles ? given.value;
 end
 $$;
-comment on function private.check_new_titles is
-  '422 validation_failed for a title without a letter, or with a heap of marks on one; one that stood '
-  'before may stay.';
 
 create function private.apply_fields(property public.properties, fields jsonb)
   returns public.properties
@@ -191,9 +228,7 @@ declare
   answer public.properties;
 begin
   answer := jsonb_populate_record(property, (
-    -- titleAr is title_ar, landAreaM2 is land_area_m2.
-    select coalesce(jsonb_object_agg(
-      lower(regexp_replace(field.key, '([A-Z])', '_\1', 'g')), field.value), '{}')
+    select coalesce(jsonb_object_agg(private.column_of(field.key), field.value), '{}')
     from jsonb_each(fields - 'location') as field
   ));
   if fields ? 'location' then
@@ -211,5 +246,22 @@ begin
   return answer;
 end
 $$;
-comment on function private.apply_fields is
-  'A listing with these fields, as parse_property_fields gives them, put in.';
+
+-- Administrators may add words to the vocabularies of fields.
+do $$
+begin
+  execute format(
+    'create trigger vocabularies_of_functions_are_theirs before insert on public.vocabularies '
+    'for each row when (new.vocabulary not in (%s)) execute function private.refuse_edit(%L)',
+    (
+      select string_agg(quote_literal(open.vocabulary), ', ' order by open.vocabulary)
+      from (
+        select field.vocabulary from private.property_fields() as field
+        where field.form in ('code', 'codes', 'conditions', 'expenses')
+          and field.vocabulary not in ('area', 'governorate')
+        union select 'report_reason'
+      ) as open
+    ),
+    'Functions know the codes of this vocabulary one by one: no other means anything.');
+end
+$$;

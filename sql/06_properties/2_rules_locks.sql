@@ -1,5 +1,3 @@
--- The acting identity's own listing, locked for a change.
-
 create function private.lock_own_property(property_id uuid) returns public.properties
   language plpgsql
   security definer -- locks a row; clients have no write grant
@@ -20,8 +18,6 @@ begin
   return property;
 end
 $$;
-comment on function private.lock_own_property is
-  'The acting identity''s own listing, locked for a change. 404 property_not_found.';
 
 create function private.lock_editable_property(property_id uuid) returns public.properties
   language plpgsql
@@ -37,5 +33,3 @@ begin
   return property;
 end
 $$;
-comment on function private.lock_editable_property is
-  'The acting identity''s own listing, locked, in a state in which it may be edited.';

@@ -1,6 +1,3 @@
--- What publishing asks of a listing, what its fields ask of one another, and which changes an admin
--- looks at before they are shown.
-
 create function private.check_property(property public.properties, publishing boolean) returns void
   language plpgsql
   stable
@@ -44,9 +41,6 @@ begin
   ));
 end
 $$;
-comment on function private.check_property is
-  'Checks what fields ask of one another, and what publishing asks of them. 422 price_required, '
-  'field_not_for_type, area_invalid or validation_failed.';
 
 create function private.check_reach(property public.properties, was public.properties) returns void
   language plpgsql
@@ -54,7 +48,7 @@ create function private.check_reach(property public.properties, was public.prope
   set search_path = ''
 as $$
 begin
-  -- Asked of what its owner changes: one that lies outside already is not held up for it.
+  -- Only a changed pin is checked, so that a listing that already lies outside can still be edited.
   if (property.area_id, property.lat, property.lng)
     is not distinct from (was.area_id, was.lat, was.lng) then
     return;
@@ -73,8 +67,7 @@ begin
 end
 $$;
 comment on function private.check_reach is
-  '422 location_outside_area {areaId} where an owner sets a pin or area so that the pin lies further from '
-  'the centroid than the area reaches. Publishing, renewing and the like ask nothing.';
+  'Refuses an owner''s change that puts the pin further from the centroid than the area reaches.';
 
 create function private.submit_property(property public.properties) returns public.properties
   language plpgsql
@@ -90,9 +83,7 @@ begin
   return property;
 end
 $$;
-comment on function private.submit_property is
-  'A listing of the caller published, or submitted for review where listings are reviewed. 403 '
-  'account_unproven.';
+comment on function private.submit_property is 'Publishes, or submits if listings are reviewed.';
 
 create function private.is_moderated(property public.properties) returns boolean
   language plpgsql
@@ -104,8 +95,6 @@ begin
     and private.setting('review_listings') = 'true';
 end
 $$;
-comment on function private.is_moderated is
-  'Whether an admin has to approve changes of this listing.';
 
 create function private.moderated_fields(fields jsonb) returns jsonb
   language sql
@@ -115,10 +104,8 @@ as $$
   select coalesce(jsonb_object_agg(given.key, given.value), '{}')
   from jsonb_each(fields) as given
   join private.property_fields() as field on field.name = given.key
-  where field.moderated
+  where 'reviewed' = any (field.uses)
 $$;
-comment on function private.moderated_fields is
-  'Of these fields, those that an admin approves: price, place, title.';
 
 create function private.unmoderated_fields(fields jsonb) returns jsonb
   language sql
@@ -126,7 +113,6 @@ create function private.unmoderated_fields(fields jsonb) returns jsonb
   set search_path = ''
 as $$
   select fields - array(
-    select field.name from private.property_fields() as field where field.moderated
+    select field.name from private.property_fields() as field where 'reviewed' = any (field.uses)
   )
 $$;
-comment on function private.unmoderated_fields is 'Of these fields, those that nobody approves.';

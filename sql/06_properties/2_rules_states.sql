@@ -1,5 +1,3 @@
--- The states of a listing: what its owner can do in which, and what a state brings with it.
---
 --   draft -> active, or pending_review -> active or rejected; a rejected one can be published again
 --   active <-> paused; active -> sold, rented, exchanged, expired; expired -> active for 90 days
 --   any of these -> archived -> draft; any -> deleted; an admin suspends and lifts the suspension
@@ -24,8 +22,6 @@ as $$
     ('mark-exchanged', '{active}', 'EXCHANGE'),
     ('confirm-available', '{active}', null)
 $$;
-comment on function private.property_actions is
-  'What an owner can do to a listing, from which states, and for which type only.';
 
 create function private.allowed_actions(property public.properties) returns text[]
   language sql
@@ -39,7 +35,6 @@ as $$
       and (actions.action <> 'renew' or property.expires_at > now() - interval '90 days')
   )
 $$;
-comment on function private.allowed_actions is 'What the owner can do to a listing now.';
 
 create function private.refuse_action(property public.properties) returns void
   language sql
@@ -48,12 +43,9 @@ as $$
   select private.refuse(409, 'property_state_conflict', jsonb_build_object(
     'from', property.status, 'allowed', private.allowed_actions(property)))
 $$;
-comment on function private.refuse_action is
-  '409 property_state_conflict, with the state of the listing and what can be done in it.';
 
--- What a state brings with it, whoever sets it: an owner's act, an admin's decision, or somebody in
--- Studio who changes the status alone. A time that was given is kept, one that was not is filled in
--- here, and what is impossible is refused with a sentence.
+-- The effects are the same for an owner's act, an admin's decision and a change in Studio. A given
+-- time is used, a missing one filled in, an impossible state refused.
 create function private.require_complete(listing public.properties) returns void
   language plpgsql
   set search_path = ''
@@ -74,8 +66,6 @@ begin
   end if;
 end
 $$;
-comment on function private.require_complete is
-  'Refuses what somebody wrote by hand if a listing lacks what its state needs.';
 
 create function private.with_listing_time(
   listing public.properties, before public.properties, previous text
@@ -85,7 +75,7 @@ create function private.with_listing_time(
 as $$
 begin
   if previous = 'paused' and listing.status = 'active' and listing.expires_at = before.expires_at then
-    -- The time while it was paused comes back.
+    -- The time for which it was paused is added to expires_at.
     listing.expires_at := listing.expires_at + (now() - before.paused_at);
   elsif listing.expires_at is null
     or previous not in ('active', 'paused') and listing.expires_at = before.expires_at then
@@ -96,7 +86,7 @@ begin
   listing.published_at := coalesce(listing.published_at, now());
   listing.closed_at := null;
   listing.paused_at := case when listing.status = 'paused' then coalesce(listing.paused_at, now()) end;
-  -- An owner's quota was checked before; for anybody else a listing without room is paused.
+  -- For a publishing owner the quota was checked before; for others, a listing over it is paused.
   if before.status <> 'active' and listing.status = 'active'
     and private.identity_id() is distinct from listing.owner_identity_id then
     if not private.try_lock_quota(listing.owner_identity_id) then
@@ -111,8 +101,7 @@ begin
 end
 $$;
 comment on function private.with_listing_time is
-  'A listing that becomes active or paused, with the times of it, and paused if its owner has no room; '
-  'before is null for a new one, and previous the state before any suspension.';
+  'before is null for a new listing, previous the state before a suspension.';
 
 create function private.enter_property_state() returns trigger
   language plpgsql
@@ -121,7 +110,7 @@ create function private.enter_property_state() returns trigger
 as $$
 declare
   inserting constant boolean := tg_op = 'INSERT';
-  previous text; -- the state before any suspension
+  previous text; -- the state before a suspension
 begin
   if not inserting then
     previous := case old.status when 'suspended' then old.suspended_from else old.status end;
@@ -160,7 +149,7 @@ begin
       new.expires_at := least(new.expires_at, now());
     when new.status = 'archived' then
       if new.pending_changes is not null then
-        -- Nobody sees it any more, so its changes need no approval.
+        -- The listing is no longer visible, so waiting changes need no approval.
         new := private.apply_fields(new, new.pending_changes);
         new.pending_changes := null;
       end if;
@@ -173,7 +162,7 @@ begin
     when new.status = 'deleted' then
       new.deleted_at := coalesce(new.deleted_at, now());
       new.pending_changes := null;
-    else null; -- pending_review and rejected bring nothing with them
+    else null; -- pending_review and rejected have no effects
   end case;
   if new.status <> 'suspended' then
     new.suspended_from := null;
@@ -182,17 +171,17 @@ begin
 end
 $$;
 comment on function private.enter_property_state is
-  'Fills in what belongs to the state that a listing enters, or says why it cannot enter it.';
+  'Applies the effects of a new state, or refuses, with a sentence, one that it cannot have.';
 
 create trigger properties_abide_by_their_state_on_insert
   before insert on public.properties
   for each row execute function private.enter_property_state();
 comment on trigger properties_abide_by_their_state_on_insert on public.properties is
-  'Before properties_start, by its name: whether a listing is shown follows from its state.';
+  'Runs before properties_start, because of its name: the state decides whether it is shown.';
 create trigger properties_abide_by_their_state
   before update of status on public.properties
   for each row when (old.status is distinct from new.status)
   execute function private.enter_property_state();
 comment on trigger properties_abide_by_their_state on public.properties is
-  'Before properties_are_listed, by its name: whether a listing is shown follows from its state.';
+  'Runs before properties_are_listed, because of its name: the state decides whether it is shown.';
 

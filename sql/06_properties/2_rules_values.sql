@@ -1,20 +1,18 @@
--- What the value of a field may be: each kind of value is brought into its one form, or refused.
-
 create function private.are_codes(vocabulary text, codes jsonb) returns boolean
   language plpgsql
   stable
   set search_path = ''
 as $$
 begin
-  -- One by one, because most lists are of one.
-  for place in 0 .. jsonb_array_length(codes) - 1 loop
-    if jsonb_typeof(codes -> place) <> 'string' or not (case vocabulary
-      when 'area' then exists (select from public.areas where areas.id = codes ->> place)
+  -- Codes are checked one by one, because most lists have only one.
+  for index in 0 .. jsonb_array_length(codes) - 1 loop
+    if jsonb_typeof(codes -> index) <> 'string' or not (case vocabulary
+      when 'area' then exists (select from public.areas where areas.id = codes ->> index)
       when 'governorate' then
-        exists (select from public.governorates where governorates.id = codes ->> place)
+        exists (select from public.governorates where governorates.id = codes ->> index)
       else exists (
         select from public.vocabularies
-        where vocabularies.vocabulary = are_codes.vocabulary and vocabularies.code = codes ->> place
+        where vocabularies.vocabulary = are_codes.vocabulary and vocabularies.code = codes ->> index
       )
     end) then
       return false;
@@ -23,14 +21,11 @@ begin
   return true;
 end
 $$;
-comment on function private.are_codes is
-  'Whether all of a list are codes of the vocabulary, which may also be area or governorate.';
 
 create function private.is_code(vocabulary text, code jsonb) returns boolean
   language sql
   stable
   return private.are_codes(vocabulary, jsonb_build_array(code));
-comment on function private.is_code is 'Whether this is a code of the vocabulary.';
 
 create function private.tidy_text(value text, most integer, path text) returns text
   language plpgsql
@@ -39,14 +34,11 @@ create function private.tidy_text(value text, most integer, path text) returns t
   set search_path = ''
 as $$
 begin
-  -- From its first to its last character that is no white space.
   return substring(
     replace(private.normal_form(value, 'nfkc', most, path), E'\r\n', E'\n')
     from '[^[:space:]](?:.*[^[:space:]])?');
 end
 $$;
-comment on function private.tidy_text is
-  'Text of several lines in one form: NFKC, no white space outside; null when nothing is left.';
 
 create function private.parse_text(
   form text, value jsonb, minimum numeric, maximum numeric, out clean jsonb, out problem text
@@ -66,7 +58,7 @@ begin
   end if;
   line_or_text := case form when 'line' then private.tidy(value #>> '{}', maximum::integer, '')
     else private.tidy_text(value #>> '{}', maximum::integer, '') end;
-  -- Joiners and direction marks belong to many scripts, but show nothing by themselves.
+  -- Joiners and direction marks belong to many scripts but are invisible by themselves.
   visible := regexp_replace(line_or_text, '[\u061C\u200B-\u200F\u2060-\u2064]', '', 'g');
   clean := to_jsonb(line_or_text);
   problem := case
@@ -78,7 +70,7 @@ begin
 end
 $$;
 comment on function private.parse_text is
-  'A text in its one form. A line holds no character that turns or hides what follows it.';
+  'A line must not contain a character that reverses or hides the following text.';
 
 create function private.number_problem(
   form text, value jsonb, minimum numeric, maximum numeric
@@ -92,9 +84,6 @@ create function private.number_problem(
     when value::numeric <> round(value::numeric, case form when 'integer' then 0 else 3 end)
     then 'invalid'
   end;
-comment on function private.number_problem is
-  'What is wrong with a number, if anything: an integer, or with at most three decimals. Nothing is '
-  'rounded.';
 
 create function private.check_codes(vocabulary text, value jsonb, maximum numeric) returns text
   language plpgsql
@@ -112,8 +101,6 @@ begin
   end;
 end
 $$;
-comment on function private.check_codes is
-  'What is wrong with a list of codes, if anything: each must be known and stand there once.';
 
 create function private.parse_location(value jsonb, out clean jsonb, out problem text)
   language plpgsql
@@ -129,15 +116,13 @@ begin
     or not (value -> 'lng')::numeric between 46.50 and 48.80 then
     return;
   end if;
-  -- Without a precision the place is shown less exactly.
+  -- If no precision is given, the location is shown less exactly.
   clean := '{"precision":"block"}' || value;
   if private.is_word('location_precision', clean ->> 'precision') then
     problem := null;
   end if;
 end
 $$;
-comment on function private.parse_location is
-  'A point in Kuwait, and how exactly it may be shown.';
 
 create function private.parse_terms(
   form text, vocabulary text, value jsonb, maximum numeric, out clean jsonb, out problem text
@@ -164,7 +149,7 @@ begin
       or not private.is_word(vocabulary, term ->> 'code');
     parsed := jsonb_build_object('code', term -> 'code');
 
-    -- A term without words gets those of the vocabulary; "other" would say nothing.
+    -- A term without words gets the words of the vocabulary; "other" has none.
     if coalesce(term -> label, 'null') = 'null' and term ->> 'code' <> 'other' then
       select to_jsonb(vocabularies.text_ar) as clean, null as problem into words
       from public.vocabularies
@@ -183,7 +168,7 @@ begin
       parsed := parsed || jsonb_build_object(
         'amount', trim_scale((term -> 'amount')::numeric), 'period', term -> 'period');
     end if;
-    -- As records show it besides: what is read can be sent again.
+    -- Fields that only records have are ignored, so that a record can be sent back as it is.
     exit when term - array(select jsonb_object_keys(parsed)) - left(label, -2) <> '{}';
     clean := clean || jsonb_build_array(parsed);
     problem := null;
@@ -191,5 +176,4 @@ begin
 end
 $$;
 comment on function private.parse_terms is
-  'The conditions of a rent, or the expenses besides it: a code, the words for it, and for '
-  'expenses an amount and its period.';
+  'Conditions or expenses of a rent: code, words, and for expenses an amount and its period.';

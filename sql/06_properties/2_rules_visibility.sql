@@ -1,9 +1,4 @@
--- Who sees a listing: everybody while it is listed, its owner always, and whoever has the link for
--- 30 days after it was sold, rented or exchanged.
---
--- A listing has copies of what a search needs to know of its owner, so that searches read no other
--- table: the type, whether it is verified, and whether identity and account are in order. Later
--- changes of an owner are followed in 6_events_owners.sql.
+-- The owner's type, verification and state are copied, so that searches read no other table.
 
 create function private.copy_owner_to_listing() returns trigger
   language plpgsql
@@ -13,7 +8,7 @@ as $$
 declare
   closed boolean;
 begin
-  -- A shared lock: a suspension of the owner waits for it, and then finds this listing too.
+  -- The lock is shared. A suspension of the owner waits for it, and then finds this listing too.
   select
     identities.type,
     identities.status = 'active' and private.may_act(accounts),
@@ -24,11 +19,11 @@ begin
   where identities.id = new.owner_identity_id
   for share of accounts;
   if closed then
-    -- The listing would outlive the person.
+    -- An owner who was deleted meanwhile must not get a listing that outlives the account.
     perform private.refuse(403, 'identity_not_usable');
   end if;
 
-  -- Not shared: the counter in this row may be written next, and two shared locks would deadlock.
+  -- Exclusive, because a trigger may update this row next, and two shared locks would deadlock.
   new.owner_verified := coalesce((
     select organisations.verified from public.organisations
     where organisations.identity_id = new.owner_identity_id
@@ -41,14 +36,13 @@ begin
   return new;
 end
 $$;
-comment on function private.copy_owner_to_listing is
-  'Copies to a new listing what searches need to know of its owner.';
+comment on function private.copy_owner_to_listing is 'Copies columns of the owner to new listings.';
 
 create trigger properties_start
   before insert on public.properties
   for each row execute function private.copy_owner_to_listing();
 comment on trigger properties_start on public.properties is
-  'After properties_abide_by_their_state_on_insert, by its name.';
+  'Runs after properties_abide_by_their_state_on_insert, because of its name.';
 
 create function private.set_listed() returns trigger
   language plpgsql
@@ -66,16 +60,19 @@ begin
 end
 $$;
 comment on function private.set_listed is
-  'Sets properties.listed, and adds up how long a published listing is not.';
+  'Sets properties.listed, and adds up the time for which a published listing is not listed.';
 
 create trigger properties_are_listed
   before update of status, owner_active, listed on public.properties
-  for each row execute function private.set_listed();
+  for each row when (
+    (old.status, old.owner_active, old.listed)
+      is distinct from (new.status, new.owner_active, new.listed)
+  )
+  execute function private.set_listed();
 comment on trigger properties_are_listed on public.properties is
-  'After properties_abide_by_their_state, by its name.';
+  'Runs after properties_abide_by_their_state, because of its name.';
 
--- Without a search_path, as private.may_act (03_accounts/2_rules_access.sql), so that reads inline
--- it.
+-- Without a search_path, so that it is inlined (03_accounts/2_rules_access.sql).
 create function private.may_see(property public.properties, viewer_identity_id uuid)
   returns boolean
   language sql
@@ -87,8 +84,7 @@ create function private.may_see(property public.properties, viewer_identity_id u
       and (property).closed_at > now() - interval '30 days' and (property).owner_active
   ) is true;
 comment on function private.may_see is
-  'Whether this identity (null for a guest) may see a listing: what is listed everybody, what was '
-  'closed within 30 days whoever has the link, the rest its owner.';
+  'Everybody sees a listed one, anyone with the link one closed within 30 days, the owner all.';
 
 create function private.require_visible_property(property_id uuid, viewer_identity_id uuid)
   returns public.properties
@@ -107,5 +103,27 @@ begin
   return property;
 end
 $$;
-comment on function private.require_visible_property is
-  'A listing that this identity may see, or 404 property_not_found.';
+
+create function private.without_blocked(property_ids uuid[]) returns uuid[]
+  language plpgsql
+  stable
+  security definer -- reads the owners of listings
+  set search_path = ''
+as $$
+declare
+  blocked constant uuid[] := private.blocked_identities();
+begin
+  if blocked = '{}' then
+    return property_ids;
+  end if;
+  return array(
+    select found.id
+    from unnest(property_ids) with ordinality as found (id, ordinal)
+    join public.properties on properties.id = found.id
+    where properties.owner_identity_id <> all (blocked)
+    order by found.ordinal
+  );
+end
+$$;
+comment on function private.without_blocked is
+  'In order; pages may get shorter, because cursors and counts ignore blocks.';

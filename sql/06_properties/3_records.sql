@@ -1,9 +1,4 @@
--- The record of a listing, with the fields in the contract's order: made here and nowhere else.
---
--- Who may see a listing is decided before; here a page of ids becomes a page of records.
-
--- These five are of the SQL standard and without a search_path, as private.may_act
--- (03_accounts/2_rules_access.sql), so that reads inline them.
+-- Without a search_path, so that the next five are inlined (03_accounts/2_rules_access.sql).
 create function private.price_label(type text, price numeric, english boolean) returns text
   language sql
   stable
@@ -15,38 +10,28 @@ create function private.price_label(type text, price numeric, english boolean) r
       || case when type is distinct from 'RENT' then '' when english then ' / month'
         else ' / شهرياً' end
   end;
-comment on function private.price_label is
-  'The text of a price in Arabic or English; that of a rent says that it is monthly.';
 
 create function private.price_period(type text) returns text
   language sql
   immutable
   parallel safe
   return case price_period.type when 'RENT' then 'month' when 'SALE' then 'once' end;
-comment on function private.price_period is
-  'What a price is for: a month of a rent, once for a sale; null for an exchange.';
 
 create function private.shows_street(location_precision text) returns boolean
   language sql
   immutable
   return location_precision is distinct from 'area';
-comment on function private.shows_street is
-  'Whether others than its owner see the block and street of a listing with this precision.';
 
 create function private.shows_building(location_precision text) returns boolean
   language sql
   immutable
   return coalesce(location_precision, 'exact') = 'exact';
-comment on function private.shows_building is
-  'Whether others than its owner see the building and PACI number of a listing with this precision.';
 
 create function private.share_url_json(template text, ref_no bigint) returns text
   language sql
   stable
   return replace(share_url_json.template, '{refNo}', 'KW-' || share_url_json.ref_no);
-comment on function private.share_url_json is
-  'The address at which a listing is passed on, as JSON, by the setting share_url as JSON: a template '
-  'or null.';
+comment on function private.share_url_json is 'From the setting share_url, a template or null.';
 
 create function private.worded_terms(terms jsonb, vocabulary text, english boolean) returns jsonb
   language plpgsql
@@ -63,7 +48,7 @@ begin
     select jsonb_agg(term || jsonb_build_object(
       words, coalesce(vocabularies.text_en, term ->> (words || 'Ar'))) order by ordinal)
     from jsonb_array_elements(terms) with ordinality as listed (term, ordinal)
-    -- Words of the owner's own are shown as they are.
+    -- The owner's own words are shown unchanged.
     left join public.vocabularies on english
       and vocabularies.vocabulary = worded_terms.vocabulary
       and vocabularies.code = term ->> 'code'
@@ -72,9 +57,12 @@ begin
 end
 $$;
 comment on function private.worded_terms is
-  'Conditions of a rent with text, or expenses (vocabulary expense) with label: in the owner''s own '
-  'words, else those of the code in Arabic or English.';
+  'Terms in the owner''s own words, or without those in the Arabic or English words of the code.';
 
+-- Fields that are shown unchanged are generated from the list of fields.
+do $$
+begin
+  execute format($function$
 create function private.property_records(
   property_ids uuid[], viewer_identity_id uuid, english boolean default private.in_english()
 )
@@ -82,16 +70,15 @@ create function private.property_records(
   language plpgsql
   stable
   rows 20
-  security definer -- reads listings and names of others; who may see them is decided before
+  security definer -- reads other people's listings and names; the caller has checked access
   set search_path = ''
-as $$
+as $body$
 declare
   share_template constant text := (
     select settings.value from private.settings where settings.name = 'share_url'
   );
 begin
-  -- Concatenated text costs a third of building as many JSON objects, and what is read of other
-  -- tables less in subqueries: a join would carry the whole width of a listing.
+  -- Concatenation costs a third of building JSON objects, and subqueries less than a wide join.
   return query
   select
     requested.ordinal,
@@ -101,38 +88,15 @@ begin
         select
           properties.id,
           'KW-' || properties.ref_no as "refNo",
-          properties.type,
-          properties.kind,
-          properties.usage,
-          properties.title_ar as "titleAr",
-          properties.title_en as "titleEn",
-          properties.description_ar as "descriptionAr",
-          properties.description_en as "descriptionEn",
-          properties.price,
+          %1$s,
           private.price_period(properties.type) as "pricePeriod",
           private.price_label(properties.type, properties.price, english) as "priceLabel",
-          properties.is_negotiable as "isNegotiable",
-          properties.property_income as "propertyIncome",
-          properties.request_year as "requestYear",
-          properties.required_year as "requiredYear",
+          %2$s,
           private.worded_terms(properties.rent_conditions, 'rent_condition', english)
             as "rentConditions",
           private.worded_terms(properties.additional_expenses, 'expense', english)
             as "additionalExpenses",
-          properties.land_area_m2 as "landAreaM2",
-          properties.built_area_m2 as "builtAreaM2",
-          properties.bedrooms,
-          properties.bathrooms,
-          properties.floor_no as "floorNo",
-          properties.building_year as "buildingYear",
-          properties.furnished,
-          properties.plot_position as "plotPosition",
-          properties.finishing,
-          properties.amenities,
-          properties.document_type as "documentType",
-          properties.is_direct as "isDirect",
-          properties.governorate_id as "governorateId",
-          properties.area_id as "areaId",
+          %3$s,
           case when shown_to.street then properties.block end as block,
           case when shown_to.street then properties.street end as street,
           case when shown_to.building then properties.building end as building,
@@ -162,7 +126,7 @@ begin
             )::json
             from public.identities where identities.id = properties.owner_identity_id
           ) as owner,
-          -- To others only what there is a number for, as private.contact_of.
+          -- Other people only see ways of contact that have a number, as in private.contact_of.
           properties.allow_call and (own.is_mine is true or numbers.phone is not null)
             as "allowCall",
           properties.allow_whatsapp and (own.is_mine is true or numbers.whatsapp is not null)
@@ -187,7 +151,7 @@ begin
           properties.confirmed_at as "confirmedAt",
           properties.expires_at as "expiresAt",
           properties.version,
-          -- In addition to the contract's record.
+          -- The following fields are additions to the record of the contract.
           properties.wanted_kinds as "wantedKinds",
           properties.wanted_area_ids as "wantedAreaIds",
           case when properties.auction_ends_at is not null then (
@@ -227,10 +191,15 @@ begin
   ) as shown_to
   order by requested.ordinal;
 end
+$body$
+    $function$,
+    private.property_selection('properties', 'type', 'price'),
+    private.property_selection('properties', 'isNegotiable', 'requiredYear'),
+    private.property_selection('properties', 'landAreaM2', 'areaId'));
+end
 $$;
 comment on function private.property_records is
-  'Records of listings in the caller''s language, in the order of the ids. Its caller has checked that '
-  'the viewer (null for a guest) may see them.';
+  'In the caller''s language. The caller has checked that the viewer (null: a guest) may see them.';
 
 create function private.property_record(property_id uuid, viewer_identity_id uuid) returns json
   language plpgsql
@@ -244,4 +213,3 @@ begin
   );
 end
 $$;
-comment on function private.property_record is 'The record of one listing.';

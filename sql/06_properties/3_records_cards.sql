@@ -1,5 +1,3 @@
--- The card of a listing: the part of its record that lists show. How it is kept, how it is read.
-
 create function private.first_picture(
   property_id uuid, out picture text, out pictures_count bigint
 )
@@ -20,9 +18,6 @@ begin
   pictures_count := coalesce(pictures_count, 0);
 end
 $$;
-comment on function private.first_picture is
-  'The first picture of a listing that everybody sees, as property_cards.picture, and how many '
-  'there are.';
 
 create function private.location_text(
   block text, lat double precision, lng double precision, location_precision text
@@ -36,13 +31,11 @@ begin
     '{"lat":' || lat || ',"lng":' || lng || ',"precision":"' || location_precision || '"}', 'null');
 end
 $$;
-comment on function private.location_text is
-  'A block and a point as the JSON text of a card, from the value of block on.';
 
 create function private.owner_name_text(identity_id uuid) returns text
   language plpgsql
   stable
-  security definer -- reads names of others, which everybody sees
+  security definer -- reads other people's names, which are public
   set search_path = ''
 as $$
 declare
@@ -61,17 +54,19 @@ begin
 end
 $$;
 comment on function private.owner_name_text is
-  'The name and avatar of an owner as the JSON text of a card, with the character 1, which JSON '
-  'cannot contain, for the address of files.';
+  'With chr(1), which JSON cannot contain, in place of the URL of files.';
 
--- What is kept must not depend on who writes it: the time zone and the digits of numbers are fixed.
+-- The stored text must not depend on the writer: the time zone and the digits of numbers are fixed.
+do $$
+begin
+  execute format($function$
 create function private.property_card(property public.properties) returns private.property_cards
   language plpgsql
   stable
   set search_path = ''
   set timezone = 'UTC'
   set extra_float_digits = 1
-as $$
+as $body$
 declare
   pictures record := private.first_picture(property.id);
   card private.property_cards;
@@ -85,12 +80,7 @@ begin
       select
         property.id,
         'KW-' || property.ref_no as "refNo",
-        property.type,
-        property.kind,
-        property.usage,
-        property.title_ar as "titleAr",
-        property.title_en as "titleEn",
-        property.price,
+        %1$s,
         private.price_period(property.type) as "pricePeriod"
     ) as shown
   );
@@ -99,17 +89,7 @@ begin
   card.up_to_block := (
     select ',' || substr(left(to_json(shown)::text, -1), 2) || ',"block":' from (
       select
-        property.is_negotiable as "isNegotiable",
-        property.request_year as "requestYear",
-        property.required_year as "requiredYear",
-        property.land_area_m2 as "landAreaM2",
-        property.built_area_m2 as "builtAreaM2",
-        property.bedrooms,
-        property.bathrooms,
-        property.furnished,
-        property.is_direct as "isDirect",
-        property.governorate_id as "governorateId",
-        property.area_id as "areaId"
+        %2$s
     ) as shown
   );
   card.location := private.location_text(
@@ -136,12 +116,14 @@ begin
   );
   return card;
 end
+$body$
+    $function$,
+    private.property_selection('property', 'type', 'price', 'card'),
+    private.property_selection('property', 'isNegotiable', 'areaId', 'card'));
+end
 $$;
-comment on function private.property_card is
-  'The card of a listing as private.property_cards keeps it.';
 
--- Without a search_path, as private.may_act (03_accounts/2_rules_access.sql), so that pages inline
--- it.
+-- Without a search_path, so that it is inlined (03_accounts/2_rules_access.sql).
 create function private.card_text(
   card private.property_cards, is_favorite boolean, viewer_identity_id uuid, files_url text,
   english boolean
@@ -157,7 +139,7 @@ create function private.card_text(
       else (card_text.card).location
     end
     || ',"picture":'
-    -- Once for all addresses: else it would not be inlined.
+    -- One replace serves all URLs; otherwise the function would not be inlined.
     || replace(
       coalesce('{"url":"' || chr(1) || (card_text.card).picture, 'null')
         || (card_text.card).up_to_owner_name
@@ -169,9 +151,6 @@ create function private.card_text(
     || coalesce(case when (card_text.card).drop_until > now()
       then (card_text.card).drop_pct::text end, 'null')
     || (card_text.card).after_drop;
-comment on function private.card_text is
-  'The JSON of a card, from what is kept and what its reader sees. files_url is the setting of that '
-  'name.';
 
 create function private.wants_records(fields text) returns boolean
   language plpgsql
@@ -185,17 +164,15 @@ begin
   return fields = 'full';
 end
 $$;
-comment on function private.wants_records is
-  'Whether a list is to carry whole records in place of cards; 422 for anything but card and full.';
 
 create function private.list_items(
   property_ids uuid[], viewer_identity_id uuid, fields text
 ) returns text
   language plpgsql
   stable
-  security definer -- reads listings of others, which everybody sees
+  security definer -- reads other people's listings, which are public
   set search_path = ''
-  set plan_cache_mode = 'force_generic_plan' -- for a short page it would be planned every time
+  set plan_cache_mode = 'force_generic_plan' -- otherwise a short page would be planned every time
 as $$
 begin
   if fields is distinct from 'card' and private.wants_records(fields) then
@@ -224,6 +201,4 @@ begin
 end
 $$;
 comment on function private.list_items is
-  'A JSON array of listings as a list carries them to this identity (null for a guest), in the order '
-  'of the ids: cards, of those that are listed, or with full whole records. Its caller has checked '
-  'that the viewer may see them.';
+  'The cards of listed ones, or records. The caller has checked that the viewer may see them.';

@@ -1,8 +1,6 @@
--- Reading one listing, which counts as a view of it.
-
 create function private.get_property(property_id uuid) returns text
   language plpgsql
-  security definer -- reads listings of others that anybody may see, counts the view
+  security definer -- reads listings that everybody may see, counts the view
   set search_path = ''
 as $$
 declare
@@ -11,7 +9,7 @@ declare
   record text;
   waiting text;
 begin
-  -- What has a kept record is listed. Its owner sees more than others do.
+  -- Only listed properties have a stored record, and owners see more than it has.
   select private.listed_record_text(
     listed_records, favorites.property_id is not null, property_counters,
     (select settings.value::text from private.settings where settings.name = 'share_url'),
@@ -33,7 +31,6 @@ begin
     ));
   end if;
 
-  -- Each viewer once a day.
   if viewer_id is not null and not is_own then
     begin
       insert into private.property_views (property_id, identity_id)
@@ -44,7 +41,7 @@ begin
         waiting := set_config('synchronous_commit', 'off', true);
       end if;
     exception
-      -- Without room for the view the listing is read all the same.
+      -- If the view cannot be counted, the listing is read anyway.
       when read_only_sql_transaction or insufficient_resources then null;
     end;
   end if;
@@ -52,8 +49,8 @@ begin
 end
 $$;
 comment on function private.get_property is
-  'Api: A listing; its owner sees it in any state. 404 property_not_found, also for a listing '
-  'that the caller may not see.';
+  'Api: A listing; its owner sees it in any state but deleted. 404 property_not_found, also for '
+  'a listing that the caller may not see.';
 
 create function private.unlisted_property(
   property_id uuid, viewer_id uuid, out record text, out is_own boolean
@@ -70,12 +67,11 @@ begin
 end
 $$;
 comment on function private.unlisted_property is
-  'The record of a listing that its owner sees, or everybody by link for a while after it was closed; '
-  'else 404 property_not_found.';
+  'For its owner, or for a while after it was closed for anyone who has the link.';
 
 create function private.get_property_by_number(ref_no bigint) returns text
   language plpgsql
-  security definer -- reads listings of others that anybody may see
+  security definer -- reads listings that everybody may see
   set search_path = ''
 as $$
 declare
@@ -101,7 +97,7 @@ begin
 end
 $$;
 comment on function private.get_property_by_number is
-  'Facade: a listing by the number of its refNo. Numbers follow one another, so that strangers get no more '
-  'than id, refNo, status and title of a closed one. 404 property_not_found as private.get_property.';
+  'Facade: a listing by the number of its refNo. Numbers can be guessed, so strangers only get id, '
+  'refNo, status and title of a closed one.';
 
 grant execute on function private.get_property, private.get_property_by_number to anon, authenticated;

@@ -1,11 +1,9 @@
--- Lists: one's own listings, the price history of a listing, listings similar to it.
-
 create function private.list_my_properties(
   status text default null, page_cursor text default null, page_size integer default 20
 ) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
-  security definer -- makes records; reads only listings of the acting identity
+  security definer -- makes records of the acting identity's listings
   set search_path = ''
 as $$
 declare
@@ -48,7 +46,7 @@ create function private.list_price_history(
 ) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
-  security definer -- reads prices of listings that anybody may see
+  security definer -- reads prices of listings that everybody may see
   set search_path = ''
 as $$
 declare
@@ -82,8 +80,7 @@ begin
 end
 $$;
 comment on function private.list_price_history is
-  'Api: The prices of a listing since its first publishing, newest first. 404 '
-  'property_not_found.';
+  'Api: The prices since the first publishing, newest first. 404 property_not_found.';
 
 create function private.similar_properties(property public.properties, depth integer)
   returns uuid[]
@@ -104,7 +101,7 @@ begin
           order by nearest.is_here desc, nearest.difference, nearest.id
         ) as nth
       from (
-        -- The nearest prices above and below in each area of the governorate, straight from the index.
+        -- This takes the nearest prices above and below in each area straight from the index.
         select
           near.id, near.owner_identity_id,
           areas.id = property.area_id as is_here, abs(near.price - own_price) as difference
@@ -144,14 +141,13 @@ begin
 end
 $$;
 comment on function private.similar_properties is
-  'The ten most similar among the nearest in price of each area, so many above and below, and of an '
-  'account the best two.';
+  'The nearest prices, a given number from each area; at most two of one account.';
 
 create function private.list_similar_properties(property_id uuid, fields text default 'card')
   returns text
   language plpgsql
   stable
-  security definer -- reads listings of others; shows what is listed only
+  security definer -- reads other people's listings; shows only listed ones
   set search_path = ''
 as $$
 declare
@@ -159,7 +155,7 @@ declare
   property public.properties := private.require_visible_property(property_id, viewer_id);
   ids uuid[] := private.similar_properties(property, 10);
 begin
-  -- Seldom: there are few, or one account has so many there that hardly anybody else's are among them.
+  -- Few were found, or most are of one account: more of each area are ranked, which is rare.
   if cardinality(ids) < 10 then
     ids := private.similar_properties(property, 300);
   end if;

@@ -1,9 +1,7 @@
--- Whose listings: an advertiser as everybody sees it, and all that it has listed.
-
 create function private.require_advertiser(identity_id uuid) returns public.identities
   language plpgsql
   stable
-  security definer -- reads identities of others
+  security definer -- reads other people's identities
   set search_path = ''
 as $$
 declare
@@ -23,13 +21,12 @@ begin
 end
 $$;
 comment on function private.require_advertiser is
-  'A verified company or office, or a person who has something listed; all in order, else 404 '
-  'identity_not_found.';
+  '404 unless it may act and is a verified company or office, or a person with a listed property.';
 
 create function private.get_advertiser(identity_id uuid) returns text
   language plpgsql
   stable
-  security definer -- reads identities, ratings and counts of others
+  security definer -- reads other people's identities, ratings and counts
   set search_path = ''
 as $$
 declare
@@ -51,14 +48,14 @@ begin
       select count(*) from public.properties
       where properties.owner_identity_id = identity.id and properties.listed
     )),
-    -- A job measures companies and offices; of a person few conversations are looked at.
+    -- A job measures companies and offices; a person has only a few conversations to measure here.
     'medianResponseMinutes', case when page.identity_id is null
       then private.response_minutes(identity.id, 20) else page.median_response_minutes end
   );
 end
 $$;
 comment on function private.get_advertiser is
-  'Facade: whoever lists, as everybody sees it, as JSON text. 404 identity_not_found.';
+  'Facade: an advertiser as everybody sees it, as JSON text.';
 
 create function private.list_advertiser_listings(
   identity_id uuid, fields text default 'card', page_cursor text default null,
@@ -66,7 +63,7 @@ create function private.list_advertiser_listings(
 ) returns text
   language plpgsql
   stable
-  security definer -- reads what is listed of others
+  security definer -- reads other people's listed properties
   set search_path = ''
 as $$
 declare
@@ -94,8 +91,7 @@ begin
 end
 $$;
 comment on function private.list_advertiser_listings is
-  'Facade: what an advertiser has listed, of all types, newest first, as JSON text. 404 '
-  'identity_not_found.';
+  'Facade: the listed properties of an advertiser, newest first, as JSON text.';
 
 grant execute on function private.get_advertiser, private.list_advertiser_listings
   to anon, authenticated;

@@ -1,10 +1,8 @@
--- Creating, editing and deleting a listing.
-
 create function private.create_property(
   fields jsonb, publish boolean default false, upload_session_id uuid default null
 ) returns json
   language plpgsql
-  security definer -- clients have no write grant; the listing is the acting identity's
+  security definer
   set search_path = ''
 as $$
 declare
@@ -50,13 +48,13 @@ end
 $$;
 comment on function private.create_property is
   'Api: Creates a listing of the acting identity: a draft, or with publish active or '
-  'pending_review. 402 quota_exceeded, 403 terms_not_accepted and account_unproven with publish, 409 '
-  'drafts_full without; 404 not_found for pictures that are not one''s own.';
+  'pending_review. 402 quota_exceeded, 403 terms_not_accepted and account_unproven with publish, '
+  '409 drafts_full without; 404 not_found for another''s pictures.';
 
 create function private.update_property(property_id uuid, fields jsonb, expected_version integer)
   returns json
   language plpgsql
-  security definer -- clients have no write grant; works on own listings only
+  security definer
   set search_path = ''
 as $$
 declare
@@ -75,7 +73,7 @@ begin
   end if;
 
   perform private.check_new_titles(given, before);
-  -- The listing as its owner wants it must be valid, whether or not all of it is shown at once.
+  -- The listing as its owner sees it must be valid, even if changes still wait for approval.
   property := private.apply_fields(before, coalesce(before.pending_changes, '{}') || given);
   perform private.check_property(property, before.status not in ('draft', 'rejected'));
   perform private.check_reach(
@@ -104,13 +102,10 @@ begin
   return private.property_record(property.id, property.owner_identity_id);
 end
 $$;
-comment on function private.update_property is
-  'Changes an own listing. Where listings are reviewed, what an admin has to approve stays pending '
-  'and the old version visible.';
 
 create function private.delete_property(property_id uuid) returns void
   language plpgsql
-  security definer -- clients have no write grant; works on own listings only
+  security definer
   set search_path = ''
 as $$
 declare
@@ -121,45 +116,31 @@ begin
   perform private.save_property(property);
 end
 $$;
-comment on function private.delete_property is
-  'Deletes an own listing for good; the row stays for the records. 404 property_not_found.';
 
+do $$
+begin
+  execute format($function$
 create function private.save_property(property public.properties) returns void
   language plpgsql
-  security definer -- clients have no write grant
+  security definer
   set search_path = ''
-as $$
+as $body$
 begin
   update public.properties
-  set type = property.type, status = property.status, status_reason = property.status_reason,
-      suspended_from = property.suspended_from, kind = property.kind, usage = property.usage,
-      title_ar = property.title_ar, title_en = property.title_en,
-      description_ar = property.description_ar, description_en = property.description_en,
-      price = property.price, is_negotiable = property.is_negotiable,
-      property_income = property.property_income, request_year = property.request_year,
-      required_year = property.required_year, wanted_kinds = property.wanted_kinds,
-      wanted_area_ids = property.wanted_area_ids, rent_conditions = property.rent_conditions,
-      additional_expenses = property.additional_expenses, land_area_m2 = property.land_area_m2,
-      built_area_m2 = property.built_area_m2, bedrooms = property.bedrooms,
-      bathrooms = property.bathrooms, floor_no = property.floor_no,
-      building_year = property.building_year, furnished = property.furnished,
-      plot_position = property.plot_position, finishing = property.finishing,
-      amenities = property.amenities, document_type = property.document_type,
-      is_direct = property.is_direct, governorate_id = property.governorate_id,
-      area_id = property.area_id, block = property.block, street = property.street,
-      building = property.building, paci_no = property.paci_no, lat = property.lat,
-      lng = property.lng, location_precision = property.location_precision,
-      allow_call = property.allow_call, allow_whatsapp = property.allow_whatsapp,
-      allow_chat = property.allow_chat, version = property.version,
-      published_at = property.published_at, confirmed_at = property.confirmed_at,
-      expires_at = property.expires_at, paused_at = property.paused_at,
-      closed_at = property.closed_at, deleted_at = property.deleted_at,
-      pending_changes = property.pending_changes
+  set %s
   where properties.id = property.id;
 end
+$body$
+    $function$,
+    (
+      select string_agg(format('%1$I = property.%1$I', saved), E',\n      ' order by place)
+      from unnest(array[
+        'status', 'status_reason', 'suspended_from', 'version', 'published_at', 'confirmed_at',
+        'expires_at', 'paused_at', 'closed_at', 'deleted_at', 'pending_changes'
+      ] || private.property_columns()) with ordinality as columns (saved, place)
+    ));
+end
 $$;
-comment on function private.save_property is
-  'Writes every column that owners and admins may change of a listing.';
 
 create function api.update_property(
   property_id uuid, fields jsonb, expected_version integer default null
@@ -171,7 +152,7 @@ as $$
   select private.update_property(property_id, fields, expected_version);
 $$;
 comment on function api.update_property is
-  'Changes an own listing: what is absent stays, null clears. 404 property_not_found, 409 '
+  'Changes an own listing: absent fields stay, null clears. 404 property_not_found, 409 '
   'version_conflict, type_immutable, property_state_conflict, 422 contact_missing, '
   'location_outside_area.';
 
@@ -183,7 +164,7 @@ as $$
   select private.delete_property(property_id);
 $$;
 comment on function api.delete_property is
-  'Deletes an own listing, whatever its state. 404 property_not_found.';
+  'Deletes an own listing in any state. 404 property_not_found.';
 
 grant execute on function
   private.create_property, private.update_property, private.delete_property, api.update_property,

@@ -1,8 +1,6 @@
--- What an owner does to a listing; which action is allowed when is in 2_rules_states.sql.
-
 create function private.act_on_property(property_id uuid, action text) returns json
   language plpgsql
-  security definer -- clients have no write grant; works on own listings only
+  security definer
   set search_path = ''
 as $$
 declare

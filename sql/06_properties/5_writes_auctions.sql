@@ -1,5 +1,3 @@
--- Setting the auction of a listing and removing it.
-
 create function private.set_auction(
   property_id uuid,
   starts_at timestamptz,
@@ -8,7 +6,7 @@ create function private.set_auction(
   min_increment numeric
 ) returns json
   language plpgsql
-  security definer -- clients have no write grant; works on own listings only
+  security definer
   set search_path = ''
 as $$
 declare
@@ -40,12 +38,10 @@ begin
   return private.property_record(property.id, property.owner_identity_id);
 end
 $$;
-comment on function private.set_auction is
-  'Sets the auction of an own listing; see api.set_auction.';
 
 create function private.remove_auction(property_id uuid) returns void
   language plpgsql
-  security definer -- clients have no write grant; works on own listings only
+  security definer
   set search_path = ''
 as $$
 declare
@@ -54,7 +50,6 @@ begin
   delete from public.auctions where auctions.property_id = property.id;
 end
 $$;
-comment on function private.remove_auction is 'Removes the auction of an own listing.';
 
 create function api.set_auction(
   property_id uuid,

@@ -1,9 +1,5 @@
--- Who may be contacted how. Phone numbers are never in a listing; whoever asks for one becomes a
--- lead of its owner.
---
--- A number that was given out cannot be taken back. So only the facade calls this, after it has
--- counted the call and committed: through the Data API a caller could make a cast of the answer
--- fail, and so undo the count.
+-- A given number cannot be taken back, so only the facade calls this, after it has committed the
+-- count: through the Data API a caller could make the answer fail, which would undo the count.
 
 create function private.offered_contact(
   caller_id uuid, property_id uuid, kind text,
@@ -11,7 +7,7 @@ create function private.offered_contact(
 )
   language plpgsql
   stable
-  security definer -- reads listings and numbers of others
+  security definer -- reads other people's listings and numbers
   set search_path = ''
 as $$
 declare
@@ -37,7 +33,7 @@ begin
   end if;
 
   contact := private.contact_of(property);
-  -- A closed listing is still seen by link, but can no longer be asked about.
+  -- A closed listing is still visible by link but can no longer be asked about.
   if property.listed then
     open_ways := contact.ways;
   end if;
@@ -50,38 +46,37 @@ begin
 end
 $$;
 comment on function private.offered_contact is
-  'A listing that can be asked about in this way, and its owner''s numbers. 404 property_not_found, '
-  '403 blocked, 409 property_state_conflict with the ways that are possible, 422 for one''s own.';
+  '404 property_not_found, 403 blocked, 409 property_state_conflict with the possible ways, 422 '
+  'for an own listing.';
 
-create function private.look_at_contact(
+create function private.precheck_contact(
   property_id uuid, kind text, idempotency_key text default null
 ) returns void
   language plpgsql
-  security definer -- reads a closed table
+  security definer
   set search_path = ''
 as $$
 begin
-  -- What was given before is given again, whatever has become of the listing.
+  -- A number that the caller got before is given again, whatever happened to the listing.
   if not exists (
     select from private.idempotency_keys
     where idempotency_keys.account_id = private.account_id()
-      and idempotency_keys.key = look_at_contact.idempotency_key
+      and idempotency_keys.key = precheck_contact.idempotency_key
   ) then
     perform private.offered_contact(private.identity_id(), property_id, kind);
   end if;
 exception
-  -- All else is counted, and refused after that.
+  -- All other refusals are checked after the call was counted.
   when sqlstate 'PT409' then raise;
   when sqlstate 'PT403' or sqlstate 'PT404' or sqlstate 'PT422' then null;
 end
 $$;
-comment on function private.look_at_contact is
-  'Facade: before contact_property is counted: 409 property_state_conflict for a way that is not open '
-  'anyway.';
+comment on function private.precheck_contact is
+  'Facade: before contact_property is counted, 409 property_state_conflict for an impossible way.';
 
 create function private.contact_property(property_id uuid, kind text) returns json
   language plpgsql
-  security definer -- reads numbers of others, for one listing at a time, and writes leads
+  security definer -- reads someone else's numbers for one listing, and writes leads
   set search_path = ''
 as $$
 declare
@@ -97,7 +92,7 @@ begin
   offered := private.offered_contact(caller_id, property_id, kind);
   property := offered.property;
   perform private.require_proof();
-  -- The conversation first: a new lead notifies the owner.
+  -- The conversation comes first, because a new lead notifies the owner.
   if kind = 'chat' then
     select opened.id into conversation_id
     from private.open_conversation(caller_id, property.id, null) as opened;
@@ -114,7 +109,6 @@ begin
 end
 $$;
 comment on function private.contact_property is
-  'Facade: how to reach the owner: call gives phone, whatsapp whatsappUrl, chat conversationId. '
-  'Each way is one lead a day. Refused as private.offered_contact, and 403 account_unproven.';
+  'Facade: call gives phone, whatsapp whatsappUrl, chat conversationId. Each way: one lead a day.';
 
-grant execute on function private.look_at_contact, private.contact_property to authenticated;
+grant execute on function private.precheck_contact, private.contact_property to authenticated;

@@ -1,16 +1,13 @@
--- What an account did before its email was proven for the first time, by a reset or a provider
--- (03_accounts): whoever registered the email may have been somebody else.
+-- The email of an account may have been registered by another person before it was first proven.
 
 create function private.unproven_past_reason() returns text
   language sql
   immutable
   return 'أُرسل هذا الطلب قبل إثبات ملكية البريد الإلكتروني، راجع البيانات وأرسلها من جديد';
-comment on function private.unproven_past_reason is
-  'Why an identity left the queue when the email of its account was proven: as its owner reads it.';
 
 create function private.suspend_unproven_past(account_id uuid) returns void
   language plpgsql
-  security definer -- writes listings and identities of whoever proved the email
+  security definer -- writes listings and identities of the proven account
   set search_path = ''
 as $$
 declare
@@ -24,7 +21,7 @@ begin
   perform private.lock_dependents(account_id, identity_ids, false);
   update public.accounts set terms_version = null, terms_accepted_at = null
   where accounts.id = suspend_unproven_past.account_id and accounts.terms_version is not null;
-  -- What an admin has suspended meanwhile comes back as the others do.
+  -- A suspended listing returns as paused or a draft too.
   update public.properties
   set suspended_from = case properties.suspended_from when 'active' then 'paused' else 'draft' end
   where properties.owner_identity_id = any (identity_ids)
@@ -65,6 +62,5 @@ begin
 end
 $$;
 comment on function private.suspend_unproven_past is
-  'Pauses the active listings of an account, makes drafts of those that await review, takes its '
-  'identities out of the queue, and lists all of it in one notification. Resuming a listing and '
-  'changing an identity bring each back.';
+  'Pauses active listings, makes drafts of those in review, takes identities out of the admins'' '
+  'queue, and notifies the owner once, who resumes the listing or changes the identity.';

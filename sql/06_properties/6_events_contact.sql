@@ -1,9 +1,6 @@
--- Listings follow the numbers of their owner, in whatever way one comes or goes: what others read of
--- them says only what there is a number for, and nobody stays out of reach.
-
 create function private.follow_numbers(account_id uuid) returns void
   language plpgsql
-  security definer -- locks and writes listings of others, and a closed table
+  security definer -- locks and writes other people's listings, and a closed table
   set search_path = ''
 as $$
 declare
@@ -13,7 +10,7 @@ declare
   );
   owner record;
 begin
-  -- Whoever publishes holds the account too: so nothing is made meanwhile with the numbers of before.
+  -- Publishing locks the account too, so no listing can get the old numbers meanwhile.
   perform private.lock_account_exclusively(account_id);
   perform from public.properties where properties.owner_identity_id = any (identity_ids)
   order by properties.id for no key update;
@@ -29,7 +26,7 @@ begin
       as ref_nos
     from switched group by switched.owner_identity_id
   loop
-    perform private.tell_of_chat(owner.id, owner.ref_nos);
+    perform private.notify_of_chat(owner.id, owner.ref_nos);
   end loop;
   perform private.write_listed_records(array(
     select properties.id from public.properties
@@ -39,8 +36,7 @@ begin
 end
 $$;
 comment on function private.follow_numbers is
-  'After the numbers of an account''s identities have changed: switches chat on for active listings '
-  'that nothing else is left for, and writes the kept records anew.';
+  'Switches chat on where no other way is left, and rewrites stored records.';
 
 create function private.on_account_number() returns trigger
   language plpgsql
@@ -52,7 +48,7 @@ begin
 end
 $$;
 comment on function private.on_account_number is
-  'Listings say that their owner can be called only while there is a number to give.';
+  'Updates the ways of contact when an account gets or loses its number.';
 
 create trigger accounts_tell_listings_of_their_number
   after update of phone on public.accounts
@@ -69,7 +65,7 @@ begin
 end
 $$;
 comment on function private.on_number_shown is
-  'Listings say that their owner can be called only while the owner''s number is given.';
+  'Updates the ways of contact when an account shows or hides its number.';
 
 create trigger account_settings_show_the_number_on_insert
   after insert on public.account_settings
@@ -92,7 +88,7 @@ begin
 end
 $$;
 comment on function private.on_organisation_number is
-  'Listings say that a company or office can be called only while it has a number.';
+  'Updates the ways of contact when a company or office adds or removes a number.';
 
 create trigger organisations_tell_listings_of_their_numbers
   after update of phone, whatsapp on public.organisations

@@ -1,9 +1,6 @@
--- Listings follow the account, identity and organisation of their owner, and an organisation counts
--- its active listings.
-
 create function private.update_listings_of_owner(identity_id uuid) returns void
   language sql
-  security definer -- writes listings of others: those of the owner that changed
+  security definer -- writes listings of the changed owner
   set search_path = ''
 as $$
   update public.properties
@@ -22,12 +19,10 @@ as $$
     and (properties.owner_type, properties.owner_verified, properties.owner_active)
       is distinct from (owner.type, owner.verified, owner.active)
 $$;
-comment on function private.update_listings_of_owner is
-  'Copies to the listings of an owner what they have to know of it.';
 
 create function private.on_owner_account() returns trigger
   language plpgsql
-  security definer -- writes listings of others: those of the owner that changed
+  security definer -- writes listings of the changed owner
   set search_path = ''
 as $$
 begin
@@ -37,8 +32,7 @@ begin
 end
 $$;
 comment on function private.on_owner_account is
-  'Listings of a suspended, banned or deleted account are not listed; once it is in order again '
-  'they are.';
+  'Unlists listings of an account that may not act, and lists them again when it may.';
 
 create trigger accounts_carry_their_listings
   after update of status, suspended_until, delete_at on public.accounts
@@ -50,13 +44,13 @@ create trigger accounts_carry_their_listings
 
 create function private.on_owner_identity() returns trigger
   language plpgsql
-  security definer -- writes listings of others: those of the owner that changed
+  security definer -- writes listings of the changed owner
   set search_path = ''
 as $$
 begin
   perform private.update_listings_of_owner(new.id);
   if new.status = 'closed' then
-    -- Nothing personal stays: neither texts nor the place.
+    -- Personal data are deleted, including texts, the address and the exact location.
     update public.properties
     set status = 'deleted', deleted_at = coalesce(properties.deleted_at, now()),
         version = properties.version + 1, pending_changes = null, status_reason = null,
@@ -69,7 +63,7 @@ begin
 end
 $$;
 comment on function private.on_owner_identity is
-  'Listings follow the state of their identity; when it is closed they are deleted.';
+  'Updates listings when the state of their identity changes; closing the identity deletes them.';
 
 create trigger identities_carry_their_listings
   after update of status, type on public.identities
@@ -78,7 +72,7 @@ create trigger identities_carry_their_listings
 
 create function private.on_owner_organisation() returns trigger
   language plpgsql
-  security definer -- writes listings of others: those of the owner that changed
+  security definer -- writes listings of the changed owner
   set search_path = ''
 as $$
 begin
@@ -87,7 +81,7 @@ begin
 end
 $$;
 comment on function private.on_owner_organisation is
-  'Listings show whether their owner is verified.';
+  'Updates the copy in listings of whether the owner is verified.';
 
 create trigger organisations_carry_their_listings_on_insert
   after insert on public.organisations
@@ -110,8 +104,7 @@ begin
   return null;
 end
 $$;
-comment on function private.count_listing is
-  'Keeps organisations.active_listings_count up to date.';
+comment on function private.count_listing is 'Updates organisations.active_listings_count.';
 
 create trigger properties_are_counted_on_insert
   after insert on public.properties

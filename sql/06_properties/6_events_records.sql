@@ -1,9 +1,8 @@
--- Kept records follow their listings; pictures do in 09_media/6_events.sql. Whoever writes one holds
--- the lock of the listing, as for cards (6_events_cards.sql).
+-- Writers hold the lock of the listing, as for cards (6_events_cards.sql).
 
 create function private.write_listed_records(property_ids uuid[]) returns void
   language plpgsql
-  security definer -- writes a closed table
+  security definer
   set search_path = ''
 as $$
 begin
@@ -12,9 +11,9 @@ begin
   where properties.id = any (property_ids) and not properties.listed
     and listed_records.property_id = properties.id;
   insert into private.listed_records
-  select kept.*
+  select stored.*
   from public.properties
-  cross join lateral private.listed_record(properties) as kept
+  cross join lateral private.listed_record(properties) as stored
   where properties.id = any (property_ids) and properties.listed
   on conflict (property_id) do update
   set ref_no = excluded.ref_no, drop_until = excluded.drop_until,
@@ -27,27 +26,24 @@ begin
       owner_name = excluded.owner_name;
 end
 $$;
-comment on function private.write_listed_records is
-  'Writes the kept records of these listings, which the caller has locked.';
 
 create function private.on_listed_property() returns trigger
   language plpgsql
-  security definer -- writes a closed table
+  security definer
   set search_path = ''
 as $$
 begin
-  -- Read again: a trigger before this one may have written the row once more.
+  -- The row is read again, because an earlier trigger may have written it once more.
   perform private.write_listed_records(array[new.id]);
   return null;
 end
 $$;
-comment on function private.on_listed_property is 'Keeps private.listed_records up to date.';
+comment on function private.on_listed_property is 'Updates private.listed_records.';
 
 create trigger properties_have_records_on_insert
   after insert on public.properties
   for each row when (new.listed) execute function private.on_listed_property();
--- Whatever is written of a listing: nearly every column is in its record, and an auction, which is
--- too, writes its window into the row.
+-- On any update: nearly every column is in the record, and an auction's window writes here too.
 create trigger properties_have_records
   after update on public.properties
   for each row when (old.listed or new.listed) execute function private.on_listed_property();

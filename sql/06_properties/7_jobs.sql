@@ -1,5 +1,3 @@
--- Scheduled work: expiring listings, adding up views.
-
 create function private.expire_listing(property_id uuid) returns boolean
   language plpgsql
   set search_path = ''
@@ -17,16 +15,13 @@ begin
   return true;
 end
 $$;
-comment on function private.expire_listing is
-  'Expires a listing whose time is over, unless somebody is writing it.';
 
 create function private.expire_listings() returns bigint
   language sql
-  security definer -- writes everybody's listings, for a job
+  security definer
   set search_path = ''
 as $$
-  -- Locked listings are left out. The pages of their owners are locked by a trigger, in the order
-  -- of 03_accounts/2_rules_locks.sql.
+  -- Sorted by owner, because a trigger locks the owners' pages (03_accounts/2_rules_locks.sql).
   select private.for_each('expire_listing', array(
     select due.id::text
     from (
@@ -51,7 +46,7 @@ begin
   insert into private.property_counters (property_id)
   select properties.id from public.properties where properties.id = count_views_of.property_id
   on conflict do nothing;
-  -- What somebody has locked is left to the next run: the job waits for nobody.
+  -- A locked row is left for the next run; the job does not wait.
   perform from private.property_counters
   where property_counters.property_id = count_views_of.property_id
   for no key update skip locked;
@@ -66,11 +61,10 @@ begin
   return found;
 end
 $$;
-comment on function private.count_views_of is 'Adds the new views of a listing to its count.';
 
 create function private.count_views() returns bigint
   language sql
-  security definer -- writes counters of everybody's listings, for a job
+  security definer
   set search_path = ''
 as $$
   select private.for_each('count_views_of', array(
@@ -84,7 +78,7 @@ comment on function private.count_views is 'Job: adds new views to the counts of
 
 create function private.purge_views() returns bigint
   language sql
-  security definer -- deletes from a closed table
+  security definer
   set search_path = ''
 as $$
   with deleted as (
@@ -102,11 +96,11 @@ as $$
   select count(*) from deleted
 $$;
 comment on function private.purge_views is
-  'Job: deletes views older than two days; those that could not be counted, after a week.';
+  'Job: deletes views older than two days, and uncounted ones after a week.';
 
 create function private.purge_leads() returns bigint
   language sql
-  security definer -- deletes everybody's old rows, for a job
+  security definer
   set search_path = ''
 as $$
   select private.purge('public.leads', 'created_at', '1 year')
@@ -115,7 +109,7 @@ comment on function private.purge_leads is 'Job: deletes leads after a year.';
 
 create function private.purge_deleted_listings() returns bigint
   language plpgsql
-  security definer -- deletes rows of everybody, for a job
+  security definer
   set search_path = ''
 as $$
 declare
@@ -123,7 +117,7 @@ declare
   ids constant uuid[] := array(
     select properties.id from public.properties
     where properties.status = 'deleted' and properties.deleted_at < now() - interval '90 days'
-      -- Whoever decides about it still wants to see it, and its pictures go first.
+      -- Kept while an admin has yet to decide a report, and until its pictures are deleted.
       and not exists (
         select from public.reports
         where reports.target_type = 'property' and reports.target_id = properties.id
@@ -134,8 +128,7 @@ declare
     limit 100
   );
 begin
-  -- Conversations before listings (03_accounts/2_rules_locks.sql). A deleted listing does not come
-  -- back, so what was chosen without a lock still holds.
+  -- Conversations come first (03_accounts/2_rules_locks.sql); a deleted listing cannot change.
   perform from public.conversations where conversations.property_id = any (ids)
   order by conversations.id for no key update;
   update public.conversations set property_id = null where conversations.property_id = any (ids);
@@ -147,7 +140,7 @@ begin
 end
 $$;
 comment on function private.purge_deleted_listings is
-  'Job: deletes the rows of listings that were deleted 90 days ago, and all that was kept of them.';
+  'Job: deletes the rows of listings that were deleted 90 days ago.';
 
 grant execute on function
   private.expire_listings, private.count_views, private.purge_views, private.purge_leads,

@@ -1,5 +1,3 @@
--- Which listings are left out of favorites, and how often one is saved.
-
 create function private.is_withdrawn(property public.properties) returns boolean
   language sql
   immutable
@@ -8,12 +6,23 @@ create function private.is_withdrawn(property public.properties) returns boolean
     'deleted', 'suspended', 'rejected', 'draft', 'pending_review'
   );
 comment on function private.is_withdrawn is
-  'Whether a saved listing is left out of favorites: deleted, or no longer shown to anybody.';
+  'Left out because it was deleted or is no longer visible to other people.';
+
+create policy "people see listed properties, their own, and saved ones until withdrawn"
+  on public.properties for select to acting
+  using (
+    listed or owner_identity_id = (select private.identity_id())
+    or not private.is_withdrawn(properties) and exists (
+      select from public.favorites
+      where favorites.property_id = properties.id
+        and favorites.identity_id = (select private.identity_id())
+    )
+  );
 
 create function private.property_exists(property_id uuid) returns boolean
   language plpgsql
   stable
-  security definer -- looks at listings that row security hides from the caller
+  security definer -- reads listings that row security hides from the caller
   set search_path = ''
 as $$
 begin
@@ -23,14 +32,12 @@ begin
   );
 end
 $$;
-comment on function private.property_exists is
-  'Whether there is such a listing, and it is not withdrawn.';
 
 grant execute on function private.property_exists to authenticated;
 
 create function private.count_favorite() returns trigger
   language plpgsql
-  security definer -- writes a counter of another's row
+  security definer
   set search_path = ''
 as $$
 begin
@@ -46,7 +53,7 @@ begin
   return null;
 end
 $$;
-comment on function private.count_favorite is 'Keeps property_counters.favorites up to date.';
+comment on function private.count_favorite is 'Updates property_counters.favorites.';
 
 create trigger favorites_are_counted
   after insert or delete on public.favorites

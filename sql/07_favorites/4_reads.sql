@@ -1,9 +1,7 @@
--- What an identity has saved: as a list, as ids, and whether one property is among it.
-
 create function private.list_favorite_ids() returns json
   language plpgsql
   stable
-  security definer -- looks at listings that row security hides from the caller
+  security definer -- reads listings that row security hides from the caller
   set search_path = ''
 as $$
 declare
@@ -19,14 +17,13 @@ begin
   ));
 end
 $$;
-comment on function private.list_favorite_ids is
-  'Api: The ids of all saved properties, newest first.';
+comment on function private.list_favorite_ids is 'Api: Ids of the saved properties that are not withdrawn, newest first.';
 
 create function private.favorite_without_card(property public.properties, owner_id uuid)
   returns text
   language plpgsql
   stable
-  security definer -- reads a listing that row security hides from the caller
+  security definer -- reads listings that row security hides from the caller
   set search_path = ''
 as $$
 begin
@@ -42,15 +39,14 @@ begin
     'status', 'unavailable',
     'isFavorite', true,
     'available', false,
-    -- The title only where the owner closed or hid the listing, not where the owner is suspended.
+    -- Shown if the owner closed or hid the listing, but not if the owner was suspended.
     'titleAr', case when property.status <> 'active' and property.owner_active
       then property.title_ar end
   ));
 end
 $$;
 comment on function private.favorite_without_card is
-  'A saved property that is not listed: its card where it is active and the caller''s own, else '
-  'that it is unavailable.';
+  'Its card if it is active and the caller''s own, otherwise that it is unavailable.';
 
 create function private.list_favorites(
   page_cursor text default null, page_size integer default 20, fields text default 'card'
@@ -77,7 +73,7 @@ begin
     from private.cursor_key(query, page_cursor) as key;
   end if;
 
-  -- The order is that of the inner query; sorting the texts again would take a fifth of the time.
+  -- The texts keep the order of the inner query; sorting them again would take a fifth of the time.
   select array_agg(saved.item), array_agg(saved.created_at), array_agg(saved.property_id)
   into items, saved_at, ids
   from (
@@ -92,7 +88,7 @@ begin
       end as item
     from public.favorites
     left join private.property_cards on property_cards.property_id = favorites.property_id
-    -- The row is only looked at where there is no card.
+    -- The row is only read if there is no card.
     left join public.properties on properties.id =
       case when property_cards.property_id is null then favorites.property_id end
     where favorites.identity_id = owner_id
@@ -115,8 +111,8 @@ end
 $$;
 comment on function private.list_favorites is
   'Api: Saved properties, newest first: their cards, or with fields full their records. One that '
-  'cannot be shown now is marked as unavailable, with its title where the owner closed or hid '
-  'it; withdrawn ones are left out.';
+  'cannot be shown now is marked as unavailable, with its title if the owner closed or hid it; '
+  'withdrawn ones are left out.';
 
 create function private.favorite_records(items text[], owner_id uuid) returns text[]
   language plpgsql
@@ -138,8 +134,6 @@ begin
   );
 end
 $$;
-comment on function private.favorite_records is
-  'The same favorites with whole records in place of cards.';
 
 create function api.check_favorite(property_id uuid) returns boolean
   language plpgsql

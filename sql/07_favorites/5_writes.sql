@@ -1,12 +1,10 @@
--- Saving a property and removing it.
-
 create function private.toggle_favorite(property_id uuid) returns boolean
   language plpgsql
-  security definer -- looks at listings that row security hides from the caller
+  security definer -- reads listings that row security hides from the caller
   set search_path = ''
 as $$
 declare
-  -- A rate is counted before anything is locked.
+  -- The rate is counted before anything is locked.
   hit timestamptz := private.count_action('favorites');
   saver_id uuid := private.lock_identity();
 begin
@@ -31,7 +29,7 @@ begin
     if not private.may_save(toggle_favorite.property_id) then
       perform private.refuse(404, 'property_not_found');
     end if;
-    -- Saved by another call since the delete looked, so this one removes it.
+    -- Another call has saved the property since the delete above, so this one removes it.
   end loop;
 end
 $$;
@@ -50,7 +48,6 @@ begin
 end
 $$;
 comment on function api.toggle_favorite is
-  'Saves a property, or removes it where it is saved; exact under parallel calls. 404 '
-  'property_not_found, 429.';
+  'Saves or removes a property; exact under parallel calls. 404 property_not_found, 429.';
 
 grant execute on function private.toggle_favorite, api.toggle_favorite to authenticated;

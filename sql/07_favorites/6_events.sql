@@ -1,8 +1,6 @@
--- What happens to the favorites of an identity that is closed.
-
 create function private.delete_favorites() returns trigger
   language plpgsql
-  security definer -- deletes rows of a closed identity
+  security definer
   set search_path = ''
 as $$
 begin

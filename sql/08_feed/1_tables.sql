@@ -1,8 +1,5 @@
--- What the feed counts its slots over: which listings and which offices were listed when.
---
--- Two narrow tables, because counting over properties costs 30 times as much: its rows are wide and
--- change all day. A row is open (until infinity) while its listing is listed, and deleted 7 hours
--- after it ended, when every snapshot that included it has expired; so rows of the past stay few.
+-- Slots are counted in these narrow tables, because in properties that costs 30 times as much. A
+-- row is deleted 7 hours after its end, when every snapshot that included it has expired.
 
 create table private.publications (
   property_id uuid not null,
@@ -11,17 +8,15 @@ create table private.publications (
   since timestamptz not null,
   until timestamptz not null default 'infinity',
   constraint publications_time_is_forward check (until >= since),
-  primary key (property_id, until) -- so no listing has two open ones
+  primary key (property_id, until) -- so no listing has two open periods
 );
 comment on table private.publications is
-  'From when until when each listing was listed; periods that ended are kept for some hours. '
-  'Cleaned by private.purge_publications.';
-comment on column private.publications.property_id is 'The row outlives the listing.';
+  'The periods in which listings were listed. Cleaned by private.purge_publications.';
+comment on column private.publications.property_id is 'Kept when the listing is deleted.';
 comment on column private.publications.published_at is
-  'Its place in the feed (private.listing_places): until then it is not in it.';
-comment on column private.publications.since is 'From when it was listed.';
-comment on column private.publications.until is 'Until when it was listed; infinity while it is.';
--- Open rows are walked in order; those that ended are few, and found by when they did.
+  'Its place in the feed, as a time before which it does not appear.';
+comment on column private.publications.until is 'Infinity while it is listed.';
+-- Open rows are read in the order of the feed. Ended rows are few and are found by their end.
 create index publications_newest_idx
   on private.publications (published_at desc, property_id desc) include (since)
   where until = 'infinity';
@@ -36,8 +31,7 @@ create table private.feed_places (
   account_id uuid primary key references public.accounts (id) on delete cascade,
   taken_to timestamptz not null
 );
-comment on table private.feed_places is
-  'The last place in the feed that each account has taken. Goes with the account.';
+comment on table private.feed_places is 'The last place of each account. Deleted with the account.';
 alter table private.feed_places enable row level security;
 create policy "nobody but functions of their owner" on private.feed_places using (false);
 
@@ -45,10 +39,8 @@ create table private.listing_places (
   property_id uuid primary key references public.properties (id) on delete cascade,
   place timestamptz not null
 );
-comment on table private.listing_places is
-  'The place in the feed of each listing that was ever listed. Goes with the listing.';
-comment on column private.listing_places.place is
-  'Taken when it was listed for the first time, and the same whenever it is listed again.';
+comment on table private.listing_places is 'Places in the feed. Deleted with the listing.';
+comment on column private.listing_places.place is 'Given when first listed; it never changes.';
 alter table private.listing_places enable row level security;
 create policy "nobody but functions of their owner" on private.listing_places using (false);
 
@@ -61,12 +53,9 @@ create table private.office_ranks (
   constraint office_ranks_time_is_forward check (until >= since)
 );
 comment on table private.office_ranks is
-  'Listed offices and their ratings as they were at any moment of the last hours. Cleaned by '
-  'private.purge_office_ranks.';
-comment on column private.office_ranks.identity_id is 'The row outlives the office.';
-comment on column private.office_ranks.rating is 'Its weighed rating at the time.';
-comment on column private.office_ranks.since is 'From when it was listed with this rating.';
-comment on column private.office_ranks.until is 'Until when; infinity while it is.';
+  'Offices listed in the last hours, with ratings. Cleaned by private.purge_office_ranks.';
+comment on column private.office_ranks.identity_id is 'Kept when the office is closed.';
+comment on column private.office_ranks.until is 'When rating or listing ended; infinity before.';
 create unique index office_ranks_one_open_key on private.office_ranks (identity_id)
   where until = 'infinity';
 create index office_ranks_best_idx

@@ -1,11 +1,8 @@
--- The snapshots of the feed: which moments can be read, and when a listing counts as published.
---
 -- A transaction may read the clock at 11:59:59.99 and commit at 12:00:00.01. A reader of the noon
--- snapshot in between would count one slot more or less on the next page. So the clock is read
--- under a shared lock that is held until the commit, and the first readers of a snapshot wait for
--- those who hold it. Writers never wait for one another, and take the lock last of all, in triggers
--- that run at the commit: when an account with hundreds of listings is suspended, readers do not
--- wait for all of that, and who holds the lock waits for no row any more.
+-- snapshot in between would count one slot more or less on the next page. So writers read the clock
+-- under a shared lock until the commit, and the first readers of a snapshot wait for them. Writers
+-- take it last, in triggers at the commit, so that readers do not wait long and a writer that holds
+-- it waits for no other row.
 
 create function private.publishing_time() returns timestamptz
   language plpgsql
@@ -17,7 +14,7 @@ begin
 end
 $$;
 comment on function private.publishing_time is
-  'The time now, taken so that no snapshot of the feed misses what is listed or unlisted at it.';
+  'Read under the lock, so that no snapshot misses what is listed or unlisted at that time.';
 
 create function private.take_feed_place(owner_id uuid, published_at timestamptz)
   returns timestamptz
@@ -39,37 +36,35 @@ begin
   if not found then
     return published_at;
   end if;
-  insert into private.feed_places as kept (account_id, taken_to)
+  insert into private.feed_places as stored (account_id, taken_to)
   values (account_id, published_at)
   on conflict on constraint feed_places_pkey do update
   set taken_to = least(
-    greatest(excluded.taken_to, kept.taken_to + apart), now() + interval '24 hours')
-  returning kept.taken_to into place;
+    greatest(excluded.taken_to, stored.taken_to + apart), now() + interval '24 hours')
+  returning stored.taken_to into place;
   return place;
 end
 $$;
 comment on function private.take_feed_place is
-  'The place in the feed of a listing that is listed for the first time: when it was published, unless '
-  'that is within some minutes of the account''s last place, or before it; none is more than a day ahead.';
+  'Its publishing time, or minutes after the account''s last place if later; at most a day ahead.';
 
-create function private.require_snapshot(asked timestamptz) returns timestamptz
+create function private.require_snapshot(snapshot timestamptz) returns timestamptz
   language plpgsql
   set search_path = ''
 as $$
 begin
-  if asked > now() or asked < now() - interval '6 hours' then
+  if snapshot > now() or snapshot < now() - interval '6 hours' then
     perform private.refuse_field('snapshot', 'cursor_invalid');
   end if;
-  -- No commit takes 15 seconds, so for an older snapshot there is nothing to wait for.
+  -- No commit takes 15 seconds, so an older snapshot needs no wait.
   if pg_is_in_recovery() then
-    -- The lock is the primary's: a replica can only have all of it already.
-    if (private.last_beat() > asked + interval '15 seconds') is not true then
+    -- The lock exists only on the primary; a replica can only check that it has every commit.
+    if (private.last_beat() > snapshot + interval '15 seconds') is not true then
       raise exception 'snapshot_not_complete' using errcode = '40001';
     end if;
-  elsif asked > now() - interval '15 seconds' then
-    -- To have had the lock is enough. Leaving this block by an error releases it, also when the
-    -- reader is cancelled at this very moment; a session lock could stay on its connection for
-    -- good.
+  elsif snapshot > now() - interval '15 seconds' then
+    -- It is enough to have had the lock for a moment. The error below releases it at the end of
+    -- this block, even if the reader is cancelled; a session lock could be left on the connection.
     begin
       perform pg_advisory_xact_lock(hashtextextended('publishing', 2));
       raise exception using errcode = 'ZZ001';
@@ -77,9 +72,8 @@ begin
       when sqlstate 'ZZ001' then null;
     end;
   end if;
-  return asked;
+  return snapshot;
 end
 $$;
 comment on function private.require_snapshot is
-  'A moment whose feed may be read: all that was listed or unlisted until then is in the tables. '
-  'It can be read for 6 hours, then 422 cursor_invalid. On a replica that may lack some of it yet: 40001.';
+  'It can be read for 6 hours. On a replica that may not have all of the feed, raises 40001.';

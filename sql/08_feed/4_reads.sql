@@ -1,12 +1,7 @@
--- Feed: what was published, newest first, in numbered pages, and every eighth slot an office.
---
--- A page number means the same listings for as long as its snapshot can be read, whatever is
--- published, sold or deleted meanwhile. So slots are counted over what was listed at the snapshot
--- (1_tables.sql) and never over what can be seen now: the slot of a listing that was unlisted
--- since stays empty, and one that was unlisted before has none.
+-- Slots are counted over the listings that were listed at the snapshot, so that a page number keeps
+-- its meaning; one unlisted since leaves its slot empty.
 
--- Each half is in order and limited to what both may give, so that the planner merges them; else it
--- would sort everything that is listed.
+-- Each half is sorted and limited, so that the planner merges them without sorting everything.
 create function private.published_listings(
   listing_type text, at timestamptz, skip integer, take integer
 ) returns uuid[]
@@ -63,7 +58,7 @@ begin
 end
 $$;
 comment on function private.published_listings is
-  'The listings in a range of slots, newest first, whatever became of them since.';
+  'The listings of these slots, with those unlisted or deleted since.';
 
 create function private.ranked_offices(at timestamptz, take integer) returns uuid[]
   language plpgsql
@@ -92,8 +87,6 @@ begin
   );
 end
 $$;
-comment on function private.ranked_offices is
-  'The best rated offices that were listed at a moment.';
 
 create function private.feed_slots(
   listing_type text, at timestamptz, page integer, page_size integer,
@@ -108,7 +101,7 @@ as $$
 declare
   first constant integer := (page - 1) * page_size + 1;
   last constant integer := page * page_size;
-  offices uuid[] := '{}'; -- one more than this and earlier pages show, if there are that many
+  offices uuid[] := '{}'; -- offices up to this page, and one more
   earlier integer; -- offices before this page
   seen integer; -- offices up to its end
   skip integer; -- listings before this page
@@ -133,10 +126,8 @@ begin
   office_slots := array(select 8 * nth from generate_series(earlier + 1, seen) as nth);
 end
 $$;
-comment on function private.feed_slots is
-  'What was listed in the slots of a page at a moment, and whether there are slots after it.';
 
--- An item says in kind what it is, so the listing's own kind is renamed.
+-- An item's "kind" says listing or office, so the listing's own kind is renamed.
 create function private.feed_properties(
   property_ids uuid[], property_slots integer[], blocked uuid[], fields text
 ) returns table (slot integer, item text)
@@ -148,7 +139,7 @@ declare
   viewer_id uuid := private.identity_id();
 begin
   if private.wants_records(fields) then
-    -- It is the first "kind" of the text: only id, refNo and type come before it.
+    -- The first "kind" is the right one: only id, refNo and type come before it.
     return query
     select
       property_slots[array_position(property_ids, records.id)],
@@ -162,7 +153,7 @@ begin
       viewer_id
     ) as records;
   else
-    -- No text of a listing has this: in JSON its quotes are escaped.
+    -- This text cannot be part of a listing's own words, because JSON escapes quotes.
     return query
     select
       slots.slot,
@@ -184,9 +175,7 @@ begin
   end if;
 end
 $$;
-comment on function private.feed_properties is
-  'Those of these listings that can be seen now and are not of whom is blocked, as items of the feed, '
-  'with their slots.';
+comment on function private.feed_properties is 'Those that the caller may see and has not blocked.';
 
 create function private.feed_offices(
   office_ids uuid[], office_slots integer[], blocked uuid[]
@@ -211,9 +200,7 @@ begin
   )) as records;
 end
 $$;
-comment on function private.feed_offices is
-  'Those of these offices that can be seen now and are not blocked, as items of the feed, with their '
-  'slots.';
+comment on function private.feed_offices is 'Those that the caller may see and has not blocked.';
 
 create function private.feed_items(
   property_ids uuid[], property_slots integer[], office_ids uuid[], office_slots integer[],
@@ -238,25 +225,29 @@ begin
   );
 end
 $$;
-comment on function private.feed_items is 'What can be seen in these slots now, in their order.';
 
 create function private.list_feed(
   filter text, page integer, page_size integer, snapshot timestamptz default null,
   fields text default 'card'
 ) returns text
   language plpgsql
-  security definer -- reads listings of others; shows what is listed only
+  security definer -- reads other people's listings; shows only listed ones
   set search_path = ''
 as $$
 declare
   listing_type constant text := case when filter <> 'all' then upper(filter) end;
   at timestamptz := private.require_snapshot(coalesce(
     snapshot, date_bin('5 minutes', now(), timestamptz '2000-01-01 00:00:00+00')));
-  slots record := private.feed_slots(listing_type, at, page, page_size);
+  slots record;
   first_ids uuid[];
 begin
-  -- The first page is never empty as long as anything is listed, and never half empty: else it would
-  -- be enough to publish much before a snapshot and to withdraw it afterwards.
+  perform private.page_size(page_size);
+  if page is null or page not between 1 and 500 then
+    perform private.refuse_field('page', 'invalid');
+  end if;
+  slots := private.feed_slots(listing_type, at, page, page_size);
+  -- A new reader gets a newer snapshot if fewer than half of the first page are still listed:
+  -- otherwise an attacker could empty it by publishing many listings and withdrawing them.
   if snapshot is null then
     first_ids := case when page = 1 then slots.property_ids
       else (private.feed_slots(listing_type, at, 1, page_size)).property_ids end;
@@ -276,8 +267,8 @@ begin
 end
 $$;
 comment on function private.list_feed is
-  'Facade: a numbered page of what was listed at the moment of the snapshot: filter all, sale, rent or '
-  'exchange; as JSON text, whose arguments were checked in their form. On all, every eighth slot is a '
-  'verified office, by rating. 422 cursor_invalid for a snapshot that has expired or lies in the future.';
+  'Facade: a numbered page of the feed at the snapshot, with filter all, sale, rent or exchange, '
+  'as JSON text; the form of the arguments was checked. With all, every eighth slot is a verified '
+  'office, by rating.';
 
 grant execute on function private.list_feed to anon, authenticated;

@@ -1,8 +1,6 @@
--- The feed's tables follow the listings and the offices.
-
 create function private.record_publication() returns trigger
   language plpgsql
-  security definer -- writes a closed table
+  security definer
   set search_path = ''
 as $$
 declare
@@ -13,7 +11,7 @@ begin
     select listing_places.place into place from private.listing_places
     where listing_places.property_id = new.id;
     if place is null then
-      -- What was published before its row was made comes from elsewhere, with its place.
+      -- A listing published before its row was inserted is imported; its place is that time.
       place := case when tg_op = 'INSERT' and new.published_at < now() then new.published_at
         else private.take_feed_place(new.owner_identity_id, new.published_at) end;
       insert into private.listing_places (property_id, place) values (new.id, place);
@@ -30,7 +28,7 @@ begin
 end
 $$;
 comment on function private.record_publication is
-  'Records for the feed since or until when a listing is listed.';
+  'Records for the feed when a listing is listed or unlisted.';
 
 create constraint trigger properties_publishing_is_recorded_on_insert
   after insert on public.properties
@@ -49,7 +47,7 @@ create constraint trigger properties_publishing_is_recorded
 
 create function private.record_office_rank() returns trigger
   language plpgsql
-  security definer -- writes a closed table
+  security definer
   set search_path = ''
 as $$
 declare
@@ -65,7 +63,7 @@ begin
 end
 $$;
 comment on function private.record_office_rank is
-  'Records for the feed which offices are listed, with what rating.';
+  'Records for the feed when an office is listed or unlisted, or its rating changes.';
 
 create constraint trigger organisations_rank_is_recorded_on_insert
   after insert on public.organisations

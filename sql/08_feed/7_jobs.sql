@@ -1,8 +1,6 @@
--- What the feed forgets by the clock.
-
 create function private.purge_publications() returns bigint
   language sql
-  security definer -- deletes from a closed table
+  security definer
   set search_path = ''
 as $$
   select private.purge('private.publications', 'until', '7 hours')
@@ -12,7 +10,7 @@ comment on function private.purge_publications is
 
 create function private.purge_office_ranks() returns bigint
   language sql
-  security definer -- deletes from a closed table
+  security definer
   set search_path = ''
 as $$
   select private.purge('private.office_ranks', 'until', '7 hours')

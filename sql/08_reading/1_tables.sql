@@ -1,7 +1,4 @@
--- The words of a query that mean something: one list, of which every word is a row.
---
--- Names of places and kinds are written here by triggers; the other rows stand in 91_data_words.sql,
--- and an admin adds to them in Studio. 4_reads.sql is the one reader.
+-- Triggers write the names of areas and kinds; 91_data_words.sql has the other rows.
 
 create table private.reading_words (
   phrase text not null
@@ -12,23 +9,20 @@ create table private.reading_words (
   primary key (phrase, field, value)
 );
 comment on table private.reading_words is
-  'What words of a search mean. Add a row for a word that people type: it is read from the next '
-  'search on. Several rows of one phrase and field mean any of their values. Stays: as long as an '
-  'admin leaves it.';
+  'Rows with one phrase and field mean any of their values. Never purged: admins maintain it.';
 comment on column private.reading_words.phrase is
-  'One to five words, typed as people type them; kept as private.search_text writes them.';
+  'One to five words, stored as private.search_text writes them.';
 comment on column private.reading_words.field is
-  'What it says. type, strategy, kind, area, governorate, furnished, plot_position: that, by the '
-  'code in value. unit: what the number beside it counts (m2, rooms, block, floor, kwd); times: '
-  'the number times value; count: a number as a word; rooms, floor: that number of rooms, that '
-  'floor; ordinal: which floor, beside one; bound: max, min, about, from, to or between, of the '
-  'number after it. beside: the number after it is no size (street, front). negation: not what '
-  'follows; join: or, between kinds. plain: stays words, though parts of it mean something (rent '
-  'allowance). stopword: says nothing.';
-comment on column private.reading_words.value is
-  'A code, a number, or nothing, as the field asks.';
-comment on column private.reading_words.is_name is
-  'A name of a place or kind, written by its own table: change it there.';
+  'What the phrase means. type, strategy, kind, area, governorate, furnished, plot_position: the '
+  'thing with the code in value. unit: what the number beside it counts (m2, rooms, block, floor, '
+  'kwd). times: the number before it is multiplied by value. count: a number written as a word. '
+  'rooms, floor: that number of rooms, that floor. ordinal: the number of a floor, if a word for '
+  'floor is beside it. bound: whether the number after it is a max, min, about, from, to or '
+  'between. beside: the number after it is not a size (street, front). negation: what follows is '
+  'excluded. join: or, between kinds. plain: the phrase is searched as words, although parts of it '
+  'have a meaning (rent allowance). stopword: it is ignored.';
+comment on column private.reading_words.value is 'A code, a number, or empty, depending on field.';
+comment on column private.reading_words.is_name is 'A trigger writes it with the area or kind.';
 
 create index reading_words_first_word_idx on private.reading_words (split_part(phrase, ' ', 1));
 
@@ -46,11 +40,11 @@ create type private.reading as (
   strategy text
 );
 comment on type private.reading is
-  'A query as it was read. found: [{field, value, text}], named as filters are. filters: what '
-  'listings have to be, by names of private.search_filters. clauses: what they have by field or '
-  'text, each a list of words and terms of which one will do; block: those of the block. words: '
-  'the other words, as listings are searched; typed: as they were typed. ignored: what was left '
-  'out. strategy: the one that has what was asked, if it is another.';
+  'found: [{field, value, text}], with fields named like filters. filters: conditions on listings, '
+  'named as in private.search_filters. clauses: lists of words and terms, of each of which a '
+  'listing must have at least one, in a field or in its text; block: the same for the block. '
+  'words: the remaining words, in the form that searches compare; typed: as typed. ignored: what '
+  'was left out. strategy: the one that has what was asked for, if it is not the chosen one.';
 
 create type private.search_reading as (
   clauses jsonb,
@@ -59,6 +53,6 @@ create type private.search_reading as (
   step smallint
 );
 comment on type private.search_reading is
-  'A query as a search uses it, and as its cursor carries it: the clauses, words and filters of '
-  'private.reading, and what was left out where nothing fitted: 1 unknown words, 2 numbers, 3 size, '
-  'rooms, floor and block, 4 all words, 5 these and all words; 0 nothing, null not known yet.';
+  'What a search uses of a reading and its cursor contains: clauses, words, filters, and a number '
+  'for what was left out because nothing matched: 0 nothing, 1 unknown words, 2 numbers, 3 size, '
+  'rooms, floor and block, 4 all words, 5 those of 3 and 4; null if not known yet.';

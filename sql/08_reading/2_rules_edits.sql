@@ -1,5 +1,3 @@
--- What may stand in the list: what an admin adds in Studio is read, or refused with a sentence.
-
 create function private.reading_values(field text) returns text[]
   language plpgsql
   stable
@@ -20,8 +18,6 @@ begin
   end;
 end
 $$;
-comment on function private.reading_values is
-  'The values that a field of private.reading_words can have; null where they are numbers.';
 
 create function private.check_reading_word() returns trigger
   language plpgsql
@@ -72,12 +68,13 @@ begin
 end
 $$;
 comment on function private.check_reading_word is
-  'Brings a row into the form that is read, and refuses what could not be.';
+  'Normalises a row, and refuses one that searches could not use.';
 
 create trigger reading_words_are_understood
   before insert or update on private.reading_words
   for each row execute function private.check_reading_word();
-comment on trigger reading_words_are_understood on private.reading_words is 'In any order.';
+comment on trigger reading_words_are_understood on private.reading_words is
+  'The order among the table''s triggers does not matter.';
 create trigger reading_names_are_written_elsewhere
   before update on private.reading_words
   for each row when (old.is_name or new.is_name)

@@ -1,5 +1,3 @@
--- The words of a query in order, and what stands in the list of them.
-
 create function private.said_once(plain text[], typed text[], out once text[], out shown text[])
   language plpgsql
   immutable
@@ -11,26 +9,25 @@ begin
     shown := typed;
     return;
   end if;
-  -- A number has its unit again and again, and a bound its number: what repeats is the pair.
-  select coalesce(array_agg(said.word order by said.place), '{}'),
-    coalesce(array_agg(said.typed order by said.place), '{}')
+  -- A unit or a bound can occur with many numbers, so only repeated pairs are dropped.
+  select coalesce(array_agg(said.word order by said.index), '{}'),
+    coalesce(array_agg(said.typed order by said.index), '{}')
   into once, shown
   from (
     select given.*,
-      row_number() over (partition by given.before, given.word order by given.place) as times,
-      count(*) filter (where given.is_new) over (order by given.place) as different
+      row_number() over (partition by given.before, given.word order by given.index) as times,
+      count(*) filter (where given.is_new) over (order by given.index) as different
     from (
-      select word.*, lag(word.word) over (order by word.place) as before,
-        row_number() over (partition by word.word order by word.place) = 1 as is_new
-      from unnest(said_once.plain, said_once.typed) with ordinality as word (word, typed, place)
+      select word.*, lag(word.word) over (order by word.index) as before,
+        row_number() over (partition by word.word order by word.index) = 1 as is_new
+      from unnest(said_once.plain, said_once.typed) with ordinality as word (word, typed, index)
     ) as given
   ) as said
   where said.times = 1 and said.different <= 30;
 end
 $$;
 comment on function private.said_once is
-  'The words of a long query, as they are compared and as they were typed: those before the 31st '
-  'different one, and each once after the same word.';
+  'The words before the 31st distinct one; one that comes again after the same word is dropped.';
 
 create function private.reading_tokens(
   q text, out plain text[], out typed text[], out ignored text[]
@@ -40,13 +37,12 @@ create function private.reading_tokens(
   set search_path = ''
 as $$
 declare
-  -- Marks that stand for signs among the words: ƍ is a decimal point, ƕ a comma or slash between
-  -- words, ƣ a dash between numbers.
+  -- ƍ is a decimal point, ƕ a comma or slash between words, ƣ a dash between numbers.
   marked text := private.ascii_digits(q);
   word text;
   parts text[];
 begin
-  -- Phones, however they are grouped: +965 9988 7766.
+  -- This finds phones in any grouping: +965 9988 7766.
   if marked ~ '[0-9]{4}[ -]?[0-9]{4}' then
     parts := regexp_match(marked,
       '(?:^|[\s:,،(])((?:(?:\+|00)?965[ -]?)?[2569][0-9]{3}[ -]?[0-9]{4})(?=$|[\s.,،)؟?!])');
@@ -62,7 +58,7 @@ begin
     marked := regexp_replace(marked, ' ?[,،/&+] ?', ' ƕ ', 'g');
   end if;
   plain := string_to_array(private.search_text(marked), ' ');
-  -- Signs above and below letters are no letters: where they part a word, it is shown plain.
+  -- Signs above and below letters are not letters; a word that they split is shown without them.
   typed := string_to_array(
     btrim(regexp_replace(marked, '[^[:alnum:]]+' collate pg_catalog.pg_c_utf8, ' ', 'g')), ' ');
   if cardinality(typed) <> cardinality(plain) then
@@ -72,7 +68,7 @@ begin
   if not plain::text ~ '[0-9]' then
     return;
   end if;
-  -- 400م is two words where م counts something, and ق5 where ق does.
+  -- 400م is read as two words if م is a unit, and so is ق5 if ق is one.
   for n in reverse cardinality(plain) .. 1 loop
     word := plain[n];
     parts := coalesce(regexp_match(word, '^([0-9]+(?:ƍ[0-9]+)?)([^0-9ƍ].*)$'),
@@ -91,22 +87,22 @@ begin
 end
 $$;
 comment on function private.reading_tokens is
-  'The words of a query in order, as searches compare them and as they were typed, with marks for '
-  'the signs between them. Ignored: a phone.';
+  'The words as searches compare them and as typed, with marks for signs between. ignored: a phone '
+  'number that was removed.';
 
 create type private.reading_item as (
   field text, choices text[], phrase text, first integer, last integer, number numeric, low numeric,
   high numeric
 );
 comment on type private.reading_item is
-  'Words of a query from the first to the last that mean something together, as private.reading_words '
-  'has it. Field is null for a word that means nothing; number, mark, or what numbers were read as: '
-  'size, rooms, block, floor, price or bare (a price if the type is known), from low to high.';
+  'Consecutive words of a query with one meaning; field is null without one. For numbers it is '
+  'number or mark, or later what the number was understood as, from low to high: size, rooms, '
+  'block, floor, price or bare (a price if the type is known).';
 
 create function private.reading_items(plain text[]) returns private.reading_item[]
   language plpgsql
   stable
-  security definer -- reads a closed table
+  security definer
   set search_path = ''
   set plan_cache_mode = force_generic_plan
 as $$
@@ -125,20 +121,20 @@ declare
   met record;
   number text;
 begin
-  for place in 1 .. size loop
-    heads := heads || plain[place];
+  for index in 1 .. size loop
+    heads := heads || plain[index];
     rests := rests || rest;
-    firsts := firsts || place;
+    firsts := firsts || index;
     cuts := cuts || 0;
-    -- بالسالمية, والمنقف: what stands before a name is no part of it.
-    cut := length(substring(plain[place] from '^(?:بال|وال|فال|كال|لل|ب|و|ف)(?=.{3})'));
+    -- Prefixes before a name do not belong to it: بالسالمية, والمنقف.
+    cut := length(substring(plain[index] from '^(?:بال|وال|فال|كال|لل|ب|و|ف)(?=.{3})'));
     if cut > 0 then
-      heads := heads || substr(plain[place], cut + 1);
+      heads := heads || substr(plain[index], cut + 1);
       rests := rests || substr(rest, cut + 1);
-      firsts := firsts || place;
+      firsts := firsts || index;
       cuts := cuts || cut;
     end if;
-    rest := substr(rest, length(plain[place]) + 2);
+    rest := substr(rest, length(plain[index]) + 2);
   end loop;
   for met in
     select head.first, head.cut, listed.phrase, listed.field, listed.is_name,
@@ -151,7 +147,7 @@ begin
     group by head.first, head.cut, listed.phrase, listed.field, listed.is_name
     order by length(listed.phrase) - length(replace(listed.phrase, ' ', '')) desc,
       listed.field = 'stopword', head.cut, head.first,
-      -- The area is meant, and not the governorate of its name.
+      -- A name that an area and a governorate share means the area.
       listed.is_name desc, listed.field
   loop
     continue when 0 <> any (owners[met.first:met.last]);
@@ -164,20 +160,20 @@ begin
       owners[n] := cardinality(items);
     end loop;
   end loop;
-  for place in 1 .. size loop
-    if owners[place] = 0 then
-      number := substring(replace(plain[place], 'ƍ', '.') from '^[0-9]{1,12}(?:[.][0-9]{1,6})?$');
+  for index in 1 .. size loop
+    if owners[index] = 0 then
+      number := substring(replace(plain[index], 'ƍ', '.') from '^[0-9]{1,12}(?:[.][0-9]{1,6})?$');
       read := read || row(
-        case when number is not null then 'number' when plain[place] in ('ƕ', 'ƣ') then 'mark' end,
-        null, plain[place], place, place, number, null, null
+        case when number is not null then 'number' when plain[index] in ('ƕ', 'ƣ') then 'mark' end,
+        null, plain[index], index, index, number, null, null
       )::private.reading_item;
-    elsif (items[owners[place]]).first = place then
-      read := read || items[owners[place]];
+    elsif (items[owners[index]]).first = index then
+      read := read || items[owners[index]];
     end if;
   end loop;
   return read;
 end
 $$;
 comment on function private.reading_items is
-  'What stands in the list of the words of a query, in their order: the longest phrases first, then '
-  'names before other words, words before those without what stands before them.';
+  'Prefers the longest phrase, then a word as it stands over the same without prefixes, then a '
+  'name.';

@@ -1,18 +1,18 @@
--- The grammar of numbers: the unit decides what a number is, the word before it what it bounds.
+-- The unit decides what a number measures, the word before it whether it is a minimum or maximum.
 
-create function private.reading_amount(items private.reading_item[], place integer)
+create function private.reading_amount(items private.reading_item[], index integer)
   returns private.reading_item
   language plpgsql
   immutable
   set search_path = ''
 as $$
 declare
-  amount private.reading_item := items[place];
-  next integer := place + 1;
+  amount private.reading_item := items[index];
+  next integer := index + 1;
 begin
   if amount.field = 'times' then
     amount.number := 1;
-    next := place; -- مليون
+    next := index; -- مليون
   elsif amount.field is distinct from 'number' and amount.field is distinct from 'count' then
     return null;
   end if;
@@ -41,18 +41,17 @@ begin
 end
 $$;
 comment on function private.reading_amount is
-  'The number that begins at an item, with what it counts in choices, the place of its last item in '
-  'low and what it was multiplied by in high; null where none begins.';
+  'choices is what is counted, low the index of the amount''s last item, high the multiplier.';
 
-create function private.reading_range(items private.reading_item[], place integer)
+create function private.reading_range(items private.reading_item[], index integer)
   returns private.reading_item
   language plpgsql
   immutable
   set search_path = ''
 as $$
 declare
-  bound constant text := case when items[place].field = 'bound' then items[place].choices[1] end;
-  start integer := case when bound is null then place else place + 1 end;
+  bound constant text := case when items[index].field = 'bound' then items[index].choices[1] end;
+  start integer := case when bound is null then index else index + 1 end;
   range private.reading_item;
   other private.reading_item;
   last integer;
@@ -95,15 +94,14 @@ begin
   end if;
   range.field := coalesce(case range.choices[1] when 'm2' then 'size' when 'kwd' then 'price'
     else range.choices[1] end, 'bare');
-  range.first := items[place].first;
+  range.first := items[index].first;
   range.last := items[last].last;
   range.number := last;
   return range;
 end
 $$;
 comment on function private.reading_range is
-  'What an amount with its bound says: size, rooms, price or bare, from low to high, and in number '
-  'the place of its last item; null where none begins.';
+  'Null if none begins there; number is the index of its last item.';
 
 create function private.reading_numbers(items private.reading_item[])
   returns private.reading_item[]
@@ -116,18 +114,18 @@ declare
   item private.reading_item;
   next private.reading_item;
   range private.reading_item;
-  place integer := 1;
+  index integer := 1;
 begin
-  while place <= cardinality(items) loop
-    item := items[place];
-    next := items[place + 1];
+  while index <= cardinality(items) loop
+    item := items[index];
+    next := items[index + 1];
     if item.field = 'unit' and item.choices = '{block}' and next.field = 'number'
-      and items[place + 2].field is distinct from 'times' then
+      and items[index + 2].field is distinct from 'times' then
       item := row('block', array[next.phrase], next.phrase, item.first, next.last, 2, null, null);
     elsif (item.field = 'kind' and item.choices = '{floor}'
         or item.field = 'unit' and item.choices = '{floor}')
       and (next.field in ('ordinal', 'floor') or next.field = 'number' and next.number <= 200
-        and (private.reading_amount(items, place + 1)).choices is null) then
+        and (private.reading_amount(items, index + 1)).choices is null) then
       item := row('floor', null, next.phrase, item.first, next.last, 2, next.number, next.number);
     elsif item.field = 'ordinal' and (next.field = 'kind' and next.choices = '{floor}'
         or next.field = 'unit' and next.choices = '{floor}') then
@@ -137,19 +135,19 @@ begin
     elsif item.field in ('floor', 'rooms') then
       item := row(item.field, null, item.phrase, item.first, item.last, 1, item.number, item.number);
     elsif item.field = 'unit' and item.choices = '{kwd}' and next.field = 'number'
-      and (private.reading_amount(items, place + 1)).choices is null then
+      and (private.reading_amount(items, index + 1)).choices is null then
       item := row('price', null, item.phrase, item.first, next.last, 2,
         trim_scale(round(next.number * 0.9, 3)), trim_scale(round(next.number * 1.1, 3)));
     elsif item.field in ('number', 'count', 'times', 'bound') then
-      range := private.reading_range(items, place);
+      range := private.reading_range(items, index);
       if range.field = 'size' and (read[cardinality(read)]).field = 'beside' then
-        -- A street of 20 metres: the number stays, as a word.
-        item.number := range.number - place + 1;
+        -- In "a street of 20 metres" the number is searched as a word.
+        item.number := range.number - index + 1;
         item.field := null;
         item.last := item.first;
       elsif range.field is not null then
         item := range;
-        item.number := range.number - place + 1;
+        item.number := range.number - index + 1;
       else
         item.number := 1;
       end if;
@@ -157,10 +155,8 @@ begin
       item.number := 1;
     end if;
     read := read || item;
-    place := place + item.number::integer;
+    index := index + item.number::integer;
   end loop;
   return read;
 end
 $$;
-comment on function private.reading_numbers is
-  'The items of a query with what numbers say as items of their own.';

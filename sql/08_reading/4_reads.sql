@@ -1,9 +1,6 @@
--- The reader: what the words of a query say, by the list of 1_tables.sql and a grammar of numbers.
---
--- In this order: the text is cut into words, phrases of the list are found in them (the longest
--- first), numbers are joined with what counts and bounds them, and what then has a meaning becomes a
--- filter or, for kinds, places, positions of the plot and blocks, which many only describe, words and
--- terms of which a listing has to have one. It depends on the query, the strategy and the list alone.
+-- Phrases of the list are found in the text, the longest first, and numbers are joined with their
+-- units and bounds. A meaning becomes a filter. Kinds, areas, positions of the plot and blocks,
+-- which many listings only describe, become words and terms of which a listing must have one.
 
 create function private.reading_clauses(terms text[], phrases text[]) returns jsonb
   language plpgsql
@@ -20,7 +17,7 @@ begin
     end if;
   end loop;
   clauses := jsonb_build_array(to_jsonb(terms));
-  -- (a and b) or c is (a or c) and (b or c): phrases of several words multiply, so not too many.
+  -- (a and b) or c equals (a or c) and (b or c): each phrase multiplies the clauses.
   foreach phrase in array phrases loop
     continue when position(' ' in phrase) = 0 or jsonb_array_length(clauses) > 2;
     clauses := (
@@ -33,8 +30,7 @@ begin
 end
 $$;
 comment on function private.reading_clauses is
-  'Lists of words and terms, of each of which a listing has one if it has a term or all words of a '
-  'phrase.';
+  'A listing needs one of the terms or all words of one of the phrases.';
 
 create function private.with_reading(
   reading private.reading, name text, value jsonb, said text
@@ -64,7 +60,7 @@ begin
 end
 $$;
 comment on function private.with_reading is
-  'A reading with one filter more; of two numbers for one the first counts, of two codes both do.';
+  'If a filter is named twice, the first number is used, but both codes are.';
 
 create function private.with_names(
   reading private.reading, name text, prefix text, items private.reading_item[], typed text[]
@@ -96,15 +92,19 @@ begin
     end if;
     said := concat_ws('، ', said, array_to_string(typed[item.first:item.last], ' '));
   end loop;
-  reading.clauses := reading.clauses || private.reading_clauses(terms, phrases);
+  if cardinality(codes) > 8 then
+    -- A list of names is compared with the field alone, which costs the same for any number.
+    reading.filters := reading.filters || jsonb_build_object(name, codes);
+  else
+    reading.clauses := reading.clauses || private.reading_clauses(terms, phrases);
+  end if;
   reading.found := reading.found || jsonb_build_object(
     'field', name, 'value', array_to_string(codes, ','), 'text', said);
   return reading;
 end
 $$;
 comment on function private.with_names is
-  'A reading with the kinds, places or positions of some items: a listing is of one of them, or has '
-  'the words of one.';
+  'A listing must have one of the items'' codes or, if there are at most eight, the words of one.';
 
 create function private.reading_price(
   item private.reading_item, type text, out low numeric, out high numeric
@@ -114,7 +114,7 @@ create function private.reading_price(
   set search_path = ''
 as $$
 begin
-  -- 300 for a house is 300,000: nobody writes the zeros.
+  -- A price of 300 for a house means 300,000, because people leave out the zeros.
   low := item.low * case
     when item.field = 'bare' and type in ('SALE', 'EXCHANGE') and coalesce(item.high, item.low) < 1000
     then 1000 else 1 end;
@@ -123,7 +123,6 @@ begin
     then 1000 else 1 end;
 end
 $$;
-comment on function private.reading_price is 'The prices that an item means for a type.';
 
 create function private.with_number(
   reading private.reading, item private.reading_item, said text
@@ -154,8 +153,6 @@ begin
   return reading;
 end
 $$;
-comment on function private.with_number is
-  'A reading with a size, rooms, a floor or a block more.';
 
 create function private.with_types(
   reading private.reading, types private.reading_item[], prices private.reading_item[],
@@ -201,8 +198,7 @@ begin
 end
 $$;
 comment on function private.with_types is
-  'A reading with the type that its items agree on, and with prices, which mean another amount for a '
-  'sale than for a rent.';
+  'The type that its items agree on, and the prices, whose amounts depend on it.';
 
 create function private.reading_of_number(plain text[], typed text[]) returns private.reading
   language plpgsql
@@ -227,7 +223,7 @@ begin
 end
 $$;
 comment on function private.reading_of_number is
-  'The number of a listing, if a query says nothing else; otherwise nothing is read yet.';
+  'Empty unless the query is the number of a listing and nothing else.';
 
 create function private.read_query(q text, strategy text) returns private.reading
   language plpgsql
@@ -247,7 +243,7 @@ declare
   positions private.reading_item[] := '{}';
   types private.reading_item[] := '{}';
   prices private.reading_item[] := '{}';
-  kind_at integer; -- the place of the kind before, to which others can be joined
+  kind_at integer; -- the index of the previous kind, to which others can be joined
   said text;
   is_word boolean;
 begin
@@ -258,20 +254,20 @@ begin
     return reading;
   end if;
   items := private.reading_numbers(private.reading_items(tokens.plain));
-  for place in 1 .. cardinality(items) loop
-    item := items[place];
-    before := items[place - 1];
-    next := items[place + 1];
+  for index in 1 .. cardinality(items) loop
+    item := items[index];
+    before := items[index - 1];
+    next := items[index + 1];
     said := array_to_string(tokens.typed[item.first:item.last], ' ');
     is_word := false;
     if before.field = 'negation' and item.field is distinct from 'furnished' then
-      -- Nothing says the opposite of it.
+      -- No filter but furnished can express a negation, so the negated item is searched as a word.
       is_word := item.field is distinct from 'stopword';
     elsif item.field = 'kind' then
       if kinds = '{}' or item.choices = kinds[1].choices
-        or kind_at = place - 2 and (before.field = 'join' or before.phrase = 'ƕ') then
+        or kind_at = index - 2 and (before.field = 'join' or before.phrase = 'ƕ') then
         kinds := kinds || item;
-        kind_at := place;
+        kind_at := index;
       else
         is_word := true;
       end if;
@@ -324,5 +320,4 @@ begin
   return private.with_names(reading, 'plotPosition', 'plot', positions, tokens.typed);
 end
 $$;
-comment on function private.read_query is
-  'What a query says, for a strategy (null for the map).';
+comment on function private.read_query is 'strategy is null for the map.';

@@ -1,7 +1,5 @@
--- What searches and the map read: a short row for every listed property, written by triggers.
---
--- A copy, because rows of properties are wide and change all day: at 100,000 listings a walk in
--- order of price costs a fifth of what it costs there, and all of it stays in memory.
+-- A short copy, because rows of properties are wide and change all day: at 100,000 listings a walk
+-- in order of price costs a fifth of one there, and all of it stays in memory.
 
 create extension if not exists cube with schema extensions;
 
@@ -28,32 +26,26 @@ create table private.search_documents (
   drop_until timestamptz,
   lat double precision,
   lng double precision,
-  place extensions.cube,
+  location extensions.cube,
   floor_no smallint,
   plot_position text,
   block text,
   document tsvector not null
 )
--- An index tells all of a row alone where vacuum has been since the row was written, and the newest,
--- which are asked for most, were written last.
+-- Index-only scans need rows that vacuum has visited, and the newest rows are read most.
 with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_insert_scale_factor = 0.01);
-comment on table private.search_documents is
-  'Listed properties as searches compare them. A property that is not listed has no row. Goes '
-  'with the listing.';
-comment on column private.search_documents.price is 'KWD; null is undisclosed.';
-comment on column private.search_documents.area_m2 is 'The plot, else the built area.';
+comment on table private.search_documents is 'Searched properties. Deleted with the listing.';
+comment on column private.search_documents.area_m2 is 'Of the plot, or without one the built area.';
 comment on column private.search_documents.lat is
-  'Degrees north as shown: searching by the true place would reveal it.';
-comment on column private.search_documents.lng is 'Degrees east as shown.';
-comment on column private.search_documents.place is 'The place shown, as private.earth_point.';
+  'The shown one: searches by the true one would reveal it.';
+comment on column private.search_documents.location is 'The shown location, as private.earth_point.';
 comment on column private.search_documents.block is
-  'As private.search_block writes it; null where others do not see it.';
+  'As private.search_block writes it; null if hidden.';
 comment on column private.search_documents.document is
-  'Its words, and a term with a colon for what filters ask: area:salmiya, bedrooms:3 (3 or more).';
+  'The listing''s words, and terms with a colon such as area:salmiya or bedrooms:3 (3 or more).';
 
--- One for each order in which pages are walked, led by what usually narrows it or goes together with
--- that order. Those of the newest hold all that plain filters ask (4_reads_2_plan.sql): an entry here
--- is passed by at a quarter of what a visit of the table costs.
+-- One index for each order of pages. Those for the newest first include the columns of simple
+-- filters: skipping an entry costs a quarter of a visit to the table.
 create index search_documents_newest_idx on private.search_documents (published_at, property_id)
   include (
     type, kind, governorate_id, area_id, price, area_m2, bedrooms, bathrooms, furnished,
@@ -74,7 +66,7 @@ create index search_documents_kind_newest_idx
   include (
     governorate_id, area_id, price, area_m2, bedrooms, bathrooms, furnished, auction_ends_at
   );
--- The other orders. An undisclosed price comes last both ways.
+-- An undisclosed price comes last in both directions.
 create index search_documents_price_asc_idx
   on private.search_documents (type, coalesce(price, 100000000000), property_id);
 create index search_documents_kind_price_asc_idx
@@ -90,19 +82,21 @@ create index search_documents_ends_idx
   on private.search_documents (auction_ends_at, property_id) where auction_ends_at is not null;
 create index search_documents_drop_idx
   on private.search_documents (drop_pct, property_id) where drop_pct is not null;
--- And for what is too rare for such a walk.
+-- These indexes are for filters that match too few listings for such a walk.
 create index search_documents_price_idx on private.search_documents (price);
+create index search_documents_floor_idx on private.search_documents (floor_no)
+  where floor_no is not null;
 create index search_documents_owner_idx on private.search_documents (owner_identity_id);
 create index search_documents_document_idx
   on private.search_documents using gin (document) with (fastupdate = off);
--- Thousands can stand at one place, and are told apart by their id.
-create index search_documents_place_idx
-  on private.search_documents using gist (place) include (property_id);
+-- Thousands of listings can share one location; their ids separate them.
+create index search_documents_location_idx
+  on private.search_documents using gist (location) include (property_id);
 
 create function private.search_cell(lat double precision, lng double precision) returns integer
   language plpgsql
   immutable
-  strict -- what has no place is in no cell
+  strict -- a listing without a location is in no cell
   parallel safe
   set search_path = ''
 as $$
@@ -111,16 +105,15 @@ begin
 end
 $$;
 comment on function private.search_cell is
-  'The number of the cell of a place, in a grid of 0.02 degrees (2 km): eastwards by 1, northwards '
-  'by 32768.';
+  'The number of a cell of 0.02 degrees (2 km); it grows by 1 eastwards and by 32768 northwards.';
 
 create index search_documents_cell_newest_idx
   on private.search_documents (private.search_cell(lat, lng), published_at, property_id, lat, lng);
 
--- Clusters are counted from this alone, without the table, as long as the filter is a type.
+-- Clusters are counted from this index alone if the only filter is a type.
 create index search_documents_map_idx on private.search_documents (lng, lat)
   include (type, price);
--- Prices of areas likewise.
+-- This index alone is enough to compute the prices of areas.
 create index search_documents_area_prices_idx on private.search_documents (area_id)
   include (type, kind, price, area_m2, owner_identity_id);
 
@@ -130,11 +123,11 @@ create table private.search_names (
   primary key (word, term)
 );
 comment on table private.search_names is
-  'The words of the names and aliases of places, kinds and usages. Written by triggers. Stays: as '
-  'many as there are names.';
-comment on column private.search_names.word is 'A word, as private.search_text writes it.';
-comment on column private.search_names.term is 'What has that word in a name, as area:salmiya.';
+  'Words in names of areas, kinds and usages. Never purged: as many as there are names.';
+comment on column private.search_names.term is 'Whose name has the word, such as area:salmiya.';
 create index search_names_term_idx on private.search_names (term);
+create index search_names_trigrams_idx on private.search_names
+  using gin (word extensions.gin_trgm_ops) with (fastupdate = off);
 
 create table private.search_vocabulary (
   word text primary key
@@ -144,23 +137,21 @@ create table private.search_vocabulary (
   is_shared boolean not null generated always as (cardinality(writers) >= 5) stored
 );
 comment on table private.search_vocabulary is
-  'The words of listings, to find those similar to a misspelt one. A word goes with its last listing. '
-  'Cleaned by private.count_search_words.';
-comment on column private.search_vocabulary.word is
-  'As private.search_text writes it, so no term with a colon. Numbers are not guessed at: 104233 is '
-  'not nearly 104234.';
-comment on column private.search_vocabulary.listings is 'How many listings had it when last counted.';
+  'Words of listings, to compare misspelt ones with. Cleaned by private.count_search_words.';
+comment on column private.search_vocabulary.word is 'No numbers: 104233 does not mean 104234.';
+comment on column private.search_vocabulary.listings is 'How many had it at the last count.';
 comment on column private.search_vocabulary.writers is
-  'Marks of the first accounts with a phone that wrote it, five or a few more: two accounts seldom have '
-  'the same, and none names anybody.';
+  'Marks of the first accounts with a phone, five or a few more; a mark identifies no account.';
 comment on column private.search_vocabulary.is_shared is
-  'Whether five accounts with a phone have written it: only then a misspelt word can be taken for it, so '
-  'that nobody decides that with accounts that cost nothing.';
+  'Used by five accounts with a phone: others match no misspelt word, so that none can be planted.';
 create index search_vocabulary_trigrams_idx
   on private.search_vocabulary using gin (word extensions.gin_trgm_ops) with (fastupdate = off)
   where is_shared;
+create index search_vocabulary_short_trigrams_idx on private.search_vocabulary
+  using gin (word extensions.gin_trgm_ops) with (fastupdate = off)
+  where is_shared and char_length(word) <= 6;
 
--- Listings would wait for one another if each counted its own words.
+-- Counted by a job, because listings would wait for one another if each counted its own words.
 create table private.search_word_changes (
   id bigint generated always as identity primary key,
   writer smallint,
@@ -168,9 +159,9 @@ create table private.search_word_changes (
   removed text[] not null
 );
 comment on table private.search_word_changes is
-  'Words that listings got and lost since they were counted. Cleaned by private.count_search_words.';
+  'Words that listings got and lost since the last count. Cleaned by private.count_search_words.';
 comment on column private.search_word_changes.writer is
-  'As in private.search_vocabulary; null where the account has no phone.';
+  'The account''s mark; null if it has no phone.';
 
 alter table private.search_documents enable row level security;
 create policy "nobody but functions of their owner" on private.search_documents using (false);

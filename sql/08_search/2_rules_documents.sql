@@ -1,5 +1,3 @@
--- The search document of a listing: what a search compares.
-
 create function private.search_block(block text) returns text
   language plpgsql
   immutable
@@ -11,8 +9,7 @@ begin
     replace(private.search_text(block), ' ', ''), '^(قطعه|ق|block)(?=[0-9])', ''), '');
 end
 $$;
-comment on function private.search_block is
-  'A block as searches compare it: 5 for ٥ and قطعة 5; null for nothing.';
+comment on function private.search_block is '5 for ٥ and قطعة 5; null if empty.';
 
 create function private.search_document(property public.properties)
   returns private.search_documents
@@ -35,9 +32,9 @@ declare
   );
 begin
   if property.shown_lat is not null then
-    answer.place := private.earth_point(property.shown_lat, property.shown_lng);
+    answer.location := private.earth_point(property.shown_lat, property.shown_lng);
   end if;
-  -- Words hold no colon, so no text can pass for a term.
+  -- Words contain no colon, so no text can imitate a term.
   answer.document := array_to_tsvector(private.search_words(concat_ws(' ',
     property.title_ar, property.title_en, property.description_ar, property.description_en,
     'KW-' || property.ref_no, 'KW' || property.ref_no
@@ -51,11 +48,13 @@ begin
     'plot:' || property.plot_position,
     'block:' || answer.block,
     case when property.is_direct then 'direct:true' end,
-    case when property.owner_verified then 'verified:true' end
+    case when property.owner_verified then 'verified:true' end,
+    case when property.drop_pct is not null then 'strategy:deal' end,
+    case when property.auction_ends_at is not null then 'strategy:auction' end,
+    case when property.owner_type = 'company' and property.owner_verified then 'strategy:company' end
   ], null)
     || array(select 'bedrooms:' || n from generate_series(1, least(property.bedrooms, 10)) as n)
     || array(select 'bathrooms:' || n from generate_series(1, least(property.bathrooms, 10)) as n));
   return answer;
 end
 $$;
-comment on function private.search_document is 'A listing as searches compare it.';

@@ -1,6 +1,6 @@
--- The filters of searches and of the map. Each is defined once: an attribute of search_filters and a
--- row of search_filter_rules (sql/91_data_filters.sql), by which it is parsed and judged; what clients are
--- told of it (functions/api/search/schemas-filters.ts) is held to these rows by test/search/filters.test.ts.
+-- Each filter is defined once, by an attribute of search_filters and a row of search_filter_rules
+-- (sql/91_data_filters.sql). test/search/filters.test.ts compares the description for clients
+-- (functions/api/search/schemas-filters.ts) with these rows.
 
 create type private.search_filters as (
   type text,
@@ -30,11 +30,10 @@ create type private.search_filters as (
   block text
 );
 comment on type private.search_filters is
-  'Filters as they were parsed, by their names in JSON; bbox is minLng, minLat, maxLng, maxLat, and '
-  'near is lat, lng, km.';
+  'Parsed filters; bbox is minLng, minLat, maxLng, maxLat, and near is lat, lng, km.';
 
 create table private.search_filter_rules (
-  name text primary key, -- in JSON, and of the attribute
+  name text primary key, -- of the filter in JSON and of the attribute
   form text not null,
   compared text,
   comparison text,
@@ -48,10 +47,9 @@ create table private.search_filter_rules (
 alter table private.search_filter_rules enable row level security;
 create policy "nobody but functions of their owner" on private.search_filter_rules using (false);
 comment on table private.search_filter_rules is
-  'Every filter: its name in JSON; its form, with the vocabulary of its codes and the bounds of its '
-  'numbers; the column of private.search_documents that is compared with it, and how; the strategy '
-  'that alone has it; whether the indexes of the newest hold that column; the term by which the text '
-  'index finds it. Stays: a row a filter.';
+  'How each filter is parsed and applied: its name and form, the column compared, the strategy if '
+  'only one has it, whether the newest-first indexes include that column, and its term. Never '
+  'purged: one row per filter.';
 
 create function private.parse_bbox(value jsonb, out clean jsonb, out problem text)
   language plpgsql
@@ -75,8 +73,7 @@ begin
   end if;
 end
 $$;
-comment on function private.parse_bbox is
-  'A box cut to Kuwait. bbox_invalid: inverted, not numbers, or outside Kuwait.';
+comment on function private.parse_bbox is 'bbox_invalid: inverted, not numbers, or outside Kuwait.';
 
 create function private.parse_near(value jsonb, out clean jsonb, out problem text)
   language plpgsql
@@ -96,7 +93,6 @@ begin
   end if;
 end
 $$;
-comment on function private.parse_near is 'A place and a radius of at most 50 km.';
 
 create function private.parse_time(value jsonb, out clean jsonb, out problem text)
   language plpgsql
@@ -119,8 +115,7 @@ begin
   end if;
 end
 $$;
-comment on function private.parse_time is
-  'A moment in ISO 8601, or the beginning of a day in Kuwait.';
+comment on function private.parse_time is 'ISO 8601, or the beginning of a day in Kuwait.';
 
 create function private.parse_search_filter(
   rule private.search_filter_rules, value jsonb, out clean jsonb, out problem text
@@ -146,14 +141,14 @@ begin
         when jsonb_array_length(value) > 200 then 'too_big'
         when not private.are_codes(rule.vocabulary, value) then 'invalid'
       end;
-      -- An empty list does not filter, and a code that is named twice counts once.
+      -- An empty list is no filter, and repeated codes are dropped.
       clean := case when problem is null then nullif(value, '[]') end;
       if jsonb_array_length(clean) > 1 then
         clean := (
-          select jsonb_agg(once.code order by once.place)
+          select jsonb_agg(once.code order by once.index)
           from (
-            select given.code, min(given.place) as place
-            from jsonb_array_elements(value) with ordinality as given (code, place)
+            select given.code, min(given.index) as index
+            from jsonb_array_elements(value) with ordinality as given (code, index)
             group by given.code
           ) as once
         );
@@ -187,8 +182,6 @@ begin
   end case;
 end
 $$;
-comment on function private.parse_search_filter is
-  'The value of a filter in its one form, or the code of what is wrong with it.';
 
 create function private.parse_search_filters(filters jsonb, strategy text)
   returns private.search_filters
@@ -199,7 +192,7 @@ as $$
 declare
   clean jsonb := '{}';
   problems jsonb := '[]';
-  ranges jsonb := '[]'; -- that end before they begin
+  ranges jsonb := '[]'; -- ranges that end before they begin
   given record;
   rule private.search_filter_rules;
   parsed record;
@@ -220,7 +213,7 @@ begin
       continue;
     end if;
     clean := jsonb_set(clean, array[given.name], coalesce(parsed.clean, 'null'));
-    -- The keys of jsonb are in order, those of one length as in the alphabet: Max was before.
+    -- jsonb sorts keys of one length alphabetically, so the filter with Max was parsed before.
     if parsed.clean > clean -> replace(given.name, 'Min', 'Max') then
       ranges := ranges || jsonb_build_object('path', given.name, 'code', 'range_invalid');
     end if;
@@ -236,19 +229,16 @@ begin
   return jsonb_populate_record(null::private.search_filters, clean);
 end
 $$;
-comment on function private.parse_search_filters is
-  'The filters of a search or of the map (strategy map). 422 filter_unknown, range_invalid, '
-  'bbox_invalid or validation_failed, where each filter has its own code.';
 
 create function private.search_conditions(
-  strategy text, wanted private.search_filters, out conditions text, out is_indexed boolean
+  strategy text, filters private.search_filters, out conditions text, out is_indexed boolean
 )
   language plpgsql
   stable
   set search_path = ''
 as $$
 declare
-  given constant jsonb := to_jsonb(wanted);
+  given constant jsonb := to_jsonb(filters);
 begin
   select
     string_agg(case rule.form
@@ -256,10 +246,10 @@ begin
         'search_documents.lng between (($1).bbox)[1] and (($1).bbox)[3] and '
         'search_documents.lat between (($1).bbox)[2] and (($1).bbox)[4]'
       when 'circle' then
-        '(search_documents.place operator(extensions.<->) '
+        '(search_documents.location operator(extensions.<->) '
         'private.earth_point((($1).near)[1], (($1).near)[2])) '
         '<= 12742.0176 * sin((($1).near)[3] / 12742.0176)'
-      when 'owner' then -- as GET /identities/:id, which shows only companies and offices that are verified
+      when 'owner' then -- as GET /identities/:id: companies and offices only if verified
         '(search_documents.owner_identity_id = ($1)."ownerId" and '
         '(search_documents.owner_type = ''individual'' or search_documents.owner_verified))'
       else format('search_documents.%I %s (($1).%I)', rule.compared, rule.comparison, rule.name)
@@ -286,33 +276,55 @@ begin
 end
 $$;
 comment on function private.search_conditions is
-  'What a strategy (null for any) and filters ask, as SQL on private.search_documents with the '
-  'filters as $1, made of constant pieces: nothing that a caller sent is in it. Indexed: the indexes of '
-  'the newest hold all of it.';
+  'The conditions of a strategy (null for any) and of filters ($1), of constant pieces with '
+  'nothing from the caller. is_indexed: the newest-first indexes can answer all of them.';
 
-create function private.search_terms(wanted private.search_filters) returns tsquery
-  language plpgsql
+create function private.strategy_terms(strategy text) returns tsquery
+  language sql
   immutable
+  return case
+    when strategy in ('deal', 'auction', 'company') then ('''strategy:' || strategy || '''')::tsquery
+    when strategy = 'exchange' then '''type:EXCHANGE'''::tsquery
+  end;
+comment on function private.strategy_terms is
+  'They preselect only, and are never stricter than private.search_conditions.';
+
+create function private.is_running(
+  strategy text, type text, auction_ends_at timestamptz, drop_until timestamptz
+) returns boolean
+  language sql
+  stable
+  return case is_running.strategy
+    when 'standard' then
+      is_running.type in ('SALE', 'RENT') and (is_running.auction_ends_at > now()) is not true
+    when 'deal' then is_running.drop_until > now()
+    when 'auction' then is_running.auction_ends_at > now()
+    else true
+  end;
+comment on function private.is_running is
+  'Whether a listing with the terms of a strategy belongs to it now.';
+
+create function private.search_terms(filters private.search_filters) returns tsquery
+  language plpgsql
+  stable
   set search_path = ''
 as $$
 declare
-  given constant jsonb := to_jsonb(wanted);
+  given constant jsonb := to_jsonb(filters);
 begin
-  -- Codes were found in their vocabularies when the filters were parsed. Of rooms a document has a
-  -- term for each number up to its own.
+  -- Codes were checked before. A document has a term for each number of rooms up to its own.
   return (
     select string_agg('(' || (
       select string_agg(private.quote_lexeme(rule.term || ':' || case rule.form
         when 'integer' then least(code::integer, 10)::text else code end), '|')
       from jsonb_array_elements_text(
-        case rule.form when 'codes' then asked.value else jsonb_build_array(asked.value) end) as code
+        case rule.form when 'codes' then chosen.value else jsonb_build_array(chosen.value) end) as code
     ) || ')', '&')
     from private.search_filter_rules as rule
-    cross join lateral (select given -> rule.name) as asked (value)
-    where rule.term is not null and asked.value not in ('null', 'false', '0')
+    cross join lateral (select given -> rule.name) as chosen (value)
+    where rule.term is not null and chosen.value not in ('null', 'false', '0')
   )::tsquery;
 end
 $$;
 comment on function private.search_terms is
-  'What filters ask of the terms of a document, for the text index; null for nothing. Never '
-  'stricter than private.search_conditions, which decides.';
+  'They preselect only, and are never stricter than private.search_conditions.';

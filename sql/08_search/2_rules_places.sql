@@ -1,5 +1,3 @@
--- Places: what bbox and near ask for, as a rectangle and as cells of a grid.
-
 create function private.earth_point(lat double precision, lng double precision)
   returns extensions.cube
   language plpgsql
@@ -14,37 +12,35 @@ begin
 end
 $$;
 comment on function private.earth_point is
-  'A place as a point in space, in km from the centre of the earth. The straight line between two '
-  'such points grows with the distance over ground, so an index can sort by distance exactly.';
+  'In km from the earth''s centre. Straight lines grow with distances, so an index sorts exactly.';
 
-create function private.search_rectangle(wanted private.search_filters) returns double precision[]
+create function private.search_rectangle(filters private.search_filters) returns double precision[]
   language plpgsql
   immutable
   set search_path = ''
 as $$
 declare
-  angle double precision := wanted.near[3] / 6371.0088;
-  -- How far a circle reaches east and west; beside a pole all around. Some centimetres cover
-  -- rounding.
+  angle double precision := filters.near[3] / 6371.0088;
+  -- This is how far the circle reaches east and west; near a pole it goes all the way round. Some
+  -- centimetres are added for rounding errors.
   width double precision := 0.000001
-    + asind(least(1, sin(angle) / greatest(cosd(wanted.near[1]), 1e-9)));
+    + asind(least(1, sin(angle) / greatest(cosd(filters.near[1]), 1e-9)));
   height double precision := 0.000001 + degrees(angle);
 begin
-  if num_nulls(wanted.bbox, wanted.near) = 2 then
+  if num_nulls(filters.bbox, filters.near) = 2 then
     return null;
   end if;
-  -- All places are in Kuwait, and greatest and least ignore what is not asked for.
+  -- All locations are in Kuwait, and greatest and least ignore nulls.
   return array[
-    greatest(46.50, wanted.bbox[1], wanted.near[2] - width),
-    greatest(28.45, wanted.bbox[2], wanted.near[1] - height),
-    least(48.80, wanted.bbox[3], wanted.near[2] + width),
-    least(30.15, wanted.bbox[4], wanted.near[1] + height)
+    greatest(46.50, filters.bbox[1], filters.near[2] - width),
+    greatest(28.45, filters.bbox[2], filters.near[1] - height),
+    least(48.80, filters.bbox[3], filters.near[2] + width),
+    least(30.15, filters.bbox[4], filters.near[1] + height)
   ];
 end
 $$;
 comment on function private.search_rectangle is
-  'Bounds of what bbox and near ask for (minLng, minLat, maxLng, maxLat), inverted where they have '
-  'nothing in common; null for everywhere.';
+  'minLng, minLat, maxLng, maxLat; inverted if the areas do not intersect, null if there are none.';
 
 create function private.search_cells(rectangle double precision[]) returns integer[]
   language plpgsql
@@ -65,4 +61,3 @@ begin
   );
 end
 $$;
-comment on function private.search_cells is 'The cells that a rectangle touches, 65 at most.';

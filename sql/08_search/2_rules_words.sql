@@ -1,6 +1,3 @@
--- What a word of a search can stand for: itself, a place, kind or usage of that name, and where too
--- little is found, words that look like it.
-
 create function private.guessable_words(document tsvector) returns text[]
   language plpgsql
   immutable
@@ -15,8 +12,7 @@ begin
   );
 end
 $$;
-comment on function private.guessable_words is
-  'Those words of a listing that a misspelt one can be taken for, 200 at most: all of them are found.';
+comment on function private.guessable_words is 'At most 200 that a misspelt word can match.';
 
 create function private.word_writer(account public.accounts) returns smallint
   language plpgsql
@@ -28,8 +24,7 @@ begin
 end
 $$;
 comment on function private.word_writer is
-  'The mark of an account in private.search_vocabulary, which many accounts share; null without a phone, '
-  'since such an account costs nothing.';
+  'A mark that many share; null without a phone, because such an account costs nothing.';
 
 create function private.five_writers(known smallint[], others smallint[]) returns smallint[]
   language plpgsql
@@ -42,58 +37,111 @@ begin
 end
 $$;
 comment on function private.five_writers is
-  'The marks that are known and those of others beside them, enough to know that there are five.';
+  'Adds new marks until there are five for certain; the exact number does not matter.';
 
 create function private.similar_words(word text) returns text[]
   language plpgsql
   stable
   set search_path = ''
+  set plan_cache_mode = force_generic_plan -- planning it at every call takes five times as long
+  -- Without this setting all names would be compared one by one, because they are few.
+  set enable_seqscan = off
+  set enable_indexscan = off
+  set enable_indexonlyscan = off
 as $$
 declare
+  is_short constant boolean := cardinality(extensions.show_trgm(word)) <= 6; -- at most five letters
   threshold real;
   words text[];
+  shares real[]; -- the share of trigrams that each has in common with the given word
+  enough real; -- the share of trigrams that must match
   names text[];
 begin
-  -- The more they have to share, the sooner they are found, and the likelier they are meant. Among a
-  -- hundred thousand words every one has ten that share three tenths.
-  foreach threshold in array '{0.5,0.4,0.3}'::real[] loop
+  -- A higher threshold is faster and its words are more likely right. For a short word two shared
+  -- trigrams satisfy the index, so it is looked up only once, and among short words too.
+  foreach threshold in array case when is_short then '{0.3}' else '{0.5,0.4,0.3}' end::real[] loop
     perform set_config('pg_trgm.similarity_threshold', threshold::text, true);
-    words := array(
-      select alike.word
+    select coalesce(array_agg(alike.word), '{}'), coalesce(array_agg(alike.similarity), '{}')
+    into words, shares
+    from (
+      select found.word, found.similarity
       from (
         select known.word, known.listings, extensions.similarity(known.word, similar_words.word)
-        from private.search_vocabulary as known
-        where known.is_shared and known.word operator(extensions.%) similar_words.word
+        from (
+          select * from private.search_vocabulary as short
+          where is_short and short.is_shared and char_length(short.word) <= 6
+            and short.word operator(extensions.%) similar_words.word
+          union all
+          select * from private.search_vocabulary as other
+          where not is_short and other.is_shared and other.word operator(extensions.%) similar_words.word
+        ) as known
         limit 2000 -- ten times what the most crowded threshold gives at a million listings
-      ) as alike
-      order by alike.similarity desc, alike.listings desc, alike.word
+      ) as found
+      order by found.similarity desc, found.listings desc, found.word
       limit 10
-    );
-    exit when cardinality(array_remove(words, word)) >= case threshold when 0.5 then 5 else 2 end;
+    ) as alike;
+    select max(required.share) into enough
+    from (values (0.5::real, 5), (0.4, 2), (0.3, 0)) as required (share, others)
+    where required.share >= threshold and required.others <= (
+      select count(*) from unnest(words, shares) as alike (word, share)
+      where alike.share >= required.share and alike.word <> similar_words.word);
+    exit when enough is not null;
   end loop;
-  -- As it was. A setting of the function would do that too, but takes a superuser to create.
-  perform set_config('pg_trgm.similarity_threshold', '0.3', true);
-  -- Names are few, and compared one by one: whatever people write does not crowd them out.
+  words := array(
+    select alike.word from unnest(words, shares) with ordinality as alike (word, share, index)
+    where alike.share >= enough order by alike.index);
+  -- Names are limited separately, so that words of listings cannot crowd them out.
+  perform set_config('pg_trgm.similarity_threshold', least(enough, 0.4::real)::text, true);
   names := array(
     select alike.name
     from (
       select distinct search_names.word as name,
         extensions.similarity(search_names.word, similar_words.word)
       from private.search_names
+      where search_names.word operator(extensions.%) similar_words.word
     ) as alike
     left join private.search_vocabulary as known on known.word = alike.name
-    where alike.similarity >= least(threshold, 0.4::real)
     order by alike.similarity desc, known.listings desc nulls last, alike.name
     limit 3
   );
+  -- A set clause would restore it too, but only a superuser may create such a function.
+  perform set_config('pg_trgm.similarity_threshold', '0.3', true);
   return names || words;
 end
 $$;
 comment on function private.similar_words is
-  'The 10 words most similar to this one, of equally similar ones those of more listings: of those that '
-  'share half of the trigrams, where five do; else of those that share four tenths, where two do; else '
-  'of those that share three tenths. And the three names most similar to it that share four tenths, or '
-  'three likewise.';
+  'The 10 most similar words, of equally similar ones those of more listings: sharing half of the '
+  'trigrams if there are five such, else four tenths if two, else three tenths. Up to three names '
+  'are added that share four tenths, or three tenths if the words share only that.';
+
+-- Inlined, because its body is parsed and needs no search_path.
+create function private.lexemes_of(word text) returns setof text
+  language sql
+  stable
+begin atomic
+  select lexemes_of.word
+  union all
+  select search_names.term from private.search_names where search_names.word = lexemes_of.word;
+end;
+comment on function private.lexemes_of is
+  'The word itself, and the terms of areas, kinds and usages whose names have it.';
+
+create function private.any_word(words text[]) returns tsquery
+  language plpgsql
+  stable
+  set search_path = ''
+  set plan_cache_mode = force_generic_plan
+as $$
+begin
+  -- Words contain only letters and digits, and terms are our own, so quoting is enough.
+  return (
+    select string_agg(distinct private.quote_lexeme(lexeme), '|')
+    from unnest(words) as one_word cross join lateral private.lexemes_of(one_word) as lexeme
+  )::tsquery;
+end
+$$;
+comment on function private.any_word is
+  'The text query for listings with any of these words in their text or names.';
 
 create function private.search_query(
   words text[], guessing boolean default false, guesses jsonb default '{}'
@@ -101,46 +149,41 @@ create function private.search_query(
   language plpgsql
   stable
   set search_path = ''
+  set plan_cache_mode = force_generic_plan
 as $$
 declare
   guessable text[];
-  wanted text;
-  readings text[];
-  asked text;
 begin
   if guessing then
-    -- A name is meant as it stands, and what many write is no slip of the pen, unless it is all that
-    -- there is to guess at. Each guess takes a millisecond.
+    -- A name is taken as it stands, and a frequent word is not taken for a misspelling, unless
+    -- there is nothing else to guess at. Each guess takes a millisecond.
     select (coalesce(
-      array_agg(given.word order by given.place) filter (where known.word is null),
-      array_agg(given.word order by given.place)))[:4]
+      array_agg(given.word order by given.index) filter (where known.word is null),
+      array_agg(given.word order by given.index)))[:4]
     into guessable
-    from unnest(words) with ordinality as given (word, place)
+    from unnest(words) with ordinality as given (word, index)
     left join private.search_vocabulary as known
       on known.word = given.word and known.listings >= 16
     where given.word ~ '^[^0-9]{3,}$' and not exists (
       select from private.search_names where search_names.word = given.word
     );
   end if;
-  foreach wanted in array words loop
-    readings := array[wanted];
-    if wanted = any (guessable) then
-      readings := readings || coalesce(
-        case when guesses ? wanted then array(select jsonb_array_elements_text(guesses -> wanted)) end,
-        private.similar_words(wanted));
-    end if;
-    -- Words hold letters and digits only, and terms come from our own tables: quoting is enough.
-    asked := concat_ws('&', asked, (
-      select '(' || string_agg(distinct private.quote_lexeme(reading), '|') || ')'
-      from unnest(readings || array(
-        select search_names.term from private.search_names where search_names.word = any (readings)
-      )) as reading
-    ));
-  end loop;
-  return asked::tsquery;
+  return (
+    select string_agg('(' || required.alternatives || ')', '&' order by required.index)
+    from (
+      select given.index, string_agg(distinct private.quote_lexeme(lexeme), '|') as alternatives
+      from unnest(words) with ordinality as given (word, index)
+      cross join lateral unnest(given.word || case when given.word = any (guessable) then coalesce(
+        case when guesses ? given.word then
+          array(select jsonb_array_elements_text(guesses -> given.word)) end,
+        private.similar_words(given.word)) end) as reading
+      cross join lateral private.lexemes_of(reading) as lexeme
+      group by given.index
+    ) as required
+  )::tsquery;
 end
 $$;
 comment on function private.search_query is
-  'All of these words in any order, each in the text of the listing or in the name of its place, '
-  'kind or usage; when guessing, words similar to those that are not common will do, or to all '
-  'where all are common, but nothing in place of a name: of four words, of those in guesses as they say.';
+  'Requires all of these words, in the listing''s text or the name of its area, kind or usage. '
+  'When guessing, similar words match too for the first four that are not common, or the first '
+  'four if all are, never for a name. guesses: similar words known already.';

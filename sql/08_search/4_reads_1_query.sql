@@ -1,18 +1,16 @@
--- A query as a search uses it: its filters and those that were given both hold.
-
 create function private.both_filters(
   given private.search_filters, understood jsonb,
-  out wanted private.search_filters, out conflicts text[]
+  out filters private.search_filters, out conflicts text[]
 )
   language plpgsql
-  immutable
+  stable
   set search_path = ''
 as $$
 declare
   own constant jsonb := jsonb_strip_nulls(to_jsonb(given));
   joined jsonb;
 begin
-  wanted := given;
+  filters := given;
   conflicts := '{}';
   if understood = '{}' then
     return;
@@ -40,16 +38,15 @@ begin
   cross join lateral (select case rule.comparison
     when '>=' then replace(read.name, 'Min', 'Max') else replace(read.name, 'Max', 'Min')
   end) as opposite (name);
-  wanted := jsonb_populate_record(given, joined);
+  filters := jsonb_populate_record(given, joined);
 end
 $$;
 comment on function private.both_filters is
-  'The filters that were given and those that were read from a query, together, and the names of '
-  'given ones that exclude what was read.';
+  'Given filters with those of a query, and the given ones that contradict the reading.';
 
 create function private.exact_query(
   strategy text, given private.search_filters, q text, literal boolean,
-  out wanted private.search_filters, out words tsquery, out understood jsonb
+  out filters private.search_filters, out words tsquery, out understood jsonb
 )
   language plpgsql
   stable
@@ -59,42 +56,71 @@ declare
   typed record;
   together record;
 begin
-  wanted := given;
+  filters := given;
   if (q ~ '[^[:space:]]') is not true then
     return;
   end if;
   typed := private.typed_reading(q, strategy, literal);
   together := private.both_filters(given, (typed.reading).filters);
-  wanted := together.wanted;
+  filters := together.filters;
   words := private.reading_query(typed.reading);
   if literal is not true then
     understood := private.understood(typed.read, typed.reading, '{}', together.conflicts);
   end if;
   if private.query_words(q) = '{}' or together.conflicts <> '{}'
     or (typed.read).strategy is not null then
-    -- A text without letters and digits is in no listing.
+    -- A text without letters and digits matches no listing.
     words := '''none:'''::tsquery;
   end if;
 end
 $$;
 comment on function private.exact_query is
-  'The filters and words that are asked of a listing by a query and the filters that were given, with '
-  'nothing left out or guessed, and what was understood.';
+  'With nothing left out or guessed, and how the query was understood.';
+
+create function private.is_in_listings(strategy text, words tsquery) returns boolean
+  language plpgsql
+  stable
+  set search_path = ''
+  set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off
+as $$
+declare
+  text_query constant tsquery := coalesce(words && private.strategy_terms(strategy), words);
+begin
+  -- With a common word one of the newest listings matches, but few of those are deals or auctions.
+  -- "offset 0" keeps the planner from walking another index.
+  return strategy not in ('deal', 'auction') and exists (
+    select from (
+      select listing.type, listing.auction_ends_at, listing.drop_until, listing.document
+      from private.search_documents as listing
+      order by listing.published_at desc, listing.property_id desc
+      limit 100
+    ) as newest
+    where newest.document @@ text_query and private.is_running(
+      is_in_listings.strategy, newest.type, newest.auction_ends_at, newest.drop_until)
+  ) or exists (
+    select from (
+      select listing.type, listing.auction_ends_at, listing.drop_until
+      from private.search_documents as listing
+      where listing.document @@ text_query
+      offset 0
+    ) as found
+    where private.is_running(
+      is_in_listings.strategy, found.type, found.auction_ends_at, found.drop_until)
+  );
+end
+$$;
 
 create function private.fitting_listings(
-  strategy text, reading private.search_reading, most integer, alike tsquery default null
+  strategy text, filters jsonb, words tsquery, most integer
 ) returns uuid[]
   language plpgsql
   stable
   set search_path = ''
 as $$
-declare
-  exact constant tsquery := private.reading_query(reading);
 begin
   return (private.find_listings(strategy, private.default_sort(strategy),
-    jsonb_populate_record(null::private.search_filters, reading.filters),
-    coalesce(exact && alike, exact, alike), null, null, null, null, most)).ids;
+    jsonb_populate_record(null::private.search_filters, filters),
+    words, null, null, null, null, most)).ids;
 end
 $$;
-comment on function private.fitting_listings is
-  'The first listings of a strategy that fit a query, and words that are like those left out of it.';

@@ -1,24 +1,22 @@
--- The plan of a search: which indexes hold its order, and what is asked of each listing.
---
--- An order is walked along lanes: each is the part of one index where its leading columns have one
--- value, such as the listings of an area, the newest first. Types, kinds and places differ so much in
--- prices and in what is asked that a walk through all listings would begin among others. A lane costs
--- a tenth of a millisecond, measured at a million listings: four areas take 1.2 ms, five of them, found
--- among the newest of all, 2.1; eight kinds 2.3, nine 1.0.
+-- Pages are found by walking index ranges in the sort order: the part of an index in which the
+-- leading columns have one value. A walk through all listings would mostly meet ones that do not
+-- match. A range costs a tenth of a millisecond, measured at a million listings: four areas take
+-- 1.2 ms, five, found among the newest of all, 2.1; eight kinds 2.3, nine 1.0.
 
 create type private.search_plan as (
-  wanted private.search_filters,
+  filters private.search_filters,
   words tsquery,
   among uuid[],
   without uuid[],
   after_key text,
   after_id uuid,
   size integer,
-  asked tsquery,
+  text_query tsquery,
   rectangle double precision[],
   cells integer[],
   types text[],
   conditions text,
+  beside_words text,
   key text,
   key_type text,
   direction text,
@@ -26,21 +24,24 @@ create type private.search_plan as (
   after text,
   compared text[],
   choices text[],
-  lanes integer,
+  ranges integer,
   is_indexed boolean,
   found_by text,
+  rest text,
   to_gather double precision
 );
 comment on type private.search_plan is
-  'A search of the first listings after a given one, among some or without some. In its texts the '
-  'filters stand as $1 and the plan itself as $2. Asked: what is asked of the text index. Rectangle, '
-  'cells: around a box or circle. Types: those of the strategy. Conditions: all that is asked of a '
-  'listing. Key: what the order compares, with its type, direction and bounds; after: that it comes '
-  'after the given one. A lane has one of the choices for each of what is compared; lanes: how many '
-  'these are; indexed: their indexes tell all. Found by: what an index finds all matches by, and some '
-  'others; to gather: how many it is expected to find.';
+  'How a search finds the first listings after a given one, among some or without some. In its SQL '
+  'texts $1 are the filters and $2 is the plan itself. text_query: the query for the text index. '
+  'rectangle, cells: what surrounds a box or circle. types: the types of the strategy. conditions: '
+  'all conditions on a listing; beside_words: all but those on its words. key: the expression of '
+  'the sort key, with its type, direction and bounds; after: the condition that a listing comes '
+  'after the given one. ranges: the number of index ranges, each of which fixes one choice for '
+  'each compared column; is_indexed: their indexes can answer all conditions. found_by: the '
+  'condition by which an index finds all matches and some other listings; rest: the remaining '
+  'conditions; to_gather: how many listings found_by is expected to find.';
 
-create function private.with_lanes(
+create function private.with_ranges(
   plan private.search_plan, strategy text, sort text
 ) returns private.search_plan
   language plpgsql
@@ -48,24 +49,23 @@ create function private.with_lanes(
   set search_path = ''
 as $$
 declare
-  wanted constant private.search_filters := plan.wanted;
-  kinds constant integer := cardinality(wanted.kinds);
-  areas constant integer := cardinality(wanted."areaIds");
-  most integer := 8; -- kinds in lanes of their own
+  filters constant private.search_filters := plan.filters;
+  kinds constant integer := cardinality(filters.kinds);
+  areas constant integer := cardinality(filters."areaIds");
+  most integer := 8; -- at most so many kinds get ranges of their own
 begin
   plan.compared := '{}';
   plan.choices := '{}';
-  plan.lanes := 1;
-  if sort = 'newest' and num_nonnulls(wanted.bbox, wanted.near) > 0 then
-    -- However many listings a box holds, its newest are among the newest of each cell that it
-    -- touches, and the index of cells knows which of these are in it. Those of a large box are likely
-    -- among the newest of all.
-    plan.rectangle := private.search_rectangle(wanted);
+  plan.ranges := 1;
+  if sort = 'newest' and num_nonnulls(filters.bbox, filters.near) > 0 then
+    -- The newest of a box are among the newest of each cell that it touches, and the index of cells
+    -- knows which. Those of a large box are likely among the newest of all.
+    plan.rectangle := private.search_rectangle(filters);
     plan.cells := private.search_cells(plan.rectangle);
     if cardinality(plan.cells) <= 64 then
       plan.compared := array['private.search_cell(search_documents.lat, search_documents.lng)'];
       plan.choices := array['($2).cells'];
-      plan.lanes := greatest(cardinality(plan.cells), 1);
+      plan.ranges := greatest(cardinality(plan.cells), 1);
       plan.bounds := plan.bounds || ' and search_documents.lng between (($2).rectangle)[1] '
         'and (($2).rectangle)[3] and search_documents.lat between (($2).rectangle)[2] '
         'and (($2).rectangle)[4]';
@@ -74,26 +74,26 @@ begin
   elsif sort = 'newest' and areas <= 4 then
     plan.compared := array['search_documents.area_id'];
     plan.choices := array['($1)."areaIds"'];
-    plan.lanes := areas;
+    plan.ranges := areas;
     most := 4 / areas;
   elsif sort in ('price_asc', 'price_desc') or sort = 'newest' and kinds <= 8 then
     plan.types := case
-      when wanted.type is not null then array[wanted.type]
+      when filters.type is not null then array[filters.type]
       when strategy = 'exchange' then '{EXCHANGE}'
       when strategy in ('standard', 'deal') then '{SALE,RENT}'
       else '{SALE,RENT,EXCHANGE}'
     end;
-    if sort = 'newest' and num_nonnulls(wanted."priceMin", wanted."priceMax") > 0 then
-      -- Mostly one is left: no rent is a price of sale.
+    if sort = 'newest' and num_nonnulls(filters."priceMin", filters."priceMax") > 0 then
+      -- Usually only one type is left, because a rent is never as high as a sale price.
       plan.types := array(
         select of_type.id from unnest(plan.types) as of_type (id)
         where exists (
-          select from unnest(wanted.kinds) as of_kind (id)
+          select from unnest(filters.kinds) as of_kind (id)
           cross join lateral (
             select from private.search_documents as priced
             where priced.type = of_type.id and priced.kind = of_kind.id
-              and coalesce(priced.price, 100000000000) between coalesce(wanted."priceMin", 0)
-                and coalesce(wanted."priceMax", 99999999999.999)
+              and coalesce(priced.price, 100000000000) between coalesce(filters."priceMin", 0)
+                and coalesce(filters."priceMax", 99999999999.999)
             order by coalesce(priced.price, 100000000000)
             limit 1
           ) as any_priced
@@ -102,23 +102,23 @@ begin
     end if;
     plan.compared := array['search_documents.type'];
     plan.choices := array['($2).types'];
-    plan.lanes := cardinality(plan.types);
+    plan.ranges := cardinality(plan.types);
   elsif sort <> 'area_desc' then
     return plan;
   end if;
   if kinds <= most then
     plan.compared := plan.compared || array['search_documents.kind'];
     plan.choices := plan.choices || array['($1).kinds'];
-    plan.lanes := plan.lanes * kinds;
+    plan.ranges := plan.ranges * kinds;
   end if;
   return plan;
 end
 $$;
-comment on function private.with_lanes is
-  'A plan with the lanes in which its order is walked: many areas, kinds or cells are one.';
+comment on function private.with_ranges is
+  'Adds the index ranges of the sort order. Many areas, kinds or cells are walked as one range.';
 
 create function private.search_plan(
-  strategy text, sort text, wanted private.search_filters, words tsquery, among uuid[],
+  strategy text, sort text, filters private.search_filters, words tsquery, among uuid[],
   without uuid[], after_key text, after_id uuid, size integer
 ) returns private.search_plan
   language plpgsql
@@ -126,22 +126,22 @@ create function private.search_plan(
   set search_path = ''
 as $$
 declare
-  asked constant record := private.search_conditions(strategy, wanted);
-  given constant jsonb := to_jsonb(wanted);
+  own constant record := private.search_conditions(strategy, filters);
+  given constant jsonb := to_jsonb(filters);
   plan private.search_plan;
 begin
-  plan.wanted := wanted;
+  plan.filters := filters;
   plan.words := words;
   plan.among := among;
   plan.without := without;
   plan.after_key := after_key;
   plan.after_id := after_id;
   plan.size := size;
-  plan.conditions := asked.conditions
-    || case when words is not null then ' and search_documents.document @@ ($2).words' else '' end
-    || case when without <> '{}' then
-      ' and search_documents.property_id <> all (($2).without)' else '' end;
-  plan.is_indexed := asked.is_indexed and sort = 'newest' and num_nonnulls(words, among, without) = 0;
+  plan.beside_words := own.conditions || case when without <> '{}' then
+    ' and search_documents.property_id <> all (($2).without)' else '' end;
+  plan.conditions := plan.beside_words
+    || case when words is not null then ' and search_documents.document @@ ($2).words' else '' end;
+  plan.is_indexed := own.is_indexed and sort = 'newest' and num_nonnulls(words, among, without) = 0;
   select ordered.key, ordered.key_type, ordered.direction, ordered.bounds || coalesce((
     select string_agg(
       format(' and %s %s ($1).%I', ordered.key, rule.comparison, rule.name), '')
@@ -157,20 +157,15 @@ begin
       ' and search_documents.auction_ends_at > now()'),
     ('drop_desc', null, 'search_documents.drop_pct', 'numeric', ' desc',
       ' and search_documents.drop_pct is not null'),
-    ('distance', null, '(search_documents.place operator(extensions.<->) '
+    ('distance', null, '(search_documents.location operator(extensions.<->) '
       'private.earth_point((($1).near)[1], (($1).near)[2]))', 'double precision', '',
-      ' and search_documents.place operator(extensions.<@) extensions.cube_enlarge('
+      ' and search_documents.location operator(extensions.<@) extensions.cube_enlarge('
       'private.earth_point((($1).near)[1], (($1).near)[2]), (($1).near)[3], 3)')
   ) as ordered (sort, compared, key, key_type, direction, bounds)
   where ordered.sort = search_plan.sort;
   plan.after := case when after_id is null then '' else format(
     ' and (%s, search_documents.property_id) %s (($2).after_key::%s, ($2).after_id)',
     plan.key, case plan.direction when '' then '>' else '<' end, plan.key_type) end;
-  return private.with_lanes(plan, strategy, sort);
+  return private.with_ranges(plan, strategy, sort);
 end
 $$;
-comment on function private.search_plan(
-  text, text, private.search_filters, tsquery, uuid[], uuid[], text, uuid, integer
-) is
-  'How a search in this order is walked: the first listings after a given one, among some, or without '
-  'some.';

@@ -1,56 +1,53 @@
--- The one way in which listings are found: walk, then one estimate, then walk on or gather.
---
--- A page of something common is full after a few steps along the lanes of its plan, while another
--- index would first gather all matches; something rare is gathered at once, while a walk would pass
--- nearly everything. By itself the planner decides by averages, and walks a million rows for two
--- frequent words that never meet. So it is asked for estimates only: of the words before a walk, and
--- of the listings in the lanes after one, when what the walk has met tells how many of them match.
+-- A page of frequent listings is full after a few steps along its ranges; rare listings are
+-- gathered by another index at once. Left alone, the planner decides by averages and walks a
+-- million rows for two frequent words that never occur together. So it is only asked for estimates:
+-- of the words before a walk, and of the listings in the ranges after one.
 
-create function private.walk_lanes(
+create function private.walk_ranges(
   plan private.search_plan, depth integer, out ids uuid[], out keys text[], out is_complete boolean
 )
   language plpgsql
   stable
   set search_path = ''
-  -- Else what is thought to be little is sorted, and not walked.
+  -- Otherwise the planner would sort what it expects to be small instead of walking an index.
   set enable_sort = off
   set enable_bitmapscan = off
   set enable_seqscan = off
 as $$
 declare
-  lanes text := '(select) as of_all';
-  lane text := 'true';
+  ranges text := '(select) as of_all';
+  range text := 'true';
 begin
   for n in 1 .. cardinality(plan.compared) loop
-    lanes := lanes || format(' cross join unnest(%s) as of_%s (value)', plan.choices[n], n);
-    lane := lane || format(' and %s = of_%s.value', plan.compared[n], n);
+    ranges := ranges || format(' cross join unnest(%s) as of_%s (value)', plan.choices[n], n);
+    range := range || format(' and %s = of_%s.value', plan.compared[n], n);
   end loop;
-  lane := lane || plan.bounds || plan.after;
+  range := range || plan.bounds || plan.after;
   execute format('select array_agg(property_id), array_agg(key::text) from (select hits.* from %1$s '
     'cross join lateral (select search_documents.property_id, search_documents.key from ('
     'select *, %2$s as key from private.search_documents where %3$s '
     'order by key%4$s, property_id%4$s limit $3) as search_documents where %5$s '
     'limit ($2).size) as hits order by hits.key%4$s, hits.property_id%4$s limit ($2).size) as page',
-    lanes, plan.key, lane, plan.direction, plan.conditions)
-  into ids, keys using plan.wanted, plan, depth;
+    ranges, plan.key, range, plan.direction, plan.conditions)
+  into ids, keys using plan.filters, plan, depth;
   ids := coalesce(ids, '{}');
   keys := coalesce(keys, '{}');
-  is_complete := cardinality(ids) = plan.size and plan.lanes = 1;
-  if not is_complete then
-    -- What a lane has left does not matter where it comes after the end of the page.
+  is_complete := cardinality(ids) = plan.size and plan.ranges = 1;
+  if not is_complete and (plan.compared <> '{}' or plan.bounds || plan.after <> '' or depth >= (
+      select reltuples from pg_class where oid = 'private.search_documents'::regclass)) then
+    -- The rest of a range does not matter if it lies beyond the end of the page.
     execute format('select not exists (select from %s cross join lateral (select from '
       '(select %s as key, property_id from private.search_documents where %s%s '
       'order by key%s, property_id%5$s limit $3) as walked offset $3 - 1) as last)',
-      lanes, plan.key, lane, case when cardinality(ids) = plan.size then format(
+      ranges, plan.key, range, case when cardinality(ids) = plan.size then format(
         ' and (%s, search_documents.property_id) %s ($4::%s, $5)', plan.key,
         case plan.direction when '' then '<=' else '>=' end, plan.key_type) end, plan.direction)
-    into is_complete using plan.wanted, plan, depth, keys[plan.size], ids[plan.size];
+    into is_complete using plan.filters, plan, depth, keys[plan.size], ids[plan.size];
   end if;
 end
 $$;
-comment on function private.walk_lanes is
-  'The first listings of a plan that are met by walking each of its lanes so many rows far. Complete: '
-  'there is no other that belongs on the page.';
+comment on function private.walk_ranges is
+  'Each range is walked for depth rows. is_complete: no further listing belongs on the page.';
 
 create function private.gather_listings(
   plan private.search_plan, out ids uuid[], out keys text[]
@@ -58,22 +55,20 @@ create function private.gather_listings(
   language plpgsql
   stable
   set search_path = ''
-  set enable_seqscan = off -- else what is thought frequent is looked for in all listings
+  set enable_seqscan = off -- otherwise a word believed frequent makes the planner scan all listings
 as $$
 begin
-  -- With offset 0, or the planner would walk, or join the bitmap of another index to it.
+  -- "offset 0" keeps the planner from walking an index, or from combining this one with another.
   execute format('select array_agg(property_id), array_agg(key::text) from (select * from (select '
     'search_documents.property_id, %1$s as key from (select * from private.search_documents where %2$s '
     'offset 0) as search_documents where %3$s%4$s offset 0) as gathered '
     'order by key%5$s, property_id%5$s limit ($2).size) as page',
-    plan.key, plan.found_by, plan.conditions, plan.after, plan.direction)
-  into ids, keys using plan.wanted, plan;
+    plan.key, plan.found_by, plan.rest, plan.after, plan.direction)
+  into ids, keys using plan.filters, plan;
   ids := coalesce(ids, '{}');
   keys := coalesce(keys, '{}');
 end
 $$;
-comment on function private.gather_listings is
-  'The first listings of a plan among all that some condition finds.';
 
 create function private.expected_listings(plan private.search_plan, condition text)
   returns double precision
@@ -85,74 +80,114 @@ declare
   explained json;
 begin
   execute 'explain (format json) select from private.search_documents where ' || condition
-    into explained using plan.wanted, plan;
+    into explained using plan.filters, plan;
   return explained -> 0 -> 'Plan' -> 'Plan Rows';
 end
 $$;
-comment on function private.expected_listings is
-  'How many listings the planner expects where a condition holds.';
 
-create function private.listings_in_lanes(plan private.search_plan) returns double precision
+create function private.listings_in_ranges(plan private.search_plan) returns double precision
   language plpgsql
   stable
   set search_path = ''
 as $$
 begin
   return private.expected_listings(plan, coalesce((
-    select string_agg(format('%s = any (%s)', lane.compared, lane.choices), ' and ')
-    from unnest(plan.compared, plan.choices) as lane (compared, choices)
+    select string_agg(format('%s = any (%s)', range.compared, range.choices), ' and ')
+    from unnest(plan.compared, plan.choices) as range (compared, choices)
   ), 'true'));
 end
 $$;
-comment on function private.listings_in_lanes is 'How many listings stand in the lanes of a plan.';
 
-create function private.with_source(plan private.search_plan, strategy text)
+create function private.listings_with_words(words tsquery) returns bigint
+  language plpgsql
+  stable
+  set search_path = ''
+  set plan_cache_mode = force_generic_plan
+as $$
+begin
+  -- A query consists of required words, or alternatives in brackets.
+  return (
+    select min(required.listings)
+    from (
+      select sum(coalesce(search_vocabulary.listings, 10)) as listings
+      from string_to_table(words::text, '&') with ordinality as given (alternatives, index)
+      cross join regexp_matches(given.alternatives, '''([^'']+)''', 'g') as alternative
+      left join private.search_vocabulary on search_vocabulary.word = alternative[1]
+      group by given.index
+      having bool_and(alternative[1] ~ '^[^0-9:]{3,}$')
+    ) as required
+  );
+end
+$$;
+comment on function private.listings_with_words is
+  'An upper bound by the last count of words; null if no required word was counted.';
+
+create function private.few_with_words(words tsquery) returns uuid[]
+  language plpgsql
+  stable
+  set search_path = ''
+  set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off
+as $$
+declare
+  -- "offset 0" keeps the planner from walking another index.
+  few constant uuid[] := array(
+    select found.property_id
+    from (
+      select search_documents.property_id from private.search_documents
+      where search_documents.document @@ words offset 0
+    ) as found
+    limit 301
+  );
+begin
+  return case when cardinality(few) <= 300 then few end;
+end
+$$;
+comment on function private.few_with_words is 'By the text index; null if more than 300.';
+
+create function private.with_source(
+  plan private.search_plan, strategy text, with_words bigint default null
+)
   returns private.search_plan
   language plpgsql
   stable
   set search_path = ''
 as $$
 declare
-  wanted constant private.search_filters := plan.wanted;
-  terms constant tsquery := private.search_terms(wanted);
+  filters constant private.search_filters := plan.filters;
+  terms constant tsquery := private.search_terms(filters);
+  by_text constant text := 'search_documents.document @@ ($2).text_query';
   source text;
   expected double precision;
 begin
-  plan.asked := coalesce(plan.words && terms, plan.words, terms);
+  plan.text_query := coalesce(plan.words && terms, plan.words, terms);
+  plan.text_query := coalesce(plan.text_query && private.strategy_terms(strategy), plan.text_query);
+  plan.rest := plan.conditions;
   if plan.among is not null then
     plan.found_by := 'search_documents.property_id = any (($2).among)';
     return plan;
-  elsif num_nonnulls(wanted.bbox, wanted.near) > 0 then
-    plan.cells := private.search_cells(private.search_rectangle(wanted));
+  elsif num_nonnulls(filters.bbox, filters.near) > 0 then
+    plan.cells := private.search_cells(private.search_rectangle(filters));
   end if;
   foreach source in array array_remove(array[
-    case when num_nonnulls(wanted."ownerId", wanted."companyId") > 0 then
+    case when num_nonnulls(filters."ownerId", filters."companyId") > 0 then
       'search_documents.owner_identity_id = coalesce(($1)."ownerId", ($1)."companyId")' end,
     case strategy
       when 'auction' then 'search_documents.auction_ends_at > now()'
       when 'deal' then 'search_documents.drop_pct is not null' end,
-    case when plan.asked is not null then 'search_documents.document @@ ($2).asked' end,
-    case when num_nonnulls(wanted."priceMin", wanted."priceMax") = 2 then
+    case when plan.text_query is not null then by_text end,
+    case when num_nonnulls(filters."priceMin", filters."priceMax") = 2 then
       'search_documents.price between ($1)."priceMin" and ($1)."priceMax"' end,
-    -- The planner knows of no box how many listings it holds, but of these cells it does.
+    case when num_nonnulls(filters."floorMin", filters."floorMax") = 2 then
+      'search_documents.floor_no between ($1)."floorMin" and ($1)."floorMax"' end,
+    -- The planner cannot estimate a box, but it can estimate these cells.
     case when cardinality(plan.cells) <= 64 then
       'private.search_cell(search_documents.lat, search_documents.lng) = any (($2).cells)' end
   ], null) loop
     expected := private.expected_listings(plan, source);
-    if plan.words is not null and source = 'search_documents.document @@ ($2).asked' then
-      -- The planner takes words that are not frequent to be in one of a thousand listings, but all were
-      -- counted. A query is made of what has to be there, or alternatives in brackets.
-      expected := greatest(1, least(expected, (
-        select min(asked.listings)
-        from (
-          select sum(coalesce(search_vocabulary.listings, 10)) as listings
-          from string_to_table(plan.words::text, '&') with ordinality as given (alternatives, place)
-          cross join regexp_matches(given.alternatives, '''([^'']+)''', 'g') as alternative
-          left join private.search_vocabulary on search_vocabulary.word = alternative[1]
-          group by given.place
-          having bool_and(alternative[1] ~ '^[^0-9:]{3,}$')
-        ) as asked
-      )));
+    if source = by_text then
+      -- Without statistics for rare words the planner assumes one in a thousand listings for each.
+      expected := greatest(1, least(expected, with_words));
     end if;
     if plan.found_by is null or expected < plan.to_gather then
       plan.found_by := source;
@@ -161,18 +196,21 @@ begin
   end loop;
   if plan.found_by is null then
     plan.found_by := plan.conditions;
+    plan.rest := 'true';
     plan.to_gather := private.expected_listings(plan, plan.conditions);
+  elsif plan.found_by = by_text then
+    plan.rest := plan.beside_words;
   end if;
   return plan;
 end
 $$;
 comment on function private.with_source is
-  'A plan with what an index finds all matches by: those among some listings, or of an owner, auctions, '
-  'deals, what the text index finds, a range of prices, or what is in the cells of a box, whichever are '
-  'fewest.';
+  'Adds to a plan the condition with which an index finds the fewest listings: given ids, an '
+  'owner, auctions, deals, the text query, prices or floors, or the cells of a box. with_words is '
+  'the counted number of listings with the words.';
 
 create function private.find_listings(
-  strategy text, sort text, wanted private.search_filters, words tsquery, among uuid[],
+  strategy text, sort text, filters private.search_filters, words tsquery, among uuid[],
   without uuid[], after_key text, after_id uuid, size integer,
   out ids uuid[], out keys text[]
 )
@@ -181,49 +219,70 @@ create function private.find_listings(
   set search_path = ''
 as $$
 declare
-  -- What finds few for sure is not walked for.
-  is_few constant boolean := num_nonnulls(among, wanted."ownerId", wanted."companyId") > 0;
+  few constant integer := 300; -- gathering so many takes less time than a useless walk
+  is_few boolean;
+  met integer; -- how many of the first thousand listings match
+  with_words bigint;
   plan private.search_plan;
   found record;
-  depth integer; -- of each lane
-  cost double precision; -- of passing a listing by, where gathering one is 1
+  depth integer; -- rows to walk of each range
+  cost double precision; -- of passing one listing; gathering one costs 1
   to_pass double precision;
 begin
   ids := '{}';
   keys := '{}';
   if strategy in ('standard', 'deal', 'exchange')
-    and (strategy = 'exchange') <> (wanted.type = 'EXCHANGE') then
+    and (strategy = 'exchange') <> (filters.type = 'EXCHANGE') then
     return;
   end if;
   if sort = 'newest' and num_nonnulls(among, without) = 0 then
-    found := private.newest_listings(strategy, wanted, words, after_key, after_id, size);
+    found := private.newest_listings(strategy, filters, words, after_key, after_id, size);
     if found.is_complete then
       ids := found.ids;
       keys := found.keys;
       return;
     end if;
+    -- For words the search always continues further along.
+    met := case when words is null or found.ids = '{}' then cardinality(found.ids) end;
   end if;
+  if words is not null and among is null then
+    with_words := private.listings_with_words(words);
+    -- The text index finds quickly which of the few deals and auctions have common words.
+    among := case when with_words <= few or strategy in ('deal', 'auction') then
+      private.few_with_words(coalesce(words && private.strategy_terms(strategy), words)) end;
+    if among = '{}' then
+      return;
+    elsif among is not null then
+      words := null;
+    end if;
+  end if;
+  is_few := num_nonnulls(among, filters."ownerId", filters."companyId") > 0;
   plan := private.search_plan(
-    strategy, sort, wanted, words, among, without, after_key, after_id, size);
-  if is_few or words is not null then
-    plan := private.with_source(plan, strategy);
+    strategy, sort, filters, words, among, without, after_key, after_id, size);
+  if is_few or met <= size / 3 or words is not null then
+    plan := private.with_source(plan, strategy, with_words);
+    is_few := is_few or plan.to_gather <= few;
   end if;
-  -- In vain it takes a millisecond or two: the newest stand side by side in the table, and of an index
-  -- that tells all nothing else is read. Measured at a million listings.
-  depth := greatest(300, case when plan.is_indexed then 8000 else 1500 end / greatest(plan.lanes, 1));
+  -- A useless walk takes one or two milliseconds, measured at a million listings: the newest rows
+  -- lie side by side, and an index that can answer everything needs no table rows.
+  depth := greatest(300, case when plan.is_indexed then 3000 else 1500 end / greatest(plan.ranges, 1));
   cost := case
     when plan.is_indexed then 0.05
     when sort = 'newest' and plan.compared = '{}' then 0.2
     else 1
-  end;
-  if words is not null then
-    to_pass := private.listings_in_lanes(plan) * least(size / plan.to_gather, 1);
-    -- Such estimates are often twice too high: a listing can have several of the words.
-    depth := greatest(depth, least(3 * to_pass, 30000)::integer);
+  end + coalesce(0.05 * numnode(words), 0); -- comparing words costs more
+  if not is_few and (met <= size / 3 or words is not null) then
+    to_pass := case
+      when met > 0 then 1000.0 * size / met
+      when met = 0 then private.listings_in_ranges(plan)
+      else private.listings_in_ranges(plan) * least(size / plan.to_gather, 1)
+    end;
+    -- Such estimates are often twice too high, and a useless walk takes no longer than gathering.
+    depth := greatest(depth, least(3 * to_pass, 30000, plan.to_gather / cost)::integer);
   end if;
   for attempt in 1 .. 2 loop
     exit when is_few or to_pass * cost > plan.to_gather;
-    found := private.walk_lanes(plan, depth);
+    found := private.walk_ranges(plan, depth);
     if found.is_complete then
       ids := found.ids;
       keys := found.keys;
@@ -231,9 +290,9 @@ begin
     elsif plan.to_gather is null then
       plan := private.with_source(plan, strategy);
     end if;
-    to_pass := case when found.ids = '{}' then private.listings_in_lanes(plan)
-      else depth::double precision * plan.lanes * size / cardinality(found.ids) end;
-    -- Twice as far as where the page will be full, if they are as frequent there.
+    to_pass := case when found.ids = '{}' then private.listings_in_ranges(plan)
+      else depth::double precision * plan.ranges * size / cardinality(found.ids) end;
+    -- The walk goes twice as far as a full page needs if matches remain as frequent.
     depth := least(2 * to_pass, 2000000000);
   end loop;
   found := private.gather_listings(plan);
@@ -242,5 +301,4 @@ begin
 end
 $$;
 comment on function private.find_listings is
-  'The first listings of a search after a given one, in its order, with their sort keys: among some, '
-  'or without some.';
+  'With their sort keys, after a given one, among some or without some.';

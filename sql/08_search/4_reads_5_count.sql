@@ -1,11 +1,9 @@
--- How many listings a search has.
-
 create function private.count_listings(
   strategy text, filters jsonb, q text default null, literal boolean default false
 ) returns jsonb
   language plpgsql
   stable
-  security definer -- as private.search
+  security definer
   set search_path = ''
 as $$
 declare
@@ -19,7 +17,7 @@ begin
   words := private.query_words(q);
   exact := private.exact_query(strategy, given, q, literal);
   counted := cardinality((private.find_listings(strategy, private.default_sort(strategy),
-    exact.wanted, exact.words, null, null, null, null, 1001)).ids);
+    exact.filters, exact.words, null, null, null, null, 1001)).ids);
   if counted = 0 and words <> '{}' then
     is_similar := (private.page_of_words(strategy, private.default_sort(strategy), given, q,
       coalesce(literal, false), null, 1)).ids <> '{}';
@@ -31,8 +29,7 @@ begin
 end
 $$;
 comment on function private.count_listings is
-  'Facade: how many listings private.search has without what is like the words of q: {count, capped}, '
-  'exact up to 1,000; above, 1000 and capped. similar: true beside 0 where that shows some. 422 as '
-  'private.search.';
+  'Facade: the number of listings of private.search without similar words: {count, capped}, exact '
+  'up to 1,000. similar: true beside 0 if similar words find some.';
 
 grant execute on function private.count_listings to anon, authenticated;

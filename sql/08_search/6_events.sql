@@ -1,8 +1,6 @@
--- Search documents follow the listings.
-
 create function private.update_search_document() returns trigger
   language plpgsql
-  security definer -- writes closed tables
+  security definer
   set search_path = ''
 as $$
 declare
@@ -29,28 +27,22 @@ begin
   return null;
 end
 $$;
-comment on function private.update_search_document is 'Keeps private.search_documents up to date.';
+comment on function private.update_search_document is 'Updates private.search_documents.';
 
 create trigger properties_are_searched_on_insert
   after insert on public.properties
   for each row when (new.listed) execute function private.update_search_document();
-create trigger properties_are_searched
-  after update on public.properties
-  for each row when (
-    (old.listed or new.listed) and (
-      old.listed, old.type, old.kind, old.usage, old.governorate_id, old.area_id, old.price,
-      old.area_m2, old.bedrooms, old.bathrooms, old.furnished, old.is_direct, old.request_year,
-      old.owner_type, old.owner_verified, old.published_at, old.auction_ends_at, old.drop_pct,
-      old.drop_until, old.shown_lat, old.shown_lng, old.title_ar, old.title_en,
-      old.description_ar, old.description_en, old.floor_no, old.plot_position, old.block,
-      old.location_precision
-    ) is distinct from (
-      new.listed, new.type, new.kind, new.usage, new.governorate_id, new.area_id, new.price,
-      new.area_m2, new.bedrooms, new.bathrooms, new.furnished, new.is_direct, new.request_year,
-      new.owner_type, new.owner_verified, new.published_at, new.auction_ends_at, new.drop_pct,
-      new.drop_until, new.shown_lat, new.shown_lng, new.title_ar, new.title_en,
-      new.description_ar, new.description_en, new.floor_no, new.plot_position, new.block,
-      new.location_precision
-    )
-  )
-  execute function private.update_search_document();
+do $$
+declare
+  compared constant text[] := array['listed'] || private.property_columns('searched') || array[
+    'area_m2', 'owner_type', 'owner_verified', 'published_at', 'auction_ends_at', 'drop_pct',
+    'drop_until', 'shown_lat', 'shown_lng', 'location_precision'
+  ];
+begin
+  execute format(
+    'create trigger properties_are_searched after update on public.properties '
+    'for each row when ((old.listed or new.listed) and (%s) is distinct from (%s)) '
+    'execute function private.update_search_document()',
+    'old.' || array_to_string(compared, ', old.'), 'new.' || array_to_string(compared, ', new.'));
+end
+$$;

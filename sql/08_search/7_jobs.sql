@@ -1,15 +1,13 @@
--- Scheduled work of search, and how search documents and cards are written anew.
-
 create function private.count_search_words(changes integer default 500) returns bigint
   language plpgsql
-  security definer -- writes closed tables
+  security definer
   set search_path = ''
 as $$
 declare
   lost text[];
   counted bigint;
 begin
-  -- One at a time: two that count the same words would wait for one another.
+  -- Runs take turns, because two that count the same words would wait for one another.
   if not pg_catalog.pg_try_advisory_xact_lock(hashtextextended('count_search_words', 0)) then
     return 0;
   end if;
@@ -44,12 +42,11 @@ begin
 end
 $$;
 comment on function private.count_search_words is
-  'Job: counts the words that listings got and lost, so many changes at a time; a word without a '
-  'listing goes.';
+  'Job: counts the words that listings got and lost, so many changes at a time.';
 
 create function private.recount_search_words() returns void
   language plpgsql
-  security definer -- writes closed tables
+  security definer
   set search_path = ''
 as $$
 begin
@@ -63,11 +60,10 @@ begin
   perform private.count_search_words(2147483647);
 end
 $$;
-comment on function private.recount_search_words is 'Counts the words of all listings anew.';
 
 create function private.rebuild_search_documents() returns bigint
   language plpgsql
-  security definer -- writes closed tables
+  security definer
   set search_path = ''
 as $$
 declare
@@ -90,17 +86,15 @@ begin
   on conflict do nothing;
   delete from private.listed_records;
   insert into private.listed_records
-  select kept.*
+  select stored.*
   from public.properties
-  cross join lateral private.listed_record(properties) as kept
+  cross join lateral private.listed_record(properties) as stored
   where properties.listed
   on conflict do nothing;
   return listings;
 end
 $$;
 comment on function private.rebuild_search_documents is
-  'Writes private.search_documents, property_cards and listed_records anew, after a load without '
-  'triggers or a change of their rules. Gives the number of listings. Only the owner of the database '
-  'can call it.';
+  'After a load without triggers or a change of their rules; only the database owner can call it.';
 
 grant execute on function private.count_search_words to backend;

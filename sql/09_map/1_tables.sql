@@ -1,5 +1,3 @@
--- The map: prices of areas that are kept. What is listed is in private.search_documents.
-
 create table private.area_prices (
   is_only_row boolean primary key default true
     constraint area_prices_have_one_row check (is_only_row),
@@ -7,8 +5,7 @@ create table private.area_prices (
   computed_at timestamptz not null
 );
 comment on table private.area_prices is
-  'What private.map_area_prices gave without filters some minutes ago: one row, written by a job. '
-  'Stays: one row.';
+  'private.map_area_prices without filters, renewed by a job. Never purged: it has one row.';
 
 alter table private.area_prices enable row level security;
 create policy "nobody but functions of their owner" on private.area_prices using (false);

@@ -1,8 +1,17 @@
--- Map: what is listed in a box, as clusters at low zooms and as points at high ones, and the prices
--- of each area.
---
--- Only the point that is shown is read here (properties.shown_lat): boxes and clusters of the true
--- one would reveal it. The filters are those that all strategies share (2_rules_filters.sql).
+-- Only the shown location is read, because boxes and clusters of the true one would reveal it.
+
+create function private.map_matches(plan private.search_plan) returns text
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  -- Without "offset 0" listings found by their words would be compared with those words again.
+  return case when plan.found_by is null then 'private.search_documents where ' || plan.conditions
+    else format('(select * from private.search_documents where %s offset 0) as search_documents where %s',
+      plan.found_by, plan.rest) end;
+end
+$$;
 
 create function private.map_share(plan private.search_plan) returns double precision
   language plpgsql
@@ -10,27 +19,26 @@ create function private.map_share(plan private.search_plan) returns double preci
   set search_path = ''
 as $$
 declare
-  enough constant integer := 10000; -- one cell in 20,000 with a thousandth of them is missed
+  enough constant integer := 10000; -- a cell with 0.1% of them is missed once in 20,000
   probe double precision := 4000 / greatest((
     select pg_class.reltuples from pg_catalog.pg_class
     where pg_class.oid = 'private.search_documents'::regclass), 4000);
   matches integer;
 begin
-  execute 'select count(*) from (select from private.search_documents where ' || plan.conditions
-    || ' limit 20001) as matches' into matches using plan.wanted, plan;
+  execute format('select count(*) from (select from %s limit 20001) as matches', private.map_matches(plan))
+    into matches using plan.filters, plan;
   if matches <= 20000 then
     return 1;
   end if;
   execute format(
     'select count(*) from private.search_documents tablesample system (%s) repeatable (1) where %s',
-    100 * probe, plan.conditions) into matches using plan.wanted, plan;
+    100 * probe, plan.conditions) into matches using plan.filters, plan;
   probe := probe * enough / greatest(matches, 1);
-  -- What is nearly all of them is counted in full.
+  -- A sample that has nearly all listings is not taken; they are counted in full.
   return case when probe < 0.3 then probe else 1 end;
 end
 $$;
-comment on function private.map_share is
-  'The share of all listings of which clusters are counted: 1 up to 20,000 matches.';
+comment on function private.map_share is 'The share that is counted: 1 up to 20,000 matches.';
 
 create function private.map_clusters(
   plan private.search_plan, zoom integer, understood jsonb
@@ -40,11 +48,17 @@ create function private.map_clusters(
   set search_path = ''
 as $$
 declare
-  share constant double precision := private.map_share(plan);
+  share double precision;
   answer json;
 begin
-  -- Of a sample whole blocks of the table, the same ones every time, so that a map does not flicker.
-  -- Cells begin at 180 degrees west and 90 degrees south.
+  if plan.words is not null then
+    plan := private.with_source(plan, null);
+    -- Otherwise each listing would be compared with many words that are frequent together.
+    perform set_config('enable_seqscan', 'off', true);
+  end if;
+  share := private.map_share(plan);
+  -- A sample has the same blocks every time, so that a map does not flicker. Cells begin at 180° W
+  -- and 90° S.
   execute format($sql$
     select json_build_object(
       'clusters', coalesce(json_agg(json_build_object(
@@ -67,23 +81,24 @@ begin
         min(search_documents.lat) as south,
         max(search_documents.lng) as east,
         max(search_documents.lat) as north
-      from private.search_documents %s
-      where %s
+      from %s
       group by floor((search_documents.lng + 180) / $5), floor((search_documents.lat + 90) / $5)
       order by count desc, west, south
       limit 5000
     ) as cells
-    $sql$, case when share < 1 then format('tablesample system (%s) repeatable (1)', 100 * share) end,
-    plan.conditions) into answer using plan.wanted, plan, share, understood, 360 / 2 ^ (zoom + 2);
+    $sql$, case when share < 1 then format(
+      'private.search_documents tablesample system (%s) repeatable (1) where %s',
+      100 * share, plan.conditions) else private.map_matches(plan) end
+  ) into answer using plan.filters, plan, share, understood, 360 / 2 ^ (zoom + 2);
+  perform set_config('enable_seqscan', 'on', true);
   return answer;
 end
 $$;
 comment on function private.map_clusters is
-  'Counts by cell, at most of the fullest 5,000; from a sample, which knows no lowest price, where '
-  'there are over 20,000 matches.';
+  'The 5,000 fullest cells at most. Over 20,000 matches are sampled and have no lowest price.';
 
 create function private.map_points(
-  wanted private.search_filters, words tsquery, understood jsonb
+  filters private.search_filters, words tsquery, understood jsonb
 ) returns json
   language plpgsql
   stable
@@ -92,7 +107,7 @@ as $$
 declare
   english constant boolean := private.in_english();
   newest constant uuid[] := (
-    private.find_listings(null, 'newest', wanted, words, null, null, null, null, 501)).ids;
+    private.find_listings(null, 'newest', filters, words, null, null, null, null, 501)).ids;
 begin
   return json_build_object('truncated', cardinality(newest) > 500, 'points', (
     select coalesce(json_agg(json_build_object(
@@ -109,7 +124,6 @@ begin
   ), 'understood', understood);
 end
 $$;
-comment on function private.map_points is 'The newest 500 listings, each at its shown point.';
 
 create function private.list_map_listings(
   bbox jsonb, zoom integer, filters jsonb default '{}', q text default null,
@@ -117,32 +131,31 @@ create function private.list_map_listings(
 ) returns json
   language plpgsql
   stable
-  security definer -- row security would keep it from its indexes; listed properties only
+  security definer -- row security would prevent the use of its indexes; only listed properties
   set search_path = ''
 as $$
 declare
-  wanted private.search_filters;
+  parsed private.search_filters;
   exact record;
 begin
   if not coalesce(zoom between 0 and 20, false) then
     perform private.refuse_field('zoom', 'invalid');
   end if;
   perform private.query_words(q);
-  wanted := private.parse_search_filters(
+  parsed := private.parse_search_filters(
     filters || jsonb_build_object('bbox', coalesce(bbox, 'null')), 'map');
-  exact := private.exact_query(null, wanted, q, literal);
+  exact := private.exact_query(null, parsed, q, literal);
   return case when zoom < 15 then private.map_clusters(private.search_plan(
-      null, 'newest', exact.wanted, exact.words, null, null, null, null, null),
+      null, 'newest', exact.filters, exact.words, null, null, null, null, null),
       zoom, exact.understood)
-    else private.map_points(exact.wanted, exact.words, exact.understood) end;
+    else private.map_points(exact.filters, exact.words, exact.understood) end;
 end
 $$;
 comment on function private.list_map_listings is
-  'Facade: what is listed in a box [minLng, minLat, maxLng, maxLat], cut to Kuwait: clusters on a grid of '
-  '360/2^(zoom+2) degrees below zoom 15, else points. q is read as by private.search, and only what '
-  'fits is shown. 422 bbox_invalid, filter_unknown, range_invalid.';
+  'Facade: listings in a box [minLng, minLat, maxLng, maxLat], cut to Kuwait: clusters on a grid '
+  'of 360/2^(zoom+2) degrees below zoom 15, else points. q is read as by private.search.';
 
-create function private.map_area_prices(wanted private.search_filters) returns json
+create function private.map_area_prices(filters private.search_filters) returns json
   language plpgsql
   stable
   set search_path = ''
@@ -178,34 +191,32 @@ begin
     ) order by areas.position)
     from public.areas
     left join figures on figures.area_id = areas.id
-    $sql$, (private.search_conditions(null, wanted)).conditions) into items using wanted;
+    $sql$, (private.search_conditions(null, filters)).conditions) into items using filters;
   return items;
 end
 $$;
-comment on function private.map_area_prices is 'Prices of each area, as of now.';
 
 create function private.list_map_areas(filters jsonb default '{}') returns json
   language plpgsql
   stable
-  security definer -- row security would keep it from its indexes; listed properties only
+  security definer -- row security would prevent the use of its indexes; only listed properties
   set search_path = ''
 as $$
 declare
-  wanted private.search_filters := private.parse_search_filters(filters, 'map');
+  parsed private.search_filters := private.parse_search_filters(filters, 'map');
   items json;
 begin
-  if wanted is null then
-    -- Where the job has not run in time they are computed, so they are never older than this.
+  if parsed is null then
+    -- Computed here if the job is late, so that they are never older than this.
     select area_prices.items into items from private.area_prices
     where area_prices.computed_at > now() - interval '5 minutes';
   end if;
   return json_build_object(
-    'items', coalesce(items, private.map_area_prices(wanted)), 'nextCursor', null);
+    'items', coalesce(items, private.map_area_prices(parsed)), 'nextCursor', null);
 end
 $$;
 comment on function private.list_map_areas is
-  'Facade: for each area how many listings there are, their median price and median price per m²; no '
-  'median of fewer than 5 prices or those of fewer than 3 accounts. Without filters they may be 5 minutes old. 422 filter_unknown, '
-  'range_invalid, bbox_invalid.';
+  'Facade: for each area the number of listings, median price and median price per m²; no median '
+  'for fewer than 5 prices or 3 accounts. Without filters they may be 5 minutes old.';
 
 grant execute on function private.list_map_listings, private.list_map_areas to anon, authenticated;

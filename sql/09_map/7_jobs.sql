@@ -1,12 +1,10 @@
--- Scheduled work of the map.
-
 create function private.refresh_area_prices(age interval default '3 minutes') returns bigint
   language plpgsql
-  security definer -- writes a closed table
+  security definer
   set search_path = ''
 as $$
 begin
-  -- One at a time: nothing older may overwrite what is newer.
+  -- Runs take turns, so that an older result cannot overwrite a newer one.
   if not pg_catalog.pg_try_advisory_xact_lock(hashtextextended('refresh_area_prices', 0))
     or exists (select from private.area_prices where area_prices.computed_at > now() - age) then
     return 0;
@@ -19,6 +17,6 @@ begin
 end
 $$;
 comment on function private.refresh_area_prices is
-  'Job: writes private.area_prices anew once it is this old, before what reads it finds it too old.';
+  'Job: renews private.area_prices before it is so old that readers would compute it themselves.';
 
 grant execute on function private.refresh_area_prices to backend;

@@ -1,10 +1,7 @@
--- Media: the pictures of people and listings. The file lies in Supabase Storage, its row here.
---
--- A row is only ever made from a stored file (5_writes_uploads.sql), and is deleted only after its
--- file (7_jobs.sql). In between it is unused, used, or discarded: a job removes what nobody uses.
--- Clients write nothing in Storage: the functions do, with the secret key, under names of ours that
--- nobody can guess or list. Whoever has an address sees the picture, also while its listing is
--- hidden, until picture, listing or account is deleted; caches forget it within a day.
+-- A row is inserted after its file is stored (5_writes_uploads.sql) and deleted after its file
+-- (7_jobs.sql). Only the functions write to Storage, under names that cannot be guessed or listed.
+-- Anyone with a URL sees the picture, even while its listing is hidden, until picture, listing or
+-- account is deleted; caches drop it within a day.
 
 create table public.media (
   id uuid primary key default gen_random_uuid(),
@@ -42,35 +39,20 @@ create table public.media (
   ),
   constraint media_discarded_is_unused check (discarded_at is null or use is null),
   constraint media_pending_is_of_a_listing check (not pending or property_id is not null),
-  -- Checked at the end of a statement, so that one statement can reorder all pictures.
+  -- The check comes at the end of a statement, so that one statement can reorder all pictures.
   constraint media_positions_are_distinct unique (property_id, position) deferrable
 );
-comment on table public.media is
-  'A picture: what is known of a stored file, and what it is used for. Cleaned by '
-  'private.files_to_remove.';
-comment on column public.media.identity_id is
-  'Whose it is: the identity that was acting at the upload.';
-comment on column public.media.name is
-  'Name of the file in the bucket: the identity, then a name that nobody can guess.';
-comment on column public.media.width is 'Pixels from left to right, as it is shown.';
-comment on column public.media.height is 'Pixels from top to bottom, as it is shown.';
-comment on column public.media.orientation is 'EXIF orientation: how a client turns it.';
-comment on column public.media.bytes is 'Size of the stored file.';
-comment on column public.media.sha256 is
-  'Hash of what was sent: the same picture sent again is recognised by it.';
-comment on column public.media.use is
-  'What it is used for; null is nothing yet, or nothing any more.';
-comment on column public.media.upload_session_id is
-  'The flow of a new listing that it was uploaded in.';
-comment on column public.media.position is 'Its position among the pictures of the listing or flow.';
-comment on column public.media.pending is
-  'Under review: added to an active listing, not shown until decided.';
-comment on column public.media.discarded_at is
-  'Since when nothing uses it; a job removes file and row.';
-comment on column public.media.removal_due_at is
-  'Of a discarded one: when a job next has the file removed.';
-comment on column public.media.removed_at is
-  'When its file was removed, where a message still names it; other rows go with the file.';
+comment on table public.media is 'Stored files and their use. Cleaned by private.files_to_remove.';
+comment on column public.media.identity_id is 'The acting identity at the upload.';
+comment on column public.media.name is 'In the bucket: the identity''s id, then a random name.';
+comment on column public.media.orientation is 'The EXIF orientation, which clients apply.';
+comment on column public.media.sha256 is 'By it a repeated upload is recognised.';
+comment on column public.media.use is 'Null if it is not used yet or no longer.';
+comment on column public.media.upload_session_id is 'While its listing is being created.';
+comment on column public.media.pending is 'Whether it is hidden until an admin has decided.';
+comment on column public.media.discarded_at is 'Since when it is unused; a job removes it.';
+comment on column public.media.removal_due_at is 'When a job next removes its file.';
+comment on column public.media.removed_at is 'When its file went while a message still names it.';
 create index media_identity_idx on public.media (identity_id, upload_session_id);
 create index media_account_idx on public.media (account_id, identity_id);
 create index media_unused_idx on public.media (created_at)
@@ -87,12 +69,10 @@ create table private.uploads (
   due_at timestamptz not null default now() + interval '1 hour'
 );
 comment on table private.uploads is
-  'An upload that has begun: files of it that have no row are removed when it is due. Cleaned by '
-  'private.files_to_remove.';
-comment on column private.uploads.id is
-  'Its files are named by it, with the number of the file as the last two digits.';
-comment on column private.uploads.created_at is 'When it began; no upload lasts five minutes.';
-comment on column private.uploads.due_at is 'From then on a job looks for files that have no row.';
+  'Uploads that have begun; files without a row are removed. Cleaned by private.files_to_remove.';
+comment on column private.uploads.id is 'Its files are named by it, with a number as last digits.';
+comment on column private.uploads.created_at is 'No upload lasts longer than five minutes.';
+comment on column private.uploads.due_at is 'When a job looks for its files without a row.';
 create index uploads_account_idx on private.uploads (account_id);
 create index uploads_identity_idx on private.uploads (identity_id);
 create index uploads_due_idx on private.uploads (due_at);
@@ -105,12 +85,9 @@ create table private.upload_sessions (
   primary key (identity_id, id)
 );
 comment on table private.upload_sessions is
-  'The creation of one listing in several steps: what is uploaded in it belongs to the listing. '
-  'Cleaned by private.files_to_remove.';
+  'Uploads during the creation of a listing. Cleaned by private.files_to_remove.';
 comment on column private.upload_sessions.identity_id is
-  'Whose it is; the same id of another identity is another session.';
-comment on column private.upload_sessions.id is 'Chosen by the client, or by the first upload.';
-comment on column private.upload_sessions.property_id is 'The listing, once it has been created.';
+  'The identity that uploads. Two identities may use the same id for different sessions.';
 create index upload_sessions_property_idx on private.upload_sessions (property_id);
 create index upload_sessions_created_at_idx on private.upload_sessions (created_at);
 
@@ -119,7 +96,7 @@ alter table private.uploads enable row level security;
 alter table private.upload_sessions enable row level security;
 revoke all on public.media from anon, authenticated;
 grant select on public.media to authenticated;
--- Rows agree with files: only the functions that know both write them.
+-- Rows have to match files, so only functions that know both may write them.
 revoke insert, update, delete, truncate on public.media from service_role;
 
 create policy "identities see their own pictures" on public.media for select to authenticated
@@ -140,15 +117,11 @@ create table private.media_scans (
   last_rows_without_file bigint
 );
 comment on table private.media_scans is
-  'How far the job has come that compares files and rows by name, some thousands at a time. '
-  'Stays: a row for each bucket.';
-comment on column private.media_scans.after_name is 'How far the scan has come.';
+  'Progress of comparing files with rows. Never purged: one row per bucket.';
 comment on column private.media_scans.files_without_row is
-  'Of the files seen, those that had no row after an hour.';
-comment on column private.media_scans.last_files_without_row is
-  'Of the last complete scan; should be 0.';
-comment on column private.media_scans.last_rows_without_file is
-  'Of the last complete scan; should be 0.';
+  'How many files of the current scan had no row after an hour.';
+comment on column private.media_scans.last_files_without_row is 'Of the last scan; should be 0.';
+comment on column private.media_scans.last_rows_without_file is 'Of the last scan; should be 0.';
 
 create table private.stray_files (
   bucket text not null,
@@ -157,10 +130,7 @@ create table private.stray_files (
   removal_due_at timestamptz not null default '-infinity',
   primary key (bucket, name)
 );
-comment on table private.stray_files is
-  'Files without a row, left behind by an upload or found by the scan, to be removed. Cleaned by '
-  'private.files_to_remove.';
-comment on column private.stray_files.removal_due_at is 'When a job next has it removed.';
+comment on table private.stray_files is 'Files without a row. Cleaned by private.files_to_remove.';
 create index stray_files_due_idx on private.stray_files (removal_due_at);
 
 alter table private.media_scans enable row level security;

@@ -1,7 +1,5 @@
--- Documents: what a company or office shows an administrator of its licence, and nobody else.
---
--- Files lie in a bucket that is not public, under names that only the database knows. No link to one
--- is ever signed: its owner and administrators read it through the facade, which asks here first.
+-- The files are in a private bucket, and no signed links are made: the owner and administrators
+-- read them through the facade, which asks the functions here first.
 
 create table public.documents (
   id uuid primary key default gen_random_uuid(),
@@ -23,20 +21,12 @@ create table public.documents (
     foreign key (account_id, identity_id) references public.identities (account_id, id)
 );
 comment on table public.documents is
-  'A document of a company or office, for administrators: what is known of a stored file. '
-  'Cleaned by private.files_to_remove.';
-comment on column public.documents.identity_id is 'The company or office that it is about.';
-comment on column public.documents.name is
-  'As its owner sent it, to be shown; empty once it is discarded.';
-comment on column public.documents.file is 'Name of the file in the bucket documents.';
-comment on column public.documents.bytes is 'Size of the stored file.';
-comment on column public.documents.sha256 is 'Hash of the stored file.';
-comment on column public.documents.kept_until is
-  '180 days after the upload; once the identity was decided, 90 days after the last decision.';
-comment on column public.documents.discarded_at is
-  'Since when nobody sees it; a job removes file and row.';
-comment on column public.documents.removal_due_at is
-  'Of a discarded one: when a job next has the file removed.';
+  'Documents of companies and offices, for owner and admins. Cleaned by private.files_to_remove.';
+comment on column public.documents.name is 'The name that its owner gave it; empty once discarded.';
+comment on column public.documents.file is 'The name of the file in the bucket documents.';
+comment on column public.documents.kept_until is '180 days after upload, or 90 after a decision.';
+comment on column public.documents.discarded_at is 'Since when it is hidden; a job removes it.';
+comment on column public.documents.removal_due_at is 'When a job next removes its file.';
 create index documents_identity_idx on public.documents (identity_id, created_at);
 create index documents_account_idx on public.documents (account_id, identity_id);
 create index documents_kept_until_idx on public.documents (kept_until) where discarded_at is null;
@@ -46,7 +36,7 @@ create index documents_discarded_idx on public.documents (removal_due_at)
 alter table public.documents enable row level security;
 revoke all on public.documents from anon, authenticated;
 grant select on public.documents to authenticated;
--- Rows agree with files: only the functions that know both write them.
+-- Rows have to match files, so only functions that know both may write them.
 revoke insert, update, delete, truncate on public.documents from service_role;
 create policy "people see the documents of their own identities" on public.documents
   for select to authenticated
@@ -56,5 +46,5 @@ create view private.file_rows with (security_invoker = true) as
   select media.bucket, media.name, media.discarded_at, media.removed_at from public.media
   union all
   select 'documents', documents.file, documents.discarded_at, null from public.documents;
-comment on view private.file_rows is 'Every row that names a file of Storage.';
+comment on view private.file_rows is 'All rows that name a file in Storage.';
 revoke all on private.file_rows from public, anon, authenticated, service_role;

@@ -1,5 +1,3 @@
--- Whose documents there may be, how many, and when they go.
-
 create function private.require_own_organisation(account_id uuid, identity_id uuid) returns void
   language plpgsql
   stable
@@ -16,15 +14,13 @@ begin
   end if;
 end
 $$;
-comment on function private.require_own_organisation is
-  '404 identity_not_found unless it is a company or office of this account that is not closed.';
 
 create function private.document_allowance(
   account_id uuid, identity_id uuid, out allowed integer, out used integer
 )
   language sql
   stable
-  security definer -- counts rows past the policies
+  security definer
   set search_path = ''
 as $$
   select counted.allowed, counted.used
@@ -41,11 +37,11 @@ as $$
   limit 1
 $$;
 comment on function private.document_allowance is
-  'How many documents an identity may keep, and has; or its account, where that leaves less room.';
+  'How many it may have and has; those of its account if they leave less room.';
 
 create function private.discard_documents(document_ids uuid[]) returns void
   language plpgsql
-  security definer -- clients have no write grant
+  security definer
   set search_path = ''
 as $$
 begin
@@ -53,5 +49,3 @@ begin
   where documents.id = any (document_ids) and documents.discarded_at is null;
 end
 $$;
-comment on function private.discard_documents is
-  'Discards documents: nobody sees them any more, and a job removes their files and rows.';

@@ -1,5 +1,3 @@
--- How many pictures a listing may have, and how many an identity may keep in all.
-
 create function private.picture_limit(identity_id uuid) returns integer
   language plpgsql
   stable
@@ -10,13 +8,11 @@ begin
   return (private.plan_of(identity_id)).photos_per_listing;
 end
 $$;
-comment on function private.picture_limit is
-  'How many pictures a listing of this identity may have.';
 
 create function private.picture_allowance(identity_id uuid, out allowed integer, out used integer)
   language plpgsql
   stable
-  security definer -- counts rows past the policies
+  security definer
   set search_path = ''
 as $$
 declare
@@ -29,8 +25,6 @@ begin
   );
 end
 $$;
-comment on function private.picture_allowance is
-  'How many pictures an identity may keep in all, and how many it has.';
 
 create function private.refuse_picture_quota(identity_id uuid) returns void
   language plpgsql
@@ -43,5 +37,3 @@ begin
     jsonb_build_object('limit', allowed, 'used', allowed));
 end
 $$;
-comment on function private.refuse_picture_quota is
-  '402 quota_exceeded: the listing has all the pictures that it may have.';

@@ -1,9 +1,8 @@
--- Whose an upload and its session are, and which files it has stored. What a row says of its file
--- is read from Storage, never taken from the caller: calling without a stored file gives nothing.
+-- What is stored about a file is read from Storage and never taken from the caller.
 
 create function private.lock_own_upload(upload_id uuid, bucket text) returns private.uploads
   language plpgsql
-  security definer -- reads a closed table
+  security definer
   set search_path = ''
 as $$
 declare
@@ -21,13 +20,11 @@ begin
   return upload;
 end
 $$;
-comment on function private.lock_own_upload is
-  'An upload that the caller has begun, locked, or 404 not_found.';
 
 create function private.lock_upload_session(identity_id uuid, upload_session_id uuid)
   returns private.upload_sessions
   language plpgsql
-  security definer -- writes a closed table
+  security definer
   set search_path = ''
 as $$
 declare
@@ -44,7 +41,7 @@ begin
 end
 $$;
 comment on function private.lock_upload_session is
-  'An upload session, locked: uploads in it and the creation of its listing follow one another.';
+  'Makes uploads in a session and the creation of its listing take turns.';
 
 create function private.stored_files(upload private.uploads)
   returns table (
@@ -54,7 +51,7 @@ create function private.stored_files(upload private.uploads)
   language plpgsql
   stable
   rows 20
-  security definer -- reads the files of Storage
+  security definer -- reads Storage's list of files
   set search_path = ''
 as $$
 begin
@@ -78,7 +75,6 @@ begin
   order by numbered.index;
 end
 $$;
-comment on function private.stored_files is 'The files that an upload has stored, from Storage.';
 
 create function private.earlier_pictures(
   identity_id uuid, bucket text, property_id uuid, upload_session_id uuid
@@ -86,7 +82,7 @@ create function private.earlier_pictures(
   language plpgsql
   stable
   rows 10
-  security definer -- reads rows past the policies
+  security definer
   set search_path = ''
 as $$
 begin
@@ -104,4 +100,4 @@ begin
 end
 $$;
 comment on function private.earlier_pictures is
-  'Pictures uploaded before for the same use: one that is sent again is not stored again.';
+  'Uploaded earlier for the same use, so that a repeated one is not stored again.';

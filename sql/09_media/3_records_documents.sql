@@ -1,5 +1,3 @@
--- A document as its owner and administrators see it.
-
 create function private.document_json(document public.documents, path text) returns json
   language sql
   stable
@@ -10,7 +8,5 @@ create function private.document_json(document public.documents, path text) retu
     'size', document.bytes,
     'createdAt', document.created_at,
     'url', path || '/' || document.id);
-comment on function private.document_json is
-  'A document in a list; its address is a path of the API that begins with this one.';
 
 grant execute on function private.document_json to authenticated;

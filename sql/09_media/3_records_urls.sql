@@ -1,9 +1,7 @@
--- The public address of a picture.
-
 create function private.media_url(bucket text, name text) returns text
   language plpgsql
   stable
-  security definer -- reads a closed table
+  security definer
   set search_path = ''
 as $$
 begin
@@ -12,11 +10,10 @@ begin
   ) || '/' || bucket || '/' || name;
 end
 $$;
-comment on function private.media_url is 'The public address of a stored picture.';
 
 create function private.set_files_url(url text) returns void
   language plpgsql
-  security definer -- writes a setting, and addresses in the rows of others
+  security definer -- writes a setting, and URLs in other people's rows
   set search_path = ''
 as $$
 declare
@@ -26,7 +23,7 @@ begin
     return;
   end if;
   update private.settings set value = to_jsonb(url) where settings.name = 'files_url';
-  -- The project has another address now: its own domain, or another port of a local stack.
+  -- The project has got a new URL: a domain of its own, or another port of a local stack.
   if before <> '' then
     update public.individual_profiles
     set avatar_url = url || substr(individual_profiles.avatar_url, char_length(before) + 1)
@@ -47,7 +44,7 @@ begin
 end
 $$;
 comment on function private.set_files_url is
-  'Stores the address of public files, which the functions know, and corrects stored addresses.';
+  'Stores the URL of public files, which the functions know, and updates stored URLs.';
 
 create function private.set_share_url(template text) returns void
   language sql
@@ -59,6 +56,6 @@ as $$
     and settings.value is distinct from coalesce(to_jsonb(template), 'null')
 $$;
 comment on function private.set_share_url is
-  'Stores the address at which listings are passed on, with {refNo} in it, or that there is none.';
+  'Stores the public URL of listings, with {refNo} in it, or that there is none.';
 
 grant execute on function private.set_files_url, private.set_share_url to backend;

@@ -1,5 +1,3 @@
--- Documents of one's own companies and offices. Administrators read them by 11_admin.
-
 create function api.list_documents(identity_id uuid)
   returns table (items json, "nextCursor" text)
   language plpgsql
@@ -20,7 +18,7 @@ begin
 end
 $$;
 comment on function api.list_documents is
-  'The documents of an own identity, all of them, the oldest first. 404 identity_not_found.';
+  'All documents of an own identity, oldest first. 404 identity_not_found.';
 
 create function private.get_document(identity_id uuid, document_id uuid) returns json
   language plpgsql
@@ -41,6 +39,6 @@ begin
 end
 $$;
 comment on function private.get_document is
-  'Facade: where the file of an own document lies. 404 document_not_found.';
+  'Facade: the file of an own document. 404 document_not_found.';
 
 grant execute on function api.list_documents, private.get_document to authenticated;

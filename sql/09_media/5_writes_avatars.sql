@@ -1,8 +1,6 @@
--- What else a picture is used for: as avatar, as logo or cover of an organisation, in a message.
-
 create function private.use_picture(media_id uuid, identity_id uuid, use text) returns text
   language plpgsql
-  security definer -- clients have no write grant; whose it is was decided by the caller
+  security definer -- clients have no write grant; the caller has checked the owner
   set search_path = ''
 as $$
 declare
@@ -13,8 +11,8 @@ begin
     on identities.id = use_picture.identity_id and identities.account_id = media.account_id
   where media.id = use_picture.media_id
     and media.discarded_at is null
-    -- An avatar may come from any identity of the account, all else only from the one that uploaded
-    -- it.
+    -- Any identity of the account may have uploaded an avatar, other pictures only the one that
+    -- uses them.
     and (media.identity_id = use_picture.identity_id or use_picture.use = 'avatar')
     and (
       media.use is null
@@ -37,12 +35,11 @@ begin
 end
 $$;
 comment on function private.use_picture is
-  'Uses an uploaded picture as avatar, logo, cover or in a message, and gives its address. The '
-  'avatar, logo or cover that it replaces is discarded. 404 not_found.';
+  'Returns its URL. A replaced avatar, logo or cover is discarded.';
 
 create function private.discard_picture_of(identity_id uuid, use text) returns void
   language plpgsql
-  security definer -- clients have no write grant
+  security definer
   set search_path = ''
 as $$
 begin
@@ -52,12 +49,10 @@ begin
   ));
 end
 $$;
-comment on function private.discard_picture_of is
-  'Discards the avatar, logo or cover of an identity.';
 
 create function private.change_avatar(account_id uuid, given jsonb) returns void
   language plpgsql
-  security definer -- clients have no write grant on profiles
+  security definer
   set search_path = ''
 as $$
 declare
@@ -80,5 +75,3 @@ begin
   update public.identities set avatar_url = url where identities.id = person_id;
 end
 $$;
-comment on function private.change_avatar is
-  'Gives a person another avatar, or none, in the profile and in the individual identity.';

@@ -1,10 +1,6 @@
--- Documents are uploaded as pictures are (5_writes_uploads.sql): the row of the upload, the files
--- under its names, then their rows. Until then nobody sees them, and what is left half-way is
--- removed.
-
 create function private.begin_document_upload(identity_id uuid) returns json
   language plpgsql
-  security definer -- writes a closed table
+  security definer
   set search_path = ''
 as $$
 declare
@@ -19,7 +15,7 @@ begin
   from public.documents
   where documents.identity_id = begin_document_upload.identity_id
     and documents.discarded_at is null;
-  -- Where nothing was uploaded before, nothing can be sent again.
+  -- If nothing was uploaded before, there is nothing that could be sent again.
   if allowance.used >= allowance.allowed and known is null then
     perform private.refuse(409, 'documents_full',
       jsonb_build_object('limit', allowance.allowed, 'used', allowance.used));
@@ -32,17 +28,15 @@ begin
 end
 $$;
 comment on function private.begin_document_upload is
-  'Facade: begins an upload of documents: how its files are named, how many there is room for, and '
-  'the hashes of those that are there. Counted as private.begin_upload. 404 identity_not_found, '
-  '409 documents_full.';
+  'Facade: begins an upload, with names of files, free room and hashes of existing documents.';
 
 create function private.upload_documents(upload_id uuid, again jsonb default null) returns json
   language plpgsql
-  security definer -- clients have no write grant
+  security definer
   set search_path = ''
 as $$
 declare
-  -- Alone, so that no two uploads see the same room, and no admin decides meanwhile.
+  -- The exclusive lock makes other uploads and an admin's decision wait.
   caller_id constant uuid := private.lock_caller_exclusively();
   upload constant private.uploads := private.lock_own_upload(upload_id, 'documents');
   allowance record;
@@ -64,7 +58,7 @@ begin
     order by index
     limit 20
   loop
-    -- Sent again because the answer was lost, or by another upload meanwhile: the document is there.
+    -- It was stored before: the answer was lost, or another upload has stored it meanwhile.
     select documents.id into document_id from public.documents
     where documents.identity_id = upload.identity_id and documents.sha256 = stored.sha256
       and documents.discarded_at is null
@@ -81,7 +75,7 @@ begin
     end if;
     answers := answers || (jsonb_build_object('index', stored.index) || case
       when document_id is not null then jsonb_build_object('documentId', document_id)
-      -- It was there when the upload began, so it was not stored, and is gone.
+      -- It existed when the upload began, so it was not stored again, but was deleted since.
       when stored.known then '{"error":"document_not_found"}'
       else '{"error":"documents_full"}' end);
   end loop;
@@ -95,13 +89,13 @@ begin
 end
 $$;
 comment on function private.upload_documents is
-  'Api: Adds the documents that this upload stored to their company or office, and finds those that '
-  'were sent again by index and hash; what there is no room for is answered with documents_full. 404 '
-  'identity_not_found, 409 documents_full when there is room for none.';
+  'Api: Adds the documents that this upload stored to their company or office, and finds those '
+  'that were sent again by index and hash; those without room are answered with documents_full. '
+  '404 identity_not_found, 409 documents_full when there is room for none.';
 
 create function private.delete_document(identity_id uuid, document_id uuid) returns void
   language plpgsql
-  security definer -- clients have no write grant
+  security definer
   set search_path = ''
 as $$
 declare
@@ -117,8 +111,6 @@ begin
   perform private.discard_documents(array[document_id]);
 end
 $$;
-comment on function private.delete_document is
-  'Removes an own document; see api.delete_document.';
 
 create function api.delete_document(identity_id uuid, document_id uuid) returns void
   language sql
@@ -128,8 +120,7 @@ as $$
   select private.delete_document(identity_id, document_id)
 $$;
 comment on function api.delete_document is
-  'Removes a document of an own company or office: nobody sees it from now on, and its file goes. '
-  '404 document_not_found.';
+  'Removes a document of an own company or office and its file. 404 document_not_found.';
 
 grant execute on function
   private.begin_document_upload, private.upload_documents,

@@ -1,13 +1,10 @@
--- The pictures of a listing: their order, and deleting one.
---
--- Where listings are reviewed, the pictures of an active one stay as they are until an admin
--- decides: the order that its owner wants stands in pending_changes as `media`, new ones are
--- pending.
+-- If listings are reviewed, the pictures of an active one do not change until an admin decides: the
+-- new order is in pending_changes as `media`, and new pictures are pending.
 
 create function private.shown_pictures(property_id uuid) returns uuid[]
   language plpgsql
   stable
-  security definer -- reads rows past the policies
+  security definer
   set search_path = ''
 as $$
 begin
@@ -18,7 +15,6 @@ begin
   );
 end
 $$;
-comment on function private.shown_pictures is 'The pictures that everybody sees, in order.';
 
 create function private.owner_pictures(property public.properties) returns uuid[]
   language plpgsql
@@ -33,11 +29,11 @@ begin
 end
 $$;
 comment on function private.owner_pictures is
-  'The pictures as the owner wants them: those pending approval, else those that are shown.';
+  'As the owner sees them: those pending approval, or else the visible ones.';
 
 create function private.discard_media(media_ids uuid[]) returns void
   language plpgsql
-  security definer -- clients have no write grant
+  security definer
   set search_path = ''
 as $$
 begin
@@ -47,12 +43,10 @@ begin
   where media.id = any (media_ids) and media.discarded_at is null;
 end
 $$;
-comment on function private.discard_media is
-  'Discards pictures: a job removes their files and rows.';
 
 create function private.set_shown_pictures(property_id uuid, picture_ids uuid[]) returns void
   language plpgsql
-  security definer -- clients have no write grant
+  security definer
   set search_path = ''
 as $$
 begin
@@ -66,12 +60,10 @@ begin
     and (media.position, media.pending) is distinct from (listed.ordinal::integer - 1, false);
 end
 $$;
-comment on function private.set_shown_pictures is
-  'Makes these the pictures of a listing, in this order, and discards the others.';
 
 create function private.change_pictures(property public.properties, picture_ids uuid[]) returns void
   language plpgsql
-  security definer -- clients have no write grant
+  security definer
   set search_path = ''
 as $$
 declare
@@ -94,12 +86,11 @@ begin
     and properties.pending_changes is distinct from nullif(pending, '{}');
 end
 $$;
-comment on function private.change_pictures is
-  'Changes the pictures as the owner wants: at once, or when an admin has approved it.';
+comment on function private.change_pictures is 'Now, or after an admin''s approval.';
 
 create function private.decide_pictures(property public.properties, approved boolean) returns void
   language plpgsql
-  security definer -- writes pictures of another's listing
+  security definer -- writes pictures of someone else's listing
   set search_path = ''
 as $$
 begin
@@ -109,11 +100,10 @@ begin
   end if;
 end
 $$;
-comment on function private.decide_pictures is 'Pending pictures are shown, or discarded.';
 
 create function private.order_property_media(property_id uuid, media_ids uuid[]) returns json
   language plpgsql
-  security definer -- clients have no write grant; works on own listings only
+  security definer
   set search_path = ''
 as $$
 declare
@@ -129,12 +119,10 @@ begin
   return private.property_record(property.id, property.owner_identity_id);
 end
 $$;
-comment on function private.order_property_media is
-  'Reorders the pictures of an own listing; each must be named once.';
 
 create function private.delete_property_media(property_id uuid, media_id uuid) returns void
   language plpgsql
-  security definer -- clients have no write grant; works on own listings only
+  security definer
   set search_path = ''
 as $$
 declare
@@ -147,13 +135,12 @@ begin
   perform private.change_pictures(property, array_remove(existing, media_id));
 end
 $$;
-comment on function private.delete_property_media is 'Deletes a picture of an own listing.';
 
 create function private.attach_upload_session(
   property_id uuid, identity_id uuid, upload_session_id uuid
 ) returns void
   language plpgsql
-  security definer -- clients have no write grant
+  security definer
   set search_path = ''
 as $$
 begin
@@ -171,9 +158,6 @@ begin
     and media.use is null and media.discarded_at is null;
 end
 $$;
-comment on function private.attach_upload_session is
-  'Adds the pictures of an upload session to the listing, in their order. 404 not_found for a '
-  'session that is unknown, of another identity, or has its listing.';
 
 create function api.order_property_media(property_id uuid, media_ids uuid[]) returns json
   language sql

@@ -1,12 +1,9 @@
--- The rows of pictures uploaded for a listing: made from what Storage has, all of a request in one
--- transaction, each picture at its position.
-
 create function private.upload_listing_media(
   upload_id uuid, property_id uuid default null, upload_session_id uuid default null,
   start_position integer default null, again jsonb default null
 ) returns json
   language plpgsql
-  security definer -- clients have no write grant
+  security definer
   set search_path = ''
 as $$
 declare
@@ -23,7 +20,7 @@ begin
   elsif start_position not between 0 and 999 then
     perform private.refuse_field('startPosition', 'invalid');
   end if;
-  -- As everywhere, the listing is locked before anything that belongs to it.
+  -- The listing is locked before anything that belongs to it, as everywhere.
   if listing_id is null then
     select upload_sessions.property_id into listing_id from private.upload_sessions
     where upload_sessions.identity_id = owner_id and upload_sessions.id = session_id;
@@ -65,7 +62,7 @@ create function private.insert_listing_pictures(
   again jsonb, out answer json, out added uuid[]
 )
   language plpgsql
-  security definer -- clients have no write grant
+  security definer
   set search_path = ''
 as $$
 declare
@@ -96,14 +93,14 @@ begin
     limit 20
   loop
     requested := start_position + stored.index;
-    -- Sent again because the answer was lost: the picture is there, at its position.
+    -- The picture was stored at its position before, but the answer was lost.
     select * into picture from public.media
     where media.id = any (others) and media.sha256 = stored.sha256
       and (requested is null or media.position = requested or stored.name is null)
     order by media.position is distinct from requested, media.position
     limit 1;
     if picture.id is null and stored.name is null then
-      -- It was there when the upload began, and so was not stored again.
+      -- It existed when the upload began, so it was not stored again, but was deleted since.
       answers := answers || jsonb_build_object('index', stored.index, 'error', 'not_found');
       continue;
     elsif picture.id is null and cardinality(added) >= room then
@@ -133,13 +130,13 @@ begin
 end
 $$;
 comment on function private.insert_listing_pictures is
-  'Gives each stored picture its row and position, and finds those that were sent again by index '
-  'and hash. Those that the plan leaves no room for are answered with quota_exceeded.';
+  'Inserts the rows of a listing''s uploaded pictures. Repeated pictures are recognised by index '
+  'and hash; those over the plan''s limit get quota_exceeded.';
 
 create function private.free_position(media_ids uuid[], requested integer) returns integer
   language plpgsql
   stable
-  security definer -- reads rows past the policies
+  security definer
   set search_path = ''
 as $$
 declare
@@ -155,6 +152,6 @@ begin
 end
 $$;
 comment on function private.free_position is
-  'The position asked for, or the next free one after it; without one, after all others.';
+  'The requested position or the next free one after it; the end if none was requested.';
 
 grant execute on function private.upload_listing_media to authenticated;

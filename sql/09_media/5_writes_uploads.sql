@@ -1,12 +1,11 @@
--- Uploads: one call before the files are read, and one that creates their rows. Between the two the
--- functions store the files, under the names that the upload gives them. Avatars get their row
--- here, pictures of listings in 5_writes_listing_uploads.sql.
+-- One call begins an upload before the files are read, and one creates their rows. In between, the
+-- functions store the files under the names of the upload.
 
 create function private.begin_upload(
   bucket text, property_id uuid default null, upload_session_id uuid default null
 ) returns json
   language plpgsql
-  security definer -- writes a closed table
+  security definer
   set search_path = ''
 as $$
 declare
@@ -25,7 +24,7 @@ begin
   elsif bucket = 'listings' then
     owner_id := private.require_identity();
   elsif owner_id is null then
-    -- A person may have an avatar also while none of the identities can act.
+    -- A person may have an avatar even while no identity can act.
     select identities.id into owner_id from public.identities
     where identities.account_id = caller_id and identities.type = 'individual';
   end if;
@@ -46,7 +45,7 @@ begin
     allowed := allowance.allowed;
     used := allowance.used;
   end if;
-  -- Where nothing was uploaded before, nothing can be sent again.
+  -- If nothing was uploaded before, there is nothing that could be sent again.
   if used >= allowed and uploaded = 0 then
     perform private.refuse(402, 'quota_exceeded',
       jsonb_build_object('limit', allowed, 'used', used));
@@ -60,20 +59,20 @@ begin
 end
 $$;
 comment on function private.begin_upload is
-  'Facade: begins an upload: how its files are named, how many there is room for, and which '
-  'pictures are there already, since one that is sent again needs no room. The facade counts and '
-  'commits the call before, because a refused one costs as much. 402 quota_exceeded.';
+  'Facade: begins an upload and returns the names of its files, the free room, and the existing '
+  'pictures, because a repeated one needs no room. The facade counts and commits the call before, '
+  'because a refused one costs as much. 402 quota_exceeded.';
 
 create function private.upload_avatar(upload_id uuid, again text default null) returns json
   language plpgsql
-  security definer -- clients have no write grant
+  security definer
   set search_path = ''
 as $$
 declare
   upload private.uploads := private.lock_own_upload(upload_id, 'avatars');
   picture public.media;
 begin
-  -- Sent again because the answer was lost: the picture is there.
+  -- The picture was stored before, but the answer was lost.
   select * into picture from private.earlier_pictures(upload.identity_id, 'avatars', null, null)
     as known
   where known.sha256 = coalesce(
@@ -101,16 +100,16 @@ begin
 end
 $$;
 comment on function private.upload_avatar is
-  'Api: The avatar that this upload stored, or one that was sent again, recognised by its hash. 402 '
-  'quota_exceeded comes when an upload begins.';
+  'Api: The avatar that this upload stored, or one that was sent again, recognised by its hash. '
+  '402 quota_exceeded comes when an upload begins.';
 
 create function private.finish_upload(upload private.uploads) returns void
   language plpgsql
-  security definer -- writes a closed table, and reads what belongs to others
+  security definer
   set search_path = ''
 as $$
 begin
-  -- A file without a row is removed by the next run of the job.
+  -- The next run of the job removes files without a row.
   if exists (
     select from private.stored_files(upload) as stored
     where not exists (
@@ -124,7 +123,6 @@ begin
   end if;
 end
 $$;
-comment on function private.finish_upload is
-  'Ends an upload whose rows are written; files without a row are left to the job.';
+comment on function private.finish_upload is 'Files without a row are left to the job.';
 
 grant execute on function private.begin_upload, private.upload_avatar to authenticated;

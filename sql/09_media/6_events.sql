@@ -1,9 +1,8 @@
--- The pictures of a deleted listing and of a closed identity are discarded. Cards show the first
--- picture of their listing and how many there are.
+-- Cards show a listing's first picture and the number of its pictures.
 
 create function private.on_property_deleted() returns trigger
   language plpgsql
-  security definer -- writes pictures of another's listing
+  security definer -- writes pictures of someone else's listing
   set search_path = ''
 as $$
 begin
@@ -21,15 +20,14 @@ create trigger properties_take_their_pictures
 
 create function private.on_pictures_owner_closed() returns trigger
   language plpgsql
-  security definer -- writes pictures of a closed identity
+  security definer
   set search_path = ''
 as $$
 begin
   perform private.discard_media(array(
     select media.id from public.media where media.identity_id = new.id
   ));
-  -- Files that are being stored at this moment get no row any more. The facade deletes them, or
-  -- failing that the job that removes files.
+  -- Files that are being stored now get no row; the facade or the job deletes them.
   update private.uploads set due_at = least(uploads.due_at, now() + interval '5 minutes')
   where uploads.identity_id = new.id;
   return null;
@@ -44,7 +42,7 @@ create trigger identities_take_their_pictures
 
 create function private.on_pictures_of_listings() returns trigger
   language plpgsql
-  security definer -- writes a closed table
+  security definer
   set search_path = ''
 as $$
 declare
@@ -60,7 +58,7 @@ begin
     select distinct id from unnest(property_ids) as id where id is not null
   );
   if property_ids <> '{}' then
-    -- The functions have locked the listing before; whoever writes by SQL has not.
+    -- The functions have locked the listing before; SQL by hand has not.
     perform from public.properties where properties.id = any (property_ids)
     order by properties.id for no key update;
     perform private.write_property_cards(property_ids);
@@ -72,8 +70,7 @@ begin
 end
 $$;
 comment on function private.on_pictures_of_listings is
-  'Keeps private.property_cards and private.listed_records up to date with the pictures, and '
-  'notes that a listing which waits for review has others.';
+  'Updates cards and records with the pictures, and raises their version for a listing in review.';
 create trigger media_are_shown_on_insert
   after insert on public.media referencing new table as after
   for each statement execute function private.on_pictures_of_listings();

@@ -1,12 +1,10 @@
--- Documents go some time after the identity was decided, and with it when it is closed.
-
 create function private.on_documents_decided() returns trigger
   language plpgsql
-  security definer -- writes what clients may not
+  security definer
   set search_path = ''
 as $$
 begin
-  -- An owner who renews a licence decides nothing.
+  -- An owner's renewal of a licence is not an admin's decision.
   if private.account_id() is distinct from new.account_id then
     update public.documents set kept_until = now() + interval '90 days'
     where documents.identity_id = new.id and documents.discarded_at is null;
@@ -15,7 +13,7 @@ begin
 end
 $$;
 comment on function private.on_documents_decided is
-  'Documents of a company or office are kept for 90 days after the last decision about it.';
+  'Keeps the documents of a company or office for 90 days after the last decision about it.';
 create trigger identities_keep_documents_a_while
   after update of status on public.identities
   for each row when (
@@ -25,7 +23,7 @@ create trigger identities_keep_documents_a_while
 
 create function private.on_documents_owner_closed() returns trigger
   language plpgsql
-  security definer -- writes what clients may not
+  security definer
   set search_path = ''
 as $$
 begin

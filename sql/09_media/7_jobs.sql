@@ -1,15 +1,13 @@
--- Scheduled work: unused files are removed, and files and rows are compared.
---
--- Postgres cannot delete a file: a job asks here for names, has Storage delete them, and asks again
--- with the list that it had. A row is deleted after its file, so whatever a job that dies leaves is
--- found again. What Storage failed to delete is tried again after all that is due.
+-- Postgres cannot delete a file, so a job of the functions gets names here, has Storage delete the
+-- files, and calls again with the same list. A row is deleted after its file, so that leftovers of
+-- a crashed job are found; failed deletions are tried again after everything that is due.
 
 create function private.check_files(listed jsonb)
   returns table (bucket text, name text, is_stored boolean)
   language plpgsql
   stable
   rows 1000
-  security definer -- reads the files of Storage
+  security definer -- reads Storage's list of files
   set search_path = ''
 as $$
 begin
@@ -23,11 +21,11 @@ begin
 end
 $$;
 comment on function private.check_files is
-  'The files of a list that files_to_remove gave, and whether Storage still has each.';
+  'The files of a list from files_to_remove, and whether Storage still has each.';
 
 create function private.forget_removed_files(attempted jsonb) returns void
   language sql
-  security definer -- deletes rows past the policies
+  security definer
   set search_path = ''
 as $$
   update public.media set removed_at = now()
@@ -60,12 +58,11 @@ as $$
   where stray_files.bucket = file.bucket and stray_files.name = file.name and file.is_stored;
 $$;
 comment on function private.forget_removed_files is
-  'After Storage was asked to remove files: deletes the rows of those that are gone, and puts off '
-  'the others.';
+  'Deletes the rows of removed files, and postpones the others.';
 
 create function private.expire_uploads() returns void
   language sql
-  security definer -- reads the files of Storage, deletes rows past the policies
+  security definer -- reads Storage's list of files, deletes rows past the policies
   set search_path = ''
 as $$
   with due as (
@@ -73,7 +70,7 @@ as $$
       select uploads.id from private.uploads where uploads.due_at <= now()
       order by uploads.due_at
       limit 500
-      -- An upload whose rows are being written is not left.
+      -- An upload whose rows are being written is skipped.
       for update skip locked
     )
     returning uploads.*
@@ -88,17 +85,15 @@ as $$
   )
   on conflict do nothing
 $$;
-comment on function private.expire_uploads is
-  'Ends uploads that were given up: what they stored without a row is to be removed.';
 
 create function private.files_to_remove(attempted jsonb) returns json
   language plpgsql
-  security definer -- reads the files of Storage and everybody's pictures and documents
+  security definer
   set search_path = ''
 as $$
 begin
   perform private.forget_removed_files(attempted);
-  -- Uploaded and never used: a listing that was not created, an avatar that was not chosen.
+  -- Uploaded and never used: of a listing not created, or an avatar not chosen.
   update public.media
   set discarded_at = now(), upload_session_id = null, position = null
   where media.id in (
@@ -121,7 +116,7 @@ begin
     where documents.kept_until <= now() and documents.discarded_at is null
     order by documents.kept_until
     limit 500
-    -- One whose identity is being decided is kept for longer.
+    -- Documents of an identity in review are stored longer.
     for no key update skip locked
   ));
 
@@ -158,12 +153,12 @@ begin
 end
 $$;
 comment on function private.files_to_remove is
-  'Job: the names of some unused files, by bucket. Takes the list that it gave before, once '
-  'Storage was asked to remove those files.';
+  'Job: names of some unused files by bucket. It takes its last list once Storage was asked to '
+  'remove those.';
 
 create function private.reconcile_media() returns bigint
   language plpgsql
-  security definer -- reads the files of Storage and everybody's pictures and documents
+  security definer
   set search_path = ''
 as $$
 declare
@@ -177,7 +172,7 @@ begin
   insert into private.media_scans (bucket) values ('avatars'), ('listings'), ('documents')
   on conflict do nothing;
   for scan in select * from private.media_scans for update skip locked loop
-    -- The next files by name, and the rows in the same range of names.
+    -- These are the next files by name, and the rows in the same range of names.
     select count(*), case when count(*) = 20000 then max(files.name) end into seen, last_name
     from (
       select objects.name from storage.objects
@@ -217,11 +212,11 @@ begin
 end
 $$;
 comment on function private.reconcile_media is
-  'Job: compares some more files and rows. Gives how many do not match, which raises an alarm.';
+  'Job: compares some more files and rows; gives the number of mismatches, which raise an alarm.';
 
 create function private.save_media_scan(scan private.media_scans, last_name text) returns void
   language sql
-  security definer -- writes a closed table
+  security definer
   set search_path = ''
 as $$
   update private.media_scans
@@ -239,7 +234,5 @@ as $$
       case when last_name is null then scan.rows_without_file else scan.last_rows_without_file end
   where media_scans.bucket = scan.bucket
 $$;
-comment on function private.save_media_scan is
-  'Stores how far a scan has come, or the result of a complete one.';
 
 grant execute on function private.files_to_remove, private.reconcile_media to backend;

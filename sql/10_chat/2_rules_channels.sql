@@ -1,14 +1,9 @@
--- Who may join which channel of Realtime.
---
--- All events for an account go through one private channel whose name is random, and whether the
--- account gets an event is decided when it is sent. Besides, each conversation has a live channel
--- for presence and typing, where the participants themselves send.
---
--- Realtime asks whether somebody may hear a channel when they join it, and not again as long as
--- their token lives. So whenever a session or a right ends, the account's channel is renamed:
--- topic_changed is the last event on the old one, and only those who remain may join the new one.
--- Live channels are renamed with it, since their names are made of what changed; whoever is on an
--- old one looks up the new one.
+-- An account's events go through one private channel with a random name; whether it may get an
+-- event is checked when that is sent. Participants send presence and typing themselves, to the
+-- conversation's live channel.
+-- Realtime checks access only at the join, so when a session or right ends, the account's channel
+-- is renamed: topic_changed is the last event on the old one, and only remaining clients may join
+-- the new one. Live channels are renamed with it; clients look up the new one.
 
 create function private.may_hear_conversation(conversation_id uuid, identity_id uuid)
   returns boolean
@@ -33,8 +28,6 @@ begin
   );
 end
 $$;
-comment on function private.may_hear_conversation is
-  'Whether an identity may hear a conversation now: it takes part, is in order, is not blocked.';
 
 create function private.live_topic_name(
   conversation_id uuid, conversation_key uuid, account_keys uuid[]
@@ -53,14 +46,13 @@ begin
 end
 $$;
 comment on function private.live_topic_name is
-  'Name of the channel of presence and typing of a conversation: its id, so that it can be found, '
-  'and a hash of three random keys, so that it changes whenever one of them does. The keys of the '
-  'accounts come in the order of their ids.';
+  'The conversation''s id and a hash of three random keys, so that it changes when one of them '
+  'does. The accounts'' keys are in the order of their ids.';
 
 create function private.live_topic(conversation_id uuid) returns text
   language plpgsql
   stable
-  security definer -- reads keys that nobody is shown
+  security definer -- reads keys that no client sees
   set search_path = ''
 as $$
 begin
@@ -75,11 +67,10 @@ begin
   );
 end
 $$;
-comment on function private.live_topic is 'The live channel of a conversation as it is named now.';
 
 create function private.renew_topic(account_id uuid) returns void
   language plpgsql
-  security definer -- clients have no write grant on accounts
+  security definer
   set search_path = ''
 as $$
 declare
@@ -95,9 +86,6 @@ begin
   end if;
 end
 $$;
-comment on function private.renew_topic is
-  'Renames the channel of an account and says so on the old one; the live channels of its '
-  'conversations are renamed with it.';
 
 create function private.may_speak(topic text, extension text) returns boolean
   language plpgsql
@@ -106,7 +94,7 @@ create function private.may_speak(topic text, extension text) returns boolean
   set search_path = ''
 as $$
 declare
-  -- One spelling only: names are compared as text.
+  -- Only one spelling is accepted, because names are compared as text.
   conversation_id constant uuid := substring(may_speak.topic
     from '^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})[.][0-9a-f]{32}$');
 begin
@@ -118,13 +106,12 @@ begin
 end
 $$;
 comment on function private.may_speak is
-  'Whether the caller may send to a channel: only to the live one of a conversation in which they '
-  'take part as the acting identity.';
+  'Whether the caller may send: only to live channels of the acting identity''s conversations.';
 
 create function private.may_hear(topic text, extension text) returns boolean
   language plpgsql
   stable
-  security definer -- as may_speak
+  security definer
   set search_path = ''
 as $$
 begin
@@ -135,7 +122,5 @@ begin
   ) or private.may_speak(may_hear.topic, may_hear.extension);
 end
 $$;
-comment on function private.may_hear is
-  'Whether the caller may hear a channel: their account''s own, or one where they may speak.';
 
 grant execute on function private.may_speak, private.may_hear to authenticated;

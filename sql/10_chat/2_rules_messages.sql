@@ -1,5 +1,3 @@
--- What a message may say, and when it is in the history.
-
 create function private.message_problem(type text, clean text) returns text
   language plpgsql
   immutable
@@ -16,7 +14,7 @@ begin
   end if;
   case message_problem.type
     when 'text' then
-      -- Spaces of every kind and invisible characters, as in private.is_name, are no text.
+      -- A body that has only spaces and invisible characters, as in private.is_name, has no text.
       return case when clean !~ (
         '[^[:space:]\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F'
         '\u2028-\u202E\u2060-\u206F\u2800\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB'
@@ -34,15 +32,12 @@ begin
   end case;
 end
 $$;
-comment on function private.message_problem is
-  'Why a body of this type cannot be sent: invalid, message_too_long, message_empty; null: it can.';
 
 create function private.trimmed_message(body text) returns text
   language sql
   immutable
   parallel safe
   return btrim(coalesce(trimmed_message.body, ''), E' \t\r\n');
-comment on function private.trimmed_message is 'The body of a message as it is stored.';
 
 create function private.clean_message_body(type text, body text) returns text
   language plpgsql
@@ -50,7 +45,7 @@ create function private.clean_message_body(type text, body text) returns text
   set search_path = ''
 as $$
 declare
-  -- More than white space around it makes up is not trimmed first.
+  -- A text that is too long even for the allowed white space is refused before it is trimmed.
   clean text := case when octet_length(body) > 16000 then body else private.trimmed_message(body) end;
   problem text := private.message_problem(type, clean);
 begin
@@ -62,12 +57,9 @@ begin
   return clean;
 end
 $$;
-comment on function private.clean_message_body is
-  'The body of a message of its type: a text that shows, a caption or nothing, "lat,lng", the id '
-  'of a listing. 422 message_empty, message_too_long.';
 
--- Postgres streams a commit, with the event of a message, a moment before others can read what was
--- committed. Its locks end after that moment, so whoever reads at the event waits for the one who wrote.
+-- Realtime can deliver an event before other sessions can read its commit. The writer's lock ends
+-- only when they can, so a reader who reacts to the event waits for the lock.
 
 create function private.announce_messages(conversation_ids uuid[]) returns void
   language plpgsql
@@ -78,9 +70,6 @@ begin
   from unnest(conversation_ids) as conversation_id;
 end
 $$;
-comment on function private.announce_messages is
-  'Readers of these conversations, which the caller has locked, wait from here on until what it has '
-  'written can be read.';
 
 create function private.wait_for_announced(conversation_id uuid) returns void
   language plpgsql
@@ -90,5 +79,3 @@ begin
   perform pg_advisory_xact_lock_shared(hashtextextended('history ' || conversation_id, 0));
 end
 $$;
-comment on function private.wait_for_announced is
-  'Waits until every message of a conversation that an event has announced can be read.';

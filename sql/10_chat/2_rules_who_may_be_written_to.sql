@@ -1,27 +1,7 @@
--- Who may be written to: whom a conversation is with, about what, and what a block forbids.
-
-create function private.are_blocked(one_account_id uuid, other_account_id uuid) returns boolean
-  language plpgsql
-  stable
-  security definer -- reads the blocks of both
-  set search_path = ''
-as $$
-begin
-  return exists (
-    select from public.blocks
-    where blocks.account_id = one_account_id and blocks.blocked_account_id = other_account_id
-  ) or exists (
-    select from public.blocks
-    where blocks.account_id = other_account_id and blocks.blocked_account_id = one_account_id
-  );
-end
-$$;
-comment on function private.are_blocked is 'Whether one of two accounts has blocked the other.';
-
 create function private.require_welcome(writer_id uuid, reader_id uuid) returns void
   language plpgsql
   stable
-  security definer -- reads the settings of the reader
+  security definer -- reads the recipient's settings
   set search_path = ''
 as $$
 begin
@@ -35,9 +15,6 @@ begin
   end if;
 end
 $$;
-comment on function private.require_welcome is
-  '403 recipient_proven_only for a conversation of an account without a proven phone or email with one '
-  'that wants to hear only from those that have one.';
 
 create function private.has_conversation_with(account_id uuid, identity_id uuid) returns boolean
   language plpgsql
@@ -54,8 +31,6 @@ begin
   );
 end
 $$;
-comment on function private.has_conversation_with is
-  'Whether an account has a conversation with an identity, whatever state that is in now.';
 
 create function private.conversation_peer(
   caller_id uuid, property_id uuid, identity_id uuid
@@ -88,8 +63,7 @@ begin
 end
 $$;
 comment on function private.conversation_peer is
-  'Whom a conversation is with: the identity that is given, else the owner of the listing. 404 '
-  'property_not_found, identity_not_found; 422 for oneself, and for a listing that neither owns.';
+  'The given identity or the listing''s owner. 422 for oneself and for a listing of neither.';
 
 create function private.check_open_to_chat(property_id uuid, caller_id uuid) returns void
   language plpgsql
@@ -112,5 +86,4 @@ begin
 end
 $$;
 comment on function private.check_open_to_chat is
-  '409 property_state_conflict for a listing of another that has ended or allows no chat: existing '
-  'conversations go on, new ones are not opened.';
+  'Only for new conversations: existing ones continue after a listing ends or allows no chat.';

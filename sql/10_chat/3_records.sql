@@ -1,10 +1,7 @@
--- What conversations and messages look like: made here and nowhere else, for answers and for
--- events.
-
 create function private.peer_json(identity_id uuid) returns json
   language plpgsql
   stable
-  security definer -- reads names of others; the caller decided who may see them
+  security definer -- reads other people's names; the caller has checked access
   set search_path = ''
 as $$
 begin
@@ -19,19 +16,18 @@ begin
   );
 end
 $$;
-comment on function private.peer_json is 'An identity as the other participant sees it.';
 
 create function private.message_json(message public.messages) returns jsonb
   language plpgsql
   stable
-  security definer -- reads addresses of pictures
+  security definer -- reads URLs of pictures
   set search_path = ''
 as $$
 declare
   media_url text;
   reply_to_id uuid;
 begin
-  -- Looked for only where there is something: this happens several times with every message.
+  -- Read only if there is a picture: this runs several times for every message.
   if message.media_id is not null and message.hidden_at is null then
     select private.media_url(media.bucket, media.name) into media_url from public.media
     where media.id = message.media_id and media.discarded_at is null;
@@ -55,7 +51,6 @@ begin
   ) || case when message.hidden_at is null then '{}' else '{"hidden": true}'::jsonb end;
 end
 $$;
-comment on function private.message_json is 'A message; the same for both participants.';
 
 create function private.message_preview(message public.messages, reader_account_id uuid)
   returns text
@@ -84,8 +79,7 @@ begin
 end
 $$;
 comment on function private.message_preview is
-  'The beginning of a message for a list, 100 characters; of what has no text, or a hidden one, its '
-  'kind: in an event in the language of the account that it goes to, else (null) in the caller''s.';
+  'The beginning or the kind, in the given account''s language; if that is null, in the caller''s.';
 
 create function private.message_summary(
   message public.messages, identity_id uuid, reader_account_id uuid default null
@@ -105,15 +99,13 @@ begin
   ) || case when message.hidden_at is null then '{}' else '{"hidden": true}'::jsonb end;
 end
 $$;
-comment on function private.message_summary is
-  'A message as one participant''s list of conversations shows it.';
 
 create function private.last_message_json(
   conversation_id uuid, identity_id uuid, reader_account_id uuid default null
 ) returns jsonb
   language plpgsql
   stable
-  security definer -- reads messages; who may was decided before
+  security definer -- reads messages; the caller has checked access
   set search_path = ''
 as $$
 begin
@@ -126,8 +118,6 @@ begin
   );
 end
 $$;
-comment on function private.last_message_json is
-  'The newest message as this participant''s list shows it.';
 
 create function private.shown_read_seq(participant public.participants) returns bigint
   language plpgsql
@@ -147,9 +137,7 @@ begin
   );
 end
 $$;
-comment on function private.shown_read_seq is
-  'Up to where the other side has read, as this one was shown; null while either lets nobody see what '
-  'it has read.';
+comment on function private.shown_read_seq is 'Null while either side hides read marks.';
 
 create function private.conversation_updated_json(participant public.participants)
   returns jsonb
@@ -170,15 +158,13 @@ begin
     'liveTopic', private.live_topic(participant.conversation_id));
 end
 $$;
-comment on function private.conversation_updated_json is
-  'Payload of conversation_updated for one participant: the state of the conversation as its list '
-  'and new_message show it.';
+comment on function private.conversation_updated_json is 'As the list and new_message show it.';
 
 create function private.conversation_property_json(property_id uuid, identity_id uuid)
   returns json
   language plpgsql
   stable
-  security definer -- reads listings of others that may be seen
+  security definer -- reads other people's listings that may be seen
   set search_path = ''
 as $$
 begin
@@ -197,13 +183,11 @@ begin
   );
 end
 $$;
-comment on function private.conversation_property_json is
-  'The listing that a conversation is about, as long as this participant may see it.';
 
 create function private.conversation_json(conversation_id uuid, identity_id uuid) returns json
   language plpgsql
   stable
-  security definer -- reads both participants; who may see it was decided before
+  security definer -- reads both participants; the caller has checked access
   set search_path = ''
 as $$
 begin
@@ -230,4 +214,3 @@ begin
   );
 end
 $$;
-comment on function private.conversation_json is 'A conversation as one participant sees it.';

@@ -1,11 +1,8 @@
--- Chat: the list of conversations, the history, the list of blocks. Indexes serve all, however
--- long.
-
 create function private.require_participant(conversation_id uuid, caller_id uuid)
   returns public.participants
   language plpgsql
   stable
-  security definer -- the same answer for a conversation of others as for none
+  security definer -- answers the same for other people's conversations as for none
   set search_path = ''
 as $$
 declare
@@ -20,8 +17,6 @@ begin
   return participant;
 end
 $$;
-comment on function private.require_participant is
-  'The calling identity''s row of a conversation; 404 conversation_not_found.';
 
 create function private.get_conversation(conversation_id uuid) returns json
   language plpgsql
@@ -42,11 +37,11 @@ comment on function private.get_conversation is
 create function private.conversations_changed_at(identity_id uuid) returns timestamptz
   language plpgsql
   stable
-  security definer -- reads one side of all its conversations
+  security definer -- reads the caller's side of all its conversations
   set search_path = ''
 as $$
 begin
-  -- The newest of each index.
+  -- This reads the newest entry of each index.
   return greatest(
     (
       select participants.active_at from public.participants
@@ -66,8 +61,6 @@ begin
     ));
 end
 $$;
-comment on function private.conversations_changed_at is
-  'When anything last changed on this side of any of its conversations; null without one.';
 
 create function private.list_conversations(
   archived boolean default false, page_cursor text default null, page_size integer default 20
@@ -118,16 +111,15 @@ begin
 end
 $$;
 comment on function private.list_conversations is
-  'Api: The conversations of the acting identity, the one with the newest message first: those that '
-  'it has archived, or all others. Beside them how many messages it has not read in all others, when '
-  'anything last changed on its side of any, and the channel of the account. A page of one shows '
-  'whether anything was missed.';
+  'Api: The acting identity''s conversations, newest message first: the archived ones or all '
+  'others. Also the unread messages in all others, the last change on its side of any, and the '
+  'account''s channel. A page of one shows whether anything was missed.';
 
 create function private.list_messages(
   conversation_id uuid, before_seq bigint default null, after_seq bigint default null,
   page_size integer default 20
 ) returns table (items json, "hasMore" boolean)
-  language plpgsql -- volatile: what is read after waiting is as it is then
+  language plpgsql -- volatile, to see what was committed while it waited
   security definer -- reads the messages of both participants
   set search_path = ''
 as $$
@@ -175,15 +167,14 @@ begin
 end
 $$;
 comment on function private.list_messages is
-  'Api: Messages in their order: the newest, those just before a number, or those after one. '
-  'hasMore says whether there are more in that direction. What an event has announced is there. '
-  '404 conversation_not_found.';
+  'Api: Messages in order: the newest, those before a number or those after one; hasMore says '
+  'whether there are more that way. Includes what an event announced. 404 conversation_not_found.';
 
 create function private.list_blocks(page_cursor text default null, page_size integer default 20)
   returns table (items json, "nextCursor" text)
   language plpgsql
   stable
-  security definer -- reads names of others
+  security definer -- reads other people's names
   set search_path = ''
 as $$
 declare
@@ -213,59 +204,7 @@ begin
   from page;
 end
 $$;
-comment on function private.list_blocks is
-  'Api: Identities that the caller has blocked, newest first.';
-
--- Hardly anybody has blocked somebody, so whether the session counts is asked last.
-create function private.blocked_identities() returns uuid[]
-  language plpgsql
-  stable
-  security definer -- reads the blocks of the caller wherever lists are made
-  set search_path = ''
-as $$
-declare
-  caller_sub constant uuid :=
-    nullif(current_setting('request.jwt.claims', true), '')::jsonb ->> 'sub';
-  blocked uuid[] := '{}';
-begin
-  if caller_sub is not null then
-    blocked := array(
-      select blocks.identity_id from public.blocks where blocks.account_id = caller_sub);
-    if blocked <> '{}' and private.account_id() is null then
-      blocked := '{}';
-    end if;
-  end if;
-  return blocked;
-end
-$$;
-comment on function private.blocked_identities is
-  'The identities that the caller has blocked: lists of what others offer leave out what is theirs. '
-  'Not the other identities of their accounts, which would tell whose they are.';
-
-create function private.without_blocked(property_ids uuid[]) returns uuid[]
-  language plpgsql
-  stable
-  security definer -- reads who owns listings of others
-  set search_path = ''
-as $$
-declare
-  blocked constant uuid[] := private.blocked_identities();
-begin
-  if blocked = '{}' then
-    return property_ids;
-  end if;
-  return array(
-    select found.id
-    from unnest(property_ids) with ordinality as found (id, ordinal)
-    join public.properties on properties.id = found.id
-    where properties.owner_identity_id <> all (blocked)
-    order by found.ordinal
-  );
-end
-$$;
-comment on function private.without_blocked is
-  'These listings in their order, without those of whom the caller has blocked. Asked of a page that '
-  'was found, which so may be shorter: cursors and counts do not know of blocks.';
+comment on function private.list_blocks is 'Api: The caller''s blocked identities, newest first.';
 
 grant execute on function
   private.get_conversation, private.list_conversations, private.list_messages, private.list_blocks

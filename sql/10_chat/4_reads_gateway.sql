@@ -1,5 +1,4 @@
--- What the chat gateway asks for its sockets (functions/chat). Clients of Realtime may call the
--- same: it shows nothing that the lists do not.
+-- The chat gateway (functions/chat) calls these; they show clients nothing that lists do not show.
 
 create function api.open_socket() returns json
   language plpgsql
@@ -14,12 +13,12 @@ begin
 end
 $$;
 comment on function api.open_socket is
-  'The channel of the calling account, if its token is good, and when that was.';
+  'The channel of the calling account, if its token is valid, and the time of the check.';
 
 create function private.join_conversation(conversation_id uuid) returns json
   language plpgsql
   stable
-  security definer -- by key, where the policy of conversations would collect all of the caller's
+  security definer -- reads by key; the policy would collect all the caller's conversations
   set search_path = ''
 as $$
 declare
@@ -49,13 +48,12 @@ begin
 end
 $$;
 comment on function private.join_conversation is
-  'Api: The newest number of a conversation, who its two sides are and its live channel, for whoever '
-  'may hear it now: 404 conversation_not_found, 403 blocked.';
+  'Api: The newest number, sides and live channel. 404 conversation_not_found, 403 blocked.';
 
 create function private.changed_sockets(sockets jsonb) returns json
   language plpgsql
   stable
-  security definer -- reads the rights of everybody whose socket is open
+  security definer -- reads the rights of all accounts with an open socket
   set search_path = ''
 as $$
 begin
@@ -65,8 +63,7 @@ begin
       from jsonb_to_recordset(sockets)
         as known ("accountId" uuid, "sessionId" uuid, topic text, conversations jsonb)
     ),
-    -- "offset 0": each is looked up by its key. The planner, which cannot see how few they are,
-    -- would else join whole tables and ask of everybody what they may hear.
+    -- "offset 0" makes each of these a lookup by key, because the planner would join whole tables.
     differing as (
       select
         known."sessionId" as session_id, null::uuid as conversation_id, null::bigint as last_seq
@@ -114,14 +111,12 @@ begin
 end
 $$;
 comment on function private.changed_sockets is
-  'Of the sessions and conversations that a gateway has sockets for, those whose state differs '
-  'from what it knows: topic, acting identity, right to hear, live channel, newest number. It looks '
-  'these up again; lastSeq is there for conversations where only the number differs.';
+  'What differs from what the gateway knows. lastSeq is set where only the newest number differs.';
 
 create function private.missed_updates(questions jsonb) returns json
   language plpgsql
   stable
-  security definer -- reads the conversations of everybody whose socket is open
+  security definer -- reads the conversations of all accounts with an open socket
   set search_path = ''
 as $$
 begin
@@ -136,7 +131,7 @@ begin
       where private.may_act(accounts)
     ),
     changed as (
-      -- Each from its own index.
+      -- Each of the two is read from an index of its own.
       select written.conversation_id, written.identity_id
       from asking
       cross join (values (false), (true)) as lists (archived)
@@ -175,14 +170,12 @@ begin
 end
 $$;
 comment on function private.missed_updates is
-  'The conversations of accounts with sockets that changed in the last so many seconds, and since the '
-  'first of these was opened, each as its event shows it: the gateway knows which of these states it has '
-  'sent.';
+  'What changed in the given seconds and since openedAt; the gateway knows what of it was sent.';
 
 create function private.current_topics(channels jsonb) returns json
   language plpgsql
   stable
-  security definer -- reads the channels of everybody whose socket is open
+  security definer -- reads the channels of all accounts with an open socket
   set search_path = ''
 as $$
 begin
@@ -194,8 +187,7 @@ begin
 end
 $$;
 comment on function private.current_topics is
-  'Those of the names that still are an account''s channel: a gateway joins only these when its '
-  'connection to Realtime is back.';
+  'The channels that are still current: after reconnecting to Realtime a gateway joins no others.';
 
 grant execute on function api.open_socket to authenticated;
 grant execute on function private.join_conversation to authenticated;

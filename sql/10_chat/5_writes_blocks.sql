@@ -1,5 +1,3 @@
--- Chat: blocking and unblocking an identity.
-
 create function private.block_identity(identity_id uuid) returns void
   language plpgsql
   security definer -- finds the account behind the identity
@@ -21,7 +19,7 @@ begin
   elsif other_id = caller_id then
     perform private.refuse_field('identityId', 'self');
   end if;
-  -- Of two at once the second counts the first.
+  -- Calls of one account take turns, so that the second of two counts the block of the first.
   perform pg_advisory_xact_lock(hashtextextended('blocks ' || caller_id, 0));
   insert into public.blocks (account_id, identity_id, blocked_account_id)
   values (caller_id, block_identity.identity_id, other_id)
@@ -33,7 +31,6 @@ begin
   end if;
 end
 $$;
-comment on function private.block_identity is 'See api.block_identity.';
 
 create function api.block_identity(identity_id uuid) returns void
   language plpgsql
@@ -46,12 +43,12 @@ end
 $$;
 comment on function api.block_identity is
   'Blocks an identity: neither can write to the other any more, and the blocked one no longer sees '
-  'presence and typing; searches, feed, map and similar listings leave out what that identity lists. Can '
-  'be repeated. 404 identity_not_found, 409 blocks_full for more than 500, 422 for oneself.';
+  'presence and typing; searches, feed, map and similar listings leave out its listings. Can be '
+  'repeated. 404 identity_not_found, 409 blocks_full for more than 500, 422 for oneself.';
 
 create function private.unblock_identity(identity_id uuid) returns void
   language plpgsql
-  security definer -- clients have no delete grant
+  security definer
   set search_path = ''
 as $$
 declare
@@ -61,7 +58,6 @@ begin
   where blocks.account_id = caller_id and blocks.identity_id = unblock_identity.identity_id;
 end
 $$;
-comment on function private.unblock_identity is 'See api.unblock_identity.';
 
 create function api.unblock_identity(identity_id uuid) returns void
   language plpgsql

@@ -1,8 +1,6 @@
--- Chat: opening a conversation.
-
 create function private.check_openings(account_id uuid) returns void
   language plpgsql
-  security definer -- reads the conversations of an account, whichever identity opened them
+  security definer -- reads the conversations of an account under all its identities
   set search_path = ''
 as $$
 declare
@@ -37,14 +35,13 @@ begin
 end
 $$;
 comment on function private.check_openings is
-  '429 rate_limited unless an account may open one more conversation: of the last day those count '
-  'that the other side has not answered.';
+  'Refuses while too many conversations that the account opened in the last day are unanswered.';
 
 create function private.open_conversation(
   caller_id uuid, property_id uuid, identity_id uuid, out id uuid, out created boolean
 )
   language plpgsql
-  security definer -- writes the rows of both participants
+  security definer
   set search_path = ''
 as $$
 declare
@@ -63,8 +60,8 @@ begin
   end if;
   perform private.require_proof();
   perform private.require_welcome(caller_account_id, peer.account_id);
-  -- Nobody who is being deleted gets a new one: what a deletion locks must not grow meanwhile. Who
-  -- has gone by the time of the lock is looked at once more.
+  -- The other account is locked too, so that its deletion finds no more conversations when it looks
+  -- again.
   perform private.lock_owner(peer.id);
   peer := private.conversation_peer(caller_id, property_id, identity_id);
   perform private.check_open_to_chat(open_conversation.property_id, caller_id);
@@ -78,21 +75,18 @@ begin
     insert into public.participants (conversation_id, identity_id, account_id)
     values (id, caller_id, caller_account_id), (id, peer.id, peer.account_id);
   else
-    -- Made by somebody else meanwhile, which only a new statement sees.
+    -- Another transaction has made the conversation meanwhile; only a new statement can see it.
     select conversations.id into id from public.conversations
     where conversations.pair_key = pair;
   end if;
 end
 $$;
-comment on function private.open_conversation is
-  'The conversation of the acting identity with another about a listing, made if there is none '
-  'yet.';
 
 create function private.create_conversation(
   property_id uuid default null, identity_id uuid default null, message text default null
 ) returns json
   language plpgsql
-  security definer -- clients have no write grant
+  security definer
   set search_path = ''
 as $$
 declare
@@ -101,13 +95,12 @@ declare
   opened record;
 begin
   perform private.require_terms();
-  -- It may have a message, so it counts as one.
+  -- The call may write a message, so it is counted as one.
   hits := private.count_message();
   caller_id := private.lock_identity();
   opened := private.open_conversation(
     caller_id, create_conversation.property_id, create_conversation.identity_id);
   if opened.created and property_id is not null then
-    -- As POST /properties/:id/contact counts it.
     insert into public.leads (property_id, owner_identity_id, identity_id, kind)
     select properties.id, properties.owner_identity_id, caller_id, 'chat'
     from public.properties
@@ -116,7 +109,7 @@ begin
     on conflict do nothing;
   end if;
   if opened.created then
-    -- For one's other devices. The other side hears of it with the first message.
+    -- This event is for the caller's other devices; the other side is told by the first message.
     perform private.broadcast_conversation_updated(participants) from public.participants
     where participants.conversation_id = opened.id and participants.identity_id = caller_id;
   end if;
@@ -135,10 +128,10 @@ $$;
 comment on function private.create_conversation is
   'Api: Opens a conversation with the owner of a listing, or with an identity, and may write its '
   'first message; gives {created, conversation}. The same pair and listing is the same '
-  'conversation. A new one is told to all devices of the caller. 404 property_not_found, '
-  'identity_not_found; 403 terms_not_accepted, blocked, account_unproven, recipient_proven_only; 409 property_state_conflict for a new one '
-  'about a listing that has ended or allows no chat, awaiting_answer as api.send_message; 422 for '
-  'oneself, message_empty, message_too_long; 429 rate_limited for a new one where 60 of the last day '
-  '(5 without a proven phone or email) are not answered.';
+  'conversation. 404 property_not_found, identity_not_found; 403 terms_not_accepted, blocked, '
+  'account_unproven, recipient_proven_only; 409 property_state_conflict for a new one about a '
+  'listing that has ended or allows no chat, awaiting_answer as api.send_message; 422 for oneself, '
+  'message_empty, message_too_long; 429 rate_limited for a new one while 60 of the last day (5 '
+  'without a proven phone or email) are not answered.';
 
 grant execute on function private.create_conversation to authenticated;

@@ -1,6 +1,4 @@
--- A message that an admin hides: for both sides nothing is left of it but its place. Its words stay
--- for admins for 180 days, and as long it can be shown again; its picture is removed for good, since
--- whoever has the address of a file sees it.
+-- The picture of a hidden message is deleted for good, because anyone with its URL could see it.
 
 create function private.find_message(message_id uuid) returns public.messages
   language sql
@@ -10,12 +8,11 @@ as $$
   select messages from public.messages where messages.id = find_message.message_id
 $$;
 comment on function private.find_message is
-  'A message by its id alone, as an admin names one; nothing else looks for one without its '
-  'conversation, by which they can be partitioned.';
+  'For admins: everything else names the conversation, so that messages can be partitioned by it.';
 
 create function private.hide_message(message public.messages) returns void
   language plpgsql
-  security definer -- writes a message of others, for an admin
+  security definer -- changes other people's messages on an admin's behalf
   set search_path = ''
 as $$
 begin
@@ -34,12 +31,10 @@ begin
   perform private.announce_messages(array[message.conversation_id]);
 end
 $$;
-comment on function private.hide_message is
-  'Hides a message from both sides and tells them; nothing, if it is hidden already.';
 
 create function private.show_message(message public.messages) returns void
   language plpgsql
-  security definer -- writes a message of others, for an admin
+  security definer -- changes other people's messages on an admin's behalf
   set search_path = ''
 as $$
 begin
@@ -48,12 +43,10 @@ begin
     and messages.hidden_at > now() - interval '180 days';
 end
 $$;
-comment on function private.show_message is
-  'Shows the words of a hidden message again; its picture does not come back.';
 
 create function private.purge_hidden_words() returns bigint
   language plpgsql
-  security definer -- writes messages of others, for a job
+  security definer
   set search_path = ''
 as $$
 declare
@@ -70,7 +63,6 @@ begin
   return purged;
 end
 $$;
-comment on function private.purge_hidden_words is
-  'Job: deletes what messages said that were hidden 180 days ago.';
+comment on function private.purge_hidden_words is 'Job: deletes texts hidden for 180 days.';
 
 grant execute on function private.purge_hidden_words to backend;

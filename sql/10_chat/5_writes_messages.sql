@@ -1,11 +1,5 @@
--- Chat: writing and reading messages.
---
--- Numbers are given under the lock of the conversation's row, so they have no gaps and everybody
--- sees one order. Unread counts change under the same lock, so they are always the number of the
--- other's messages after the last one read.
+-- Numbers and unread counts change under the lock of the conversation's row: no gaps, one order.
 
--- What a message needs to know of both participants, asked once under the lock of its conversation:
--- until it is committed neither is blocked or ceases to act.
 create type private.message_ends as (
   sender_id uuid, sender_account_id uuid, sender_name text, sender_topic uuid,
   reader_id uuid, reader_account_id uuid, reader_topic uuid,
@@ -15,24 +9,20 @@ create type private.message_ends as (
   sender_peer_read_seq bigint, reader_peer_read_seq bigint
 );
 comment on type private.message_ends is
-  'The sender and the reader of a message that is being written: names, channels, what they have '
-  'not read before it, what each is shown of the other''s reading, whether it stays archived, why the '
-  'sender may not write, and whether and how the reader is notified.';
+  'What is known of both sides of a new message, read once under the conversation''s lock: unread '
+  'counts before it, whether it stays archived for the reader, why the sender may not write.';
 
 create type private.sent_message as (
   conversation_id uuid, sender_id uuid, client_message_id text, type text, body text,
   media_id uuid, reply_to_seq bigint
 );
-comment on type private.sent_message is
-  'A message that is being sent, whose sender and conversation are locked.';
+comment on type private.sent_message is 'Its sender and conversation are locked.';
 
 create type private.message_delivery as (
   message public.messages, message_json jsonb, ends private.message_ends
 );
-comment on type private.message_delivery is
-  'A message that was stored, as answers and events show it, and between whom it is.';
 
--- A body of the SQL standard without a search_path is planned as a part of what asks it.
+-- A standard SQL body without a search_path is planned as part of the calling query.
 create function private.message_ends(conversation_id uuid, sender_id uuid)
   returns setof private.message_ends
   language sql
@@ -79,7 +69,7 @@ begin atomic
     select account_settings.read_receipts is not false and own_settings.read_receipts is not false
   ) as reading (is_shown)
   cross join lateral (
-    -- What was written before messages were counted is an answer too.
+    -- A message that was written before messages were counted is an answer too.
     select exists (
       select from public.messages
       where messages.conversation_id = participants.conversation_id
@@ -88,18 +78,13 @@ begin atomic
   ) as answered (is_so)
   where conversations.id = message_ends.conversation_id;
 end;
-comment on function private.message_ends is
-  'Both participants, for a message of one of them. refusal is null, or blocked when one has blocked the '
-  'other or the reader may no longer act, and where the reader has never written: recipient_proven_only '
-  'when the sender has proven nothing and the reader wants only those who have, awaiting_answer when as '
-  'many messages of the sender stand there as may.';
 
 create function private.store_messages(given private.sent_message[])
   returns private.message_delivery[]
   language plpgsql
   set search_path = ''
-  set join_collapse_limit = 1 -- as written: to plan ten tables in every order takes 4 ms
-  set plan_cache_mode = 'force_generic_plan' -- for every number of messages it would be planned anew
+  set join_collapse_limit = 1 -- join as written: trying every order of ten tables takes 4 ms
+  set plan_cache_mode = 'force_generic_plan' -- otherwise planned again for each number of messages
 as $$
 declare
   deliveries private.message_delivery[];
@@ -139,9 +124,7 @@ begin
 end
 $$;
 comment on function private.store_messages is
-  'Stores messages of different conversations, and leaves them to be delivered; null for none. Left '
-  'out is what was stored before, and what may not be written now. 404 for a listing or a picture '
-  'that the sender cannot send.';
+  'Stores messages of different conversations, except those stored already or not allowed now.';
 
 create function private.refuse_message(sent private.sent_message) returns void
   language plpgsql
@@ -158,8 +141,7 @@ begin
 end
 $$;
 comment on function private.refuse_message is
-  'Why a message that is new cannot be written. 403 blocked, recipient_proven_only, 409 awaiting_answer; '
-  '40001 where it can be by now, as when its sender was unblocked meanwhile: then it is sent once more.';
+  'If the message is allowed by now, for example after an unblock, 40001: the call is repeated.';
 
 create function private.write_message(
   caller_id uuid, conversation_id uuid, client_message_id text, type text, body text,
@@ -171,7 +153,7 @@ as $$
 declare
   sent private.sent_message;
   deliveries private.message_delivery[];
-  kept public.messages;
+  stored public.messages;
 begin
   -- From here on writers of this conversation take turns.
   perform from public.conversations
@@ -201,31 +183,29 @@ begin
     perform private.deliver_messages(deliveries);
     return json_build_object('created', true, 'message', (deliveries[1]).message_json);
   end if;
-  select * into kept from public.messages
+  select * into stored from public.messages
   where messages.conversation_id = sent.conversation_id
     and messages.sender_identity_id = caller_id
     and messages.client_message_id = sent.client_message_id;
-  if kept.id is null then
+  if stored.id is null then
     perform private.refuse_message(sent);
-  elsif (kept.type, kept.body, kept.media_id, kept.reply_to_seq)
+  elsif (stored.type, stored.body, stored.media_id, stored.reply_to_seq)
     is distinct from (sent.type, sent.body, sent.media_id, sent.reply_to_seq) then
     perform private.refuse(422, 'idempotency_mismatch');
   end if;
-  return json_build_object('created', false, 'message', private.message_json(kept));
+  return json_build_object('created', false, 'message', private.message_json(stored));
 end
 $$;
-comment on function private.write_message is
-  'Stores and delivers a message of the acting identity, which the caller has locked; gives '
-  '{created, message}. One that was stored before is not created.';
+comment on function private.write_message is 'The acting identity is locked already.';
 
 create function private.count_message() returns jsonb
   language plpgsql
   set search_path = ''
 as $$
 declare
-  -- In the order of count_texts, which waits for the same rows.
+  -- Rates are counted in the same order as in count_texts, which locks the same rows.
   in_minute constant timestamptz := private.count_action('messages');
-  -- The minute is what the headers of the answer say.
+  -- The headers of the answer show the rate per minute.
   rate constant text := coalesce(current_setting('private.rate', true), '');
   in_day constant timestamptz := private.count_action('messages_day');
 begin
@@ -233,8 +213,6 @@ begin
   return jsonb_build_object('messages', in_minute, 'messages_day', in_day);
 end
 $$;
-comment on function private.count_message is
-  'Counts a message of the calling account, in a minute and in a day; gives the hits.';
 
 create function private.uncount_message(hits jsonb) returns void
   language plpgsql
@@ -245,15 +223,13 @@ begin
   from jsonb_each(hits) as hit;
 end
 $$;
-comment on function private.uncount_message is
-  'Takes back what count_message counted, where nothing was written.';
 
 create function private.send_message(
   conversation_id uuid, client_message_id text, type text, body text, media_id uuid,
   reply_to_id uuid
 ) returns json
   language plpgsql
-  security definer -- clients have no write grant
+  security definer
   set search_path = ''
 as $$
 declare
@@ -264,14 +240,13 @@ begin
   hits := private.count_message();
   sent := private.write_message(private.lock_identity(), conversation_id, client_message_id, type,
     body, media_id, reply_to_id);
-  -- Whoever repeats a request because the answer was lost has written nothing more.
+  -- A request that is repeated because its answer was lost writes nothing, so it is not counted.
   if sent ->> 'created' = 'false' then
     perform private.uncount_message(hits);
   end if;
   return sent;
 end
 $$;
-comment on function private.send_message is 'See api.send_message.';
 
 create function api.send_message(
   conversation_id uuid, client_message_id text, type text, body text default null,
@@ -286,12 +261,12 @@ begin
 end
 $$;
 comment on function api.send_message is
-  'Stores a message and gives {created, message}. The same clientMessageId of the same sender '
-  'gives the stored one again. Body: a text of at most 4,000 characters; of an image a caption or '
-  'nothing beside mediaId; of a location "lat,lng"; of a property its id. 404 '
-  'conversation_not_found, property_not_found for one that the sender cannot see; 403 terms_not_accepted, or blocked, also when the other participant may no '
-  'longer act, or recipient_proven_only; 409 awaiting_answer after 5 messages to somebody who has never answered; 422 '
-  'message_empty, message_too_long, idempotency_mismatch.';
+  'Stores a message and gives {created, message}; the same clientMessageId gives the stored one '
+  'again. Body: a text of at most 4,000 characters; for an image a caption or nothing beside '
+  'mediaId; for a location "lat,lng"; for a property its id. 404 conversation_not_found, '
+  'property_not_found; 403 terms_not_accepted, recipient_proven_only, or blocked, also when the '
+  'other participant may no longer act; 409 awaiting_answer after 5 messages to a person who has '
+  'never answered; 422 message_empty, message_too_long, idempotency_mismatch.';
 
 create function private.next_change(changed_at timestamptz) returns timestamptz
   language plpgsql
@@ -302,11 +277,11 @@ begin
 end
 $$;
 comment on function private.next_change is
-  'When a side of a conversation changes that last changed then: of two states the later is newer.';
+  'Later than the last one, so that clients can tell which state is newer.';
 
 create function private.read_conversation(conversation_id uuid, up_to_seq bigint) returns json
   language plpgsql
-  security definer -- clients have no write grant
+  security definer
   set search_path = ''
 as $$
 declare
@@ -316,7 +291,7 @@ declare
   read_to bigint;
   still_unread bigint;
 begin
-  -- The lock under which messages get their numbers: none comes between reading and counting.
+  -- Under this lock no message can arrive between reading and counting.
   select conversations.last_seq into newest from public.conversations
   where conversations.id = participant.conversation_id
   for no key update;
@@ -335,7 +310,6 @@ begin
   return json_build_object('unread', still_unread);
 end
 $$;
-comment on function private.read_conversation is 'See api.read_conversation.';
 
 create function api.read_conversation(conversation_id uuid, up_to_seq bigint default null)
   returns json
@@ -348,8 +322,7 @@ begin
 end
 $$;
 comment on function api.read_conversation is
-  'Marks everything up to a message, or all, as read; never moves back. Gives {unread}. '
-  '404 conversation_not_found.';
+  'Marks all, or up to a message, as read; never back. Gives {unread}. 404 conversation_not_found.';
 
 grant execute on function private.send_message, private.read_conversation to authenticated;
 grant execute on function api.send_message, api.read_conversation to authenticated;

@@ -1,15 +1,10 @@
--- Chat: texts of several callers in one transaction. Most of what one costs is the same for many. The
--- functions collect what comes at once (functions/_shared/store-message.ts).
---
--- Only what goes through at once is sent here. What has to wait for somebody, and whatever else there
--- is to say, a refusal or that it was sent before, api.send_message does and says of it alone.
+-- Most of the cost is the same for many texts, so functions/_shared/chat/store-message.ts collects
+-- concurrent ones; api.send_message handles what waits for a lock, is refused or repeated.
 
 create type private.sent_text as (
   nth bigint, account_id uuid, session_id uuid, conversation_id uuid, client_message_id text,
   body text, hits jsonb, rate text
 );
-comment on type private.sent_text is
-  'A text that is being sent with others: its position among them, and how its rate was counted.';
 
 create function private.count_texts(messages jsonb) returns private.sent_text[]
   language plpgsql
@@ -21,7 +16,7 @@ begin
       given.client_message_id, private.trimmed_message(given.body), counted.hits,
       concat_ws(',', counted."limit", counted.remaining, counted.reset))::private.sent_text
     from (
-      -- In one order, so that no two of these wait for each other.
+      -- The order is fixed, so that no two of these wait for each other.
       select sent.*
       from rows from (
         jsonb_to_recordset(messages) as (
@@ -39,13 +34,11 @@ begin
   );
 end
 $$;
-comment on function private.count_texts is
-  'Counts the rate of each text, and leaves out those whose rate is used up.';
 
 create function private.lock_texts(texts private.sent_text[]) returns private.sent_message[]
   language plpgsql
   set search_path = ''
-  set join_collapse_limit = 1 -- these two as in store_messages
+  set join_collapse_limit = 1 -- both settings as in private.store_messages
   set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
@@ -53,7 +46,7 @@ declare
     select terms.version from private.terms() as terms where terms.required_from <= now()
   );
 begin
-  -- As lock_identity and write_message find them, but waiting for nobody.
+  -- This reads what lock_identity and write_message read, but does not wait for locks.
   return array(
     select row(conversations.id, accounts.active_identity_id, sent.client_message_id, 'text',
       sent.body, null, null)::private.sent_message
@@ -71,18 +64,15 @@ begin
   );
 end
 $$;
-comment on function private.lock_texts is
-  'Those texts that may be sent, whose senders may act, with accounts and conversations locked; what '
-  'somebody else has locked is left out.';
 
 create function private.send_messages(messages jsonb) returns json
   language plpgsql
-  security definer -- for callers whose tokens the functions have verified; only they may call it
+  security definer -- acts for callers whose tokens the functions have verified
   set search_path = ''
   set lock_timeout = '100ms'
 as $$
 declare
-  -- Rates come before all locks, as always: nobody waits for one who holds a conversation.
+  -- Counted before all locks, so as not to wait for whoever has locked a conversation.
   counted private.sent_text[] := private.count_texts(messages);
   deliveries private.message_delivery[] := private.store_messages(private.lock_texts(counted));
 begin
@@ -114,7 +104,6 @@ begin
 end
 $$;
 comment on function private.send_messages is
-  'Sends texts of different accounts in different conversations. Gives for each, in their order, '
-  '{answer, rate}, the text that api.send_message gives, or null for one that must be sent by it.';
+  '{answer, rate} for each text in order, or null for one that api.send_message must send.';
 
 grant execute on function private.send_messages to backend;

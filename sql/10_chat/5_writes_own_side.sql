@@ -1,10 +1,8 @@
--- Chat: muting and archiving, which the other side never learns of.
-
 create function private.update_conversation(
   conversation_id uuid, muted boolean, archived boolean, up_to_seq bigint
 ) returns json
   language plpgsql
-  security definer -- clients have no write grant
+  security definer
   set search_path = ''
 as $$
 declare
@@ -16,7 +14,7 @@ begin
     perform private.refuse_field(
       'upToSeq', case when up_to_seq is null then 'required' else 'unknown' end);
   end if;
-  -- The lock under which messages get their numbers: none comes between looking and archiving.
+  -- Under this lock no message can arrive between reading and archiving.
   perform from public.conversations where conversations.id = own.conversation_id
   for no key update;
   own := private.require_participant(own.conversation_id, caller_id);
@@ -38,7 +36,6 @@ begin
   return private.conversation_json(own.conversation_id, own.identity_id);
 end
 $$;
-comment on function private.update_conversation is 'See api.update_conversation.';
 
 create function api.update_conversation(
   conversation_id uuid, muted boolean default null, archived boolean default null,
@@ -53,26 +50,26 @@ begin
 end
 $$;
 comment on function api.update_conversation is
-  'Mutes or archives a conversation, or ends that, for the caller''s side alone, and gives it; also '
-  'across a block. Where the other side has written after up_to_seq, the newest message that the '
-  'caller has seen, it is not archived. 404 conversation_not_found.';
+  'Mutes or archives a conversation, or ends that, for the caller''s side alone, and gives it; '
+  'also across a block. It is not archived if the other side has written after up_to_seq, the '
+  'newest message that the caller has seen. 404 conversation_not_found.';
 
 create function private.broadcast_own_side() returns trigger
   language plpgsql
-  security definer -- broadcasts, whoever changes it
+  security definer -- broadcasts for any role
   set search_path = ''
 as $$
 begin
-  -- Across a block, too: it is nobody's but the account's own.
+  -- This ignores blocks, because the event only goes to the side's own account.
   perform private.broadcast_to_account(new.account_id, 'conversation_updated',
     private.conversation_updated_json(new) || jsonb_build_object('identityId', new.identity_id));
   return null;
 end
 $$;
 comment on function private.broadcast_own_side is
-  'Sends what one side has muted or archived to its own devices.';
+  'Sends muting and archiving to one''s own devices.';
 
--- Of a statement of that alone: a message, which brings back what is archived, has an event of its own.
+-- A message also unarchives a conversation, but has an event of its own.
 create trigger participants_broadcast_own_side
   after update of muted on public.participants
   for each row when ((old.muted, old.archived) is distinct from (new.muted, new.archived))

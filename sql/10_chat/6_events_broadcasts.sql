@@ -1,5 +1,3 @@
--- What a change in a conversation broadcasts, and to whom.
-
 create function private.broadcast(topic uuid, event text, payload jsonb) returns void
   language plpgsql
   security definer -- clients may not write to these channels
@@ -9,8 +7,7 @@ begin
   perform realtime.send(broadcast.payload, broadcast.event, broadcast.topic::text, true);
 end
 $$;
-comment on function private.broadcast is
-  'Sends an event to a private channel, when the transaction commits. Never fails its caller.';
+comment on function private.broadcast is 'Sends at the commit; a failure is not raised.';
 
 create function private.broadcast_to_account(account_id uuid, event text, payload jsonb)
   returns void
@@ -25,14 +22,12 @@ begin
   where accounts.id = broadcast_to_account.account_id and private.may_act(accounts);
 end
 $$;
-comment on function private.broadcast_to_account is
-  'Sends an event to the channel of an account that is in order.';
 
 create function private.broadcast_to_participant(
   participant public.participants, event text, payload jsonb
 ) returns void
   language plpgsql
-  security definer -- as broadcast_to_account
+  security definer
   set search_path = ''
 as $$
 begin
@@ -44,13 +39,11 @@ begin
   end if;
 end
 $$;
-comment on function private.broadcast_to_participant is
-  'Sends an event of a conversation to one participant, if that one may hear it now.';
 
 create function private.broadcast_conversation_updated(participant public.participants)
   returns void
   language plpgsql
-  security definer -- as broadcast_to_account
+  security definer
   set search_path = ''
 as $$
 begin
@@ -58,19 +51,16 @@ begin
     participant, 'conversation_updated', private.conversation_updated_json(participant));
 end
 $$;
-comment on function private.broadcast_conversation_updated is
-  'Sends one participant what changed in a conversation without a message.';
 
 create function private.broadcast_messages(
   deliveries private.message_delivery[], notification_ids uuid[]
 ) returns void
   language plpgsql
-  security definer -- as broadcast
+  security definer
   set search_path = ''
 as $$
 begin
-  -- What realtime.send does, of all events in one statement: it costs little more than one. That
-  -- function has no rights of its own, and Realtime grants postgres this insert.
+  -- realtime.send sends one; several cost little more here. Realtime grants postgres the insert.
   insert into realtime.messages (id, topic, event, payload, private, extension)
   select sides.id, sides.topic, 'new_message',
     jsonb_build_object(
@@ -95,7 +85,7 @@ begin
     select delivery.*,
       private.message_summary(delivery.message, (delivery.ends).sender_id) as summary
     from unnest(deliveries) with ordinality as delivery (message, message_json, ends, nth)
-    offset 0 -- once for both
+    offset 0 -- built once for both sides
   ) as delivery
   cross join lateral (values
     (gen_random_uuid(), (delivery.ends).sender_id, (delivery.ends).sender_account_id,
@@ -110,16 +100,13 @@ begin
   ) as sides (id, identity_id, account_id, topic, unread, muted, archived, peer_read_seq, whose,
     notification);
 exception
-  -- As there: an event is a hint. Who misses it finds the message in the history.
-  when check_violation then null; -- no partition: for three days nobody has joined, nobody hears
+  -- An event is a hint: a client that misses it finds the message in the history.
+  when check_violation then null; -- no partition exists: nobody has joined for three days
   when others then
     perform private.raise_alarm('broadcast_failed', 'messages ' || sqlstate, jsonb_build_object(
       'messages', cardinality(deliveries), 'message', private.cause_of(sqlstate, sqlerrm)));
 end
 $$;
-comment on function private.broadcast_messages is
-  'Sends each participant one event of each message: the message, the state of the conversation '
-  'after it and the notification made of it. Never fails its caller.';
 
 create function private.deliver_messages(deliveries private.message_delivery[]) returns void
   language plpgsql
@@ -143,13 +130,10 @@ begin
     select (delivery.message).conversation_id from unnest(deliveries) as delivery));
 end
 $$;
-comment on function private.deliver_messages is
-  'Counts messages of different conversations as unread by their readers, brings archived ones back, '
-  'notifies the readers and tells both sides.';
 
 create function private.on_read() returns trigger
   language plpgsql
-  security definer -- writes to the other side, whoever reads
+  security definer -- sends to the other side, whoever reads
   set search_path = ''
 as $$
 declare
@@ -174,8 +158,7 @@ begin
 end
 $$;
 comment on function private.on_read is
-  'Sends the new count to the reader''s other devices, and shows the other side that it was read: if '
-  'both let that be seen, and neither has blocked the other.';
+  'Sends the count to the reader''s devices, and the read mark to the other side if it may see it.';
 
 create trigger participants_broadcast_reads
   after update of last_read_seq on public.participants

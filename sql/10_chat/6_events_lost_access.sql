@@ -1,5 +1,3 @@
--- When a session or a right ends, channels are renamed: see 2_rules_channels.sql.
-
 create function private.on_sessions_ended() returns trigger
   language plpgsql
   security definer -- runs as Auth's role
@@ -20,19 +18,19 @@ begin
 end
 $$;
 comment on function private.on_sessions_ended is
-  'Renames the channels that an ended session could hear, once for all sessions of an account that '
-  'end together. The trigger is in 90_platform.sql.';
+  'Renames the channels of accounts whose sessions ended. The trigger is in 90_platform.sql.';
 
 create function private.discard_session(session_id uuid) returns void
   language plpgsql
-  security definer -- deletes from a table of Auth
+  security definer -- deletes from an Auth table
   set search_path = ''
 as $$
 begin
-  -- For on_sessions_ended, in this transaction. Auth ends sessions in transactions of its own.
+  -- on_sessions_ended reads this; Auth's own transactions do not have it.
   perform set_config('private.discarded_session', discard_session.session_id::text, true);
-  -- The account first: whoever is ending all its sessions at this moment may have locked it before
-  -- this one began, and then looks for it. A session that is locked by then is being ended.
+  -- The account is locked before the session: a transaction that ends all its sessions may have
+  -- locked the account before this one began, and then looks for it. If this session is
+  -- locked by then, that transaction ends it.
   perform private.lock_account_exclusively(sessions.user_id)
   from auth.sessions where sessions.id = discard_session.session_id;
   delete from auth.sessions where sessions.id in (
@@ -45,22 +43,21 @@ begin
 end
 $$;
 comment on function private.discard_session is
-  'Ends a session whose tokens nobody was given, as where a password was only checked: it heard '
-  'nothing, so no channel is renamed, and nobody is notified of a sign-in.';
+  'Ends a session whose tokens were never given out. It could not hear any channel, so none is '
+  'renamed, and the account is not notified of a sign-in.';
 
 create function private.on_identity_deactivated() returns trigger
   language plpgsql
-  security definer -- clients have no write grant on accounts
+  security definer
   set search_path = ''
 as $$
 begin
-  -- The account's own channel stays: what concerns this identity is not sent there any more.
+  -- The account's own channel stays: events of this identity are no longer sent there.
   update public.accounts set live_key = gen_random_uuid() where accounts.id = new.account_id;
   return null;
 end
 $$;
-comment on function private.on_identity_deactivated is
-  'Renames the live channels of an identity that is no longer active.';
+comment on function private.on_identity_deactivated is 'Renames the account''s live channels.';
 
 create trigger identities_renew_live_keys
   after update of status on public.identities
@@ -69,13 +66,13 @@ create trigger identities_renew_live_keys
 
 create function private.on_blocked() returns trigger
   language plpgsql
-  security definer -- clients have no write grant on conversations
+  security definer
   set search_path = ''
 as $$
 declare
   newest public.participants;
 begin
-  -- Under the lock under which messages get their numbers: none reaches somebody blocked by then.
+  -- Under this lock no message can slip through to a side that has just been blocked.
   with locked as materialized (
     select conversations.id from public.conversations
     where conversations.id in (
@@ -105,8 +102,7 @@ begin
 end
 $$;
 comment on function private.on_blocked is
-  'Renames the live channels of the conversations with somebody who was blocked, and tells whoever '
-  'blocks the name of the newest.';
+  'Renames the live channels with a blocked account, and sends the blocker the newest one''s name.';
 
 create trigger blocks_renew_live_keys
   after insert on public.blocks

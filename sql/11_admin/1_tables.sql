@@ -1,14 +1,11 @@
--- Admins: who keeps the marketplace in order. A row here makes one; SQL and Studio alone write it.
-
 create table public.admins (
   account_id uuid primary key references public.accounts (id) on delete cascade,
   role text not null default 'admin' constraint admins_role_is_known check (role = 'admin'),
   created_at timestamptz not null default now()
 );
 comment on table public.admins is
-  'Who may use /admin. Add or remove a row here, in Studio or by SQL; the last admin cannot be '
-  'removed. Goes with the account.';
-comment on column public.admins.role is 'admin: everything there is under /admin.';
+  'Change the list in Studio or by SQL; the last one cannot be removed. Deleted with the account.';
+comment on column public.admins.role is 'The role; admin may use everything under /admin.';
 alter table public.admins enable row level security;
 revoke all on public.admins from anon, authenticated, service_role;
 grant select on public.admins to service_role;

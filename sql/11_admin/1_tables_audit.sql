@@ -1,5 +1,3 @@
--- The audit trail: what admins did, through the API, in Studio or by SQL. Only ever added to.
-
 create table public.audit (
   id bigint generated always as identity primary key,
   at timestamptz not null default clock_timestamp(),
@@ -16,26 +14,18 @@ create table public.audit (
   after jsonb
 );
 comment on table public.audit is
-  'What admins did, wherever they did it. Nobody can change or delete a row. Stays: it is the '
-  'record of what was done.';
+  'Admins'' actions, only added. Never purged: it is the record of what was done.';
 comment on column public.audit.at is
-  'When it was written. What changes is locked by then, so the newest entry says how it stands.';
--- No foreign keys: an entry outlives what it is about.
-comment on column public.audit.actor_id is
-  'The admin''s account; null for a change made in Studio, by SQL or by a job.';
-comment on column public.audit.actor_name is
-  'Its name as it was then: an entry outlives the account.';
-comment on column public.audit.said_id is
-  'Of a row of admin_acts: the admin''s account that it names as whose act it is (by), which nothing proves.';
-comment on column public.audit.said_name is 'Its name as it was then.';
-comment on column public.audit.actor_role is
-  'The login at the database: facade is the API and its jobs, others are Studio and SQL.';
-comment on column public.audit.action is 'What was done, such as account.status.';
+  'When it was written. The changed rows are locked by then: the newest has the current state.';
+-- There are no foreign keys, because an entry is kept when its target is deleted.
+comment on column public.audit.actor_id is 'The admin who acted; null for Studio, SQL or a job.';
+comment on column public.audit.actor_name is 'At that time; kept when the account is deleted.';
+comment on column public.audit.said_id is 'Whom a row of admin_acts names; not proven.';
+comment on column public.audit.actor_role is 'facade is the API and jobs, others are by hand.';
+comment on column public.audit.action is 'What was done, for example account.status.';
 comment on column public.audit.target_type is 'account, identity, property, invoice …';
-comment on column public.audit.target_id is 'Null where the target has no id.';
-comment on column public.audit.before is 'The values that changed, as they were.';
-comment on column public.audit.after is
-  'The same values since then; act is the row of admin_acts that did it.';
+comment on column public.audit.target_id is 'Null if the target has no id.';
+comment on column public.audit.after is 'The new values; act is the id in admin_acts.';
 create index audit_at_idx on public.audit (at, id);
 create index audit_target_idx on public.audit (target_id, at, id);
 create index audit_target_type_idx on public.audit (target_type, at, id);

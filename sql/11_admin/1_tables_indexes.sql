@@ -1,4 +1,4 @@
--- Indexes on tables of other areas that only the lists of admins need.
+-- These indexes on tables of other areas serve only the lists of admins.
 
 create index accounts_newest_idx on public.accounts (created_at desc, id desc);
 create index accounts_status_idx on public.accounts (status, created_at desc, id desc);
@@ -11,7 +11,6 @@ create index accounts_phone_parts_idx
 create index identities_name_parts_idx on public.identities
   using gin ((private.search_text(display_name)) extensions.gin_trgm_ops);
 create index identities_type_idx on public.identities (type, account_id) where type <> 'individual';
--- Each order of the accounts but that of time, which is accounts_newest_idx.
 create index individual_profiles_name_idx
   on public.individual_profiles ((coalesce(full_name, '')), account_id);
 create index individual_profiles_last_sign_in_idx
@@ -22,10 +21,10 @@ create index accounts_suspended_until_order_idx
   on public.accounts ((coalesce(suspended_until, 'infinity')), id);
 create index accounts_delete_at_order_idx
   on public.accounts ((coalesce(delete_at, 'infinity')), id);
--- Counted over an index alone, not over whole listings.
+-- This index lets listings be counted without reading their rows.
 create index properties_status_idx on public.properties (status);
 create index identities_status_idx on public.identities (status, type, account_id);
--- The oldest first, without reading the many that wait for nothing.
+-- This index finds waiting listings, oldest first, without reading the many that do not wait.
 create index properties_await_review_idx on public.properties (created_at, id)
   where status = 'pending_review' or pending_changes is not null;
 create index properties_await_review_price_idx

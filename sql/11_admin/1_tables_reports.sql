@@ -1,8 +1,3 @@
--- Reports: complaints to the admins about a listing, an advertiser, a message or a review.
---
--- An account reports a thing once, whichever identity it acts as. Admins find reports among what
--- waits for them (4_reads_moderation.sql).
-
 create table public.reports (
   id uuid primary key default gen_random_uuid(),
   account_id uuid not null references public.accounts (id) on delete cascade,
@@ -23,12 +18,10 @@ create table public.reports (
   constraint reports_of_messages_know_where check (
     (target_type = 'message') = (conversation_id is not null))
 );
-comment on table public.reports is
-  'Complaints to the admins; each account reports a thing once. Goes with the account.';
-comment on column public.reports.target_type is 'Vocabulary report_target.';
-comment on column public.reports.conversation_id is 'Of a message: where it was written.';
-comment on column public.reports.reason is 'Vocabulary report_reason.';
-comment on column public.reports.note is 'In the reporter''s words; deleted with the account.';
+comment on table public.reports is 'Each account reports a thing once. Deleted with the account.';
+comment on column public.reports.target_type is 'A code of the vocabulary report_target.';
+comment on column public.reports.reason is 'A code of the vocabulary report_reason.';
+comment on column public.reports.note is 'What the reporter wrote; deleted with the account.';
 comment on column public.reports.status is 'open, upheld (it was right) or dismissed.';
 create index reports_identity_idx on public.reports (identity_id);
 create index reports_target_idx on public.reports (target_type, target_id, status);

@@ -1,9 +1,7 @@
--- What a row of admin_acts needs, and what its target means.
-
 create function private.find_target(kind text, typed text) returns uuid[]
   language plpgsql
   stable
-  security definer -- reads what belongs to others, for an admin
+  security definer -- reads other people's data, for an admin
   set search_path = ''
 as $$
 declare
@@ -36,7 +34,7 @@ begin
       select invoices.id from public.invoices
       where invoices.id = given_id or invoices.number = compact
       union
-      -- A payment that came after its invoice was paid is refunded by itself.
+      -- A payment that was made after its invoice was paid is refunded separately.
       select payments.id from public.payments
       where payments.id = given_id and payments.state = 'surplus'
     )
@@ -50,13 +48,11 @@ begin
   end;
 end
 $$;
-comment on function private.find_target is
-  'What an act means by its target: all that it fits.';
 
 create function private.said_by(typed text) returns uuid
   language plpgsql
   stable
-  security definer -- reads closed tables
+  security definer
   set search_path = ''
 as $$
 declare
@@ -69,7 +65,7 @@ begin
     end if;
     return null;
   end if;
-  -- One who is locked, too: so a team gets its own people back in.
+  -- Locked admins are included, so that a team can unlock its own people.
   admin_ids := array(
     select admins.account_id from public.admins
     where admins.account_id = any (private.find_target('account', typed)));
@@ -83,8 +79,7 @@ begin
   return admin_ids[1];
 end
 $$;
-comment on function private.said_by is
-  'The admin whose act a row is said to be; null where nobody is named and one alone could be.';
+comment on function private.said_by is 'Null if the row names none and only one is possible.';
 
 create function private.check_act(act public.admin_acts, kind public.admin_act_kinds) returns void
   language plpgsql
@@ -105,18 +100,16 @@ begin
   end loop;
 end
 $$;
-comment on function private.check_act is
-  'Refuses a row that has not what its act needs, or has what it does not take.';
 
 create function private.refuse_repeated_act(act public.admin_acts) returns void
   language plpgsql
-  security definer -- reads a closed table
+  security definer
   set search_path = ''
 as $$
 declare
   earlier public.admin_acts;
 begin
-  -- Whoever does the same at this moment waits here. Taken before all other locks, by acts alone.
+  -- A concurrent repetition waits here. Only acts take this lock, and before all other locks.
   perform pg_advisory_xact_lock(hashtextextended('act ' || act.target, 0));
   select * into earlier from public.admin_acts
   where admin_acts.target = act.target
@@ -135,5 +128,4 @@ begin
 end
 $$;
 comment on function private.refuse_repeated_act is
-  'Refuses a double click: what was the last that was done to this target, less than 10 minutes '
-  'ago; of refunds each amount by itself.';
+  'Within 10 minutes of the last act on a target; refunds are compared by amount.';

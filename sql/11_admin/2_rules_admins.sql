@@ -1,9 +1,7 @@
--- Who is an admin, and that one is always left.
-
 create function private.is_admin() returns boolean
   language plpgsql
   stable
-  security definer -- the table is closed
+  security definer
   set search_path = ''
 as $$
 begin
@@ -12,7 +10,6 @@ begin
   );
 end
 $$;
-comment on function private.is_admin is 'Whether the caller is an admin whose account is in order.';
 
 create function private.require_admin() returns uuid
   language plpgsql
@@ -29,12 +26,12 @@ begin
 end
 $$;
 comment on function private.require_admin is
-  'Facade: the calling admin''s account, or what require_account refuses, or 403 admin_only.';
+  'Facade: the calling admin''s account, else the refusals of require_account, or 403 admin_only.';
 
 create function private.refuse_admin_target(admin_id uuid, account_id uuid) returns void
   language plpgsql
   stable
-  security definer -- reads a closed table
+  security definer
   set search_path = ''
 as $$
 begin
@@ -48,9 +45,8 @@ begin
 end
 $$;
 comment on function private.refuse_admin_target is
-  '409 admin_self or admin_target where an administrator does something by a route to an administrator''s '
-  'account; by a row of admin_acts, where admin_id is null, a team gets its own people back in. Asked once '
-  'the account is locked.';
+  'Called after the lock. A row of admin_acts (admin_id is null) may act on an administrator, so '
+  'that a team can unlock its own people.';
 
 create function private.lock_admins() returns void
   language sql
@@ -59,11 +55,11 @@ as $$
   select pg_advisory_xact_lock(hashtextextended('admins', 0))
 $$;
 comment on function private.lock_admins is
-  'One after another: of two admins who remove each other at once the second finds no other.';
+  'If two remove each other, the second waits and then finds no other admin left.';
 
 create function private.lock_admins_with(account_id uuid) returns void
   language plpgsql
-  security definer -- reads a closed table
+  security definer
   set search_path = ''
 as $$
 begin
@@ -73,14 +69,13 @@ begin
 end
 $$;
 comment on function private.lock_admins_with is
-  'Locks the admins before one of them is locked or deleted, in the order of '
-  '03_accounts/2_rules_locks.sql.';
+  'Called before an account''s state changes, as in 03_accounts/2_rules_locks.sql.';
 
 create function private.admins_in_order() returns setof uuid
   language plpgsql
   stable
   rows 10
-  security definer -- reads closed tables
+  security definer
   set search_path = ''
 as $$
 begin
@@ -90,12 +85,10 @@ begin
   where private.may_act(accounts) and accounts.delete_at is null;
 end
 $$;
-comment on function private.admins_in_order is
-  'The admins whose accounts are neither locked nor asked to be deleted.';
 
 create function private.require_remaining_admin() returns void
   language plpgsql
-  security definer -- calls what is closed, for whoever removed an admin
+  security definer -- calls closed functions, whoever removes an admin
   set search_path = ''
 as $$
 begin
@@ -106,12 +99,10 @@ begin
   end if;
 end
 $$;
-comment on function private.require_remaining_admin is
-  '409 last_admin unless an admin whose account is in order remains.';
 
 create function private.on_admin_removed() returns trigger
   language plpgsql
-  security definer -- as require_remaining_admin
+  security definer
   set search_path = ''
 as $$
 begin
@@ -119,7 +110,7 @@ begin
   return null;
 end
 $$;
-comment on function private.on_admin_removed is 'Nobody removes the last admin, in whatever way.';
+comment on function private.on_admin_removed is 'Refuses to remove the last admin in any way.';
 
 create trigger admins_keep_one
   after delete or update of account_id on public.admins
@@ -130,7 +121,7 @@ create trigger admins_are_not_emptied
 
 create function private.on_admin_account_changed() returns trigger
   language plpgsql
-  security definer -- reads and writes a closed table
+  security definer
   set search_path = ''
 as $$
 begin
@@ -143,7 +134,7 @@ begin
 end
 $$;
 comment on function private.on_admin_account_changed is
-  'An admin is locked, or asks to be deleted, only while another remains; a deleted one is none.';
+  'Refuses to suspend or ban the last admin or to request its deletion; removes deleted admins.';
 
 create trigger accounts_keep_an_admin
   after update of status, suspended_until, delete_at on public.accounts

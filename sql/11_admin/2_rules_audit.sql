@@ -1,5 +1,4 @@
--- What is recorded of admins' actions. A function of the API calls private.audit before it changes
--- anything; triggers record what was changed in any other way.
+-- Functions for admins call private.audit before a change; triggers record what is changed by hand or by a job.
 
 create function private.refuse_audit_edit() returns trigger
   language plpgsql
@@ -9,8 +8,7 @@ begin
   raise exception 'the audit trail is append-only' using errcode = 'insufficient_privilege';
 end
 $$;
-comment on function private.refuse_audit_edit is
-  'Refuses update, delete and truncate to everybody, the owner of the table included.';
+comment on function private.refuse_audit_edit is 'Refuses every change, also to the owner.';
 
 create trigger audit_is_only_added_to
   before update or delete or truncate on public.audit
@@ -18,7 +16,7 @@ create trigger audit_is_only_added_to
 
 create function private.name_admins() returns trigger
   language plpgsql
-  security definer -- reads profiles, for whoever causes an entry
+  security definer -- reads profiles, whoever caused the entry
   set search_path = ''
 as $$
 begin
@@ -34,8 +32,7 @@ begin
   return new;
 end
 $$;
-comment on function private.name_admins is
-  'An entry has who did it, and of a row of admin_acts who is said to, by the name of the time.';
+comment on function private.name_admins is 'Adds the current names of the admins.';
 
 create trigger audit_names_admins
   before insert on public.audit
@@ -46,7 +43,7 @@ create function private.audit(
   reason text default null, before jsonb default null, after jsonb default null
 ) returns void
   language plpgsql
-  security definer -- writes a closed table
+  security definer
   set search_path = ''
 as $$
 declare
@@ -56,18 +53,17 @@ begin
   values (private.account_id(), action, target_type, target_id, reason, before,
     case when act_id is null then after
       else coalesce(after, '{}') || jsonb_build_object('act', act_id) end);
-  -- The triggers below leave out what has been recorded.
+  -- The triggers below skip targets that are already recorded.
   perform set_config('audit.recorded',
     concat_ws(' ', nullif(current_setting('audit.recorded', true), ''), target_id), true);
 end
 $$;
 comment on function private.audit is
-  'Records what the caller is about to do to a target, with its reason. Called before the change, '
-  'so that audit_change does not record it a second time.';
+  'Called before the change, so that audit_change does not record it a second time.';
 
 create function private.audit_change() returns trigger
   language plpgsql
-  security definer -- writes a closed table, for whoever made the change
+  security definer
   set search_path = ''
 as $$
 declare
@@ -77,7 +73,7 @@ declare
   before jsonb;
   after jsonb;
 begin
-  -- What people do with their own is no act of an admin, nor is what triggers do after one.
+  -- Changes of their own data by people are no acts of an admin, nor are those by triggers.
   if private.account_id() is not null and not private.is_admin()
     or pg_trigger_depth() > 1 and tg_table_name <> 'accounts'
     or target::text = any (string_to_array(current_setting('audit.recorded', true), ' ')) then
@@ -98,15 +94,14 @@ begin
 end
 $$;
 comment on function private.audit_change is
-  'Records a change made in Studio, by SQL or by a job. Arguments: action, target type, the '
-  'columns.';
+  'Records a change by Studio, SQL or a job. Arguments: action, target type, columns.';
 
 create trigger accounts_are_audited
   after update of status, status_reason, suspended_until on public.accounts
   for each row
   when (
     (old.status, old.suspended_until) is distinct from (new.status, new.suspended_until)
-    -- A reason that is written before its status is recorded with that.
+    -- A reason that was written before its status is recorded together with the status.
     or old.status_reason is distinct from new.status_reason
       and new.status in ('suspended', 'banned')
   )
@@ -124,7 +119,7 @@ create trigger properties_are_audited
   for each row
   when (
     old.status is distinct from new.status
-      -- A job expires listings by the thousand.
+      -- Expired listings are not recorded, because a job expires thousands of them.
       and not (old.status = 'active' and new.status = 'expired')
     or old.status_reason is distinct from new.status_reason
       and new.status in ('rejected', 'suspended')

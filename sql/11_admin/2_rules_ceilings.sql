@@ -1,6 +1,5 @@
--- How much one administrator does by routes within a day: the rates admin_deletions, admin_identifiers,
--- admin_locks and admin_refunds. Never refused for good: past a ceiling each further so many need a proof
--- that was made after the ones before. Counted from the audit trail, so that there is no second count.
+-- The rates admin_… limit one administrator's acts by routes within a day, counted in the audit
+-- trail. Past a ceiling each further step of that size needs a newer proof.
 
 create function private.ceiling_of(entry public.audit, out rule text, out amount numeric)
   language plpgsql
@@ -8,7 +7,7 @@ create function private.ceiling_of(entry public.audit, out rule text, out amount
   set search_path = ''
 as $$
 begin
-  -- What decide_moderation does counts for none, so it does not begin with lock_ceilings.
+  -- No act of decide_moderation counts for a ceiling, so it does not call lock_ceilings.
   rule := case
     when entry.action = 'account.deleted' then 'admin_deletions'
     when entry.action = 'account.identifier' then 'admin_identifiers'
@@ -19,8 +18,6 @@ begin
   amount := case rule when 'admin_refunds' then (entry.after ->> 'amount')::numeric else 1 end;
 end
 $$;
-comment on function private.ceiling_of is
-  'The rate that an entry of the audit trail counts for, and as how much: refunds in dinars. Null for none.';
 
 create function private.lock_ceilings(admin_id uuid) returns void
   language sql
@@ -29,12 +26,11 @@ as $$
   select pg_advisory_xact_lock(hashtextextended('ceilings ' || admin_id, 0))
 $$;
 comment on function private.lock_ceilings is
-  'One after another: of two acts of one administrator at once the second counts the first. Before all '
-  'other locks.';
+  'Taken before all others, so that of one administrator''s acts the second counts the first.';
 
 create function private.check_ceiling() returns trigger
   language plpgsql
-  security definer -- reads a closed table
+  security definer
   set search_path = ''
 as $$
 declare
@@ -52,7 +48,7 @@ begin
   where audit.actor_id = new.actor_id and done.rule = counted.rule
     and audit.at > new.at - make_interval(secs => rate.seconds);
   if total > rate.max then
-    -- The newest of those that belong to the ceilings before this one.
+    -- This is the act that reached the previous ceiling, and the proof must be newer.
     select max(earlier.at) into newest_before
     from (
       select audit.at, sum(done.amount) over (order by audit.at, audit.id) as so_far
@@ -66,7 +62,7 @@ begin
     end if;
   end if;
   if floor(total / rate.max) > floor((total - counted.amount) / rate.max) then
-    -- With the entry that reached it: the same ceiling on another day is another alarm.
+    -- The entry makes the alarm unique: the same ceiling on another day is another alarm.
     perform private.raise_alarm('admin_ceiling', concat_ws(' ', new.actor_id, counted.rule,
       floor(total / rate.max), new.id), jsonb_build_object('accountId', new.actor_id, 'rule', counted.rule,
       'total', total, 'name', (
@@ -78,8 +74,8 @@ begin
 end
 $$;
 comment on function private.check_ceiling is
-  'Past a ceiling, 403 proof_required without a proof newer than what reached it; what reaches one is an '
-  'alarm, so that a leaked token is noticed where it ends.';
+  'Raises 403 proof_required past a ceiling without a newer proof, and an alarm at each ceiling, '
+  'so that a leaked token is noticed.';
 
 create trigger audit_keeps_ceilings
   after insert on public.audit

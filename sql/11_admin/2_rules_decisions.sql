@@ -1,7 +1,3 @@
--- What admins can decide: about an identity, about a listing.
---
--- Whether listings are reviewed before they are published is the setting review_listings.
-
 create function private.tidy_reason(reason text) returns text
   language plpgsql
   immutable
@@ -23,8 +19,6 @@ begin
   return given;
 end
 $$;
-comment on function private.tidy_reason is
-  'Why an admin does something, on one line: 2 to 500 characters, else 422.';
 
 create function private.identity_decisions(identity public.identities) returns text[]
   language sql
@@ -37,12 +31,10 @@ create function private.identity_decisions(identity public.identities) returns t
     when identity.status = 'expired' then '{active}'
     else '{}'
   end::text[];
-comment on function private.identity_decisions is
-  'The states that an admin can give an identity now.';
 
 create function private.identity_moderation(identity public.identities) returns text[]
   language sql
-  immutable
+  stable
   set search_path = ''
 as $$
   select array(
@@ -55,10 +47,9 @@ as $$
   )
 $$;
 comment on function private.identity_moderation is
-  'The same as decisions of moderation: approve, reject, suspend, restore.';
+  'As decisions: approve, reject, suspend, restore.';
 
--- As private.may_act (03_accounts/2_rules_access.sql) without a search_path, so that queries with
--- it use properties_await_review_idx.
+-- Without a search_path it is inlined, so that queries can use properties_await_review_idx.
 create function private.awaits_review(property public.properties) returns boolean
   language sql
   immutable
@@ -67,16 +58,13 @@ create function private.awaits_review(property public.properties) returns boolea
     (awaits_review.property).status = 'pending_review'
     or (awaits_review.property).pending_changes is not null
   ) and (awaits_review.property).status not in ('deleted', 'suspended');
-comment on function private.awaits_review is
-  'Whether a listing, or a change of a published one, waits for an admin.';
 
 create function private.review_version(property public.properties) returns integer
   language sql
   immutable
   return property.version + property.pictures_version;
 comment on function private.review_version is
-  'Grows with whatever an admin would see of a listing, its pictures included: what a decision is '
-  'about.';
+  'Grows with every change of what an admin sees, including pictures.';
 
 create function private.property_decisions(property public.properties) returns text[]
   language sql
@@ -89,7 +77,6 @@ create function private.property_decisions(property public.properties) returns t
     case when property.status = 'suspended' then 'restore' end,
     case when property.status not in ('suspended', 'deleted') then 'suspend' end
   ], null);
-comment on function private.property_decisions is 'What an admin can decide about a listing now.';
 
--- For the view of Studio, which reads with its caller's rights.
+-- The view in Studio needs these grants, because it reads with its caller's rights.
 grant execute on function private.awaits_review, private.review_version to service_role;

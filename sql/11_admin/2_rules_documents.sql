@@ -1,9 +1,9 @@
--- A company or office with documents is decided about by whoever has seen all of them.
+-- Only an admin who has seen all documents of a company or office can decide about it.
 
 create function private.document_ids(identity_id uuid) returns uuid[]
   language sql
   stable
-  security definer -- reads documents of others, for an admin
+  security definer -- reads other people's documents, for an admin
   set search_path = ''
 as $$
   select array(
@@ -12,8 +12,6 @@ as $$
     order by documents.id
   )
 $$;
-comment on function private.document_ids is
-  'The documents of an identity, for whoever decides about it.';
 
 create function private.check_documents_seen(identity public.identities, seen uuid[]) returns void
   language plpgsql
@@ -28,13 +26,11 @@ begin
   end if;
 end
 $$;
-comment on function private.check_documents_seen is
-  '409 documents_changed if a company or office that waits has other documents than were seen.';
 
 create function private.audited_documents(identity_id uuid) returns jsonb
   language sql
   stable
-  security definer -- reads documents of others, for the audit trail
+  security definer -- reads other people's documents, for the audit trail
   set search_path = ''
 as $$
   select jsonb_agg(jsonb_build_object('name', documents.name, 'type', documents.type,
@@ -43,9 +39,6 @@ as $$
   from public.documents
   where documents.identity_id = audited_documents.identity_id and documents.discarded_at is null
 $$;
-comment on function private.audited_documents is
-  'What the audit trail keeps of the documents of an identity that is decided about; null without '
-  'any.';
 
 create function private.check_documents_by_hand() returns trigger
   language plpgsql
@@ -63,7 +56,7 @@ begin
 end
 $$;
 comment on function private.check_documents_by_hand is
-  'A status typed by hand says nothing of which documents were seen.';
+  'Refuses a status that was set by hand, because that does not show that the documents were seen.';
 create trigger identities_with_documents_are_decided_by_acts
   before update of status on public.identities
   for each row when (

@@ -1,11 +1,10 @@
--- What an administrator's access token alone does not do: set an identifier, delete, ban, refund to a
--- source, pay out, write off. The facade passes on the hash of the header X-Proof; the Data API passes
--- none, so that there these are always refused.
+-- An administrator's token alone cannot set an identifier, delete, ban, refund to a source, pay out
+-- or write off. The facade passes on the hash of X-Proof; the Data API none, so it refuses these.
 
 create function private.proven_at() returns timestamptz
   language plpgsql
   stable
-  security definer -- reads a closed table
+  security definer
   set search_path = ''
 as $$
 declare
@@ -19,8 +18,7 @@ begin
   );
 end
 $$;
-comment on function private.proven_at is
-  'When the proof of this call was made; null without one that counts in this session now.';
+comment on function private.proven_at is 'Null without a proof valid in this session.';
 
 create function private.require_admin_proof() returns void
   language plpgsql
@@ -33,6 +31,4 @@ begin
   end if;
 end
 $$;
-comment on function private.require_admin_proof is
-  '403 proof_required unless the caller has proven within ten minutes who it is. Asked right after '
-  'require_admin.';
+comment on function private.require_admin_proof is 'Called right after require_admin.';

@@ -1,11 +1,9 @@
--- What can be reported, and that a report is decided once.
-
 create function private.require_reportable(
   target_type text, target_id uuid, viewer_identity_id uuid
 ) returns uuid
   language plpgsql
   stable
-  security definer -- reads what belongs to others, to decide whether the caller may see it
+  security definer -- reads other people's data, to decide whether the caller may see it
   set search_path = ''
 as $$
 declare
@@ -39,14 +37,12 @@ begin
     select from public.identities
     where identities.id = author_id and identities.account_id = private.account_id()
   ) then
-    perform private.refuse_field('targetId', 'invalid'); -- one's own
+    perform private.refuse_field('targetId', 'invalid'); -- people cannot report what is their own
   end if;
   return conversation_id;
 end
 $$;
-comment on function private.require_reportable is
-  'The conversation of a message, null for others. 404 for what the identity may not see, 422 for what '
-  'belongs to the calling account.';
+comment on function private.require_reportable is 'The conversation of a message, else null.';
 
 create function private.on_report_decided() returns trigger
   language plpgsql
@@ -65,7 +61,7 @@ begin
 end
 $$;
 comment on function private.on_report_decided is
-  'A report is decided once, and upheld with a reason.';
+  'Refuses to decide a report a second time, or to uphold it without a reason.';
 
 create trigger reports_are_decided_once
   before update of status on public.reports

@@ -1,5 +1,4 @@
--- What administrators type in rows of admin_acts. What cannot be read, or can be read in two ways, is refused
--- with a sentence: no amount and no day is guessed.
+-- Unreadable or ambiguous input is refused with a sentence: no amount and no day is guessed.
 
 create function private.typed(value text) returns text
   language plpgsql
@@ -11,7 +10,7 @@ declare
     private.ascii_digits(private.tidy(value, 320, 'value')), '[\u200E\u200F\u202A-\u202E\u2066-\u2069]',
     '', 'g')), '');
 begin
-  -- NFKC makes 52 of 5², and 1 of ①: left as it was sent, nothing reads it.
+  -- NFKC would make 52 of 5², and 1 of ①; such text stays as sent and so is unreadable.
   return case
     when plain is null or regexp_replace(plain, '[^0-9]', '', 'g')
       = regexp_replace(private.ascii_digits(value), '[^0-9]', '', 'g') then plain
@@ -20,8 +19,7 @@ begin
 end
 $$;
 comment on function private.typed is
-  'What somebody typed or copied, on one line, with ASCII digits and without marks of direction; as it was '
-  'sent where other digits would come of that.';
+  'On one line, with ASCII digits and no direction marks; unchanged if that changes a number.';
 
 create function private.phone_of(typed text) returns text
   language sql
@@ -31,8 +29,6 @@ as $$
   select '+965' || substring(regexp_replace(typed, '[ ().-]', '', 'g')
     from '^(?:(?:\+|00)?965)?([569][0-9]{7})$')
 $$;
-comment on function private.phone_of is
-  'A Kuwaiti mobile as accounts have it, however it was typed; null for all else.';
 
 create function private.typed_identifier(typed text) returns text
   language sql
@@ -41,8 +37,6 @@ create function private.typed_identifier(typed text) returns text
 as $$
   select coalesce(private.phone_of(typed), lower(substring(typed from '^[^@ ]+@[^@ ]+$')))
 $$;
-comment on function private.typed_identifier is
-  'A phone or email as accounts have it, however it was typed; null for all else.';
 
 create function private.phone_forms(phone text) returns text
   language sql
@@ -56,8 +50,6 @@ as $$
     from (select substr(phone, 5) as local) as number
   ) as written
 $$;
-comment on function private.phone_forms is
-  'A phone in the forms in which people type it, to be searched.';
 
 create function private.typed_amount(value text) returns numeric
   language plpgsql
@@ -97,9 +89,9 @@ begin
 end
 $$;
 comment on function private.typed_amount is
-  'Dinars as they were typed or copied: ٫ is the decimal mark and ٬ groups; a dot is a decimal mark, a comma '
-  'groups where another mark or group follows, and is a decimal mark where it cannot group and is not '
-  'followed by exactly three digits. 1,250 is refused with both readings.';
+  '٫ and a dot are decimal marks, ٬ separates groups. A comma separates groups if another mark or '
+  'group follows; it is a decimal mark if it cannot separate groups and not exactly three digits '
+  'follow it. 1,250 could mean both and is refused.';
 
 create function private.typed_day(value text) returns timestamptz
   language plpgsql
@@ -123,7 +115,7 @@ declare
 begin
   if typed is null then
     return null;
-  -- A day that is none (30/2) is none at a time either.
+  -- A day that does not exist (30/2) is refused with a time, too.
   elsif not pg_input_is_valid(day, 'date') or not pg_input_is_valid(moment, 'timestamptz') then
     perform private.refuse_by_hand(format('until "%s" is no day: type day/month/year, as 31/1/2027, '
       'and the time in Kuwait where it is not its beginning, as 31/1/2027 14:30.', left(typed, 40)));
@@ -132,15 +124,13 @@ begin
 end
 $$;
 comment on function private.typed_day is
-  'A day as it was typed or copied: day/month/year, or with the year first year/month/day; its beginning in '
-  'Kuwait, or the time that is typed behind it, in Kuwait where it names no other offset.';
+  'Day/month/year or year/month/day, and a time: of Kuwait unless it names another offset.';
 
 create function private.day_text(moment timestamptz) returns text
   language sql
   stable
   return regexp_replace(to_char(day_text.moment at time zone 'Asia/Kuwait', 'YYYY-MM-DD HH24:MI:SS.US'),
     '(:00)?[.]000000$', '') || '+03';
-comment on function private.day_text is 'A time in Kuwait as admin_acts keeps it, exactly.';
 
 create function private.typed_version(value text) returns integer
   language plpgsql
@@ -157,4 +147,3 @@ begin
   return typed::integer;
 end
 $$;
-comment on function private.typed_version is 'The number of a version as it was typed.';

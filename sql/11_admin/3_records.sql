@@ -1,11 +1,9 @@
--- Users, entries of the audit trail and reports as admins see them; a report as its reporter does.
-
 create function private.user_records(account_ids uuid[])
   returns table (ordinal bigint, id uuid, record json)
   language plpgsql
   stable
   rows 20
-  security definer -- reads accounts of others; its callers require an admin
+  security definer -- reads other people's accounts; its callers require an admin
   set search_path = ''
 as $$
 begin
@@ -43,8 +41,7 @@ begin
   order by requested.ordinal;
 end
 $$;
-comment on function private.user_records is
-  'Accounts as admins see them, in the order of the ids, without any secret.';
+comment on function private.user_records is 'As admins see them, without secrets.';
 
 create function private.audit_records(entry_ids bigint[])
   returns table (ordinal bigint, id bigint, record json)
@@ -83,7 +80,6 @@ begin
   order by requested.ordinal;
 end
 $$;
-comment on function private.audit_records is 'Entries of the audit trail, in the order of the ids.';
 
 create function private.report_record(report public.reports) returns json
   language sql
@@ -97,12 +93,11 @@ create function private.report_record(report public.reports) returns json
     'status', report.status,
     'createdAt', report.created_at
   );
-comment on function private.report_record is 'A report as its reporter sees it.';
 
 create function private.admin_report_json(report public.reports) returns json
   language plpgsql
   stable
-  security definer -- reads what belongs to others; its caller requires an admin
+  security definer -- reads other people's data; its caller requires an admin
   set search_path = ''
 as $$
 begin
@@ -121,7 +116,6 @@ begin
         'displayName', identities.display_name)
       from public.identities where identities.id = report.identity_id
     ),
-    -- Whom it is about, and an excerpt.
     'target', case report.target_type
       when 'property' then (
         select json_build_object(
@@ -160,5 +154,3 @@ begin
   );
 end
 $$;
-comment on function private.admin_report_json is
-  'A report as admins see it: by whom, about what and whom.';

@@ -1,5 +1,3 @@
--- The audit trail as admins read it.
-
 create function private.list_audit(
   actor_id uuid default null, actor_role text default null, action text default null,
   target_type text default null, target_id uuid default null, since timestamptz default null,
@@ -8,7 +6,7 @@ create function private.list_audit(
 ) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
-  security definer -- reads a closed table, for an admin
+  security definer
   set search_path = ''
 as $$
 declare
@@ -42,7 +40,7 @@ begin
 end
 $$;
 comment on function private.list_audit is
-  'Api: For admins: the audit trail, newest or oldest first, by who, what, to what, and when. '
+  'Api: For admins: the audit trail, newest or oldest first, by actor, action, target and time. '
   '403 admin_only.';
 
 grant execute on function private.list_audit to authenticated;

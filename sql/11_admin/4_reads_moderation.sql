@@ -1,13 +1,10 @@
--- What waits for an admin: listings to be reviewed, changes of published listings, companies and
--- offices to be verified, reports, money of deleted accounts.
-
 create function private.waiting_source(filters jsonb, sort text) returns text
   language plpgsql
   stable
   set search_path = ''
 as $$
 declare
-  -- What only some kinds have leaves out the others.
+  -- A filter that only some kinds of entries have leaves out all other kinds.
   of_listings constant boolean := sort !~ 'licenceExpiresOn|reports' and not filters ?|
     array['identity_type', 'licence_no', 'licence_expires_before', 'target_type', 'target_id',
       'report_reason'];
@@ -22,8 +19,7 @@ declare
       'identity_type', 'licence_no', 'licence_expires_before', 'target_type', 'target_id',
       'report_reason'];
 begin
-  -- Each branch is one table without a condition of its own: only then does Postgres merge the
-  -- ordered scans of their indexes.
+  -- Only branches of one table without a further condition are merged as ordered index scans.
   return format($sql$
     from (
       select properties.id, properties.created_at, coalesce(properties.title_ar, '') as name,
@@ -98,13 +94,12 @@ begin
 end
 $$;
 comment on function private.waiting_source is
-  'What waits, as private.sorted_keys takes it. Time, name and price are scanned by an index of '
-  'each kind; licenceExpiresOn and reports sort what waits.';
+  'Sorting by time, name or price scans an index of each kind; others sort the whole queue.';
 
 create function private.licence_claims(identity_id uuid) returns json
   language plpgsql
   stable
-  security definer -- reads organisations of others; its caller requires an admin
+  security definer -- reads other people's organisations; its caller requires an admin
   set search_path = ''
 as $$
 begin
@@ -122,13 +117,11 @@ begin
   ));
 end
 $$;
-comment on function private.licence_claims is
-  'Who else holds the licence of a company or office or waits with it, the holder first, 20 at most.';
 
 create function private.waiting_identity_json(identity public.identities) returns json
   language plpgsql
   stable
-  security definer -- reads an account of another; its caller requires an admin
+  security definer -- reads someone else's account; its caller requires an admin
   set search_path = ''
 as $$
 begin
@@ -161,16 +154,11 @@ begin
   );
 end
 $$;
-comment on function private.waiting_identity_json is
-  'A company or office that waits: its record with the licence, its documents, whose it is, who else '
-  'claims the licence, and what was decided about it before.';
 
 create function private.payout_decisions(payout public.wallet_payouts) returns text[]
   language sql
   immutable
   return case payout.state when 'open' then array['paid_out', 'written_off'] else '{}' end;
-comment on function private.payout_decisions is
-  'What an admin can decide about money of a deleted account.';
 
 create function private.waiting_payout_json(payout public.wallet_payouts) returns json
   language sql
@@ -178,15 +166,13 @@ create function private.waiting_payout_json(payout public.wallet_payouts) return
   return json_build_object(
     'accountId', payout.account_id, 'amount', payout.amount, 'name', payout.name,
     'phone', payout.phone, 'email', payout.email);
-comment on function private.waiting_payout_json is
-  'Money of a deleted account, and who is owed it for 180 days.';
 
 create function private.moderation_records(item_ids uuid[])
   returns table (ordinal bigint, record json)
   language plpgsql
   stable
   rows 20
-  security definer -- reads what belongs to others; its caller requires an admin
+  security definer -- reads other people's data; its caller requires an admin
   set search_path = ''
 as $$
 begin
@@ -228,8 +214,6 @@ begin
   order by requested.ordinal;
 end
 $$;
-comment on function private.moderation_records is
-  'What waits, as admins see it, in the order of the ids.';
 
 create function private.list_moderation(
   kind text default null, q text default null, account_id uuid default null,
@@ -243,7 +227,7 @@ create function private.list_moderation(
 ) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
-  security definer -- reads what belongs to others, for an admin
+  security definer -- reads other people's data, for an admin
   set search_path = ''
 as $$
 declare
@@ -286,8 +270,7 @@ begin
 end
 $$;
 comment on function private.list_moderation is
-  'Api: For admins: what waits for a decision, the oldest or newest first or by what it shows, '
-  'with the decisions that are open. A filter or sort that only one kind has leaves out the '
-  'others; account_id is that of the owner or reporter. 403 admin_only.';
+  'Api: For admins: the queue with possible decisions, by time or a shown value. A filter or sort '
+  'that only one kind has leaves out the others; account_id: owner or reporter. 403 admin_only.';
 
 grant execute on function private.list_moderation to authenticated;

@@ -1,9 +1,7 @@
--- Figures of the whole.
-
 create function private.waiting_counts() returns json
   language plpgsql
   stable
-  security definer -- counts what belongs to others; its caller requires an admin
+  security definer -- counts other people's data; its caller requires an admin
   set search_path = ''
 as $$
 begin
@@ -24,17 +22,15 @@ begin
   );
 end
 $$;
-comment on function private.waiting_counts is 'How much waits for an admin, by kind.';
 
 create function private.get_admin_stats() returns json
   language plpgsql
   stable
-  security definer -- counts what belongs to others, for an admin
+  security definer -- counts other people's data, for an admin
   set search_path = ''
 as $$
-declare
-  admin_id uuid := private.require_admin();
 begin
+  perform private.require_admin();
   return json_build_object(
     'users', (
       select json_build_object(
@@ -79,7 +75,6 @@ begin
 end
 $$;
 comment on function private.get_admin_stats is
-  'Api: For admins: how many users, identities and listings there are by state, and what waits '
-  'for a decision. 403 admin_only.';
+  'Api: For admins: counts of users, identities, listings by state and the queue. 403 admin_only.';
 
 grant execute on function private.get_admin_stats to authenticated;

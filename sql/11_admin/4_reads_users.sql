@@ -1,5 +1,3 @@
--- The accounts that admins look for. Indexes serve the search for words.
-
 create function private.is_decoy(account public.accounts) returns boolean
   language sql
   immutable
@@ -8,19 +6,17 @@ as $$
   select account.email is not distinct from private.decoy_email()
 $$;
 comment on function private.is_decoy is
-  'Whether an account is the decoy, tried for unknown identifiers at sign-in: admins do not see '
-  'it.';
+  'Whether an account is the decoy for sign-ins with unknown identifiers, which admins do not see.';
 
 create function private.find_users(q text) returns setof uuid
   language plpgsql
   stable
   rows 100
-  security definer -- reads accounts of others; its caller requires an admin
+  security definer -- reads other people's accounts; its caller requires an admin
   set search_path = ''
 as $$
 declare
   given constant text := private.ascii_digits(private.tidy(q, 120, 'q'));
-  -- The search is no pattern: what LIKE would read as one is escaped.
   part constant text := '%' || replace(replace(replace(lower(given),
     '\', '\\'), '%', '\%'), '_', '\_') || '%';
   digits constant text := regexp_replace(
@@ -48,14 +44,12 @@ begin
   limit 2001;
 end
 $$;
-comment on function private.find_users is
-  'Accounts by a part of an email, phone or name, or by an id of the account or an identity. Stops '
-  'after 2001: then too many match for this list to be of use.';
+comment on function private.find_users is 'Stops after 2001: a longer list is of no use.';
 
 create function private.matches_user(account public.accounts, q text) returns boolean
   language plpgsql
   stable
-  security definer -- reads identities of others; its caller requires an admin
+  security definer -- reads other people's identities; its caller requires an admin
   set search_path = ''
 as $$
 declare
@@ -69,16 +63,15 @@ begin
 end
 $$;
 comment on function private.matches_user is
-  'Whether the email or a name contains this: for parts so common that checking one account after '
-  'another soon fills a page.';
+  'For frequent texts, where checking accounts one by one soon fills a page.';
 
 create function private.account_ids(type text, identity_status text, row_limit integer)
   returns uuid[]
   language plpgsql
   stable
-  security definer -- reads identities of others; its caller requires an admin
+  security definer -- reads other people's identities; its caller requires an admin
   set search_path = ''
-  set plan_cache_mode = 'force_custom_plan' -- a filter that is not given costs nothing
+  set plan_cache_mode = 'force_custom_plan' -- a missing filter costs nothing
 as $$
 begin
   return array(
@@ -89,8 +82,7 @@ begin
   );
 end
 $$;
-comment on function private.account_ids is
-  'Accounts with an identity of a type and state, from an index alone.';
+comment on function private.account_ids is 'At most row_limit, read from an index alone.';
 
 create function private.users_source(filters jsonb) returns text
   language plpgsql
@@ -98,8 +90,7 @@ create function private.users_source(filters jsonb) returns text
   set search_path = ''
 as $$
 declare
-  -- Where few are found they are looked up, and where many are, the scan of a list soon meets
-  -- enough of them.
+  -- Few matches are looked up one by one; of many, a scan of the list soon finds enough.
   many constant integer := 2001;
   named constant uuid[] := case when filters ? 'q' then
     array(select private.find_users(filters ->> 'q')) end;
@@ -144,8 +135,6 @@ begin
     end;
 end
 $$;
-comment on function private.users_source is
-  'The accounts that filters leave, as private.sorted_keys takes them.';
 
 create function private.list_users(
   q text default null, status text default null, type text default null,
@@ -156,11 +145,11 @@ create function private.list_users(
 ) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
-  security definer -- reads accounts of others, for an admin
+  security definer -- reads other people's accounts, for an admin
   set search_path = ''
 as $$
 declare
-  -- Without an email, phone or name it is the least of them; what has no end ends last.
+  -- An account without an email, phone or name sorts first; a suspension without an end sorts last.
   sorts constant jsonb := jsonb_build_object(
     'oldest', array['accounts.created_at', 'accounts.id'],
     'name', array['coalesce(individual_profiles.full_name, '''')',
@@ -201,21 +190,20 @@ begin
 end
 $$;
 comment on function private.list_users is
-  'Api: For admins: accounts by a part of an email, phone or name, an id, a state, whether their '
-  'deletion was asked for, the type and '
-  'state of an identity that they have, when they came and when they last signed in; newest or '
-  'oldest first, or by what they show. 403 admin_only.';
+  'Api: For admins: accounts by a part of an email, phone or name, an id, a state, a requested '
+  'deletion, the type and state of an identity, and the times of registration and last sign-in; '
+  'newest or oldest first, or by a shown value. 403 admin_only.';
 
 create function private.get_user(user_id uuid) returns json
   language plpgsql
   stable
-  security definer -- reads an account of another, for an admin
+  security definer -- reads someone else's account, for an admin
   set search_path = ''
 as $$
 declare
-  admin_id uuid := private.require_admin();
   account public.accounts;
 begin
+  perform private.require_admin();
   select * into account from public.accounts
   where accounts.id = get_user.user_id and not private.is_decoy(accounts);
   if account.id is null then
@@ -259,7 +247,7 @@ begin
 end
 $$;
 comment on function private.get_user is
-  'Api: For admins: an account with its identities, how many sessions and listings, and the last '
-  '20 entries of the audit trail about it. 403 admin_only, 404 user_not_found.';
+  'Api: For admins: an account with its identities, the numbers of sessions and listings, and the '
+  'last 20 entries of the audit trail about it. 403 admin_only, 404 user_not_found.';
 
 grant execute on function private.list_users, private.get_user to authenticated;

@@ -1,10 +1,9 @@
--- An act is carried out by the insert of its row, in its transaction, by the functions that the
--- routes call, or the insert is refused with a sentence. Auth and the database know no actor then: beside
--- the login, as for every change by hand, the audit trail has the row's id and whose act the row says it is.
+-- A row carries out its act by the functions of the routes, or is refused with a sentence. Auth and
+-- the database know no actor then, so the audit trail has the row's id and the admin it names.
 
 create function private.act_on_account(act public.admin_acts, account_id uuid) returns text
   language plpgsql
-  security definer -- writes an account of another, for an admin
+  security definer -- changes someone else's account on an admin's behalf
   set search_path = ''
 as $$
 begin
@@ -33,11 +32,10 @@ begin
   );
 end
 $$;
-comment on function private.act_on_account is 'Carries out an act about an account.';
 
 create function private.act_on_listing(act public.admin_acts, property_id uuid) returns text
   language plpgsql
-  security definer -- writes a listing of another, for an admin
+  security definer -- updates someone else's listing on an admin's behalf
   set search_path = ''
 as $$
 declare
@@ -68,11 +66,10 @@ begin
   );
 end
 $$;
-comment on function private.act_on_listing is 'Carries out an act about a listing or its changes.';
 
 create function private.act_on_identity(act public.admin_acts, identity_id uuid) returns text
   language plpgsql
-  security definer -- writes an identity of another, for an admin
+  security definer -- updates someone else's identity on an admin's behalf
   set search_path = ''
 as $$
 declare
@@ -93,11 +90,11 @@ begin
 end
 $$;
 comment on function private.act_on_identity is
-  'Carries out an act about an identity; to verify or reject one with papers, version is their number.';
+  'To verify or reject one that has documents, version has to be their number.';
 
 create function private.act_on_message(act public.admin_acts, message_id uuid) returns text
   language plpgsql
-  security definer -- writes a message of others, for an admin
+  security definer -- changes other people's messages on an admin's behalf
   set search_path = ''
 as $$
 declare
@@ -121,11 +118,10 @@ begin
     then ' Its picture does not come back.' else '' end;
 end
 $$;
-comment on function private.act_on_message is 'Carries out an act about a message.';
 
 create function private.do_act(act public.admin_acts, kind text, target_id uuid) returns text
   language plpgsql
-  security definer -- does what an admin may, for whoever writes the closed table
+  security definer -- carries out an act for whoever may write to the closed table
   set search_path = ''
 as $$
 begin
@@ -145,7 +141,7 @@ begin
         private.lock_payout(target_id),
         case act.act when 'pay_out' then 'paid_out' else 'written_off' end, act.reason,
         act.note) ->> 'status', '_', ' '));
-    else -- a refund: of an invoice, or of a payment that came after it was paid
+    else -- a refund: of an invoice, or of a payment after its invoice was paid
       perform private.make_refund(null, act.id, invoices.id, act.amount::numeric, act."to",
         act.reason, nullif(target_id, invoices.id), true)
       from public.invoices
@@ -160,11 +156,10 @@ begin
   end case;
 end
 $$;
-comment on function private.do_act is 'Carries out an act, and says what became of it.';
 
 create function private.do_act_again(act public.admin_acts, kind text, target_id uuid) returns text
   language plpgsql
-  security definer -- as do_act
+  security definer
   set search_path = ''
 as $$
 declare
@@ -175,7 +170,7 @@ begin
       return private.do_act(act, kind, target_id);
     exception
       when deadlock_detected or serialization_failure then
-        -- Its locks are released with what it did; the facade repeats a request in the same way.
+        -- The rollback releases the locks. The facade repeats requests in the same way.
         tries := tries + 1;
         if tries = 5 then
           raise;
@@ -184,13 +179,11 @@ begin
   end loop;
 end
 $$;
-comment on function private.do_act_again is
-  'Carries out an act, and once more where Postgres undid it for the sake of another transaction.';
 
 create function private.account_of_target(kind text, target_id uuid) returns uuid
   language plpgsql
   stable
-  security definer -- reads what belongs to others, for an admin
+  security definer -- reads other people's data, for an admin
   set search_path = ''
 as $$
 begin
@@ -227,11 +220,10 @@ begin
   end;
 end
 $$;
-comment on function private.account_of_target is 'The account that an act is about.';
 
 create function private.carry_out_act() returns trigger
   language plpgsql
-  security definer -- as do_act
+  security definer
   set search_path = ''
 as $$
 declare
@@ -279,7 +271,7 @@ begin
   new.result := private.do_act_again(new, kind.target, fits[1]);
   perform set_config('audit.act', '', true);
   perform set_config('audit.said', '', true);
-  new.value := null; -- a phone or email is kept with its account alone
+  new.value := null; -- the phone or email is stored in the account only
   new.state := case when exists (
     select from public.refunds where refunds.id = new.id and refunds.state = 'requested'
   ) then 'waiting' else 'done' end;
@@ -298,8 +290,7 @@ exception
     raise;
 end
 $$;
-comment on function private.carry_out_act is
-  'Carries out the act of a new row and sets what the service says of it, whatever was sent.';
+comment on function private.carry_out_act is 'Carries out the act and fills in its columns.';
 
 create trigger acts_are_carried_out
   before insert on public.admin_acts

@@ -1,8 +1,6 @@
--- Admins read documents of companies and offices; each reading is in the audit trail.
-
 create function private.get_admin_document(document_id uuid) returns json
   language plpgsql
-  security definer -- reads what belongs to others, for an admin
+  security definer -- reads other people's data, for an admin
   set search_path = ''
 as $$
 declare
@@ -20,7 +18,6 @@ begin
 end
 $$;
 comment on function private.get_admin_document is
-  'Facade: where the file of a document lies, for an admin, in the audit trail. 403 admin_only, '
-  '404 document_not_found.';
+  'Facade: the file of a document for an admin, recorded in the audit trail.';
 
 grant execute on function private.get_admin_document to authenticated;

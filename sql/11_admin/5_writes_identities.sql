@@ -1,9 +1,7 @@
--- What admins do to identities: verify, reject, suspend, lift the suspension.
-
 create function private.lock_identity_to_decide(identity_id uuid, admin_id uuid)
   returns public.identities
   language plpgsql
-  security definer -- locks and reads an identity of another; its callers require an admin
+  security definer -- locks and reads someone else's identity; its callers require an admin
   set search_path = ''
 as $$
 declare
@@ -20,14 +18,12 @@ begin
   return identity;
 end
 $$;
-comment on function private.lock_identity_to_decide is
-  'An identity, locked with its account; null if there is none. 409 admin_self for an own one.';
 
 create function private.apply_identity_decision(
   identity public.identities, status text, reason text, seen uuid[]
 ) returns public.identities
   language plpgsql
-  security definer -- writes an identity of another, for an admin
+  security definer -- updates someone else's identity on an admin's behalf
   set search_path = ''
 as $$
 begin
@@ -45,15 +41,12 @@ begin
   return identity;
 end
 $$;
-comment on function private.apply_identity_decision is
-  'Gives a locked identity its new status, in the audit trail first; triggers do the rest. 409 '
-  'documents_changed unless seen are the documents of one that waits.';
 
 create function private.set_identity_status(
   identity_id uuid, status text, reason text, document_ids uuid[] default null
 ) returns json
   language plpgsql
-  security definer -- writes an identity of another, for an admin
+  security definer -- updates someone else's identity on an admin's behalf
   set search_path = ''
 as $$
 declare

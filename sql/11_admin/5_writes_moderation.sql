@@ -1,21 +1,15 @@
--- What an admin does about what waits: a listing, or a company or office, is approved, rejected,
--- suspended, restored; a report is upheld, which suspends its listing or hides its review or message,
--- or dismissed; money of a deleted account was paid out or is written off.
-
 create function private.transition_sentence(kind text, status text, allowed text[]) returns text
   language sql
   stable
   return format('The %s is %s: %s.', kind, replace(status, '_', ' '), case when allowed = '{}'
     then 'nothing more is decided about it'
     else 'what can be done is ' || array_to_string(allowed, ', ') end);
-comment on function private.transition_sentence is
-  'Why a decision does not go through, for whoever made it by hand.';
 
 create function private.moderate_property(
   property public.properties, decision text, reason text, version integer
 ) returns json
   language plpgsql
-  security definer -- writes a listing of another, for an admin
+  security definer -- updates someone else's listing on an admin's behalf
   set search_path = ''
 as $$
 begin
@@ -44,15 +38,13 @@ begin
   );
 end
 $$;
-comment on function private.moderate_property is
-  'Applies a decision to a listing, which it locks after its owner''s quota. With another version than '
-  'the listing has: 409 version_conflict.';
+comment on function private.moderate_property is 'Locks the listing after its owner''s quota.';
 
 create function private.moderate_identity(
   identity public.identities, decision text, reason text, document_ids uuid[]
 ) returns json
   language plpgsql
-  security definer -- writes an identity of another, for an admin
+  security definer -- updates someone else's identity on an admin's behalf
   set search_path = ''
 as $$
 begin
@@ -69,13 +61,11 @@ begin
     'decisions', private.identity_moderation(identity));
 end
 $$;
-comment on function private.moderate_identity is
-  'Applies a decision to an identity that its caller has locked. 409 documents_changed.';
 
 create function private.moderate_report(report public.reports, decision text, reason text)
   returns json
   language plpgsql
-  security definer -- writes what belongs to another, for an admin
+  security definer -- updates someone else's data on an admin's behalf
   set search_path = ''
 as $$
 declare
@@ -95,12 +85,10 @@ begin
     'decisions', '[]'::json);
 end
 $$;
-comment on function private.moderate_report is
-  'Decides a report that its caller has locked; a trigger applies the decision.';
 
 create function private.apply_report_decision() returns trigger
   language plpgsql
-  security definer -- writes what belongs to another, for whoever decided
+  security definer -- updates someone else's data on the deciding admin's behalf
   set search_path = ''
 as $$
 begin
@@ -123,7 +111,6 @@ begin
     where messages.conversation_id = new.conversation_id and messages.id = new.target_id
       and messages.hidden_at is null;
   end if;
-  -- Others who reported the same are answered with it.
   update public.reports set status = new.status, status_reason = new.status_reason
   where reports.target_type = new.target_type and reports.target_id = new.target_id
     and reports.status = 'open';
@@ -131,25 +118,24 @@ begin
 end
 $$;
 comment on function private.apply_report_decision is
-  'When a report is decided, by the API or in Studio, so are all others about the same thing; '
-  'when it is upheld, the listing is suspended, the review or the message hidden.';
+  'Decides all reports of a thing; if upheld, suspends the listing or hides the review or message.';
 
 create trigger reports_apply_decisions
   after update of status on public.reports
-  -- For the others that it decides, too: by then there is nothing left to do.
+  -- The trigger also fires for the other reports, when there is nothing left to do.
   for each row when (old.status <> new.status)
   execute function private.apply_report_decision();
 
 create function private.lock_report(report_id uuid) returns public.reports
   language plpgsql
-  security definer -- locks reports of others, for an admin
+  security definer -- locks other people's reports, for an admin
   set search_path = ''
 as $$
 declare
   report public.reports;
 begin
   select * into report from public.reports where reports.id = report_id;
-  -- All about the same thing: whoever decides another of them waits here.
+  -- All reports about the same thing are locked, so that another decision waits here.
   perform from public.reports
   where reports.target_type = report.target_type and reports.target_id = report.target_id
   order by reports.id
@@ -158,12 +144,10 @@ begin
   return report;
 end
 $$;
-comment on function private.lock_report is
-  'A report, locked with all others about the same thing; null if there is none.';
 
 create function private.lock_payout(payout_id uuid) returns public.wallet_payouts
   language plpgsql
-  security definer -- locks what belongs to nobody, for an admin
+  security definer -- locks payouts of deleted accounts, for an admin
   set search_path = ''
 as $$
 declare
@@ -175,18 +159,16 @@ begin
   return payout;
 end
 $$;
-comment on function private.lock_payout is
-  'Money of a deleted account, locked; null if there is none with that id.';
 
 create function private.moderate_payout(
   payout public.wallet_payouts, decision text, reason text, note text
 ) returns json
   language plpgsql
-  security definer -- moves money that is owed, for an admin
+  security definer -- moves owed money, for an admin
   set search_path = ''
 as $$
 declare
-  -- What is kept of it, on one line.
+  -- The note is stored on one line.
   why constant text := case decision when 'paid_out' then private.tidy(note, 500, 'note') else reason end;
 begin
   if not decision = any (private.payout_decisions(payout)) then
@@ -205,16 +187,13 @@ begin
     'decisions', '[]'::json);
 end
 $$;
-comment on function private.moderate_payout is
-  'Decides about money of a deleted account that its caller has locked: paid_out with the reference of '
-  'the transfer as note, written_off with a reason.';
 
 create function private.decide_moderation(
   id uuid, decision text, reason text default null, version integer default null,
   document_ids uuid[] default null, note text default null
 ) returns json
   language plpgsql
-  security definer -- writes what belongs to another, for an admin
+  security definer -- updates someone else's data on an admin's behalf
   set search_path = ''
 as $$
 declare
@@ -232,7 +211,7 @@ begin
     'dismiss', 'paid_out', 'written_off') then
     perform private.refuse_field('decision', 'invalid');
   end if;
-  -- What restricts somebody needs a reason; otherwise it is optional.
+  -- Restrictions need a reason; otherwise it is optional.
   if reason is not null or decision in ('reject', 'suspend', 'uphold', 'written_off') then
     why := private.tidy_reason(reason);
   end if;
@@ -265,11 +244,11 @@ begin
 end
 $$;
 comment on function private.decide_moderation is
-  'Api: For admins: approve or reject what waits, suspend a listing or identity or restore it, '
-  'uphold or dismiss a report, pay out or write off money of a deleted account. Of a listing or its changes version is what the admin saw, of a '
-  'company or office that waits document_ids are. The last two need a proof, which the facade alone '
-  'passes on: 403 admin_only, proof_required, 404 not_found, 409 admin_self, '
-  'status_transition_invalid, version_conflict, documents_changed, licence_in_use, 422 '
-  'licence_expired.';
+  'Api: For admins: approves or rejects an entry of the queue, suspends or restores a listing or '
+  'identity, upholds or dismisses a report, pays out or writes off money of a deleted account, '
+  'both with a proof, which the facade alone passes on. version is that of the listing that the '
+  'admin saw, document_ids those of a waiting company or office. 403 admin_only, proof_required, '
+  '404 not_found, 409 admin_self, status_transition_invalid, version_conflict, documents_changed, '
+  'licence_in_use, 422 licence_expired.';
 
 grant execute on function private.decide_moderation to authenticated;

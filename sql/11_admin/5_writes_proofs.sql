@@ -1,15 +1,15 @@
--- Making a proof. Password and code are tried by the facade, which counts them as at a sign-in.
+-- The facade checks the password and the code, and counts the tries like sign-ins.
 
 create function private.may_prove_by_provider(
   account public.accounts, session_id uuid, mail_works boolean
 ) returns boolean
   language plpgsql
   stable
-  security definer -- reads tables of Auth
+  security definer -- reads Auth tables
   set search_path = ''
 as $$
 begin
-  -- Nobody knows a password that a first sign-in by a provider has replaced (taken_over_at).
+  -- Nobody knows a password that was replaced at the first sign-in by a provider (taken_over_at).
   return account.phone is null
     and not (mail_works and private.proven_contact(account, 'email') is not null)
     and (account.taken_over_at is not null or exists (
@@ -22,7 +22,7 @@ begin
         and method.authentication_method = 'oauth'
         and method.created_at > now() - interval '5 minutes'
     )
-    -- Whoever has the token alone does not prove by the same sign-in again.
+    -- A stolen token cannot make another proof from the same sign-in.
     and not exists (
       select from private.session_proofs
       where session_proofs.session_id = may_prove_by_provider.session_id
@@ -31,14 +31,14 @@ begin
 end
 $$;
 comment on function private.may_prove_by_provider is
-  'Whether this session''s sign-in by a provider, of the last five minutes, proves an account once: it has '
-  'neither a password that anybody knows nor a phone nor an email that mail reaches.';
+  'Once in a session, within five minutes of the sign-in, if the account has no known password, no '
+  'phone and no email that mail reaches.';
 
 create function private.save_proof(
   account_id uuid, session_id uuid, way text, hash text, mail_works boolean
 ) returns void
   language plpgsql
-  security definer -- writes a closed table
+  security definer
   set search_path = ''
 as $$
 declare
@@ -50,16 +50,12 @@ begin
     and not private.may_prove_by_provider(account, session_id, mail_works) then
     perform private.refuse(401, 'invalid_credentials');
   end if;
-  -- The account is locked, as by whoever ends the session (private.on_session_ended): nothing is left here of
-  -- one that is being ended.
+  -- The account is locked, so that no proof is written for a session that is being ended.
   insert into private.session_proofs (session_id, hash, way)
   values (session_id, decode(hash, 'hex'), way)
   on conflict on constraint session_proofs_pkey do update
   set hash = excluded.hash, way = excluded.way, made_at = excluded.made_at;
 end
 $$;
-comment on function private.save_proof is
-  'Keeps the hash of a new proof with its session, in place of an earlier one. 401 invalid_credentials where '
-  'a provider''s sign-in does not prove, 403 admin_only.';
 
 grant execute on function private.save_proof to backend;

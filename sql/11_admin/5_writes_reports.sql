@@ -1,10 +1,8 @@
--- Reporting something to the admins.
-
 create function private.add_report(
   target_type text, target_id uuid, reason text, note text default null
 ) returns json
   language plpgsql
-  security definer -- clients have no write grant on reports
+  security definer
   set search_path = ''
 as $$
 declare
@@ -39,7 +37,7 @@ begin
 end
 $$;
 comment on function private.add_report is
-  'Api: Reports a listing, advertiser, message or review that the caller may see to the admins. '
-  '404 property_not_found, identity_not_found, not_found; 409 report_exists; 422 for one''s own.';
+  'Api: Reports a listing, advertiser, message or review that the caller sees. 404 '
+  'property_not_found, identity_not_found, not_found; 409 report_exists; 422 for one''s own.';
 
 grant execute on function private.add_report to authenticated;

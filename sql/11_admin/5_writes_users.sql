@@ -1,11 +1,8 @@
--- What admins do to accounts: lock, release, delete. Each act is written to the audit trail before
--- it changes anything.
-
 create function private.decide_account(
   admin_id uuid, user_id uuid, status text, reason text, until timestamptz
 ) returns void
   language plpgsql
-  security definer -- writes an account of another, for an admin
+  security definer -- changes someone else's account on an admin's behalf
   set search_path = ''
 as $$
 declare
@@ -19,7 +16,7 @@ begin
       'until lies in the future; empty is for good.');
   end if;
   if status <> 'active' and user_id is distinct from admin_id then
-    -- The sessions end with the new status, when everything else is locked.
+    -- The sessions are ended by the change of status, after everything else was locked.
     perform private.lock_sessions(user_id);
   end if;
   account := private.lock_account_exclusively(user_id);
@@ -43,14 +40,13 @@ begin
   where accounts.id = account.id;
 end
 $$;
-comment on function private.decide_account is
-  'Locks or releases an account, for an admin or, where that is null, by a row of admin_acts.';
+comment on function private.decide_account is 'admin_id is null for a row of admin_acts.';
 
 create function private.set_user_status(
   user_id uuid, status text, reason text, until timestamptz default null
 ) returns json
   language plpgsql
-  security definer -- calls what is closed to clients, for an admin
+  security definer -- calls functions that are closed to clients, for an admin
   set search_path = ''
 as $$
 declare
@@ -65,14 +61,14 @@ begin
 end
 $$;
 comment on function private.set_user_status is
-  'Api: For admins: suspends an account, for good or until a time, bans it, or makes it active '
-  'again. Its sessions end at once. To ban needs a proof, which the facade alone passes on: 403 '
-  'admin_only, proof_required, 404 user_not_found, 409 admin_self, admin_target, '
-  'status_transition_invalid for a deleted one.';
+  'Api: For admins: suspends an account, for good or until a time, bans or activates it; its '
+  'sessions end. A ban needs a proof, which only the facade passes on: 403 admin_only, '
+  'proof_required, 404 user_not_found, 409 admin_self, admin_target, status_transition_invalid if '
+  'deleted.';
 
 create function private.end_account(admin_id uuid, user_id uuid, reason text) returns void
   language plpgsql
-  security definer -- deletes a user of Auth, for an admin
+  security definer -- deletes an Auth user, for an admin
   set search_path = ''
 as $$
 declare
@@ -95,12 +91,11 @@ begin
   delete from auth.users where users.id = account.id;
 end
 $$;
-comment on function private.end_account is
-  'Deletes an account, for an admin or, where that is null, by a row of admin_acts.';
+comment on function private.end_account is 'admin_id is null for a row of admin_acts.';
 
 create function private.delete_user(user_id uuid, reason text) returns void
   language plpgsql
-  security definer -- calls what is closed to clients, for an admin
+  security definer -- calls functions that are closed to clients, for an admin
   set search_path = ''
 as $$
 declare
@@ -112,14 +107,13 @@ begin
 end
 $$;
 comment on function private.delete_user is
-  'Facade: for admins: deletes an account: what remains of it is anonymous, records of money among '
-  'it. Can be repeated. 403 admin_only, proof_required, 404 user_not_found, 409 admin_self, admin_target.';
+  'Facade: for admins: deletes an account; financial records lose its name. Can be repeated.';
 
 create function private.set_contact(
   admin_id uuid, user_id uuid, value text, remove_other boolean, reason text
 ) returns void
   language plpgsql
-  security definer -- writes an account of another, and tables of Auth, for an admin
+  security definer -- changes someone else's account and Auth tables on an admin's behalf
   set search_path = ''
 as $$
 declare
@@ -127,6 +121,10 @@ declare
   kind constant text := case when value like '+%' then 'phone' else 'email' end;
   account public.accounts;
 begin
+  if octet_length(value) > 254 then
+    perform private.refuse_field('value', 'too_long', by_hand =>
+      'value has 254 characters at most, as an email.');
+  end if;
   if user_id is distinct from admin_id then
     perform private.lock_user(user_id);
   end if;
@@ -156,15 +154,13 @@ begin
 end
 $$;
 comment on function private.set_contact is
-  'Sets the phone or email of an account, for an admin or, where that is null, by a row of admin_acts: '
-  'it is proven, and nothing that opened the account until now does any more; with remove_other also '
-  'the other one and providers go.';
+  'All earlier access ends; with remove_other the other contact and the providers go too.';
 
 create function private.set_user_identifier(
   user_id uuid, value text, reason text, remove_other boolean default false
 ) returns json
   language plpgsql
-  security definer -- calls what is closed to clients, for an admin
+  security definer -- calls functions that are closed to clients, for an admin
   set search_path = ''
 as $$
 declare
@@ -177,9 +173,7 @@ begin
 end
 $$;
 comment on function private.set_user_identifier is
-  'Facade: for admins: the phone or email of an account, proven; password, codes, known addresses and '
-  'sessions go. 403 admin_only, proof_required, 404 user_not_found, 409 admin_self, admin_target, phone_taken, email_taken, '
-  'status_transition_invalid for a deleted one.';
+  'Facade: for admins: sets an account''s proven phone or email, and ends all earlier access.';
 
 grant execute on function
   private.set_user_status, private.delete_user, private.set_user_identifier

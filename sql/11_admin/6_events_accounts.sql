@@ -1,13 +1,11 @@
--- What follows when an account is locked or deleted, whether by the API or by somebody in Studio.
-
 create function private.end_sessions() returns trigger
   language plpgsql
-  security definer -- deletes from a table of Auth, for whoever locked the account
+  security definer -- deletes from an Auth table, whoever locks the account
   set search_path = ''
 as $$
 begin
-  -- They are locked by now (private.lock_sessions), but for one that began meanwhile, and where the
-  -- account is locked by hand. Whoever holds such a one may wait for the account: a job ends it.
+  -- The sessions are locked already, except one that began meanwhile, or all if the account was
+  -- locked by hand. Whoever holds one may be waiting for the account: a job ends it later.
   delete from auth.sessions where sessions.id in (
     select own.id from auth.sessions as own where own.user_id = new.id for update skip locked
   );
@@ -17,8 +15,7 @@ begin
   return null;
 end
 $$;
-comment on function private.end_sessions is
-  'An account that is locked, deleted or to be deleted is signed out on every device.';
+comment on function private.end_sessions is 'Signs an account out everywhere.';
 
 create trigger accounts_end_sessions
   after update of status, suspended_until, delete_at on public.accounts
@@ -31,7 +28,7 @@ create trigger accounts_end_sessions
 
 create function private.forget_notes() returns trigger
   language plpgsql
-  security definer -- writes rows of whoever is deleted
+  security definer -- writes rows of the deleted account
   set search_path = ''
 as $$
 begin
@@ -42,8 +39,7 @@ begin
   return null;
 end
 $$;
-comment on function private.forget_notes is
-  'The notes of a deleted account''s reports, and of what admins did about it, are deleted.';
+comment on function private.forget_notes is 'Deletes notes by and about the account.';
 
 create trigger accounts_forget_notes
   after update of status on public.accounts

@@ -1,8 +1,6 @@
--- What becomes of an act that waits: the refund with its id is settled or rejected by its provider.
-
 create function private.on_refund_of_act_answered() returns trigger
   language plpgsql
-  security definer -- writes a closed table, for whoever takes in the answer
+  security definer -- writes a closed table, whoever records the answer
   set search_path = ''
 as $$
 begin
@@ -18,7 +16,7 @@ begin
 end
 $$;
 comment on function private.on_refund_of_act_answered is
-  'A refund that an act asked for has its answer; one that was rejected is an alarm as well.';
+  'Ends an act when its refund is answered; a rejected one raises an alarm.';
 
 create trigger refunds_end_their_acts
   after update of state on public.refunds

@@ -1,26 +1,23 @@
--- What every administrator is told of: new ones, and what is done to the account of one.
-
-create function private.tell_admins(details jsonb) returns void
+create function private.notify_admins(details jsonb) returns void
   language sql
-  security definer -- writes a closed table
+  security definer
   set search_path = ''
 as $$
-  -- By a job: whoever acts waits for no account of another.
+  -- A job notifies, so that the acting admin does not wait for the locks of other accounts.
   insert into private.deferred_notifications (account_id, kind, details)
   select admins.account_id, 'admin_event', details || jsonb_build_object('at', clock_timestamp())
   from public.admins
 $$;
-comment on function private.tell_admins is 'Notifies every administrator within seconds.';
 
 create function private.on_act_on_admin() returns trigger
   language plpgsql
-  security definer -- reads and writes closed tables
+  security definer
   set search_path = ''
 as $$
 begin
   if new.action = 'admin.changed'
     or exists (select from public.admins where admins.account_id = new.target_id) then
-    perform private.tell_admins(jsonb_build_object(
+    perform private.notify_admins(jsonb_build_object(
       'accountId', new.target_id,
       'event', case
         when new.action <> 'admin.changed' then new.action
@@ -38,10 +35,41 @@ begin
 end
 $$;
 comment on function private.on_act_on_admin is
-  'Every administrator is told of a new one, and of every act on the account of one, by a route, a row or '
-  'a hand: all of it is in the audit trail.';
+  'Notifies all administrators when one is added, and of every act on one''s account.';
 
 create trigger audit_tells_admins
   after insert on public.audit
   for each row when (new.target_type = 'account')
   execute function private.on_act_on_admin();
+
+create function private.on_alarm() returns trigger
+  language plpgsql
+  security definer -- reads a closed table, whoever raises the alarm
+  set search_path = ''
+as $$
+declare
+  is_money constant boolean := new.kind ~ '^(wallet|payment|paid|refund|charge)_';
+begin
+  if new.kind = 'admin_ceiling' then
+    perform private.notify_admins(new.details);
+    return null;
+  end if;
+  perform private.notify(admins.account_id, null, 'system', null,
+    jsonb_build_object(
+      'titleAr', case when is_money then 'تنبيه مالي يحتاج إلى مراجعة'
+        else 'تنبيه يحتاج إلى مراجعة' end,
+      'titleEn', case when is_money then 'A payment needs a look' else 'Something needs a look' end,
+      'bodyAr', new.kind, 'bodyEn', new.kind))
+  from public.admins;
+  return null;
+exception
+  when others then
+    return null; -- the alarm is kept even if notifying the admins fails
+end
+$$;
+comment on function private.on_alarm is 'Notifies the admins of an alarm.';
+
+create trigger alarms_notify_admins
+  after insert on private.alarms
+  for each row when (new.settled_at is null)
+  execute function private.on_alarm();

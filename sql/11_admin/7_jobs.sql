@@ -1,8 +1,6 @@
--- Acts that wait for too long.
-
 create function private.report_waiting_acts() returns bigint
   language plpgsql
-  security definer -- raises and settles alarms, for the job
+  security definer -- raises and settles alarms
   set search_path = ''
 as $$
 begin
@@ -15,10 +13,10 @@ begin
     jsonb_build_object('act', admin_acts.act, 'since', admin_acts.created_at))
   from public.admin_acts
   where admin_acts.state = 'waiting' and admin_acts.created_at < now() - interval '24 hours';
-  return 0; -- as often as it is called, there is nothing left to do
+  return 0; -- a job is called until it returns 0
 end
 $$;
 comment on function private.report_waiting_acts is
-  'Job: an act that has waited for a day is an alarm until it waits no longer.';
+  'Job: raises an alarm for an act that has waited for a day, until it no longer waits.';
 
 grant execute on function private.report_waiting_acts to backend;

@@ -1,6 +1,4 @@
--- What an admin looks for in Studio. Views read with their caller's rights, and are closed to
--- clients. The comment of each says what is done about what it shows. What is refused by hand, and
--- why: 2_rules_edits.sql of each area.
+-- Closed to clients, with their caller's rights; the comments say what to do about the rows.
 
 create view public.admin_users with (security_invoker = true) as
   select
@@ -28,9 +26,8 @@ create view public.admin_users with (security_invoker = true) as
   where accounts.email is distinct from 'decoy@accounts.invalid'
   order by accounts.created_at desc;
 comment on view public.admin_users is
-  'People, newest first; phone_as_typed contains the phone in the forms in which people type it. To '
-  'lock or delete one, add a row to admin_acts with act suspend_account, ban_account, '
-  'activate_account or delete_account. To make an admin, add a row to admins.';
+  'People, newest first. To lock or delete one, add a row to admin_acts with act suspend_account, '
+  'ban_account, activate_account or delete_account; to make an admin, add a row to admins.';
 
 create view public.admin_properties with (security_invoker = true) as
   select
@@ -105,10 +102,10 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
   where identities.status = 'pending_verification'
   order by identities.created_at;
 comment on view public.admin_identities_to_verify is
-  'Companies and offices that wait to be verified, the oldest first. claims are others with the same '
-  'licence, the one that holds it first: only one can be active. To decide, add a row to admin_acts with '
-  'act verify_identity or reject_identity, and id or licence_no as target; where there are papers '
-  '(admin_documents), with version as it is shown here, so that none is decided about unseen.';
+  'Companies and offices to verify, oldest first. claims are others with the same licence, its '
+  'holder first: only one can be active. Add a row to admin_acts with act verify_identity or '
+  'reject_identity, target id or licence_no, and if there are papers (admin_documents) this '
+  'version.';
 
 create view public.admin_documents with (security_invoker = true) as
   select
@@ -131,9 +128,8 @@ create view public.admin_documents with (security_invoker = true) as
   where documents.discarded_at is null
   order by documents.created_at desc, documents.file;
 comment on view public.admin_documents is
-  'What companies and offices have sent of their licences, the newest first. file is its name in the '
-  'bucket documents (Storage); GET /admin/documents/{id} reads it as well, and puts that in the audit '
-  'trail. It goes at kept_until.';
+  'Licence documents, newest first. file is the name in the bucket documents (Storage); GET '
+  '/admin/documents/{id} reads it and records that. Deleted at kept_until.';
 
 create view public.admin_listings_to_review with (security_invoker = true) as
   select
@@ -155,10 +151,9 @@ create view public.admin_listings_to_review with (security_invoker = true) as
   where private.awaits_review(properties)
   order by properties.created_at, properties.id;
 comment on view public.admin_listings_to_review is
-  'Listings and changes that wait, the oldest first, while the setting review_listings is true. '
-  'Decide by a row of admin_acts: where waits is listing with act approve or reject, where it is '
-  'changes with approve_changes or reject_changes; target is ref_no, and version the one shown here, '
-  'since what was changed meanwhile is not approved unseen.';
+  'Listings and changes that wait, oldest first, while the setting review_listings is true. Add a '
+  'row to admin_acts: approve or reject where waits is listing, approve_changes or reject_changes '
+  'where it is changes; target is ref_no, version the one shown here.';
 
 create view public.admin_reports with (security_invoker = true) as
   select
@@ -180,10 +175,9 @@ create view public.admin_reports with (security_invoker = true) as
   where reports.status = 'open'
   order by reports.created_at, reports.id;
 comment on view public.admin_reports is
-  'What people have reported and nobody has decided, the oldest first; about and account_id say whom '
-  'it is about, says what that one wrote. Decide by a row of admin_acts with act uphold or dismiss and '
-  'id as target: upheld the listing is suspended, the review or message hidden, and all reports of the '
-  'same are answered.';
+  'Open reports, oldest first; about and account_id name the reported account, says is its text. '
+  'Add a row to admin_acts with act uphold or dismiss and id as target: if upheld, the listing is '
+  'suspended, the review or message hidden, and all reports of it are answered.';
 
 create view public.admin_payouts with (security_invoker = true) as
   select
@@ -199,10 +193,9 @@ create view public.admin_payouts with (security_invoker = true) as
   where wallet_payouts.state in ('at_provider', 'open')
   order by wallet_payouts.created_at, wallet_payouts.id;
 comment on view public.admin_payouts is
-  'Money of deleted accounts that is owed, the oldest first, with who is owed it for 180 days. '
-  'at_provider goes back to the card by itself; open waits for you: transfer it and add a row to '
-  'admin_acts with act pay_out, id as target and the reference of the transfer as note, or write_off with a '
-  'reason.';
+  'Money of deleted accounts, oldest first; who is owed it stays 180 days at most. at_provider '
+  'goes back to the card by itself; open waits for you: transfer it and add a row to admin_acts '
+  'with act pay_out, id as target and the reference as note, or write_off with a reason.';
 
 create view public.admin_alarms with (security_invoker = true) as
   select alarms.id, alarms.kind, alarms.subject_id, alarms.details, alarms.raised_at
@@ -210,8 +203,7 @@ create view public.admin_alarms with (security_invoker = true) as
   where alarms.settled_at is null
   order by alarms.raised_at;
 comment on view public.admin_alarms is
-  'Alarms that nobody has settled, the oldest first: money that does not match, a job, a provider '
-  'or a setting that fails. When done, set settled_at and settled_note of private.alarms.';
+  'Unsettled alarms, oldest first. When done, set settled_at and settled_note of private.alarms.';
 
 create view public.admin_payment_events with (security_invoker = true) as
   select
@@ -230,8 +222,7 @@ create view public.admin_payment_events with (security_invoker = true) as
   left join public.payments on payments.id = payment_events.payment_id
   left join public.invoices on invoices.id = payments.invoice_id
   order by payment_events.id desc;
-comment on view public.admin_payment_events is
-  'What payment providers reported, newest first, and its outcome.';
+comment on view public.admin_payment_events is 'Reports of payment providers, newest first.';
 
 create view public.admin_audit with (security_invoker = true) as
   select
@@ -248,8 +239,7 @@ create view public.admin_audit with (security_invoker = true) as
   from public.audit
   order by audit.id desc;
 comment on view public.admin_audit is
-  'What admins did, newest first. Nobody can change it. actor is who signed in, or the login at the '
-  'database; said is whom a row of admin_acts named as by.';
+  'Newest first. actor is the admin or the database login; said is the admin named as by.';
 
 revoke all on
   public.admin_users, public.admin_properties, public.admin_identities_to_verify,

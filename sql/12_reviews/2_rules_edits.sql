@@ -1,5 +1,3 @@
--- What an admin may change of reviews by hand, and that hiding one is recorded.
-
 create trigger reviews_are_audited
   after update of hidden_at on public.reviews
   for each row when (old.hidden_at is distinct from new.hidden_at)

@@ -1,23 +1,8 @@
--- Averages change in the transaction of the review, one after another for a subject: they are exact
--- whatever happens at once.
-
-create function private.rating_totals(
-  histogram integer[], out count integer, out average numeric
-)
-  language sql
-  immutable
-  set search_path = ''
-as $$
-  select
-    sum(given)::integer, round(sum(given * rating)::numeric / nullif(sum(given), 0), 2)
-  from unnest(histogram) with ordinality as ratings (given, rating)
-$$;
-comment on function private.rating_totals is
-  'How many ratings there are, and their average to two places; null where there is none.';
+-- Averages change in the same transaction; changes for one reviewed identity take turns.
 
 create function private.count_rating(identity_id uuid, rating integer, change integer) returns void
   language plpgsql
-  security definer -- writes closed tables
+  security definer
   set search_path = ''
 as $$
 declare
@@ -36,12 +21,10 @@ begin
   where organisations.identity_id = count_rating.identity_id;
 end
 $$;
-comment on function private.count_rating is
-  'Adds (1) or takes away (-1) a rating of an identity, and updates its average.';
 
 create function private.count_review() returns trigger
   language plpgsql
-  security definer -- writes closed tables, for whoever changes a review
+  security definer
   set search_path = ''
 as $$
 begin
@@ -54,7 +37,7 @@ begin
   return null;
 end
 $$;
-comment on function private.count_review is 'Keeps private.review_totals and the ratings of pages.';
+comment on function private.count_review is 'Updates review_totals and the ratings of pages.';
 
 create trigger reviews_are_counted_in_and_out
   after insert or delete on public.reviews

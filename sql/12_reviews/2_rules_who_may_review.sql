@@ -1,13 +1,11 @@
--- Who may review whom, and what a review may say.
-
 create function private.have_been_in_contact(author_id uuid, subject_id uuid) returns boolean
   language plpgsql
   stable
-  security definer -- reads leads and conversations of both
+  security definer -- reads leads and conversations of both sides
   set search_path = ''
 as $$
 begin
-  -- Asking costs an account nothing, so it counts only where the account is somebody's for sure.
+  -- A request for contact costs nothing, so it is a contact only if the account is proven.
   return exists (
     select from public.leads
     join public.identities on identities.id = leads.identity_id
@@ -30,9 +28,6 @@ begin
   );
 end
 $$;
-comment on function private.have_been_in_contact is
-  'Whether the author, with a proven phone or email, asked for the subject''s contact, or both wrote '
-  'in a conversation.';
 
 create function private.name_author_account() returns trigger
   language plpgsql
@@ -45,7 +40,7 @@ begin
   return new;
 end
 $$;
-comment on function private.name_author_account is 'Fills in whose identity the author of a review is.';
+comment on function private.name_author_account is 'Fills in the account of a review''s author.';
 
 create trigger reviews_name_their_account
   before insert on public.reviews
@@ -77,9 +72,6 @@ begin
   end if;
 end
 $$;
-comment on function private.check_may_review is
-  'Refuses a review of oneself, of who is not shown to everybody, about a listing that is not theirs, '
-  'by who has to prove a phone or email first, and without a contact. Only one for each subject: reviews_once_key.';
 
 create function private.clean_review_text(given text, path text) returns text
   language plpgsql
@@ -97,5 +89,3 @@ begin
   return clean;
 end
 $$;
-comment on function private.clean_review_text is
-  'A comment or reply without outer white space, null when nothing is left; else 422.';

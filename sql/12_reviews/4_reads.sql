@@ -1,11 +1,9 @@
--- Reviews as everybody reads them.
-
 create function private.list_reviews(
   identity_id uuid, page_cursor text default null, page_size integer default 20
 ) returns table ( items json, "nextCursor" text, average numeric, count integer, histogram json )
   language plpgsql
   stable
-  security definer -- reads reviews of others; shows what is listed only
+  security definer -- reads other people's reviews; shows only listed ones
   set search_path = ''
 as $$
 declare

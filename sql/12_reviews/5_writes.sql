@@ -1,10 +1,8 @@
--- What people do with reviews: write, change for 48 hours, delete at any time, reply.
-
 create function private.create_review(
   identity_id uuid, rating integer, comment text, property_id uuid
 ) returns json
   language plpgsql
-  security definer -- clients have no write grant on reviews
+  security definer
   set search_path = ''
 as $$
 declare
@@ -46,7 +44,6 @@ begin
   return record;
 end
 $$;
-comment on function private.create_review is 'Writes a review; see api.create_review.';
 
 create function api.create_review(
   identity_id uuid, rating integer, comment text default null, property_id uuid default null
@@ -84,12 +81,10 @@ begin
   return review;
 end
 $$;
-comment on function private.lock_own_review is
-  'Locks a review by the acting identity. 404 not_found for another''s as for none.';
 
 create function private.update_review(review_id uuid, fields jsonb) returns json
   language plpgsql
-  security definer -- clients have no write grant on reviews
+  security definer
   set search_path = ''
 as $$
 declare
@@ -114,7 +109,6 @@ begin
   return private.review_record(review, review.author_identity_id);
 end
 $$;
-comment on function private.update_review is 'Changes a review; see api.update_review.';
 
 create function api.update_review(review_id uuid, fields jsonb) returns json
   language plpgsql
@@ -127,13 +121,12 @@ begin
 end
 $$;
 comment on function api.update_review is
-  'Changes rating or comment of a review by the acting identity: what is absent stays, a null '
-  'comment clears it. 403 terms_not_accepted, 404 not_found, 409 review_edit_closed after 48 '
-  'hours.';
+  'Changes rating or comment: absent fields stay, a null comment clears it. 403 '
+  'terms_not_accepted, 404 not_found, 409 review_edit_closed after 48 hours.';
 
 create function private.delete_review(review_id uuid) returns void
   language plpgsql
-  security definer -- clients have no write grant on reviews
+  security definer
   set search_path = ''
 as $$
 declare
@@ -142,7 +135,6 @@ begin
   delete from public.reviews where reviews.id = review.id;
 end
 $$;
-comment on function private.delete_review is 'Deletes a review; see api.delete_review.';
 
 create function api.delete_review(review_id uuid) returns void
   language plpgsql
@@ -157,7 +149,7 @@ comment on function api.delete_review is 'Deletes a review of the acting identit
 
 create function private.reply_to_review(review_id uuid, body text) returns json
   language plpgsql
-  security definer -- clients have no write grant on reviews
+  security definer
   set search_path = ''
 as $$
 declare
@@ -183,7 +175,6 @@ begin
   return private.review_record(review, subject_id);
 end
 $$;
-comment on function private.reply_to_review is 'Replies to a review; see api.reply_to_review.';
 
 create function api.reply_to_review(review_id uuid, body text) returns json
   language plpgsql
@@ -196,8 +187,8 @@ begin
 end
 $$;
 comment on function api.reply_to_review is
-  'The one reply of whoever is reviewed; it can be replaced for 48 hours, then 409 '
-  'review_edit_closed. 403 terms_not_accepted, 404 not_found for a review of somebody else.';
+  'Adds the only reply of the reviewed identity; it can be replaced for 48 hours, then 409 '
+  'review_edit_closed. 403 terms_not_accepted, 404 not_found for a review of another identity.';
 
 grant execute on function
   private.create_review, private.update_review, private.delete_review, private.reply_to_review

@@ -1,9 +1,6 @@
--- Reviews follow their author: hidden while the author is suspended or banned, without text once
--- the author is deleted.
-
 create function private.update_reviews_of_author(identity_id uuid) returns void
   language plpgsql
-  security definer -- writes reviews of whoever's state changed
+  security definer -- writes reviews of the changed author
   set search_path = ''
 as $$
 declare
@@ -17,14 +14,14 @@ begin
   from public.identities
   join public.accounts on accounts.id = identities.account_id
   where identities.id = update_reviews_of_author.identity_id;
-  -- By subject: two authors who change at once lock the same averages in the same order.
+  -- In this order, so that authors who change concurrently lock averages in the same order.
   for review_id in
     select reviews.id from public.reviews
     where reviews.author_identity_id = update_reviews_of_author.identity_id
       and (author.closed or reviews.author_active <> author.active)
     order by reviews.subject_identity_id
   loop
-    -- The rating of a deleted author stays as it was then, the text does not.
+    -- The rating by a deleted author is kept, the text is not.
     update public.reviews
     set author_active = case when author.closed then reviews.author_active else author.active end,
         comment = case when author.closed then null else reviews.comment end
@@ -37,12 +34,10 @@ begin
   end if;
 end
 $$;
-comment on function private.update_reviews_of_author is
-  'Reviews by a suspended or banned author are not shown; of a deleted one only the rating stays.';
 
 create function private.on_author_identity_changed() returns trigger
   language plpgsql
-  security definer -- writes reviews of whoever's state changed
+  security definer -- writes reviews of the changed author
   set search_path = ''
 as $$
 begin
@@ -50,8 +45,7 @@ begin
   return null;
 end
 $$;
-comment on function private.on_author_identity_changed is
-  'Reviews follow the state of their author.';
+comment on function private.on_author_identity_changed is 'Updates the reviews by the identity.';
 
 create trigger identities_update_reviews
   after update of status on public.identities
@@ -60,11 +54,11 @@ create trigger identities_update_reviews
 
 create function private.on_author_account_changed() returns trigger
   language plpgsql
-  security definer -- reads identities of whoever's state changed
+  security definer -- reads identities of the changed account
   set search_path = ''
 as $$
 begin
-  -- Deletion closes the identities, and that is what counts then.
+  -- A deletion also closes the identities, and the trigger on identities handles that.
   if new.status <> 'deleted' then
     perform private.update_reviews_of_author(identities.id)
     from public.identities
@@ -75,8 +69,7 @@ begin
   return null;
 end
 $$;
-comment on function private.on_author_account_changed is
-  'Reviews follow the account behind their author.';
+comment on function private.on_author_account_changed is 'Updates reviews by its identities.';
 
 create trigger accounts_update_reviews
   after update of status, suspended_until, delete_at on public.accounts

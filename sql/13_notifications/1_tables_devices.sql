@@ -1,8 +1,3 @@
--- Devices: where pushes of an account go.
---
--- A push token belongs to one account at a time: whoever registers it last. A device belongs to
--- the session that registered it, and is deleted with it: whoever signed out gets no pushes.
-
 create table public.devices (
   account_id uuid not null references public.accounts (id) on delete cascade,
   device_id text not null
@@ -23,15 +18,24 @@ create table public.devices (
   primary key (account_id, device_id)
 );
 comment on table public.devices is
-  'A phone or browser that pushes of an account go to. Goes with the account.';
-comment on column public.devices.device_id is 'Given by the app; unique within an account.';
-comment on column public.devices.session_id is 'The sign-in that registered it; it ends with it.';
-comment on column public.devices.push_token is 'Its address at FCM; of one account at a time.';
-comment on column public.devices.locale is 'As the app says; texts follow the account''s language.';
+  'Phones and browsers that get an account''s pushes. Deleted with the account.';
+comment on column public.devices.device_id is 'Chosen by the app; unique within an account.';
+comment on column public.devices.session_id is
+  'The device is deleted with it, so that a signed-out person gets no pushes.';
+comment on column public.devices.push_token is 'At FCM; it belongs to one account at a time.';
+comment on column public.devices.locale is 'The app''s; texts are in the account''s language.';
 create index devices_session_idx on public.devices (session_id);
 
 alter table public.devices enable row level security;
 revoke all on public.devices from anon, authenticated;
-grant select on public.devices to authenticated;
-create policy "people see their own devices" on public.devices for select to authenticated
+grant select on public.devices to authenticated, acting;
+grant insert, update, delete on public.devices to acting;
+create policy "people see their own devices" on public.devices
+  for select to authenticated, acting
+  using (account_id = (select private.account_id()));
+create policy "people add devices of their own" on public.devices for insert to acting
+  with check (account_id = (select private.account_id()));
+create policy "people change their own devices" on public.devices for update to acting
+  using (account_id = (select private.account_id()));
+create policy "people remove their own devices" on public.devices for delete to acting
   using (account_id = (select private.account_id()));

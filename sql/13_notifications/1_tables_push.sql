@@ -1,8 +1,5 @@
--- Pushes: what waits to be sent to devices. functions/jobs drains it (push.ts), FCM delivers.
---
--- A row is one text for one device. It is leased for a minute while it is sent: after a crash in
--- that minute nobody knows whether it went out, so it is tried once more and then dropped. A newer
--- push with the same key replaces the text of a row that still waits.
+-- functions/jobs/push.ts sends these through FCM. A row is one text for one device, leased for a
+-- minute while it is sent. After a crash nobody knows whether it was: one more try, then dropped.
 
 create table private.push_outbox (
   id bigint generated always as identity primary key,
@@ -29,28 +26,21 @@ create table private.push_outbox (
   constraint push_outbox_once_key unique (account_id, device_id, collapse_key)
 );
 comment on table private.push_outbox is
-  'Pushes that wait; a row is deleted when it was sent or given up. Cleaned by '
-  'private.drop_pushes.';
-comment on column private.push_outbox.device_id is
-  'When the device is deleted, or its token becomes another account''s, so is the row.';
-comment on column private.push_outbox.notification_id is
-  'Where it is in the list too: once read or deleted there, it is no longer sent.';
-comment on column private.push_outbox.from_identity_id is
-  'Whose words it quotes, as in notifications.';
+  'Pushes that wait to be sent; sent ones are deleted. Cleaned by private.drop_pushes.';
+comment on column private.push_outbox.device_id is 'The row goes with it, or when its token moves.';
+comment on column private.push_outbox.notification_id is 'Once read or deleted, it is not sent.';
+comment on column private.push_outbox.from_identity_id is 'As in public.notifications.';
 comment on column private.push_outbox.collapse_key is
-  'A newer push with the same key replaces it, here and on the device. messages_waiting has a key for '
-  'each push here, and one on the device.';
-comment on column private.push_outbox.category is 'Category of preferences; channel on Android.';
+  'A newer push with the same key replaces it; those about waiting messages only on the device.';
+comment on column private.push_outbox.category is 'Of preferences; on Android the channel.';
 comment on column private.push_outbox.title is
-  'In the account''s language, as the body; both are empty of messages_waiting, and made when it is sent.';
-comment on column private.push_outbox.data is 'What the app opens; strings only.';
-comment on column private.push_outbox.exempt is 'Quiet hours do not hold it back.';
-comment on column private.push_outbox.version is
-  'Grows whenever a newer text replaces the old one.';
+  'Like the body empty for a push about waiting messages, whose text is made when it is sent.';
+comment on column private.push_outbox.data is 'The screen that the app opens; strings only.';
+comment on column private.push_outbox.exempt is 'Whether it is sent in quiet hours too.';
+comment on column private.push_outbox.version is 'Grows with every newer text.';
 comment on column private.push_outbox.due_at is
-  'Not before: the end of quiet hours, of a lease, of a wait before the next try.';
-comment on column private.push_outbox.lease is 'Who is sending it now.';
-comment on column private.push_outbox.lost is 'How often a lease ended without an outcome.';
+  'When it may be sent next: after quiet hours, the end of a lease, or the wait for the next try.';
+comment on column private.push_outbox.lost is 'Leases that ended without a known outcome.';
 create index push_outbox_due_idx on private.push_outbox (due_at, id);
 create index push_outbox_notification_idx on private.push_outbox (notification_id);
 create index push_outbox_from_identity_idx on private.push_outbox (from_identity_id)

@@ -1,5 +1,3 @@
--- What an app may register as a device, and how devices are locked.
-
 create function private.device_problem(
   device_id text, platform text, push_token text, app_version text, locale text
 ) returns text
@@ -21,25 +19,21 @@ begin
   end;
 end
 $$;
-comment on function private.device_problem is
-  'The first field of a device that is not valid, as the API names it; null when all are.';
+comment on function private.device_problem is 'The first invalid field, as the API names it.';
 
 create function private.lock_devices(account_ids uuid[], quoted_ids uuid[] default '{}')
   returns void
   language plpgsql
-  security definer -- locks rows of whoever's devices are deleted
+  security definer -- locks rows of the accounts whose devices are deleted
   set search_path = ''
 as $$
 begin
   perform from public.devices where devices.account_id = any (account_ids)
   order by devices.account_id, devices.device_id for update;
-  -- A foreign key deletes them with their device or notification, in no order of its own.
+  -- In order, because a foreign key that deletes them would take them in any order.
   perform from private.push_outbox
   where push_outbox.account_id = any (account_ids)
     or push_outbox.from_identity_id = any (quoted_ids)
   order by push_outbox.account_id, push_outbox.device_id, push_outbox.collapse_key for update;
 end
 $$;
-comment on function private.lock_devices is
-  'Locks the devices of accounts with all pushes that wait for them, and the pushes that quote one '
-  'of these identities: before any of them is deleted.';

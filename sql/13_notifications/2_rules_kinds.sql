@@ -1,36 +1,33 @@
--- The kinds of notification: which preferences rule each, which screen it opens, and which stand in
--- the list whatever the preferences say: who may sign in, what an admin has closed, what is to
--- be accepted, what concerns administrators.
+create table private.notification_kinds (
+  kind text primary key,
+  category text not null,
+  route text not null,
+  always_listed boolean not null,
+  collapses boolean not null,
+  at_once boolean not null,
+  position smallint not null
+);
+alter table private.notification_kinds enable row level security;
+create policy "nobody but functions of their owner" on private.notification_kinds using (false);
+comment on table private.notification_kinds is
+  'always_listed: even if the category (vocabulary notification_category) is off, for who may sign '
+  'in, what an admin has closed, what is to be accepted and what concerns administrators. '
+  'collapses: events about one thing make one unread notification. at_once: pushed in quiet hours '
+  'too. Never purged: one row per kind.';
 
-create view private.notification_kinds with (security_invoker = true) as
-select kinds.*, private.collapses(kinds.kind) as collapses from (values
-  ('message_new', 'messages', 'conversation', false),
-  ('lead_new', 'leads', 'leads', false),
-  ('favorite_price_drop', 'favorites', 'property', false),
-  ('favorite_unavailable', 'favorites', 'favorites', false),
-  ('listing_expiring', 'listings', 'my_property', false),
-  ('listing_approved', 'listings', 'my_property', false),
-  ('listing_rejected', 'listings', 'my_property', false),
-  ('listing_suspended', 'listings', 'my_property', true),
-  ('listing_restored', 'listings', 'my_property', true),
-  ('review_new', 'reviews', 'review', false),
-  ('invoice_paid', 'billing', 'invoice', false),
-  ('invoice_failed', 'billing', 'invoice', false),
-  ('refund', 'billing', 'invoice', false),
-  ('plan_expiring', 'billing', 'plan', false),
-  ('identity_verified', 'account', 'identity', false),
-  ('identity_rejected', 'account', 'identity', false),
-  ('identity_suspended', 'account', 'identity', true),
-  ('identity_restored', 'account', 'identity', true),
-  ('security_login', 'account', 'sessions', false),
-  ('security_password', 'account', 'sessions', true),
-  ('security_provider', 'account', 'sessions', true),
-  ('security_contact', 'account', 'sessions', true),
-  ('terms_new', 'account', 'terms', true),
-  ('admin_event', 'account', 'notifications', true),
-  ('system', 'account', 'notifications', false)
-) as kinds (kind, category, route, always_listed);
-comment on view private.notification_kinds is
-  'Every kind of notification: the category of its preferences (vocabulary notification_category), '
-  'the screen that it opens, whether it is in the list where that category is off, whether events of '
-  'one thing make one unread notification.';
+create table private.notification_texts (
+  kind text references private.notification_kinds (kind),
+  position smallint,
+  holds_for jsonpath,
+  title_ar text not null,
+  body_ar text not null,
+  title_en text not null,
+  body_en text not null,
+  primary key (kind, position)
+);
+alter table private.notification_texts enable row level security;
+create policy "nobody but functions of their owner" on private.notification_texts using (false);
+comment on table private.notification_texts is
+  'The first whose condition holds is taken. Never purged: a few rows per kind.';
+comment on column private.notification_texts.holds_for is
+  'A condition on the details of the event and on times, the number of events; null always holds.';

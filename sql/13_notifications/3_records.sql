@@ -1,5 +1,3 @@
--- A notification and a device as their account sees them.
-
 create function private.notification_record(notification public.notifications) returns jsonb
   language plpgsql
   stable
@@ -21,7 +19,6 @@ begin
   );
 end
 $$;
-comment on function private.notification_record is 'A notification as its account sees it.';
 
 create function private.device_record(device public.devices) returns json
   language sql
@@ -35,7 +32,5 @@ create function private.device_record(device public.devices) returns json
     'createdAt', device.created_at,
     'updatedAt', device.updated_at
   );
-comment on function private.device_record is
-  'A device as its account sees it; the push token stays here.';
 
 grant execute on function private.notification_record, private.device_record to authenticated;

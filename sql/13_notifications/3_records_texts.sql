@@ -1,34 +1,78 @@
--- What a notification says, in Arabic and English, from its kind and the details of the event.
---
--- In plpgsql, which keeps its plans for the session: some of this runs for every message, and a
--- function in SQL would be planned at every call.
-
 create type private.notification_text as (
   title_ar text, body_ar text, title_en text, body_en text
 );
-comment on type private.notification_text is 'Title and body of a notification in both languages.';
 
-create function private.notification_texts(
-  kind text, category text, details jsonb, times bigint
-) returns private.notification_text
+create function private.texts_of_kind(kind text, details jsonb, times bigint)
+  returns private.notification_text
   language plpgsql
   stable
   set search_path = ''
 as $$
+declare
+  given constant jsonb := details || jsonb_build_object('times', times);
+  texts text[];
+  pieces text[];
+  filled text;
+  piece text;
+  parts text[]; -- the name, and the forms of what is counted
+  value text;
 begin
-  return case
-    when kind = 'message_new' then private.message_texts(details, times)
-    when category in ('leads', 'favorites', 'listings')
-      then private.listing_texts(kind, details, times)
-    when category = 'billing' then private.billing_texts(kind, details)
-    else private.account_texts(kind, details)
-  end;
+  select array[stored.title_ar, stored.body_ar, stored.title_en, stored.body_en]
+  into strict texts
+  from private.notification_texts as stored
+  where stored.kind = texts_of_kind.kind
+    and (stored.holds_for is null or given @@ stored.holds_for)
+  order by stored.position
+  limit 1;
+  -- In one function: helpers, each with its search_path, would cost more than what they do.
+  for nth in 1 .. 4 loop
+    continue when strpos(texts[nth], '{') = 0;
+    pieces := string_to_array(texts[nth], '{');
+    filled := pieces[1];
+    foreach piece in array pieces[2:] loop
+      parts := string_to_array(split_part(piece, '}', 1), '|');
+      value := case parts[1]
+        when 'at' then to_char(
+          coalesce((given ->> 'at')::timestamptz, now()) at time zone 'Asia/Kuwait',
+          'YYYY/MM/DD HH24:MI')
+        when 'titleEn' then coalesce(given ->> 'titleEn', given ->> 'titleAr')
+        when 'nameEn' then coalesce(given ->> 'nameEn', given ->> 'nameAr')
+        when 'because' then ': ' || (given ->> 'reason')
+        when 'amount' then private.kwd_text((given ->> 'amount')::numeric)
+        when 'priceAr' then
+          private.price_label(given ->> 'type', (given ->> 'price')::numeric, false)
+        when 'priceEn' then
+          private.price_label(given ->> 'type', (given ->> 'price')::numeric, true)
+        when 'beforeAr' then
+          private.price_label(given ->> 'type', (given ->> 'before')::numeric, false)
+        when 'beforeEn' then
+          private.price_label(given ->> 'type', (given ->> 'before')::numeric, true)
+        when 'requiredFrom' then replace(given ->> 'requiredFrom', '-', '/')
+        when 'provider' then initcap(given ->> 'provider') -- Google or Apple
+        when 'contactAr' then case given ->> 'kind' when 'phone' then 'رقم الهاتف'
+          when 'email' then 'البريد الإلكتروني'
+          else 'الدخول عن طريق ' || initcap(given ->> 'provider') end
+        when 'contactEn' then case given ->> 'kind' when 'phone' then 'phone number'
+          when 'email' then 'email' else 'sign-in with ' || initcap(given ->> 'provider') end
+        else given ->> parts[1]
+      end;
+      filled := filled || case cardinality(parts)
+        when 1 then value
+        when 2 then coalesce(value, parts[2])
+        when 3 then case value when '1' then parts[2] else value || ' ' || parts[3] end
+        else private.counted_ar(value::bigint, parts[2], parts[3], parts[4], parts[5])
+      end || substr(piece, strpos(piece, '}') + 1);
+    end loop;
+    texts[nth] := filled;
+  end loop;
+  return (texts[1], texts[2], texts[3], texts[4])::private.notification_text;
 end
 $$;
-comment on function private.notification_texts is
-  'Title and body in both languages; times is how many events it stands for.';
+comment on function private.texts_of_kind is
+  'Fills in {name}, {name|if missing}, {count|one|many} in English, {count|one|two|few|many} in '
+  'Arabic; a text is null if something is missing. times is the number of events.';
 
--- Details: name, preview, type of the last message; times is how many came unread.
+-- details: name, preview and type of the last message; times: the number of unread messages.
 create function private.message_texts(details jsonb, times bigint) returns private.notification_text
   language plpgsql
   stable
@@ -41,7 +85,6 @@ begin
   )::private.notification_text;
 end
 $$;
-comment on function private.message_texts is 'Texts of message_new.';
 
 create function private.message_body_ar(type text, preview text, times bigint) returns text
   language plpgsql
@@ -61,8 +104,6 @@ begin
     else said end;
 end
 $$;
-comment on function private.message_body_ar is
-  'What a notification says of the last of so many messages.';
 
 create function private.message_body_en(type text, preview text, times bigint) returns text
   language plpgsql
@@ -79,7 +120,6 @@ begin
   return case when times > 1 then times || ' new messages: ' || said else said end;
 end
 $$;
-comment on function private.message_body_en is 'As message_body_ar, in English.';
 
 create function private.waiting_text(language text, waiting bigint, out title text, out body text)
   language plpgsql
@@ -96,8 +136,6 @@ begin
   end if;
 end
 $$;
-comment on function private.waiting_text is
-  'What a push says of so many messages of strangers that were not pushed.';
 
 create function private.counted_ar(n bigint, one text, two text, few text, many text) returns text
   language plpgsql
@@ -114,16 +152,3 @@ begin
   end;
 end
 $$;
-comment on function private.counted_ar is
-  'A counted thing in Arabic: one and two without a number, 3 to 10 plural, from 11 singular.';
-
-create function private.kwd_text(amount numeric) returns text
-  language plpgsql
-  immutable
-  set search_path = ''
-as $$
-begin
-  return to_char(amount, 'FM99,999,999,990.000');
-end
-$$;
-comment on function private.kwd_text is 'An amount as receipts write it: 1,250.000.';

@@ -1,11 +1,9 @@
--- The lists of an account: its notifications, its devices.
-
 create function private.list_notifications(
   unread boolean default null, page_cursor text default null, page_size integer default 20
 ) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
-  security definer -- asks for the caller first; helpers of pages are closed to clients
+  security definer -- checks the caller first; the helpers for pages are closed to clients
   set search_path = ''
 as $$
 declare
@@ -51,13 +49,12 @@ begin
 end
 $$;
 comment on function private.list_notifications is
-  'Api: The caller''s notifications, newest first; unread true gives those alone, false the read '
-  'ones.';
+  'Api: The caller''s notifications, newest first; unread true gives those alone, false the read.';
 
 create function private.count_unread(account_id uuid) returns bigint
   language plpgsql
   stable
-  security definer -- counts for triggers, where nobody is calling
+  security definer -- counts for triggers without a caller
   set search_path = ''
 as $$
 begin
@@ -67,7 +64,6 @@ begin
   );
 end
 $$;
-comment on function private.count_unread is 'How many notifications of an account are unread.';
 
 create function api.count_unread_notifications() returns json
   language plpgsql
@@ -83,7 +79,7 @@ begin
   ));
 end
 $$;
-comment on function api.count_unread_notifications is 'How many are unread: for a badge.';
+comment on function api.count_unread_notifications is 'Unread notifications, for a badge.';
 
 create function api.list_devices() returns table (items json, "nextCursor" text)
   language plpgsql

@@ -1,8 +1,6 @@
--- What an account does with its notifications: reads and deletes them.
-
 create function private.read_notification(notification_id uuid) returns void
   language plpgsql
-  security definer -- clients have no write grant
+  security definer
   set search_path = ''
 as $$
 declare
@@ -16,8 +14,6 @@ begin
   end if;
 end
 $$;
-comment on function private.read_notification is
-  'Marks a notification of the caller as read; 404 not_found.';
 
 create function api.read_notification(notification_id uuid) returns json
   language plpgsql
@@ -34,14 +30,13 @@ comment on function api.read_notification is
 
 create function private.read_all_notifications() returns void
   language plpgsql
-  security definer -- clients have no write grant
+  security definer
   set search_path = ''
 as $$
 declare
   caller_id uuid := private.require_account();
 begin
-  -- What is being written at this moment is newer than this request: it stays unread, and nobody
-  -- waits.
+  -- Those being written now are newer than this request: they stay unread, without a wait.
   update public.notifications set read_at = clock_timestamp()
   where notifications.id in (
     select unread.id from public.notifications as unread
@@ -50,8 +45,6 @@ begin
   );
 end
 $$;
-comment on function private.read_all_notifications is
-  'Marks all notifications of the caller as read.';
 
 create function api.read_all_notifications() returns json
   language plpgsql
@@ -68,11 +61,11 @@ comment on function api.read_all_notifications is
 
 create function private.delete_notification(notification_id uuid) returns void
   language plpgsql
-  security definer -- clients have no write grant
+  security definer
   set search_path = ''
 as $$
 declare
-  caller_id uuid := private.lock_caller(); -- whose devices lose what waits for them
+  caller_id uuid := private.lock_caller(); -- its waiting pushes are deleted too
 begin
   delete from public.notifications
   where notifications.id = delete_notification.notification_id
@@ -82,8 +75,6 @@ begin
   end if;
 end
 $$;
-comment on function private.delete_notification is
-  'Deletes a notification of the caller; 404 not_found.';
 
 create function api.delete_notification(notification_id uuid) returns void
   language plpgsql
@@ -94,8 +85,7 @@ begin
   perform private.delete_notification(notification_id);
 end
 $$;
-comment on function api.delete_notification is
-  'Deletes a notification from the list. 404 not_found.';
+comment on function api.delete_notification is 'Deletes a notification. 404 not_found.';
 
 grant execute on function
   private.read_notification, private.read_all_notifications, private.delete_notification

@@ -1,10 +1,37 @@
--- Registering and removing the devices of an account.
+create function private.take_push_token(push_token text, account_id uuid, device_id text)
+  returns void
+  language plpgsql
+  security definer -- takes a token from any account that had it
+  set search_path = ''
+as $$
+begin
+  perform private.lock_devices(array(
+    select devices.account_id from public.devices
+    where devices.push_token = take_push_token.push_token
+    union select take_push_token.account_id
+  ));
+  delete from public.devices
+  where devices.push_token = take_push_token.push_token
+    and (devices.account_id, devices.device_id)
+      <> (take_push_token.account_id, take_push_token.device_id);
+end
+$$;
+
+create function private.lock_session(session_id uuid) returns void
+  language plpgsql
+  security definer -- locks an Auth row
+  set search_path = ''
+as $$
+begin
+  perform from auth.sessions where sessions.id = lock_session.session_id for share;
+end
+$$;
 
 create function private.register_device(
   device_id text, platform text, push_token text, app_version text, locale text
 ) returns json
   language plpgsql
-  security definer -- takes a token from whichever account had it
+  security definer
   set search_path = ''
 as $$
 declare
@@ -18,14 +45,11 @@ begin
       case problem when 'platform' then 'device_platform_invalid' else 'invalid' end);
   end if;
 
-  -- The session before the account, as signing out and refreshing lock them; ended by now, it is
-  -- refused.
-  perform from auth.sessions where sessions.id = caller_session_id for share;
+  -- The session is locked before the account, as refreshing does; an ended session is refused.
+  perform private.lock_session(caller_session_id);
   perform private.lock_caller();
 
-  -- Two that claim a token, or write a device, at once pass one after another; both locks are taken
-  -- in one order. So are the rows: two accounts that swap their tokens must not wait for each
-  -- other.
+  -- In a fixed order, so that two accounts that swap tokens do not wait for each other.
   perform pg_advisory_xact_lock(keys.key)
   from (
     select hashtextextended('device token ' || push_token, 2) as key
@@ -33,15 +57,7 @@ begin
     select hashtextextended(format('device of %s %s', caller_id, device_id), 2)
     order by key
   ) as keys;
-  perform private.lock_devices(array(
-    select devices.account_id from public.devices
-    where devices.push_token = register_device.push_token
-    union select caller_id
-  ));
-
-  delete from public.devices
-  where devices.push_token = register_device.push_token
-    and (devices.account_id, devices.device_id) <> (caller_id, register_device.device_id);
+  perform private.take_push_token(push_token, caller_id, device_id);
   insert into public.devices as devices
     (account_id, device_id, session_id, platform, push_token, app_version, locale)
   values (caller_id, register_device.device_id, caller_session_id, register_device.platform,
@@ -62,8 +78,6 @@ begin
   return private.device_record(device);
 end
 $$;
-comment on function private.register_device is
-  'Registers or updates a device; see api.register_device.';
 
 create function api.register_device(
   device_id text, platform text, push_token text, app_version text default null,
@@ -83,7 +97,7 @@ comment on function api.register_device is
 
 create function private.remove_device(device_id text) returns void
   language plpgsql
-  security definer -- clients have no write grant
+  security definer
   set search_path = ''
 as $$
 declare
@@ -97,8 +111,6 @@ begin
   end if;
 end
 $$;
-comment on function private.remove_device is
-  'Removes a device of the caller; see api.remove_device.';
 
 create function api.remove_device(device_id text) returns void
   language plpgsql
@@ -109,8 +121,7 @@ begin
   perform private.remove_device(device_id);
 end
 $$;
-comment on function api.remove_device is
-  'Removes a device of the caller: no more pushes to it. 404 not_found.';
+comment on function api.remove_device is 'Removes a device of the caller. 404 not_found.';
 
 grant execute on function private.register_device, private.remove_device to authenticated;
 grant execute on function api.register_device, api.remove_device to authenticated;

@@ -1,21 +1,24 @@
--- Notifying an account: in its list, live, and by push.
-
 create function private.notification_draft(
-  account_id uuid, identity_id uuid, kind text, category text, route text, entity_id uuid,
-  details jsonb, times bigint
+  account_id uuid, identity_id uuid, kind private.notification_kinds, entity_id uuid, details jsonb,
+  times bigint, texts private.notification_text
 ) returns public.notifications
   language plpgsql
   stable
   set search_path = ''
 as $$
 declare
-  texts private.notification_text := private.notification_texts(kind, category, details, times);
   draft public.notifications;
 begin
+  if texts is null then
+    -- The texts of messages are in a function, because it is faster and there are many messages.
+    texts := case kind.kind when 'message_new' then private.message_texts(details, times)
+      else private.texts_of_kind(kind.kind, details, times) end;
+  end if;
   draft.created_at := coalesce((details ->> 'at')::timestamptz, clock_timestamp());
   draft.account_id := notification_draft.account_id;
   draft.identity_id := notification_draft.identity_id;
-  draft.kind := notification_draft.kind;
+  draft.kind := kind.kind;
+  draft.collapses := kind.collapses;
   draft.entity_id := notification_draft.entity_id;
   draft.from_identity_id := details ->> 'from';
   draft.title_ar := left(texts.title_ar, 200);
@@ -23,13 +26,11 @@ begin
   draft.title_en := left(texts.title_en, 200);
   draft.body_en := left(texts.body_en, 600);
   draft.route := coalesce(
-    case notification_draft.kind when 'system' then details ->> 'route' end,
-    notification_draft.route);
+    case kind.kind when 'system' then details ->> 'route' end, kind.route);
   return draft;
 end
 $$;
-comment on function private.notification_draft is
-  'A notification that is not stored yet; times is how many events it stands for.';
+comment on function private.notification_draft is 'times is the number of events.';
 
 create function private.store_notification(
   draft public.notifications, unread_id uuid, times bigint
@@ -50,9 +51,9 @@ begin
       and notifications.read_at is null
     returning * into stored;
   else
-    insert into public.notifications (account_id, identity_id, kind, entity_id, from_identity_id,
-      title_ar, body_ar, title_en, body_en, route, created_at)
-    values (draft.account_id, draft.identity_id, draft.kind, draft.entity_id,
+    insert into public.notifications (account_id, identity_id, kind, collapses, entity_id,
+      from_identity_id, title_ar, body_ar, title_en, body_en, route, created_at)
+    values (draft.account_id, draft.identity_id, draft.kind, draft.collapses, draft.entity_id,
       draft.from_identity_id, draft.title_ar, draft.body_ar, draft.title_en, draft.body_en,
       draft.route, draft.created_at)
     on conflict do nothing
@@ -62,8 +63,7 @@ begin
 end
 $$;
 comment on function private.store_notification is
-  'Stores a notification, or counts up the unread one that stood for so many events; null when '
-  'that has changed, or another was stored, at this moment.';
+  'Null if the unread one no longer stands for the given number of events.';
 
 create function private.set_notification_aside(
   state text, message text, account_id uuid, identity_id uuid, kind text, entity_id uuid,
@@ -85,15 +85,14 @@ begin
 end
 $$;
 comment on function private.set_notification_aside is
-  'What becomes of a notification that failed: nobody''s act fails because somebody else could not '
-  'be notified. What met a lock is tried again by a job (7_jobs_fan_out.sql); all else is an alarm.';
+  'A failed notification does not fail the act. If a row was locked, a job tries it again.';
 
-create function private.notify(
+create function private.make_notification(
   account_id uuid, identity_id uuid, kind text, entity_id uuid, details jsonb default '{}',
-  broadcast boolean default true
+  broadcast boolean default true, texts private.notification_text default null
 ) returns uuid
   language plpgsql
-  security definer -- for triggers and functions of the areas, whoever is calling
+  security definer -- for triggers and functions of all areas and callers
   set search_path = ''
 as $$
 declare
@@ -101,73 +100,68 @@ declare
   known record;
   made public.notifications;
 begin
-  if author_id is not null and private.are_blocked(author_id, notify.account_id) then
+  if author_id is not null and private.are_blocked(author_id, make_notification.account_id) then
     return null;
   elsif details ? 'at' then
-    -- A job calls, which holds no lock of the account: whoever is being deleted at this moment
-    -- would keep the notification.
-    perform from public.accounts where accounts.id = notify.account_id for share nowait;
+    -- Jobs have not locked the account, which may be in the middle of a deletion.
+    perform from public.accounts where accounts.id = make_notification.account_id for share nowait;
   end if;
   loop
-    -- One look and one write: this happens with many messages.
-    select kinds.*, accounts.language, accounts.status, account_settings as chosen,
+    -- This makes do with one read and one write, because it runs for many messages.
+    select kinds as kind, accounts.language, accounts.status, account_settings as chosen,
       unread.id as unread_id, coalesce(unread.times, 0) as times
     into strict known
     from private.notification_kinds as kinds
-    left join public.accounts on accounts.id = notify.account_id
+    left join public.accounts on accounts.id = make_notification.account_id
     left join public.account_settings on account_settings.account_id = accounts.id
     left join public.notifications as unread on kinds.collapses
-      and unread.account_id = accounts.id and unread.kind = notify.kind
-      and unread.entity_id = notify.entity_id
-      and unread.identity_id is not distinct from notify.identity_id
-      and unread.read_at is null and private.collapses(unread.kind)
-    where kinds.kind = notify.kind;
+      and unread.account_id = accounts.id and unread.kind = make_notification.kind
+      and unread.entity_id = make_notification.entity_id
+      and unread.identity_id is not distinct from make_notification.identity_id
+      and unread.read_at is null and unread.collapses
+    where kinds.kind = make_notification.kind;
     if coalesce(known.status, 'deleted') in ('banned', 'deleted') then
       return null;
     end if;
 
-    made := private.notification_draft(notify.account_id, notify.identity_id, known.kind,
-      known.category, known.route, notify.entity_id, details, known.times + 1);
-    exit when not known.always_listed
-      and not private.wants(known.chosen, known.category, 'inApp');
+    made := private.notification_draft(
+      make_notification.account_id, make_notification.identity_id, known.kind,
+      make_notification.entity_id, details, known.times + 1, texts);
+    exit when not (known.kind).always_listed
+      and not private.wants(known.chosen, (known.kind).category, 'inApp');
 
     made := private.store_notification(made, known.unread_id, known.times);
-    -- Somebody counted it up, read it or made it at this moment: look again.
+    -- Another transaction has changed or made the notification meanwhile, so this looks again.
     continue when made.id is null;
     if broadcast then
-      perform private.broadcast_to_account(notify.account_id, 'notification',
+      perform private.broadcast_to_account(make_notification.account_id, 'notification',
         jsonb_build_object(
           'identityId', made.identity_id,
           'notification', private.notification_record(made),
-          'unread', private.count_unread(notify.account_id)));
+          'unread', private.count_unread(make_notification.account_id)));
     end if;
     exit;
   end loop;
-  if private.wants(known.chosen, known.category, 'push') then
+  if private.wants(known.chosen, (known.kind).category, 'push') then
     perform private.queue_push(
-      made, known.category, known.collapses, known.language, known.chosen, author_id);
+      made, (known.kind).category, (known.kind).at_once, known.language, known.chosen, author_id);
   end if;
   return made.id;
 exception
   when others then
     perform private.set_notification_aside(
-      sqlstate, sqlerrm, notify.account_id, notify.identity_id, notify.kind, notify.entity_id,
-      notify.details);
+      sqlstate, sqlerrm, make_notification.account_id, make_notification.identity_id,
+      make_notification.kind, make_notification.entity_id, make_notification.details);
     return null;
 end
 $$;
-comment on function private.notify is
-  'Notifies an account as its preferences say: in the list and live, by push, both or neither. '
-  'Part of the transaction that calls it, which it never makes fail. The details of each kind stand '
-  'in 13_notifications/3_records_texts*.sql; by is the account whose act it is, of which nothing is '
-  'told across a block, from the identity whose words they are, at when it happened if a job '
-  'notifies later. Gives the id in the list, null for none. Without '
-  'broadcast the caller broadcasts it.';
+comment on function private.make_notification is
+  'Gives its id in the list, or null. texts are passed for an event that notifies many accounts.';
 
 create function private.is_stranger(author_id uuid, account_id uuid, seconds integer) returns boolean
   language plpgsql
   stable
-  security definer -- reads conversations of both
+  security definer -- reads the conversations of both sides
   set search_path = ''
 as $$
 begin
@@ -181,7 +175,7 @@ begin
       and (
         others.written > 0
         or exists (
-          -- The first is the author's, where the other has written none.
+          -- The other side has written nothing, so the first message is the author's.
           select from public.messages
           where messages.conversation_id = participants.conversation_id and messages.seq = 1
             and messages.created_at < clock_timestamp() - make_interval(secs => seconds)
@@ -191,32 +185,31 @@ begin
 end
 $$;
 comment on function private.is_stranger is
-  'Whether an author has proven nothing, never had an answer of an account, and wrote to it for the '
-  'first time within so many seconds.';
+  'Whether an author is unproven, was never answered, and first wrote within the given seconds.';
 
 create function private.queue_waiting_push(account_id uuid, chosen public.account_settings)
   returns void
   language plpgsql
-  security definer -- writes closed tables
+  security definer
   set search_path = ''
 as $$
 declare
   seconds constant integer := (
     select rates.seconds from private.rates where rates.rule = 'pushes_waiting'
   );
-  -- So that it counts those that come at once.
+  -- The push is delayed, so that it counts concurrent messages.
   soon constant timestamptz := clock_timestamp() + interval '1 minute';
   counted text[];
   due timestamptz;
 begin
-  -- One that is on its way has said how many: what comes meanwhile is for the next.
+  -- A push that is being sent keeps its number: later messages are counted in the next one.
   with held as materialized (
     select push_outbox.id from private.push_outbox
     where push_outbox.account_id = queue_waiting_push.account_id
       and push_outbox.collapse_key like 'messages_waiting:%' and push_outbox.lease is null
     order by push_outbox.device_id, push_outbox.collapse_key
     for no key update
-  ), told as (
+  ), updated as (
     update private.push_outbox as waiting
     set data = waiting.data || jsonb_build_object(
           'count', ((waiting.data ->> 'count')::bigint + 1)::text),
@@ -224,7 +217,7 @@ begin
     from held where waiting.id = held.id
     returning waiting.device_id
   )
-  select coalesce(array_agg(told.device_id), '{}') into counted from told;
+  select coalesce(array_agg(updated.device_id), '{}') into counted from updated;
   if not exists (
     select from public.devices
     where devices.account_id = queue_waiting_push.account_id
@@ -232,14 +225,14 @@ begin
   ) then
     return;
   end if;
-  -- Its hit is the moment at which it is due. Nobody else changes that meanwhile: whoever comes here
-  -- holds the reader's row of pushes_strangers.
+  -- The hit of this rate is the time when it is due. The caller has locked the reader's row of
+  -- pushes_strangers, so nothing else changes it meanwhile.
   due := private.after_quiet_hours(greatest(soon, (
-    select told.hits[cardinality(told.hits)] + make_interval(secs => seconds)
-    from private.rate_hits as told
-    where told.rule = 'pushes_waiting' and told.subject = account_id::text
+    select counter.hits[cardinality(counter.hits)] + make_interval(secs => seconds)
+    from private.rate_hits as counter
+    where counter.rule = 'pushes_waiting' and counter.subject = account_id::text
   )), chosen.quiet_from, chosen.quiet_to);
-  insert into private.rate_hits as told (rule, subject, hits, expires_at)
+  insert into private.rate_hits as counter (rule, subject, hits, expires_at)
   values ('pushes_waiting', account_id::text, array[due], due + make_interval(secs => seconds))
   on conflict on constraint rate_hits_pkey do update
   set hits = excluded.hits, expires_at = excluded.expires_at;
@@ -254,25 +247,21 @@ begin
 end
 $$;
 comment on function private.queue_waiting_push is
-  'One push an hour that says how many messages of strangers were not pushed since the last one; its '
-  'text is made when it is sent (private.waiting_push).';
+  'One push an hour that tells how many strangers'' messages were not pushed.';
 
 create function private.queue_push(
-  made public.notifications, category text, collapses boolean, language text,
+  made public.notifications, category text, at_once boolean, language text,
   chosen public.account_settings, author_id uuid
 ) returns void
   language plpgsql
-  security definer -- writes a closed table
+  security definer
   set search_path = ''
 as $$
 declare
-  -- A break-in at night must not go unnoticed until the morning.
-  exempt boolean := made.kind in
-    ('security_login', 'security_password', 'security_provider', 'security_contact');
-  due timestamptz := case when exempt then now()
+  due timestamptz := case when at_once then now()
     else private.after_quiet_hours(now(), chosen.quiet_from, chosen.quiet_to) end;
 begin
-  -- All devices before the first push, as whoever deletes one (private.lock_devices).
+  -- All devices are locked before the first push is written, as in private.lock_devices.
   perform from public.devices where devices.account_id = made.account_id
   order by devices.device_id for key share;
   if not found or author_id is not null and (private.count_hit(
@@ -292,14 +281,14 @@ begin
     from_identity_id, collapse_key, category, title, body, data, exempt, due_at, expires_at)
   select
     devices.account_id, devices.device_id, made.id, made.from_identity_id,
-    made.kind || ':' || case when collapses then made.entity_id else gen_random_uuid() end,
+    made.kind || ':' || case when made.collapses then made.entity_id else gen_random_uuid() end,
     queue_push.category,
     case language when 'en' then made.title_en else made.title_ar end,
     case language when 'en' then made.body_en else made.body_ar end,
     jsonb_strip_nulls(jsonb_build_object(
       'notificationId', made.id, 'kind', made.kind, 'route', made.route,
       'entityId', made.entity_id, 'identityId', made.identity_id)),
-    exempt, due, due + interval '24 hours'
+    at_once, due, due + interval '24 hours'
   from public.devices
   where devices.account_id = made.account_id
   order by devices.device_id
@@ -310,13 +299,12 @@ begin
 end
 $$;
 comment on function private.queue_push is
-  'Puts a push for each device of the account into the outbox, to be sent after quiet hours: of what '
-  'one author does so many an hour or a day, of strangers together so many an hour.';
+  'Rates limit the pushes from one author and those from all strangers together.';
 
 create function private.withdraw_notification(account_id uuid, kind text, entity_id uuid)
   returns void
   language plpgsql
-  security definer -- deletes what belongs to somebody else
+  security definer -- deletes rows of someone else's account
   set search_path = ''
 as $$
 begin
@@ -339,8 +327,6 @@ begin
     and notifications.entity_id = withdraw_notification.entity_id;
 end
 $$;
-comment on function private.withdraw_notification is
-  'Takes back a notification whose cause is gone, from the list and from what waits to be pushed.';
 
 create function private.apply_push_preferences(account_id uuid) returns void
   language plpgsql
@@ -348,7 +334,7 @@ create function private.apply_push_preferences(account_id uuid) returns void
   set search_path = ''
 as $$
 begin
-  -- What is being written at this moment follows the old or the new ones; nobody waits for it.
+  -- Does not wait for pushes being written: they follow the old or the new preferences.
   with held as materialized (
     select push_outbox.id from private.push_outbox
     where push_outbox.account_id = apply_push_preferences.account_id and push_outbox.attempts = 0
@@ -361,7 +347,7 @@ begin
   )
   update private.push_outbox as waiting
   set due_at = private.after_quiet_hours(
-    -- What says how many wait comes once an hour, and no sooner than it is due by that.
+    -- It is sent once an hour, and new preferences must not send it earlier.
     case when waiting.collapse_key like 'messages_waiting:%' then greatest(now(), waiting.due_at)
       else now() end,
     chosen.quiet_from, chosen.quiet_to)
@@ -370,6 +356,3 @@ begin
     and private.wants(chosen, waiting.category, 'push') and not waiting.exempt;
 end
 $$;
-comment on function private.apply_push_preferences is
-  'Pushes that wait follow preferences that have changed: dropped, held back or released; that of messages '
-  'that wait is never sent sooner.';

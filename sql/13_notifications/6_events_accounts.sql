@@ -1,9 +1,6 @@
--- Notifications of what happens to an account and its identities, and what of them is deleted with
--- it.
-
 create function private.on_identity_decided() returns trigger
   language plpgsql
-  security definer -- notifies the account, whoever decided
+  security definer -- notifies the account of an admin's decision
   set search_path = ''
 as $$
 declare
@@ -13,8 +10,8 @@ declare
     when new.status = 'active' then 'identity_verified'
     else 'identity_rejected' end;
 begin
-  perform private.notify(new.account_id,
-    -- Nobody acts as one that is suspended.
+  perform private.make_notification(new.account_id,
+    -- An account cannot act as a suspended identity.
     case when kind in ('identity_suspended', 'identity_restored')
       then private.individual_of(new.account_id) else new.id end,
     kind, new.id, jsonb_build_object('name', new.display_name, 'reason', new.status_reason));
@@ -22,12 +19,12 @@ begin
 end
 $$;
 comment on function private.on_identity_decided is
-  'An admin verified, rejected, suspended or restored an identity, or said afterwards why.';
+  'Notifies of an admin''s decision about an identity, or of a reason given later.';
 
 create trigger identities_notify_of_decisions
   after update of status, status_reason on public.identities
   for each row when (
-    -- What its owner's email was proven after is listed in a notification of its own.
+    -- Those sent in before the owner proved the email have a notification of their own.
     old.status = 'pending_verification' and new.status in ('active', 'rejected')
       and new.status_reason is distinct from private.unproven_past_reason()
     or old.status <> 'suspended' and new.status = 'suspended'
@@ -39,12 +36,12 @@ create trigger identities_notify_of_decisions
 
 create function private.on_session_begun() returns trigger
   language plpgsql
-  security definer -- writes a closed table, for Auth's role
+  security definer
   set search_path = ''
 as $$
 begin
-  -- The first sign-in is the person who has just registered: no job notifies of it. Who comes from the
-  -- same place soon after is that person again (private.finish_sign_in).
+  -- The first sign-in is by the person who has just registered, so it is not notified. Neither is
+  -- one from the same address and client soon after (private.finish_sign_in).
   insert into private.notification_events (kind, account_id, session_id, notified_at)
   select 'security_login', accounts.id, new.id,
     case when users.last_sign_in_at is null then clock_timestamp() end
@@ -53,7 +50,7 @@ begin
   where users.id = new.user_id;
   return null;
 exception
-  -- Nobody is kept out because the event could not be written.
+  -- A sign-in must not fail because its event could not be written.
   when others then
     perform private.raise_alarm('sign_in_unrecorded', sqlstate, jsonb_build_object(
       'accountId', new.user_id, 'message', private.cause_of(sqlstate, sqlerrm)));
@@ -65,7 +62,7 @@ comment on function private.on_session_begun is
 
 create function private.on_password_changed() returns trigger
   language plpgsql
-  security definer -- notifies the account, whoever changed it
+  security definer -- notifies the account of the change
   set search_path = ''
 as $$
 declare
@@ -87,23 +84,22 @@ begin
   delete from private.session_proofs where session_proofs.session_id in (
     select sessions.id from auth.sessions where sessions.user_id = new.id
   );
-  perform private.notify(new.id, null, 'security_password', null);
+  perform private.make_notification(new.id, null, 'security_password', null);
   return null;
 end
 $$;
 comment on function private.on_password_changed is
-  'Notifies an account that its password was changed, after what a reset proves and undoes, ends its '
-  'proofs, and refuses one that was not announced at Auth; the trigger is in 90_platform.sql.';
+  'Refuses a password set at Auth without an announcement, applies what a reset proves and undoes, '
+  'ends administrators'' proofs and notifies the account. The trigger is in 90_platform.sql.';
 
 create function private.on_session_ended() returns trigger
   language plpgsql
-  security definer -- writes a closed table, for Auth's role
+  security definer
   set search_path = ''
 as $$
 begin
-  -- The locks that this transaction needs later come before those on devices: for a deleted user
-  -- all that is deleted with it, else the account, whose channel is renamed when all sessions of
-  -- the statement are gone (10_chat/6_events_lost_access.sql).
+  -- Locks that are needed later come before those on devices: of all that goes with a deleted user,
+  -- otherwise of the account, whose channel is renamed (10_chat/6_events_lost_access.sql).
   if exists (select from auth.users where users.id = old.user_id) then
     perform private.lock_account_exclusively(old.user_id);
     perform private.lock_devices(array[old.user_id]);
@@ -113,18 +109,17 @@ begin
     ), true);
   end if;
   delete from public.devices where devices.session_id = old.id;
-  delete from private.session_places where session_places.session_id = old.id;
+  delete from private.session_clients where session_clients.session_id = old.id;
   delete from private.session_proofs where session_proofs.session_id = old.id;
   return null;
 end
 $$;
 comment on function private.on_session_ended is
-  'Whoever signed out gets no more pushes: the devices of the session are deleted, from where it came, '
-  'and its proof. The trigger is in 90_platform.sql.';
+  'Deletes the devices, address and proof of an ended session. The trigger is in 90_platform.sql.';
 
 create function private.forget_notifications() returns trigger
   language plpgsql
-  security definer -- deletes rows of whoever is deleted
+  security definer -- deletes rows of the deleted account
   set search_path = ''
 as $$
 begin
@@ -136,7 +131,7 @@ begin
 end
 $$;
 comment on function private.forget_notifications is
-  'A deleted account has no notifications, devices or settings.';
+  'Deletes notifications, devices and settings of a deleted account.';
 
 create trigger accounts_forget_their_notifications
   after update of status on public.accounts
@@ -145,7 +140,7 @@ create trigger accounts_forget_their_notifications
 
 create function private.withdraw_notifications() returns trigger
   language plpgsql
-  security definer -- deletes rows of whoever was notified
+  security definer -- deletes rows of the notified accounts
   set search_path = ''
 as $$
 begin
@@ -154,8 +149,7 @@ begin
   return null;
 end
 $$;
-comment on function private.withdraw_notifications is
-  'Notifications that quote an identity are deleted when it is closed.';
+comment on function private.withdraw_notifications is 'Deletes those that quote the identity.';
 
 create trigger identities_withdraw_notifications
   after update of status on public.identities
@@ -164,7 +158,7 @@ create trigger identities_withdraw_notifications
 
 create function private.on_review_gone() returns trigger
   language plpgsql
-  security definer -- deletes what belongs to whoever was reviewed
+  security definer -- deletes rows of the reviewed account
   set search_path = ''
 as $$
 begin
@@ -173,8 +167,7 @@ begin
   return null;
 end
 $$;
-comment on function private.on_review_gone is
-  'Nobody is notified of a review that was deleted, or that an admin hid.';
+comment on function private.on_review_gone is 'Withdraws the notification of the review.';
 
 create trigger reviews_withdraw_notifications
   after delete on public.reviews
@@ -186,11 +179,10 @@ create trigger reviews_withdraw_notifications_when_hidden
 
 create function private.on_terms_changed() returns trigger
   language plpgsql
-  security definer -- writes a closed table, for whoever changes a setting
+  security definer
   set search_path = ''
 as $$
 begin
-  -- Nobody is told any more of what is over.
   delete from private.notification_events where notification_events.kind = 'terms_new';
   if new.value <> 'null' then
     insert into private.notification_events (kind, details)
@@ -199,8 +191,7 @@ begin
   return null;
 end
 $$;
-comment on function private.on_terms_changed is
-  'Writes the event of a new version of the terms: a job tells everybody.';
+comment on function private.on_terms_changed is 'Writes an event; a job notifies all accounts.';
 
 create trigger settings_tell_of_terms
   after update of value on private.settings
@@ -209,3 +200,23 @@ create trigger settings_tell_of_terms
     and new.value ->> 'version' is distinct from old.value ->> 'version'
   )
   execute function private.on_terms_changed();
+
+create function private.on_push_preferences() returns trigger
+  language plpgsql
+  security definer -- calls closed functions, whoever changes settings
+  set search_path = ''
+as $$
+begin
+  perform private.apply_push_preferences(new.account_id);
+  return null;
+end
+$$;
+comment on function private.on_push_preferences is 'Applies changed preferences to waiting pushes.';
+
+create trigger account_settings_rule_waiting_pushes
+  after update of notifications, quiet_from, quiet_to on public.account_settings
+  for each row when (
+    (old.notifications, old.quiet_from, old.quiet_to)
+      is distinct from (new.notifications, new.quiet_from, new.quiet_to)
+  )
+  execute function private.on_push_preferences();

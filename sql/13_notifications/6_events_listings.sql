@@ -1,11 +1,9 @@
--- Notifications of what happens to a listing.
---
--- Its owner is notified at once. What concerns everybody who saved it is only noted, and a job
--- notifies them (7_jobs_fan_out.sql): an owner does not wait for 10,000.
+-- What concerns all who saved a listing is only stored, and a job notifies them, so that an owner
+-- does not wait for 10,000.
 
 create function private.queue_listing_event() returns trigger
   language plpgsql
-  security definer -- writes a closed table, for whoever changed the listing
+  security definer
   set search_path = ''
 as $$
 begin
@@ -23,9 +21,9 @@ begin
 end
 $$;
 comment on function private.queue_listing_event is
-  'One event, however many saved the listing: its price fell, or it is no longer available.';
+  'Stores one event for all who saved the listing: its price fell, or it became unavailable.';
 
--- A price that falls by more than half was wrong, or is now.
+-- If a price falls by more than half, the old or the new one was a mistake.
 create trigger properties_queue_listing_events
   after update of price, status on public.properties
   for each row when (
@@ -35,31 +33,9 @@ create trigger properties_queue_listing_events
   )
   execute function private.queue_listing_event();
 
-create function private.notify_listing_owner(
-  property public.properties, kind text, details jsonb
-) returns void
-  language plpgsql
-  security definer -- finds the account behind an identity
-  set search_path = ''
-as $$
-begin
-  perform private.notify(
-    identities.account_id,
-    -- What an admin closes is for the person, whatever became of the identity.
-    case when notify_listing_owner.kind in ('listing_suspended', 'listing_restored')
-      then private.individual_of(identities.account_id) else identities.id end,
-    notify_listing_owner.kind, property.id,
-    jsonb_build_object('titleAr', property.title_ar, 'titleEn', property.title_en)
-      || notify_listing_owner.details)
-  from public.identities where identities.id = property.owner_identity_id;
-end
-$$;
-comment on function private.notify_listing_owner is
-  'Notifies the owner of a listing.';
-
 create function private.on_listing_decided() returns trigger
   language plpgsql
-  security definer -- notifies the owner, whoever decided
+  security definer -- notifies the owner of an admin's decision
   set search_path = ''
 as $$
 begin
@@ -74,7 +50,7 @@ begin
 end
 $$;
 comment on function private.on_listing_decided is
-  'An admin approved, rejected, suspended or restored a listing, or said afterwards why.';
+  'Notifies of an admin''s decision about a listing, or of a reason given later.';
 
 create trigger properties_notify_of_decisions
   after update of status, status_reason on public.properties
@@ -89,7 +65,7 @@ create trigger properties_notify_of_decisions
 
 create function private.on_lead() returns trigger
   language plpgsql
-  security definer -- notifies the owner, whoever asked
+  security definer -- notifies the owner of the listing
   set search_path = ''
 as $$
 begin
@@ -100,7 +76,7 @@ begin
   return null;
 end
 $$;
-comment on function private.on_lead is 'Somebody asked for the contact of a listing.';
+comment on function private.on_lead is 'Notifies the owner of a request for contact.';
 
 create trigger leads_notify_owners
   after insert on public.leads

@@ -1,5 +1,3 @@
--- Notifications of messages: for the other participant, as long as the messages are unread.
-
 create function private.message_excerpt(message public.messages) returns text
   language plpgsql
   immutable
@@ -9,7 +7,6 @@ begin
   return left(regexp_replace(message.body, '[[:space:]]+', ' ', 'g'), 140);
 end
 $$;
-comment on function private.message_excerpt is 'As much of a message as its notification shows.';
 
 create function private.count_up_messages(deliveries private.message_delivery[]) returns uuid[]
   language plpgsql
@@ -37,7 +34,7 @@ begin
       and notifications.kind = 'message_new'
       and notifications.entity_id = (sent.message).conversation_id
       and notifications.identity_id = (sent.ends).reader_id
-      and notifications.read_at is null and private.collapses(notifications.kind)
+      and notifications.read_at is null and notifications.collapses
     returning sent.nth, notifications.id
   )
   select array_agg(counted.id order by series.nth) into counted_ids
@@ -49,7 +46,7 @@ begin
     where (delivery.ends).pushes
   ) then
     if array_position(counted_ids, null) is not null then
-      -- What is new is pushed after these (notify_of_messages): the rows of both come in one order.
+      -- Rows of all readers are locked here, in one order: new notifications are pushed later.
       perform private.hold_hits('pushes_strangers', array(
         select (delivery.ends).reader_account_id::text
         from unnest(deliveries) as delivery
@@ -61,22 +58,21 @@ begin
         order by (delivery.ends).reader_account_id
       ));
     end if;
-    -- The rows have names that no column has: account_settings.notifications would win over the row.
-    perform private.queue_push(made, 'messages', true, accounts.language, chosen,
+    -- Aliases differ from all column names: account_settings.notifications would take precedence.
+    perform private.queue_push(made, 'messages', false, accounts.language, chosen,
       (delivery.ends).sender_account_id)
     from unnest(deliveries) with ordinality as delivery (message, message_json, ends, nth)
     join public.notifications as made on made.id = counted_ids[delivery.nth]
     join public.accounts on accounts.id = made.account_id
     left join public.account_settings as chosen on chosen.account_id = accounts.id
     where (delivery.ends).pushes
-    order by made.account_id; -- in one order, as rates of readers are counted
+    order by made.account_id; -- sorted, because the readers' rates are counted in that order
   end if;
   return counted_ids;
 end
 $$;
 comment on function private.count_up_messages is
-  'Counts each message into the unread notification of its conversation, and pushes that. Gives '
-  'their ids in the order of the messages, null where there is none.';
+  'Ids in the order of the messages; null for a message without an unread notification.';
 
 create function private.message_details(delivery private.message_delivery) returns jsonb
   language plpgsql
@@ -90,8 +86,6 @@ begin
     'type', (delivery.message).type, 'preview', private.message_excerpt(delivery.message));
 end
 $$;
-comment on function private.message_details is
-  'What the texts of a message''s notification need.';
 
 create function private.notify_of_messages(deliveries private.message_delivery[]) returns uuid[]
   language plpgsql
@@ -102,14 +96,13 @@ declare
   ids uuid[];
 begin
   begin
-    -- Most messages are not the first that is unread: all that is asked for a new notification was
-    -- asked for theirs.
+    -- Usually there is an unread notification already, for which everything was checked.
     ids := private.count_up_messages(deliveries);
   exception
     when others then
       sent := (deliveries[1]).ends;
       if cardinality(deliveries) = 1 and not sent.muted then
-        -- At once it would meet the same lock again, and take its turn from whoever waits.
+        -- Tried again at once, it would meet the same lock and delay others that wait for it.
         perform private.set_notification_aside(
           sqlstate, sqlerrm, sent.reader_account_id, sent.reader_id, 'message_new',
           ((deliveries[1]).message).conversation_id, private.message_details(deliveries[1]));
@@ -120,7 +113,7 @@ begin
           jsonb_build_object('messages', cardinality(deliveries),
             'message', private.cause_of(sqlstate, sqlerrm)));
       end if;
-      -- What keeps one of them from being counted must not keep the others: each goes by itself.
+      -- The failure of one notification must not stop the others, so each is made by itself.
       ids := array_fill(null::uuid, array[cardinality(deliveries)]);
   end;
   if array_position(ids, null) is null then
@@ -132,7 +125,7 @@ begin
     where ids[delivery.nth] is null and not (delivery.ends).muted
     order by (delivery.ends).reader_account_id, delivery.nth
   loop
-    ids[sent.nth] := private.notify(
+    ids[sent.nth] := private.make_notification(
       (sent.ends).reader_account_id, (sent.ends).reader_id, 'message_new',
       (sent.message).conversation_id, private.message_details(deliveries[sent.nth]),
       broadcast => false);
@@ -140,17 +133,14 @@ begin
   return ids;
 end
 $$;
-comment on function private.notify_of_messages is
-  'Notifies the reader of each message; gives the ids in the list, in the order of the messages, '
-  'null for none.';
 
 create function private.on_messages_read() returns trigger
   language plpgsql
-  security definer -- marks what belongs to the reader
+  security definer
   set search_path = ''
 as $$
 begin
-  -- One that is being counted up at this moment stands for a newer message: it stays.
+  -- A notification that is being updated now stands for a newer message, so it stays unread.
   update public.notifications set read_at = clock_timestamp()
   where notifications.id in (
     select unread.id from public.notifications as unread
@@ -163,9 +153,9 @@ begin
 end
 $$;
 comment on function private.on_messages_read is
-  'Whoever has read a conversation needs no notification of its messages, in the list or by push.';
+  'Marks a read conversation''s notifications as read.';
 
--- Of last_read_seq, so that a new message, which changes unread alone, does not evaluate it.
+-- It does not watch unread, so a new message does not evaluate its condition.
 create trigger participants_read_notifications
   after update of last_read_seq on public.participants
   for each row when (new.unread = 0 and old.unread > 0)
@@ -173,7 +163,7 @@ create trigger participants_read_notifications
 
 create function private.on_message_hidden() returns trigger
   language plpgsql
-  security definer -- writes what belongs to the reader
+  security definer
   set search_path = ''
 as $$
 declare
@@ -183,7 +173,7 @@ begin
   select * into reader from public.participants
   where participants.conversation_id = new.conversation_id
     and participants.identity_id <> new.sender_identity_id;
-  -- Only texts are quoted, and only the last of those that a notification stands for.
+  -- A notification quotes only texts, and only its last message.
   update public.notifications
   set body_ar = private.message_body_ar('text', 'رسالة محجوبة', notifications.times),
       body_en = private.message_body_en('text', 'Hidden message', notifications.times)
@@ -204,7 +194,7 @@ begin
 end
 $$;
 comment on function private.on_message_hidden is
-  'What quotes a message that was hidden quotes it no longer: notifications, and pushes that wait.';
+  'Removes quotes of it from notifications and pushes.';
 
 create trigger messages_are_quoted_no_more
   after update of hidden_at on public.messages
@@ -213,11 +203,11 @@ create trigger messages_are_quoted_no_more
 
 create function private.on_conversation_muted() returns trigger
   language plpgsql
-  security definer -- deletes from a closed table
+  security definer
   set search_path = ''
 as $$
 begin
-  -- One that is being sent at this moment comes.
+  -- A push that is being sent now arrives all the same.
   delete from private.push_outbox where push_outbox.id in (
     select waiting.id from private.push_outbox as waiting
     where waiting.account_id = new.account_id
@@ -227,8 +217,7 @@ begin
   return null;
 end
 $$;
-comment on function private.on_conversation_muted is
-  'What waits to be pushed of a conversation, as until the morning, is not when it is muted.';
+comment on function private.on_conversation_muted is 'Drops the conversation''s waiting pushes.';
 
 create trigger participants_muted_are_not_pushed
   after update of muted on public.participants

@@ -1,5 +1,3 @@
--- Jobs: owners whose listing is about to expire are notified, what is old is deleted.
-
 create function private.warn_expiring_listing(property_id uuid) returns boolean
   language plpgsql
   set search_path = ''
@@ -15,7 +13,7 @@ begin
     do update set expires_at = excluded.expires_at
     where before.expires_at <> excluded.expires_at;
   if not found then
-    return false; -- another run of the job was faster
+    return false; -- another run of the job has written it
   end if;
   perform private.notify_listing_owner(property, 'listing_expiring', jsonb_build_object(
     'at', clock_timestamp(),
@@ -23,12 +21,10 @@ begin
   return true;
 end
 $$;
-comment on function private.warn_expiring_listing is
-  'Notifies an owner once that a listing expires.';
 
 create function private.warn_expiring_listings() returns bigint
   language sql
-  security definer -- notifies owners, for a job
+  security definer -- notifies owners
   set search_path = ''
 as $$
   select private.for_each('warn_expiring_listing', array(
@@ -45,23 +41,22 @@ as $$
     limit 500
   ))
 $$;
-comment on function private.warn_expiring_listings is
-  'Job: notifies owners once that a listing expires within three days.';
+comment on function private.warn_expiring_listings is 'Job: warns owners once, three days ahead.';
 
 create function private.purge_notifications() returns bigint
   language sql
-  security definer -- deletes everybody's old rows, for a job
+  security definer
   set search_path = ''
 as $$
   select private.purge('public.notifications', 'created_at', '180 days')
     + private.purge('private.expiry_warnings', 'expires_at', '1 day')
 $$;
 comment on function private.purge_notifications is
-  'Job: deletes notifications after 180 days, and warnings once what they warned of has come.';
+  'Job: deletes notifications after 180 days, and warnings after their expiry.';
 
 create function private.purge_notification_events() returns bigint
   language sql
-  security definer -- deletes from a closed table
+  security definer
   set search_path = ''
 as $$
   with gone as (
@@ -73,7 +68,7 @@ as $$
         order by done.notified_at
         limit 1000
       )
-        -- They are numbered as they come, so what is too old is among the first.
+        -- Ids grow with time, so old events have the lowest.
         or notification_events.created_at < now() - interval '2 days'
           and notification_events.id in (
             select first.id from private.notification_events as first order by first.id limit 1000
@@ -85,7 +80,7 @@ as $$
   select count(*) from gone
 $$;
 comment on function private.purge_notification_events is
-  'Job: deletes events of which everybody was notified a day ago, and those that failed for two.';
+  'Job: deletes events a day after everybody was notified, and failed ones after two.';
 
 grant execute on function
   private.warn_expiring_listings, private.purge_notifications, private.purge_notification_events

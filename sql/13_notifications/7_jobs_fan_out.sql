@@ -1,10 +1,7 @@
--- Jobs that notify of events: everybody who saved a listing, accounts that were signed in
--- to, everybody of new terms.
-
 create function private.has_notification_events() returns boolean
   language sql
   stable
-  security definer -- looks into a closed table
+  security definer
   set search_path = ''
 as $$
   select exists (
@@ -15,20 +12,18 @@ as $$
       where deferred_notifications.created_at < clock_timestamp() - interval '1 second'
     )
 $$;
-comment on function private.has_notification_events is
-  'Whether there is something for the jobs of this file.';
 
 create function private.notify_of_sign_ins() returns bigint
   language plpgsql
-  security definer -- notifies whoever signed in
+  security definer -- notifies the accounts
   set search_path = ''
 as $$
 declare
   sign_in private.notification_events;
   notified bigint := 0;
 begin
-  -- Auth makes a session even where a password is only checked, as before it is changed; the facade
-  -- then discards it (private.discard_session) and its event with it. Two seconds are for that.
+  -- Auth makes a session even if only a password is checked; within two seconds the facade discards
+  -- it with its event (private.discard_session).
   for sign_in in
     select * from private.notification_events
     where notification_events.notified_at is null
@@ -36,11 +31,11 @@ begin
       and notification_events.created_at < clock_timestamp() - interval '2 seconds'
       and not private.failed_recently('notify_of_sign_ins', notification_events.id::text)
     order by notification_events.id
-    limit 20 -- soon done, so that people do not wait for the processor
+    limit 20 -- short, so that people do not wait for the processor
     for update skip locked
   loop
     begin
-      perform private.notify(sign_in.account_id, null, 'security_login', sign_in.session_id,
+      perform private.make_notification(sign_in.account_id, null, 'security_login', sign_in.session_id,
         jsonb_build_object('at', sign_in.created_at));
       delete from private.notification_events where notification_events.id = sign_in.id;
       notified := notified + 1;
@@ -56,11 +51,13 @@ comment on function private.notify_of_sign_ins is 'Job: notifies accounts of new
 
 create function private.notify_of_terms() returns bigint
   language plpgsql
-  security definer -- notifies everybody
+  security definer -- notifies all accounts
   set search_path = ''
 as $$
 declare
   event private.notification_events;
+  text_details jsonb;
+  texts private.notification_text;
   person record;
   notified bigint := 0;
 begin
@@ -70,6 +67,9 @@ begin
   if event.id is null then
     return 0;
   end if;
+  text_details := jsonb_build_object(
+    'at', event.created_at, 'requiredFrom', event.details -> 'requiredFrom');
+  texts := private.texts_of_kind('terms_new', text_details, 1);
   for person in
     select identities.id, identities.account_id, accounts.terms_version
     from public.identities
@@ -80,8 +80,8 @@ begin
     limit 200
   loop
     if person.terms_version is distinct from event.details ->> 'version' then
-      perform private.notify(person.account_id, null, 'terms_new', null, jsonb_build_object(
-        'at', event.created_at, 'requiredFrom', event.details -> 'requiredFrom'));
+      perform private.make_notification(
+        person.account_id, null, 'terms_new', null, text_details, texts => texts);
     end if;
     event.last_identity_id := person.id;
     notified := notified + 1;
@@ -96,13 +96,11 @@ begin
 end
 $$;
 comment on function private.notify_of_terms is
-  'Job: tells the next 200 people of new terms who have not accepted them; 0 when nothing is left.';
-
--- Events of listings -----------------------------------------------------------------------------
+  'Job: notifies the next 200 people who have not accepted new terms; 0 when nothing is left.';
 
 create function private.next_listing_event() returns private.notification_events
   language plpgsql
-  security definer -- reads and writes a closed table
+  security definer
   set search_path = ''
 as $$
 declare
@@ -111,14 +109,14 @@ declare
 begin
   select * into event from private.notification_events
   where notification_events.notified_at is null and notification_events.property_id is not null
-  -- What concerns a few does not wait for a broadcast to many that has begun.
+  -- Events for a few accounts come first, so that one for many does not delay them.
   order by notification_events.last_identity_id is not null, notification_events.id
   limit 1
   for update skip locked;
   if event.id is null then
     return null;
   end if;
-  -- Several of a kind are one: the newest, which begins anew; a price is compared with the first.
+  -- Only the newest of a kind is notified; its price is compared with the one before the first.
   select * into event from private.notification_events
   where notification_events.property_id = event.property_id
     and notification_events.kind = event.kind and notification_events.notified_at is null
@@ -142,25 +140,22 @@ begin
   return event;
 end
 $$;
-comment on function private.next_listing_event is
-  'The event of a listing that is to go on, locked: one that nobody was notified of yet, or else the '
-  'oldest, of those that no other run of the job has.';
 
 create function private.listing_event_details(event private.notification_events) returns jsonb
   language plpgsql
   stable
-  security definer -- reads listings of others and what was notified of them
+  security definer -- reads other people's listings and notifications
   set search_path = ''
 as $$
 declare
   property public.properties;
-  owner jsonb; -- whose act it is
+  owner jsonb; -- the acting account
 begin
   select * into property from public.properties where properties.id = event.property_id;
   owner := jsonb_build_object('from', property.owner_identity_id, 'by', (
     select identities.account_id from public.identities
     where identities.id = property.owner_identity_id));
-  -- What holds now counts, not what held when it happened.
+  -- The text tells the current state of the listing, not its state at the time of the event.
   if event.kind = 'favorite_price_drop' then
     if not property.listed or (property.price < (event.details ->> 'before')::numeric) is not true
       or exists (
@@ -190,23 +185,24 @@ begin
 end
 $$;
 comment on function private.listing_event_details is
-  'What the texts of an event need; null when it no longer holds, or was notified of within a day.';
+  'The values for the texts; null if the event is no longer true, or was notified within a day.';
 
 create function private.fan_out_listing_events() returns bigint
   language plpgsql
-  security definer -- notifies accounts of others' listings
+  security definer -- notifies accounts about other people's listings
   set search_path = ''
 as $$
 declare
   event private.notification_events := private.next_listing_event();
   text_details jsonb;
+  texts private.notification_text;
   saver record;
   notified bigint := 0;
 begin
   if event.id is null then
     return 0;
   end if;
-  -- An owner who is deleted meanwhile would take away only the notifications written before.
+  -- This waits for a deletion of the owner, which deletes only notifications that exist by then.
   perform private.lock_owner(properties.owner_identity_id) from public.properties
   where properties.id = event.property_id;
   text_details := private.listing_event_details(event) || jsonb_build_object('at', event.created_at);
@@ -214,6 +210,7 @@ begin
     delete from private.notification_events where notification_events.id = event.id;
     return 1;
   end if;
+  texts := private.texts_of_kind(event.kind, text_details, 1);
   for saver in
     select next.*
     from (
@@ -226,14 +223,15 @@ begin
       order by favorites.identity_id
       limit 200
     ) as next
-    -- Two listings of one owner may have two runs, in which pushes to an account count as the same.
+    -- Two runs may handle two listings of one owner, whose pushes to an account share a rate.
     order by next.account_id, next.identity_id
   loop
     begin
-      perform private.notify(
-        saver.account_id, saver.identity_id, event.kind, event.property_id, text_details);
+      perform private.make_notification(
+        saver.account_id, saver.identity_id, event.kind, event.property_id, text_details,
+        texts => texts);
     exception
-      when lock_not_available or deadlock_detected then raise; -- then all of them once more
+      when lock_not_available or deadlock_detected then raise; -- the whole batch is tried again
       when others then
         perform private.record_failure(
           'fan_out_listing_events', saver.identity_id::text, sqlstate, sqlerrm);
@@ -250,20 +248,18 @@ begin
 end
 $$;
 comment on function private.fan_out_listing_events is
-  'Job: notifies the next 200 of those who saved a listing; 0 when nothing is left.';
-
--- What met a lock --------------------------------------------------------------------------------
+  'Job: notifies the next 200 accounts that saved a listing; 0 when nothing is left.';
 
 create function private.retry_deferred_notifications() returns bigint
   language plpgsql
-  security definer -- notifies whoever was to be notified
+  security definer -- notifies any account
   set search_path = ''
 as $$
 declare
   deferred private.deferred_notifications;
 begin
   select * into deferred from private.deferred_notifications
-  -- What met a lock just now would meet it again.
+  -- A notification that was deferred just now would meet the same lock again.
   where deferred_notifications.created_at < clock_timestamp() - interval '1 second'
   order by deferred_notifications.id
   limit 1
@@ -272,19 +268,19 @@ begin
     return 0;
   end if;
   delete from private.deferred_notifications where deferred_notifications.id = deferred.id;
-  -- The identity that it quotes may have been closed since, and its words deleted.
+  -- The quoted identity may have been closed since; then its words must not be quoted.
   if not exists (
     select from public.identities
     where identities.id = (deferred.details ->> 'from')::uuid and identities.status = 'closed'
   ) then
-    perform private.notify(deferred.account_id, deferred.identity_id, deferred.kind,
+    perform private.make_notification(deferred.account_id, deferred.identity_id, deferred.kind,
       deferred.entity_id, jsonb_build_object('at', deferred.created_at) || deferred.details);
   end if;
   return 1;
 end
 $$;
 comment on function private.retry_deferred_notifications is
-  'Job: makes the oldest notification that met a lock; meeting one again, it is deferred again.';
+  'Job: makes the oldest deferred notification; if it meets a lock again, it is deferred again.';
 
 grant execute on function
   private.has_notification_events, private.notify_of_sign_ins, private.notify_of_terms,

@@ -1,43 +1,37 @@
--- The outbox of pushes as functions/jobs drains it.
-
 create function private.are_pushes_paused() returns boolean
   language sql
   stable
-  security definer -- reads a closed table
+  security definer
   set search_path = ''
 as $$
   select exists (
-    select from private.moments
-    where moments.name = 'pushes_paused' and moments.at > clock_timestamp())
+    select from private.timestamps
+    where timestamps.name = 'pushes_paused' and timestamps.at > clock_timestamp())
 $$;
-comment on function private.are_pushes_paused is
-  'Whether FCM asked to wait, whichever worker it answered so.';
 
 create function private.pause_pushes(seconds integer) returns void
   language sql
-  security definer -- writes a closed table
+  security definer
   set search_path = ''
 as $$
-  insert into private.moments as known (name, at)
+  insert into private.timestamps as known (name, at)
   values ('pushes_paused', clock_timestamp() + make_interval(secs => pause_pushes.seconds))
-  on conflict on constraint moments_pkey do update set at = greatest(known.at, excluded.at)
+  on conflict on constraint timestamps_pkey do update set at = greatest(known.at, excluded.at)
 $$;
-comment on function private.pause_pushes is 'No worker gets pushes to send for so many seconds.';
 
 create function private.has_pushes() returns boolean
   language sql
   stable
-  security definer -- looks into a closed table
+  security definer
   set search_path = ''
 as $$
   select exists (select from private.push_outbox where push_outbox.due_at <= clock_timestamp())
     and not private.are_pushes_paused()
 $$;
-comment on function private.has_pushes is 'Whether a push is due and may be sent.';
 
 create function private.drop_pushes() returns bigint
   language sql
-  security definer -- writes a closed table
+  security definer
   set search_path = ''
 as $$
   with gone as (
@@ -73,9 +67,8 @@ as $$
   select count(*) from gone
 $$;
 comment on function private.drop_pushes is
-  'Job: drops pushes that are too old, were tried often enough or twice lost in a crash, have been '
-  'read meanwhile, are for somebody who may not sign in or has signed out, or quote somebody across '
-  'a block.';
+  'Job: drops pushes that are too old, read, tried often enough or twice lost in a crash, those of '
+  'accounts that may not sign in or signed-out devices, and those that quote across a block.';
 
 create function private.waiting_push(
   push private.push_outbox, out title text, out body text, out data jsonb
@@ -100,12 +93,11 @@ begin
 end
 $$;
 comment on function private.waiting_push is
-  'What a push says, as it is sent, of the messages of strangers that were not pushed: no more of them '
-  'than are unread by now.';
+  'The text of waiting messages, made when it is sent; it counts at most those unread now.';
 
 create function private.claim_pushes(batch integer) returns json
   language plpgsql
-  security definer -- reads and writes closed tables
+  security definer
   set search_path = ''
 as $$
 declare
@@ -125,7 +117,7 @@ begin
   update private.push_outbox as taken
   set lease = claim, due_at = clock_timestamp() + interval '60 seconds',
       attempts = taken.attempts + 1,
-      -- A lease that is still there ended without an outcome.
+      -- A row that still has a lease was claimed before, and nobody knows whether it was sent.
       lost = taken.lost + (taken.lease is not null)::integer
   from due where taken.id = due.id;
 
@@ -136,11 +128,11 @@ begin
       'version', taken.version,
       'attempts', taken.attempts,
       'token', devices.push_token,
-      'collapseKey', case when told.body is null then taken.collapse_key else 'messages_waiting' end,
+      'collapseKey', case when summary.body is null then taken.collapse_key else 'messages_waiting' end,
       'category', taken.category,
-      'title', coalesce(told.title, taken.title),
-      'body', coalesce(told.body, taken.body),
-      'data', coalesce(told.data, taken.data),
+      'title', coalesce(summary.title, taken.title),
+      'body', coalesce(summary.body, taken.body),
+      'data', coalesce(summary.data, taken.data),
       'badge', private.count_unread(taken.account_id),
       'expiresAt', extract(epoch from taken.expires_at)::bigint
     ) order by taken.id), '[]')
@@ -150,36 +142,34 @@ begin
     left join lateral (
       select waiting.* from private.waiting_push(taken) as waiting
       where taken.collapse_key like 'messages_waiting:%'
-    ) as told on true
+    ) as summary on true
     where taken.lease = claim
   );
 end
 $$;
-comment on function private.claim_pushes is
-  'Leases due pushes to the caller for a minute; nobody else gets them meanwhile.';
 
 create function private.finish_push(
   id bigint, lease uuid, version integer, outcome text, token text, wait integer default 0
 ) returns void
   language plpgsql
-  security definer -- writes closed tables
+  security definer
   set search_path = ''
 as $$
 begin
   if outcome = 'dead' then
-    -- The device is deleted with all that waits for it, unless it has another token by now.
+    -- The device is deleted with its waiting pushes, unless it has another token by now.
     perform private.lock_devices(array(
       select devices.account_id from public.devices where devices.push_token = finish_push.token));
     delete from public.devices where devices.push_token = finish_push.token;
   elsif outcome in ('sent', 'dropped') then
     delete from private.push_outbox as done
     where done.id = finish_push.id and done.version = finish_push.version;
-    -- A newer text came while the old one was on its way: it is sent as well.
+    -- A newer text was queued while the old one was sent, so it is sent as well.
     update private.push_outbox as newer
     set lease = null, attempts = 0, lost = 0, due_at = clock_timestamp()
     where newer.id = finish_push.id and newer.version <> finish_push.version
       and newer.lease = finish_push.lease;
-  else -- retry, wait: the latter was not sent at all and counts as no try
+  else -- retry or wait; waiting is not counted as a try
     update private.push_outbox as later
     set lease = null, due_at = clock_timestamp() + make_interval(secs => wait),
         attempts = later.attempts - (outcome = 'wait')::integer
@@ -188,8 +178,7 @@ begin
 end
 $$;
 comment on function private.finish_push is
-  'The outcome of a leased push: sent, dropped (never to be sent), dead (no device has this '
-  'token), retry or wait in so many seconds.';
+  'Outcomes: sent, dropped (can never be sent), dead (no device has this token), retry or wait.';
 
 grant execute on function
   private.pause_pushes, private.has_pushes, private.drop_pushes, private.claim_pushes,

@@ -1,13 +1,10 @@
--- Export: everything that an account owns, as one JSON for its owner.
---
--- None of it belongs to somebody else, but for conversations, which have the messages of both and
--- the other's display name. Called by the facade alone, which has counted and committed before: see
--- 06_properties/5_writes_contact.sql.
+-- Of other people it has only display names and messages in the account's conversations. Only the
+-- facade calls it, after it has counted and committed: see 06_properties/5_writes_contact.sql.
 
 create function private.exported_conversation(participant public.participants) returns json
   language plpgsql
   stable
-  security definer -- reads the messages of a conversation that the caller takes part in
+  security definer -- reads the messages of a conversation of the caller
   set search_path = ''
 as $$
 begin
@@ -31,7 +28,7 @@ begin
         'seq', messages.seq,
         'mine', messages.sender_identity_id = participant.identity_id,
         'type', messages.type,
-        -- Of a hidden one its sender has the words.
+        -- The export has the text of a hidden message if the account sent it.
         'body', case when messages.hidden_at is null
             or messages.sender_identity_id = participant.identity_id
           then messages.body else '' end,
@@ -43,13 +40,11 @@ begin
   );
 end
 $$;
-comment on function private.exported_conversation is
-  'A conversation in the export of a participant: whether that side opened it, the messages of both.';
 
 create function private.exported_identity(identity public.identities) returns json
   language plpgsql
   stable
-  security definer -- reads rows of the calling account's identity, in tables closed to clients
+  security definer -- reads the identity's rows in tables closed to clients
   set search_path = ''
 as $$
 begin
@@ -145,13 +140,11 @@ begin
   );
 end
 $$;
-comment on function private.exported_identity is
-  'An identity with everything of it: listings, favorites, conversations, money, reviews.';
 
 create function private.export_account() returns json
   language plpgsql
   stable
-  security definer -- reads rows of the calling account, in tables closed to clients
+  security definer -- reads the calling account's rows in tables closed to clients
   set search_path = ''
 as $$
 declare
@@ -233,6 +226,6 @@ begin
 end
 $$;
 comment on function private.export_account is
-  'Facade: everything that the calling account owns, of all its identities, as one JSON.';
+  'Facade: everything that the calling account owns, with all its identities, as one JSON.';
 
 grant execute on function private.export_account to authenticated;

@@ -1,8 +1,6 @@
--- Requesting the deletion of one's account.
-
 create function private.request_deletion(account_id uuid, money text default null) returns jsonb
   language plpgsql
-  security definer -- clients have no write grant on accounts and sessions
+  security definer
   set search_path = ''
 as $$
 declare
@@ -17,7 +15,7 @@ begin
     perform private.refuse(409, 'account_has_obligations',
       jsonb_build_object('obligations', owed, 'available', available));
   end if;
-  -- The sessions end with the request, when all else is locked.
+  -- The sessions are ended by the change of the account, after everything else was locked.
   perform private.lock_sessions(account_id);
   perform private.lock_account_exclusively(account_id);
   perform private.lock_admins_with(account_id);
@@ -29,8 +27,6 @@ begin
 end
 $$;
 comment on function private.request_deletion is
-  'Marks an account for deletion in 14 days and ends its sessions; signing in again cancels it. money: '
-  'what becomes of what its wallets hold then, refund or give_up. '
-  '409 account_has_obligations, last_admin.';
+  'money decides about the wallets: refund or give_up. 409 account_has_obligations, last_admin.';
 
 grant execute on function private.request_deletion to backend;

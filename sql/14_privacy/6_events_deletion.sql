@@ -1,8 +1,6 @@
--- What is deleted with an account and belongs to no other area.
-
 create function private.forget_traces() returns trigger
   language plpgsql
-  security definer -- deletes from closed tables
+  security definer
   set search_path = ''
 as $$
 begin
@@ -16,8 +14,8 @@ begin
 end
 $$;
 comment on function private.forget_traces is
-  'Deletes the codes, changes of phone and email, known addresses and idempotency keys of a deleted account. Counters of rates '
-  'expire within a day: they guard the phone and the email, not the account.';
+  'Deletes the traces of a deleted account. Counters of rates expire within a day; they protect '
+  'the phone and the email, not the account.';
 
 create trigger accounts_leave_no_traces
   after update of status on public.accounts

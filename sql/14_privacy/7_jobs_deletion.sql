@@ -1,5 +1,3 @@
--- Accounts whose 14 days are over are deleted.
-
 create function private.delete_due_account(account_id uuid) returns boolean
   language plpgsql
   set search_path = ''
@@ -7,7 +5,7 @@ as $$
 declare
   account public.accounts;
 begin
-  -- Whoever is signing in now holds the user, and cancels the deletion.
+  -- A sign-in in progress has locked the user, and will cancel the deletion.
   perform from auth.users where users.id = delete_due_account.account_id for update skip locked;
   if not found or not exists (
     select from public.accounts
@@ -25,18 +23,16 @@ begin
   return found;
 end
 $$;
-comment on function private.delete_due_account is
-  'Deletes an account, locked or not, unless its owner has cancelled that.';
 
 create function private.delete_due_accounts() returns bigint
   language sql
-  security definer -- deletes users of Auth
+  security definer -- deletes Auth users
   set search_path = ''
 as $$
   select private.for_each('delete_due_account', array(
     select accounts.id::text from public.accounts
     where accounts.delete_at <= now()
-      -- A payment that came in meanwhile is settled first.
+      -- A payment that arrived meanwhile is settled first.
       and private.obligations(accounts.id, accounts.money_at_deletion) = '{}'
       and not private.failed_recently('delete_due_account', accounts.id::text)
     order by accounts.delete_at
@@ -46,7 +42,7 @@ $$;
 comment on function private.delete_due_accounts is
   'Job: deletes users whose 14 days are over; triggers make their accounts anonymous.';
 
-create function private.tell_of_stopped_deletion(account_id uuid) returns boolean
+create function private.notify_of_stopped_deletion(account_id uuid) returns boolean
   language plpgsql
   set search_path = ''
 as $$
@@ -54,26 +50,26 @@ declare
   owed text[];
   due timestamptz;
   money text;
-  is_told boolean;
+  is_notified boolean;
 begin
   select accounts.delete_at, accounts.money_at_deletion into due, money from public.accounts
-  where accounts.id = tell_of_stopped_deletion.account_id
+  where accounts.id = notify_of_stopped_deletion.account_id
   for no key update skip locked;
   owed := private.obligations(account_id, money);
   if due is null or owed = '{}' then
     return false;
   end if;
-  -- Settled by hand and still stopped, or told by another run at this moment: the owner knows.
-  is_told := exists (
+  -- The owner has been notified: an admin settled the alarm, or another run is notifying now.
+  is_notified := exists (
     select from private.alarms
     where alarms.kind = 'deletion_stopped'
-      and alarms.subject_id = tell_of_stopped_deletion.account_id::text
+      and alarms.subject_id = notify_of_stopped_deletion.account_id::text
       and alarms.raised_at >= due
       and alarms.settled_note is distinct from 'nothing stops it any more'
   );
   perform private.raise_alarm('deletion_stopped', account_id::text,
     jsonb_build_object('obligations', owed, 'deleteAt', due));
-  if is_told then
+  if is_notified then
     return true;
   end if;
   perform private.notify(account_id, null, 'system', null, jsonb_build_object('at', now(),
@@ -90,13 +86,10 @@ begin
   return true;
 end
 $$;
-comment on function private.tell_of_stopped_deletion is
-  'An account that is due and still owes or is owed something: an alarm, and a notification for its '
-  'owner, who may sign in again.';
 
-create function private.tell_of_stopped_deletions() returns bigint
+create function private.notify_of_stopped_deletions() returns bigint
   language plpgsql
-  security definer -- reads and writes what is closed to clients, for a job
+  security definer
   set search_path = ''
 as $$
 begin
@@ -107,7 +100,7 @@ begin
       and accounts.delete_at <= now()
       and private.obligations(accounts.id, accounts.money_at_deletion) <> '{}'
   );
-  return private.for_each('tell_of_stopped_deletion', array(
+  return private.for_each('notify_of_stopped_deletion', array(
     select accounts.id::text from public.accounts
     where accounts.delete_at <= now()
       and private.obligations(accounts.id, accounts.money_at_deletion) <> '{}'
@@ -116,15 +109,14 @@ begin
         where alarms.kind = 'deletion_stopped' and alarms.subject_id = accounts.id::text
           and alarms.settled_at is null
       )
-      and not private.failed_recently('tell_of_stopped_deletion', accounts.id::text)
+      and not private.failed_recently('notify_of_stopped_deletion', accounts.id::text)
     order by accounts.delete_at
     limit 100
   ));
 end
 $$;
-comment on function private.tell_of_stopped_deletions is
-  'Job: tells admins and the owner of each deletion that money or an auction stops, once. It goes on '
-  'by itself when that is settled.';
+comment on function private.notify_of_stopped_deletions is
+  'Job: notifies admins and the owner once of each deletion that money or an auction stops.';
 
 create function private.give_up_unreachable_account(account_id uuid) returns boolean
   language plpgsql
@@ -142,13 +134,10 @@ begin
   return true;
 end
 $$;
-comment on function private.give_up_unreachable_account is
-  'Requests the deletion of an account that nobody can sign in to, or raises an alarm where something '
-  'has to be settled first.';
 
 create function private.give_up_unreachable_accounts() returns bigint
   language plpgsql
-  security definer -- reads and writes what is closed to clients, for a job
+  security definer
   set search_path = ''
 as $$
 begin
@@ -174,10 +163,10 @@ begin
 end
 $$;
 comment on function private.give_up_unreachable_accounts is
-  'Job: requests the deletion of accounts whose only email was proven by somebody else 14 days ago, and '
-  'that added neither phone nor email since.';
+  'Job: requests the deletion of accounts whose email another account proved and that have had '
+  'neither phone nor email for 14 days, nor a provider.';
 
 grant execute on function
-  private.delete_due_accounts, private.tell_of_stopped_deletions,
+  private.delete_due_accounts, private.notify_of_stopped_deletions,
   private.give_up_unreachable_accounts
   to backend;

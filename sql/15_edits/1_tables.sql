@@ -1,14 +1,10 @@
--- Rows without which the product does not work as promised: what a release leaves, by name.
-
 create table private.needed_rows (
   table_name text not null,
   name text not null,
   primary key (table_name, name)
 );
 comment on table private.needed_rows is
-  'Rows that have to be there: the rates, settings, places and words of the release, the free plan, '
-  'the wallets of the system, the buckets. One that is gone is an alarm. Stays: as many as a '
-  'release has.';
+  'A missing one raises an alarm. Never purged: each release has the full list.';
 alter table private.needed_rows enable row level security;
 create policy "nobody but functions of their owner" on private.needed_rows using (false);
 
@@ -23,6 +19,6 @@ create view private.named_rows with (security_invoker = true) as
   union all select 'public.governorates', governorates.id from public.governorates
   union all select 'public.areas', areas.id from public.areas
   union all select 'storage.buckets', buckets.id from storage.buckets;
-comment on view private.named_rows is 'The rows there are, of the tables of private.needed_rows.';
+comment on view private.named_rows is 'The existing rows of the tables of private.needed_rows.';
 revoke all on private.needed_rows, private.named_rows
   from public, anon, authenticated, service_role;

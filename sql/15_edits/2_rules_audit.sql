@@ -1,12 +1,10 @@
--- What is changed by hand stands in the audit trail.
-
 create function private.audit_edit() returns trigger
   language plpgsql
-  security definer -- writes a closed table, for whoever made the change
+  security definer
   set search_path = ''
 as $$
 declare
-  -- Recorded with their reason by 11_admin/2_rules_audit.sql.
+  -- Changes of these columns are recorded by 11_admin/2_rules_audit.sql, with their reason.
   elsewhere constant text[] := '{status,status_reason,suspended_until,hidden_at,edited}';
   names constant text[] := '{id,account_id,identity_id,name,rule,vocabulary,code,phrase}';
   stack text;
@@ -33,7 +31,7 @@ begin
     tg_argv[0] || case tg_op
       when 'INSERT' then '.added' when 'UPDATE' then '.changed' else '.deleted' end,
     tg_argv[0],
-    -- Some have a word or a number for an id.
+    -- In some tables the id is a word or a number.
     substring(coalesce(changed ->> 'id', changed ->> 'account_id', changed ->> 'identity_id')
       from '^[0-9a-f]{8}-.{27}$')::uuid,
     jsonb_object_agg(name, was -> name) filter (where tg_op <> 'INSERT'),
@@ -43,4 +41,4 @@ begin
 end
 $$;
 comment on function private.audit_edit is
-  'Records what was changed by hand. Arguments: target type, the columns that may be.';
+  'Records a change by hand in the audit trail. Arguments: target type, columns that may change.';

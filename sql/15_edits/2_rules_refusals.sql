@@ -1,5 +1,3 @@
--- What a table refuses, said as a sentence to whoever changes rows by hand.
-
 create function private.broken_rule(relation regclass, given jsonb, before jsonb) returns text
   language plpgsql
   stable
@@ -64,7 +62,7 @@ begin
     select attname || ' is missing: fill it in'
     from pg_catalog.pg_attribute
     where attrelid = relation and attnum > 0 and attnotnull and attgenerated = ''
-      and atttypid <> 'jsonb'::regtype -- where null may be the value
+      and atttypid <> 'jsonb'::regtype -- where the value may be null
       and given ->> attname is null
     order by attnum
     limit 1
@@ -72,8 +70,7 @@ begin
 end
 $$;
 comment on function private.broken_rule is
-  'Which rule of its table a row breaks, as a sentence: what Postgres would say by the name of a '
-  'constraint and with the whole row.';
+  'The error of Postgres would show the name of a constraint and the whole row.';
 
 create function private.explain_refusal() returns trigger
   language plpgsql
@@ -94,5 +91,4 @@ begin
   return new;
 end
 $$;
-comment on function private.explain_refusal is
-  'Refuses what the rules of the table would refuse, but with a sentence.';
+comment on function private.explain_refusal is 'Refuses, in a sentence, a row that breaks a rule.';

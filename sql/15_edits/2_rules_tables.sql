@@ -1,8 +1,7 @@
--- What may be changed by hand, in Studio or by SQL: one list for all tables. What is not on it is
--- refused with a sentence, also in a table that comes later; what is on it has all effects, by the
--- triggers of its area, and stands in the audit trail. How: 01_base/2_rules_edits.sql.
+-- What may be changed by hand, in Studio or by SQL. Anything else is refused with a sentence, even
+-- in a new table; a listed change has all effects and is recorded in the audit trail. `acts` says
+-- whether rows may be inserted or deleted. The sentence answers every other change.
 
--- Columns may be changed, rows inserted or deleted where `acts` says so. The sentence is for all else.
 do $$
 declare
   usual constant text :=
@@ -81,11 +80,7 @@ begin
         'What a provider reported, and what became of it, stays: a payment is looked up again by '
         'itself.'),
       ('public.properties', 'property', '',
-        '{status,status_reason,kind,usage,title_ar,title_en,description_ar,description_en,price,'
-        'is_negotiable,property_income,land_area_m2,built_area_m2,bedrooms,bathrooms,floor_no,'
-        'building_year,furnished,plot_position,finishing,amenities,document_type,is_direct,'
-        'governorate_id,area_id,block,street,building,paci_no,lat,lng,location_precision,'
-        'allow_call,allow_whatsapp,allow_chat}',
+        '{status,status_reason,' || array_to_string(private.property_columns('by_hand'), ',') || '}',
         'A listing is deleted by setting status to deleted. It keeps its owner, type and number; '
         'times, counts and what it copies from owner, auction and state are set by triggers; '
         'pending changes are decided by a row of admin_acts with act approve_changes or '
@@ -145,8 +140,7 @@ begin
       case when fenced.columns = '{}' then 'update' end,
       'truncate'
     ], null);
-    -- Triggers run in the order of their names: what was typed is looked at before other triggers
-    -- fill in more, and the rules of the table after them.
+    -- Triggers run in the order of their names: input first, and the rules of the table last.
     execute format(
       'create trigger "_by_hand" before %s on %s for each statement '
       'when (session_user <> ''facade'') execute function private.refuse_edit(%L)',

@@ -16,7 +16,7 @@ withRates(
 let from: string
 beforeEach(async () => {
   from = newAddress()
-  // Hits from this machine in the last hour, perhaps of an earlier run.
+  // Removes hits from this machine in the last hour, perhaps of an earlier run.
   await database().query('delete from private.rate_hits where true')
 })
 
@@ -42,14 +42,13 @@ testFromAddresses('REG-18 one client has ten codes an hour that nobody uses', as
   expect(replies.map(({ status }) => status)).toEqual([202, ...Array(9).fill(201), 429, 429, 429])
   expect(replies.at(-1)).toMatchObject(limited)
   expect(Number(replies.at(-1)!.headers.get('retry-after'))).toBeLessThanOrEqual(3600)
-  // A password that was forgotten is refused there alike, whether or not there is an account.
   for (const identifier of [other.identifier, newPhone()]) {
     expect(await forgot(identifier)).toMatchObject(limited)
   }
   const sent = await Promise.all(phones.map((phone) => inboxOf(phone)))
   expect(sent.flat()).toHaveLength(9)
-  // What was refused is no registration, and nothing else is closed: mail, sign-ins, and codes of
-  // whoever has signed in there.
+  // Refused registrations add nothing to the limit of registrations, and the full limit of codes closes
+  // nothing else at this address.
   expect(await hitsOf('register_address', from)).toBe(9)
   expect(await register(newEmail())).toMatchObject({ status: 201 })
   expect(await forgot((await signUp()).identifier)).toMatchObject({ status: 202 })
@@ -63,7 +62,7 @@ testFromAddresses('REG-18 one client has ten codes an hour that nobody uses', as
   const reset = { newPassword: 'another one', confirmPassword: 'another one' }
   const body = { identifier: known.identifier, code, resetId, ...reset }
   expect(await post('/password/reset', body)).toMatchObject({ status: 204 })
-  // Nor does that use earn new numbers anything.
+  // The code that was used does not allow more new numbers at this address either.
   expect(await register(newPhone())).toMatchObject(limited)
   await ageHits(3600, from)
   expect(await register(newPhone())).toMatchObject({ status: 201 })
@@ -85,8 +84,8 @@ testFromAddresses('a code that is used allows three more, once a day for each ph
   for (const status of [201, 201, 201, 429]) {
     expect(await register(newPhone())).toMatchObject({ status })
   }
-  // Whom the address is known to is sent codes beside the count, and earns nothing by them; elsewhere
-  // the same phone earns nothing on the same day.
+  // Codes for accounts known at the address are sent beyond its limit, and their use does not raise the
+  // limit; a code for the same phone used at another address raises nothing on that day.
   const [phone] = registered as [string]
   const reset = async (at: string) => {
     await ageCodes(phone, 45)
@@ -105,11 +104,11 @@ testFromAddresses('a code that is used allows three more, once a day for each ph
   await reset(elsewhere)
   expect(await hitsOf('code_used_address', elsewhere)).toBe(1)
 
-  // However many are used, 600 an hour are sent.
+  // However many codes are used, at most 600 an hour are sent.
   await plantHits('code_used_address', from, 200)
   await plantHits('code_address', from, 599)
   for (const status of [201, 429]) expect(await register(newPhone())).toMatchObject({ status })
-  // Used longer ago than an hour they allow nothing.
+  // Codes used over an hour ago allow nothing more.
   await ageHits(3600, from)
   await plantHits('code_address', from, 9)
   for (const status of [201, 429]) expect(await register(newPhone())).toMatchObject({ status })
@@ -159,7 +158,6 @@ testFromAddresses(
     expect(await hitsByRule('code_address', ...addresses)).toEqual([])
     expect(await hitsByRule('code_unsent_address', ...addresses))
       .toEqual(Array(30).fill(['code_unsent_address', 10]))
-    // There and elsewhere all goes on.
     for (const at of [addresses[0]!, newAddress()]) {
       expect(await register(newPhone(), { from: at })).toMatchObject({ status: 201 })
       await ageCodes(owner.identifier, 45)
@@ -175,7 +173,6 @@ testFromAddresses(
     expect(await logIn(home.identifier, home.password)).toMatchObject({ status: 200 })
     await plantHits('code_unsent_address', from, 299)
     expect(await forgot(newPhone())).toMatchObject({ status: 202 })
-    // Nothing tells who has an account.
     for (const identifier of [newPhone(), newEmail(), stranger.identifier]) {
       expect(await forgot(identifier)).toMatchObject(limited)
     }
@@ -209,7 +206,7 @@ testFromAddresses(
     expect(nearly.headers.get('ratelimit-limit')).toBe('600')
     expect(nearly.headers.get('ratelimit-remaining')).toBe('5')
     expect(Number(nearly.headers.get('ratelimit-reset'))).toBeGreaterThan(3500)
-    // One that says who has an account counts as five.
+    // A refusal that reveals an account adds five to the limit.
     const { identifier } = await signUp()
     expect(await register(identifier)).toMatchObject(refusal(409, 'email_taken'))
     const refused = await register(newEmail())

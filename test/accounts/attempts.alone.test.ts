@@ -1,7 +1,5 @@
-/**
- * Several people register one phone: whoever verifies it by a code alone gets an account that none of
- * the others has a password for, in whatever order they came and whoever was refused.
- */
+// Several people register one phone. The one who verifies it by a code gets an account for which none of
+// the others has a password, in any order and after any refusal.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
@@ -27,7 +25,6 @@ beforeEach(async () => {
   await database().query('delete from private.rate_hits where true')
 })
 
-/** A client with its own address that registers this phone. */
 function someone(fullName: string) {
   const from = newAddress()
   const password = randomUUID()
@@ -45,18 +42,16 @@ function someone(fullName: string) {
 }
 type Someone = ReturnType<typeof someone>
 
-/** Attacker and victim. */
 const two = () => [someone('مهاجم غريب'), someone('سالم العنزي')] as const
 
 const wrong = refusal(401, 'invalid_credentials')
 
-/** Registers, and gives the code that came. */
 async function coded(one: Someone, phone: string) {
   const [code, { body }] = await codeSentBy(phone, () => one.register(phone))
   return { code, registrationId: body.registrationId as string }
 }
 
-/** The code alone made an account that only the owner of the phone can use. */
+/** Expects that the code alone created an account, which only the owner of the phone can use. */
 async function expectNobodys(phone: string, victim: Someone, code: string, all: Someone[]) {
   const proven = await victim.verify(phone, code)
   expect(proven).toMatchObject({ status: 200, body: { user: { fullName: null } } })
@@ -75,7 +70,6 @@ async function expectNobodys(phone: string, victim: Someone, code: string, all: 
   expect(await attempts(phone)).toEqual([])
 }
 
-/** Open attempts on a phone: whether each has a password. */
 async function attempts(phone: string): Promise<boolean[]> {
   const { rows } = await database().query(
     `select sealed_password is not null as has from private.registrations
@@ -85,7 +79,6 @@ async function attempts(phone: string): Promise<boolean[]> {
   return rows.map(({ has }) => has)
 }
 
-// What causes a registration to be refused, and its code.
 const causes: [
   name: string,
   cause: (one: Someone, phone: string) => Promise<void>,
@@ -189,7 +182,7 @@ testFromAddresses('nor does it with two attackers, or with many at once', async 
     })))
     return replies.find(({ status }) => status === 201)!
   })
-  // One row says that others tried as well.
+  // A single row records that others tried as well.
   expect((await attempts(crowded)).sort()).toEqual([false, true])
   await expectNobodys(crowded, crowd[0]!, code, crowd.slice(0, 8))
 })
@@ -199,7 +192,7 @@ testFromAddresses('whoever names the attempt keeps password and name', async () 
   const phone = newPhone()
   const { code, registrationId } = await coded(victim, phone)
   expect(await attacker.register(phone)).toMatchObject(refusal(429, 'otp_resend_too_soon'))
-  // The name of another attempt names no code.
+  // The code does not match if the client names another attempt.
   expect(await attacker.verify(phone, code, randomUUID())).toMatchObject(
     refusal(422, 'otp_invalid'),
   )
@@ -217,12 +210,10 @@ testFromAddresses('the only attempt gives its password and name to its code alon
   expect(await owner.verify(phone, code))
     .toMatchObject({ status: 200, body: { user: { fullName: owner.fullName } } })
   expect(await owner.logIn(phone)).toMatchObject({ status: 200 })
-  // Whoever is refused because the number is taken leaves nothing.
   expect(await stranger.register(phone)).toMatchObject(refusal(409, 'phone_taken'))
   expect(await attempts(phone)).toEqual([])
 })
 
-/** Bodies that are refused for their form, of a phone that is in order. */
 const malformed: [what: string, fields: object][] = [
   ['a short password', { password: 'short' }],
   ['no password', { password: undefined }],
@@ -257,7 +248,7 @@ testFromAddresses('an attempt counts for a day, and keeps its password for an ho
   const phone = newPhone()
   await victim.register(phone)
   await ageCodes(phone, 3601)
-  // Expired, also before a job has removed it.
+  // The attempt has expired, even before a job has removed it.
   for (const purged of [false, true]) {
     if (purged) await database().query('select private.purge_codes()')
     expect(await attempts(phone)).toEqual([!purged])
@@ -304,7 +295,7 @@ testFromAddresses(
     const theirs = await coded(attacker, phone)
     await ageCodes(phone, 45)
     const [again] = await codeSentBy(phone, () => victim.resend(phone))
-    // It takes the place of the victim's; what another address asked for stays as it is.
+    // The new code replaces the victim's earlier code; a code for another address stays valid.
     expect(await victim.verify(phone, own.code, own.registrationId))
       .toMatchObject(refusal(422, 'otp_invalid'))
     expect(await victim.verify(phone, again, theirs.registrationId))

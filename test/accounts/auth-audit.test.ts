@@ -1,4 +1,4 @@
-/** Auth's own audit log: written where a project enables it, deleted with the person. */
+// Auth's own audit log: written if a project enables it, deleted with the person.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Auth, openAuth } from '../../local/auth/server.ts'
@@ -9,7 +9,6 @@ import { database, newEmail, projectUrl, signIn, signUp } from '../support/clien
 import { hasStack } from '../support/facade.ts'
 import { runJobs } from '../support/jobs.ts'
 
-/** What the log says about somebody, in the order of time. */
 async function logOf(id: string) {
   const { rows } = await database().query(
     `select payload from auth.audit_log_entries
@@ -28,7 +27,7 @@ test('signing up, signing in and other actions appear in no log of Auth', async 
   expect(await logOf(id)).toEqual([])
 })
 
-// As a project has it before deploy switches it off.
+// The state before deploy switches the log off.
 describe.runIf(hasStack)('where Auth keeps its log in the database', () => {
   let auth: Auth
 
@@ -115,7 +114,7 @@ describe.runIf(hasStack)('where Auth keeps its log in the database', () => {
     await ask('POST', '/token?grant_type=password', other)
     await runJobs()
     expect(await logOf(id)).toHaveLength(7)
-    // By Auth itself, which notes that too.
+    // The user is deleted by Auth itself, and Auth logs that too.
     await ask('DELETE', `/admin/users/${id}`)
     expect(await logOf(id)).toHaveLength(8)
     await runJobs()

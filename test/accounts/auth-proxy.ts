@@ -1,4 +1,4 @@
-/** The project behind a proxy that answers some sign-ins by id token itself, as a failing Auth does. */
+// A proxy before the project that answers some id token sign-ins itself, like a failing Auth.
 import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -32,7 +32,7 @@ export async function startAuthProxy() {
   await once(server, 'listening')
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** The answers to the next sign-ins with a token; after these Auth itself answers. */
+    /** Answers the next sign-ins with a token; after that Auth answers. */
     answerNext: (idToken: string, all: CannedAnswer[]) => waiting.set(idToken, [...all]),
     stop: () => new Promise((resolve) => server.close(resolve).closeAllConnections()),
   }

@@ -1,4 +1,3 @@
-/** What the whole service sends: its ceilings, the last fifth of each, and the alarm before. */
 import { randomInt, randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
@@ -22,7 +21,6 @@ const register = (from?: string, identifier = newPhone()) =>
   post('/register', { identifier, password: randomUUID() }, from)
 const forgot = (identifier: string, from?: string) => post('/password/forgot', { identifier }, from)
 
-/** A code for an account, at an address where it has signed in. */
 async function codeForKnown() {
   const { person: { identifier }, address } = signedIn
   await ageCodes(identifier, 45)
@@ -46,11 +44,8 @@ const clear = () =>
   )
 
 beforeAll(async () => {
-  facade = await startFacade({ SMS_PER_DAY: '1200' })
   const person = await signUpByPhone()
   signedIn = { person, address: newAddress() }
-  const { identifier, password } = person
-  await post('/login', { identifier, password }, signedIn.address)
   stranger = await signUpByPhone()
   await ageCodes(stranger.identifier, 45)
   lift = await enforceRates(
@@ -59,13 +54,19 @@ beforeAll(async () => {
   )
 })
 
-afterAll(async () => {
-  await lift?.()
-  await facade?.stop()
-})
+afterAll(() => lift?.())
 
-beforeEach(clear)
-afterEach(clear)
+beforeEach(async () => {
+  await clear()
+  // Each test has a facade of its own, because an alarm that was just raised is not raised again.
+  facade = await startFacade({ SMS_PER_DAY: '1200' })
+  const { identifier, password } = signedIn.person
+  await post('/login', { identifier, password }, signedIn.address)
+})
+afterEach(async () => {
+  await facade?.stop()
+  await clear()
+})
 
 testLocally('REG-18 the whole service has a ceiling, and raises the alarm before it', async () => {
   await plantHits('code_service', 'all', 220)
@@ -77,13 +78,11 @@ testLocally('REG-18 the whole service has a ceiling, and raises the alarm before
   const wait = Number(refused.headers.get('retry-after'))
   expect(wait).toBeGreaterThan(0)
   expect(wait).toBeLessThanOrEqual(60)
-  // Strangers are refused alike, whether or not there is an account.
   for (const identifier of [newPhone(), newEmail(), stranger.identifier]) {
     expect(await forgot(identifier)).toMatchObject(full)
   }
 
-  // The last fifth is for those who are no strangers: accounts where they have signed in before,
-  // and addresses at which a code was used.
+  // The last fifth is for accounts at known addresses, and for addresses at which a code was used.
   expect(await codeForKnown()).toMatchObject({ status: 202 })
   const proven = newAddress()
   await plantHits('code_used_address', proven, 1)
@@ -97,14 +96,13 @@ testLocally('REG-18 the whole service has a ceiling, and raises the alarm before
   const { identifier, password } = signedIn.person
   expect(await post('/login', { identifier, password })).toMatchObject({ status: 200 })
 
-  // One alarm an hour, in the log and for the admins.
+  // There is one alarm an hour, in the log and for the admins.
   expect(facade.output().match(/"alert":"code_ceiling"/g)).toHaveLength(1)
   await expect.poll(alarms).toEqual([expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:00$/)])
   await ageHits(60, 'all')
   expect(await register()).toMatchObject({ status: 201 })
 })
 
-/** Plants SMS of an hour of today in Kuwait: of this one, or of another. */
 const plantSms = (sent: number, when: 'this hour' | 'another hour' | 'yesterday') =>
   database().query(
     `with days as (
@@ -136,7 +134,8 @@ testLocally('REG-18 SMS_PER_DAY SMS a day and a twelfth an hour', async () => {
     for (const identifier of [newPhone(), stranger.identifier]) {
       expect(await forgot(identifier)).toMatchObject(full)
     }
-    // What was refused and what nobody could be sent does not count; mail has no such ceiling.
+    // Refused codes and codes without a recipient add nothing to the day's number of SMS; mail has no
+    // such ceiling.
     expect(await sent()).toBe(5000 + own + 1)
     expect(await forgot((await signUp()).identifier)).toMatchObject({ status: 202 })
     expect(await codeForKnown()).toMatchObject({ status: 202 })

@@ -1,4 +1,3 @@
-/** Guessing codes: how many tries there are, and what strangers cannot use up. */
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect } from 'vitest'
 import { newAddress, spoofedHeaders, tally, testFromAddresses } from '../support/addresses.ts'
@@ -42,7 +41,6 @@ const wrongs = (right: string[], count: number) =>
   Array.from({ length: 1000 }, (_, by) => wrongCode(right[0]!, by + 1))
     .filter((code) => !right.includes(code)).slice(0, count)
 
-/** Five wrong codes, of which the last says that none is left. */
 async function fiveWrong(guess: (code: string) => Promise<Reply>, right: string) {
   for (const [i, code] of wrongs([right], 5).entries()) {
     expect(await guess(code)).toMatchObject({
@@ -70,7 +68,7 @@ testFromAddresses(
     )
     await fiveWrong(guess, second)
     await ageCodes(phone, 45)
-    // Two codes an hour are what one address gets.
+    // One address gets two codes an hour, so the next ones are requested from another.
     const elsewhere = newAddress()
     const [third] = await codeSentBy(
       phone,
@@ -82,7 +80,7 @@ testFromAddresses(
     expect(refused.headers.get('retry-after')).toBe(String(retryAfter))
     expect(retryAfter).toBeGreaterThan(3500)
     expect(retryAfter).toBeLessThanOrEqual(3600)
-    // Another purpose has no tries of its own, and what was not compared costs the code nothing.
+    // Another purpose gives no further tries, and a guess that was not compared uses up no try.
     await forgotFrom(elsewhere, phone)
     expect(await reset(from, phone, third)).toMatchObject(locked)
     expect((await codeTries(phone)).slice(0, 2)).toEqual([0, 0])
@@ -101,7 +99,7 @@ testFromAddresses(
       expect(await verify(at, phone, guesses[i]!))
         .toMatchObject({ status: 422, body: { error: { attemptsLeft: 2 - i } } })
     }
-    // All others share three tries, after which the right code is too late from them.
+    // All others share three tries; after that even the right code is refused from them.
     for (const at of strangers) {
       expect(await verify(at, phone, code)).toMatchObject(locked)
       expect(await verify(at, phone, guesses[9]!, randomUUID())).toMatchObject(wrong)
@@ -110,7 +108,7 @@ testFromAddresses(
       expect(await verify(home, phone, guess))
         .toMatchObject({ status: 422, body: { error: { attemptsLeft: 4 - i } } })
     }
-    // Whoever names the attempt is not a stranger, from any address.
+    // A client that names the attempt is not counted as unknown, from whatever address it guesses.
     const abroad = newAddress()
     expect(await verify(abroad, phone, code, registrationId)).toMatchObject({ status: 200 })
   },
@@ -140,23 +138,23 @@ testFromAddresses('REG-12 a guess is a try of every code that it may hit', async
     await requestResetCodeFrom(a, identifier),
     await requestResetCodeFrom(b, identifier),
   ]
-  const kept = async () =>
+  const storedTries = async () =>
     (await database().query(
       `select tries, unknown_tries from private.codes where account_id = $1 order by created_at`,
       [id],
     )).rows.map((row) => [row.tries, row.unknown_tries])
   const guesses = wrongs(codes, 20)
   await reset(a, identifier, guesses[0]!)
-  expect(await kept()).toEqual([[1, 0], [0, 1]])
+  expect(await storedTries()).toEqual([[1, 0], [0, 1]])
   await reset(c, identifier, guesses[1]!)
-  expect(await kept()).toEqual([[1, 1], [0, 2]])
+  expect(await storedTries()).toEqual([[1, 1], [0, 2]])
   await reset(c, identifier, guesses[2]!)
   await reset(c, identifier, guesses[3]!)
-  // The second has no try left for strangers and is compared no more.
-  expect(await kept()).toEqual([[1, 3], [0, 3]])
+  // The second code has no try left for unknown addresses and is no longer compared.
+  expect(await storedTries()).toEqual([[1, 3], [0, 3]])
   expect(await reset(a, identifier, codes[1]!)).toMatchObject(wrong)
-  expect(await kept()).toEqual([[2, 3], [0, 3]])
-  // Each still has what it asked for; once one is used the other opens nothing.
+  expect(await storedTries()).toEqual([[2, 3], [0, 3]])
+  // Each address still has its own code; once one code is used, the other is not valid.
   expect(await reset(b, identifier, codes[1]!)).toMatchObject({ status: 204 })
   expect(await reset(a, identifier, codes[0]!)).toMatchObject(wrong)
 })
@@ -164,7 +162,7 @@ testFromAddresses('REG-12 a guess is a try of every code that it may hit', async
 testFromAddresses('two hundred wrong codes an hour from one address', async () => {
   const [from, home] = [newAddress(), newAddress()]
   const { phone, code } = await registerFrom(home)
-  // Without a live code a guess counts for the address only.
+  // Without a valid code, a guess adds to the limit of its address only.
   expect(await reset(from, newPhone(), '000000'))
     .toMatchObject({ status: 422, body: { error: { attemptsLeft: 0 } } })
   expect(await hitsByRule('code_wrong%', from)).toEqual([['code_wrong_address', 1]])
@@ -172,7 +170,6 @@ testFromAddresses('two hundred wrong codes an hour from one address', async () =
   for (let more = 0; more < 2; more++) {
     expect(await reset(from, newEmail(), '000000')).toMatchObject(wrong)
   }
-  // Whoever names no attempt, or one that there is not, waits.
   for (const name of [undefined, randomUUID()]) {
     const refused = await verify(from, phone, code, name)
     expect(refused).toMatchObject(locked)
@@ -203,7 +200,7 @@ testFromAddresses(
     expect(await verify(from, attempt.phone, attempt.code)).toMatchObject(locked)
     expect(await reset(from, person.identifier, code)).toMatchObject(locked)
 
-    // Five tries as everywhere, whether or not there is an account, and from wherever.
+    // There are five tries here too, whether or not the account exists, from any address.
     const guess = wrongCode(code)
     const tries = []
     for (const [identifier, { resetId }] of [[person.identifier, body], [nobody, unknown]]) {

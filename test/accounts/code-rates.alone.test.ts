@@ -1,4 +1,3 @@
-/** Requesting codes: how many are sent, and what strangers cannot use up. */
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { newAddress, testFromAddresses } from '../support/addresses.ts'
@@ -62,7 +61,7 @@ testFromAddresses(
     for (const at of addresses.slice(1, 3)) {
       for (const status of [202, 202, 429]) expect(await ask(at)).toMatchObject({ status })
     }
-    // Six in all; what is refused is not sent and uses nothing up.
+    // Six in all; a refused code is not sent and uses nothing up.
     for (let more = 0; more < 5; more++) expect(await ask(addresses[3]!)).toMatchObject(limited)
     expect(
       await hitsByRule('code%', addresses[3]!, `${addresses[3]} ${normalizedIdentifier(phone)}`),
@@ -75,7 +74,7 @@ testFromAddresses(
       for (const status of [202, 202, 429]) expect(await ask(at)).toMatchObject({ status })
     }
     await ageHits(3600, ...subjects)
-    // Four a day from one address, ten from all: registering is no way around either.
+    // Four a day from one address, ten from all; registering does not bypass either.
     for (const at of [addresses[0]!, addresses[5]!]) {
       await ageCodes(phone, 45)
       const refused = await postFrom(at, '/register', { identifier: phone, password: randomUUID() })
@@ -102,7 +101,7 @@ testFromAddresses('strangers who ask for codes do not silence the owner', async 
     expect(await forgotFrom(newAddress(), identifier)).toMatchObject({ status: 202 })
   }
   await expect.poll(sent).toBe(6)
-  // The answer to strangers stays the same, whatever is sent.
+  // Strangers get the same answer, whatever is sent.
   for (let i = 0; i < 3; i++) {
     expect(await forgotFrom(newAddress(), identifier)).toMatchObject({ status: 202 })
   }
@@ -112,7 +111,8 @@ testFromAddresses('strangers who ask for codes do not silence the owner', async 
     postFrom(home, '/otp/resend', { identifier, purpose: 'delete' }, {
       headers: [bearer({ accessToken })],
     })
-  // Not within 45 seconds, and no more than five an hour and ten a day, also at home.
+  // A code is sent no sooner than 45 seconds after the last one, and at most five an hour and ten a day,
+  // even to a known address.
   expect(await resendFrom(home, identifier, 'reset')).toMatchObject(
     refusal(429, 'otp_resend_too_soon'),
   )
@@ -140,13 +140,13 @@ testFromAddresses("a stranger's request a moment earlier drops nobody's request"
   const first = await requestResetCodeFrom(stranger, person.identifier)
   const second = await requestResetCodeFrom(home, person.identifier)
   expect(first).not.toBe(second)
-  // Either is a code that the owner was sent.
+  // Both codes were sent to the owner, so either is accepted.
   expect(await reset(home, person.identifier, second)).toMatchObject({ status: 204 })
   const again = await signUp()
   await requestResetCodeFrom(home, again.identifier)
   const other = await requestResetCodeFrom(stranger, again.identifier)
   expect(await reset(home, again.identifier, other)).toMatchObject({ status: 204 })
-  // A new one for the same address takes the place of the one before.
+  // A new code for the same address replaces the previous one.
   const last = await signUp()
   const old = await requestResetCodeFrom(home, last.identifier)
   await ageCodes(last.identifier, 45)

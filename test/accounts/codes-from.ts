@@ -1,4 +1,3 @@
-/** Requests for codes and guesses at them, from chosen addresses. */
 import { randomUUID } from 'node:crypto'
 import { newPhone } from '../support/client.ts'
 import { type Attempt, codeSentBy } from '../support/codes.ts'
@@ -38,7 +37,6 @@ export const reset = (from: string, identifier: string, code: string, resetId?: 
 
 export const wrong = refusal(422, 'otp_invalid')
 
-/** An attempt to register a phone from an address, and the code that came. */
 export async function registerFrom(from: string, phone = newPhone()): Promise<Attempt> {
   const password = randomUUID()
   const [code, { body }] = await codeSentBy(
@@ -48,7 +46,6 @@ export async function registerFrom(from: string, phone = newPhone()): Promise<At
   return { phone, password, registrationId: body.registrationId, code }
 }
 
-/** Requests a code for a password reset, and gives it. */
 export async function requestResetCodeFrom(from: string, identifier: string) {
   const [code] = await codeSentBy(identifier, () => forgotFrom(from, identifier))
   return code

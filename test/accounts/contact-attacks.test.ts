@@ -1,4 +1,3 @@
-/** Whoever holds a token, a SIM or an email that is not theirs, and what they cannot do with it. */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import {
@@ -44,7 +43,6 @@ import {
 
 const full = (phone: string) => `+965${phone}`
 
-/** Somebody with a phone and an email, both proven, that nothing holds any more. */
 async function signUpWithBoth() {
   const person = await signUpByPhone()
   const email = newEmail()
@@ -72,7 +70,7 @@ describe('CON-10 an attacker who knows the password', () => {
       { titleEn: 'Your phone number was changed' },
       { titleEn: 'Your email was changed' },
     ])
-    // Whoever undid it may go on: only the other one is held.
+    // The person who undid the change may go on: only the other identifier may not be changed yet.
     await change(owner, 'email', newEmail(), byPassword(owner))
   })
 
@@ -116,7 +114,8 @@ describe('CON-10 an attacker who knows the password', () => {
     const { person, phone, email } = await signUpWithBoth()
     const theirs = newPhone()
     await change(person, 'phone', theirs)
-    // A reset by the new one takes nothing off, and holds the email anew.
+    // A password reset through the new phone removes nothing, and again forbids changes of the email for
+    // a while.
     const attacker = await signIn(theirs, await resetBy(theirs))
     expect(await contactOf(attacker)).toEqual({ email, phone: full(theirs), emailProven: true })
     expect(await begin(attacker, 'email', newEmail())).toMatchObject(tooSoon)
@@ -138,7 +137,6 @@ describe('CON-11 codes in flight', () => {
     const next = newPhone()
     const registration = await registerPhone(next)
     await ageCodes(next, 45)
-    // The newer change takes the place of the older.
     await change(person, 'phone', next)
     expect(await verify(person, 'phone', other)).toMatchObject(notFound)
     const newPassword = randomUUID()
@@ -228,7 +226,8 @@ describe('CON-12 at Auth', () => {
       const refused = await put(person.id, body)
       expect(refused.status).toBe(409)
     }
-    // Proven, but another value, another kind, or too late.
+    // The change was proven, but Auth is given another value, another kind of identifier, or is called
+    // too late.
     await database().query(
       `update private.contact_changes set proven_at = now() where account_id = $1`,
       [person.id],
@@ -242,7 +241,7 @@ describe('CON-12 at Auth', () => {
     )
     expect((await put(person.id, { email, email_confirm: true })).status).toBe(409)
     expect(await contactOf(person)).toMatchObject({ email: null, phone: full(person.identifier) })
-    // In time it is done, with all that follows, whoever tells Auth.
+    // A change that Auth makes in time takes effect with all its consequences, whoever called Auth.
     await database().query(
       `update private.contact_changes set proven_at = now() where account_id = $1`,
       [person.id],
@@ -297,7 +296,7 @@ describe('CON-13 an email that somebody registered before its owner came', () =>
     ])
     expect(await guest.post('/auth/login', { identifier: email, password: squatter.password }))
       .toMatchObject(refusal(401, 'invalid_credentials'))
-    // The session lives, and its password is proof.
+    // The squatter's session stays valid, and its password still proves the account.
     expect(await begin(squatter, 'phone', newPhone(), { currentPassword: 'not this one' }))
       .toMatchObject(refusal(401, 'invalid_credentials'))
     const phone = newPhone()
@@ -350,7 +349,6 @@ describe('CON-13 an email that somebody registered before its owner came', () =>
     expect(await alarmsAbout(squatter.id)).toEqual(['unreachable_account'])
   })
 
-  /** Proves a change that did not come through: the same again, or with another code. */
   async function proveOnceMore(person: Person, email: string, begun: Begun) {
     if ((await verify(person, 'email', begun)).status !== 200) await change(person, 'email', email)
   }
@@ -366,8 +364,8 @@ describe('CON-13 an email that somebody registered before its owner came', () =>
     expect(await contactOf(people[1])).toMatchObject({ email: one })
   })
 
-  // Any moment is right: the code of one may be gone by then, as above; or Auth, which had to undo one for
-  // the sake of the other, is to be told again.
+  // Both outcomes are right: one code may be used up by the other change, or Auth rolled one change back
+  // and the client has to send it again.
   test("two that prove each other's at once have both, or one is asked once more", async () => {
     const people = [await signUp(), await signUp()]
     const begun = [

@@ -44,7 +44,6 @@ test('CON-01 a person who registered by phone adds an email, and signs in by eit
     body: { user: { id: person.id, email, emailProven: true, phone: full(person.identifier) } },
   })
   expect(done.body).not.toHaveProperty('closes')
-  // The same again answers the same.
   expect((await verify(person, 'email', begun)).body).toEqual(done.body)
   expect(await verify(person, 'email', { ...begun, code: wrongCode(begun.code) }))
     .toMatchObject(refusal(422, 'otp_invalid'))
@@ -85,7 +84,6 @@ test('CON-01 a changed phone is told where it was and where the email is, in one
       password: person.password,
     }),
   ).toMatchObject(refusal(401, 'invalid_credentials'))
-  // The number is free for somebody else.
   expect((await signUpByPhone(person.identifier)).id).not.toBe(person.id)
 })
 
@@ -118,7 +116,6 @@ test('CON-03 a phone takes an unproven email off, and says so before', async () 
   })
   expect(await isNobodys(person.identifier)).toBe(true)
   expect((await signIn(phone, person.password)).id).toBe(person.id)
-  // A proven one stays.
   const proven = await signUpProven()
   expect((await beginChange(proven, 'phone', newPhone())).body).not.toHaveProperty('emailLeaves')
 })
@@ -141,10 +138,8 @@ describe('CON-04 what a change is proven by', () => {
     const person = await signUpByPhone()
     const email = newEmail()
     await ageCodes(person.identifier, 45)
-    // No email yet: the phone proves it.
     await change(person, 'email', email, await proofCode(person, person.identifier))
     await ageChanges(person, 73)
-    // Now the phone does not move the email, nor the email the phone.
     const bySms = await proofCode(person, person.identifier)
     expect(await begin(person, 'email', newEmail(), bySms)).toMatchObject(wrongProof)
     const byMail = await proofCode(person, email)
@@ -320,7 +315,6 @@ describe('CON-06 for 72 hours', () => {
     expect(held).toMatchObject(tooSoon)
     expect(Date.parse(held.body.error.retryAt)).toBeGreaterThan(Date.now())
     expect(await person.delete('/auth/me/phone', byPassword(person))).toMatchObject(tooSoon)
-    // The one that was changed may be changed again.
     await change(person, 'email', newEmail())
     await ageChanges(person, 73)
     await change(person, 'phone', newPhone())

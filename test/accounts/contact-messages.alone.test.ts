@@ -1,4 +1,3 @@
-/** Messages to a phone or email that an account had: queued, tried again, within SMS_PER_DAY. */
 import type pg from 'pg'
 import { expect, test } from 'vitest'
 import { database, newEmail, newPhone, signUp } from '../support/client.ts'
@@ -15,7 +14,7 @@ test('CON-08 a message is taken once, again later, and an SMS only within what a
     ])
     return (rows[0].taken as Taken).map(({ to }) => to).sort()
   }
-  // Rolled back: the service itself would send them within seconds.
+  // Rolled back, because the service itself would send them within seconds.
   await client.query('begin')
   try {
     await client.query('delete from private.contact_messages')

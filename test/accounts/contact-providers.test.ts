@@ -1,4 +1,3 @@
-/** Providers of an account: removed, linked, and what a sign-in by one of them proves. */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { database, newEmail, newPhone, type Person, signIn } from '../support/client.ts'
@@ -26,7 +25,6 @@ describe.runIf(issuerUrl)('CON-14 providers', () => {
     expect((await person.get('/auth/me')).body.user.providers).toEqual([])
     await change(person, 'email', newEmail())
     const back = await signInAs('google', { email, sub })
-    // With the old email it is somebody else's by now.
     expect(back).toMatchObject({ status: 200, body: { isNewAccount: true } })
     expect(back.body.user.id).not.toBe(made.id)
   })
@@ -49,12 +47,11 @@ describe.runIf(issuerUrl)('CON-14 providers', () => {
     expect((await atAuth(person)).said).toBeNull()
     const again = await signInAs('google', { email, sub })
     expect(again.body.user).toMatchObject({ id: made.id, email: next })
-    // What the provider says of the old email is not written back.
+    // The provider's old email is not written back.
     expect(await atAuth(person)).toMatchObject({
       said: null,
       identities: [`email ${next}`, 'google '],
     })
-    // A new subject with the old email is nobody's here.
     const stranger = await signInAs('google', { email })
     expect(stranger.body.user.id).not.toBe(made.id)
   })
@@ -74,7 +71,7 @@ describe.runIf(issuerUrl)('CON-14 providers', () => {
   test('where nothing else is left, its sign-in of the last five minutes is proof', async () => {
     const [email, sub] = [newEmail(), randomUUID()]
     const made = personFrom(await signInAs('apple', { email, sub }))
-    // As an undone change leaves it.
+    // The state after a change was undone.
     await database().query('update auth.users set email = null where id = $1', [made.id])
     expect(await begin(made, 'phone', newPhone(), { currentPassword: 'not this one' }))
       .toMatchObject(refusal(401, 'invalid_credentials'))

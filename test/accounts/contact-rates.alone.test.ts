@@ -1,4 +1,3 @@
-/** How many changes of phone and email are begun, and whom that costs. */
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
 import { newAddress, testFromAddresses } from '../support/addresses.ts'
@@ -30,7 +29,6 @@ testFromAddresses(
     const from = newAddress()
     const proof = { currentPassword: person.password }
     const registrations = () => hitsOf('register_address', from)
-    // What is not proven is not begun.
     expect(await beginFrom(from, person, { email: newEmail() }))
       .toMatchObject(refusal(401, 'invalid_credentials'))
     expect(await registrations()).toBe(0)
@@ -38,7 +36,6 @@ testFromAddresses(
     const email = newEmail()
     expect(await beginFrom(from, person, { email, ...proof })).toMatchObject({ status: 202 })
     await ageCodes(email, 45)
-    // Sent again is not begun.
     expect(await beginFrom(from, person, { email })).toMatchObject({ status: 202 })
     expect(await beginFrom(from, person, { phone: taken.identifier, ...proof }))
       .toMatchObject(refusal(409, 'phone_taken'))
@@ -49,7 +46,7 @@ testFromAddresses(
         .toMatchObject({ status: 202 })
     }
     expect(await beginFrom(from, person, { email: newEmail(), ...proof })).toMatchObject(limited)
-    // Five that were begun, and four more for the one that said who has an account.
+    // Each of the five changes adds one, and the one that revealed an account adds four more.
     expect(await hitsOf('register_address', from)).toBe(9)
   },
 )
@@ -93,7 +90,6 @@ testFromAddresses(
       })
     }
     for (const status of [201, 201, 201, 429]) expect(await register()).toMatchObject({ status })
-    // Five of ten in a day.
     await ageHits(3600, normalizedIdentifier(phone))
     for (const nth of [3, 4]) expect(await ask(nth)).toMatchObject({ status: 202 })
     const refused = await ask(0)

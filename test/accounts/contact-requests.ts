@@ -1,4 +1,3 @@
-/** Changing phone and email over HTTP, as an app does. */
 import { randomUUID } from 'node:crypto'
 import { database, guest, inboxOf, type Person, type Reply, signUp } from '../support/client.ts'
 import { codeSentBy, normalizedIdentifier, requestResetCode } from '../support/codes.ts'
@@ -14,7 +13,6 @@ export const byPassword = ({ password }: Person): Proof => ({ currentPassword: p
 export const begin = (person: Person, kind: Kind, value: string, proof = byPassword(person)) =>
   person.post(`/auth/me/${kind}`, { [kind]: value, ...proof })
 
-/** Begins a change and reads the code that comes to the new one. */
 export async function beginChange(
   person: Person,
   kind: Kind,
@@ -28,7 +26,6 @@ export async function beginChange(
 export const verify = (person: Person, kind: Kind, { changeId, code }: Omit<Begun, 'body'>) =>
   person.post(`/auth/me/${kind}/verify`, { changeId, code })
 
-/** Changes it in one go. */
 export async function change(
   person: Person,
   kind: Kind,
@@ -40,7 +37,6 @@ export async function change(
   return reply
 }
 
-/** A code that proves a change, sent to a phone or email of the account. */
 export async function proofCode(person: Person, identifier: string): Promise<Proof> {
   const [code] = await codeSentBy(
     identifier,
@@ -61,21 +57,19 @@ export async function resetBy(identifier: string, password: string = randomUUID(
   return password
 }
 
-/** Somebody whose email is proven: registered, and reset once by a code. */
+/** A person with a verified email: registered, then reset by a code. */
 export async function signUpProven(): Promise<Person> {
   const person = await signUp()
   await change(person, 'email', person.identifier)
   return person
 }
 
-/** Email and phone of an account, as it is told, and whether that email is proven. */
 export async function contactOf(person: Person) {
   const { body } = await person.get('/auth/me')
   const { email, phone, emailProven } = body.user
   return { email, phone, emailProven }
 }
 
-/** What Auth keeps of a person: user, provider identities, emails that it would find it by. */
 export async function atAuth({ id }: Pick<Person, 'id'>) {
   const { rows } = await database().query(
     `select users.email, users.phone, users.email_confirmed_at is not null as confirmed,
@@ -88,7 +82,6 @@ export async function atAuth({ id }: Pick<Person, 'id'>) {
   return rows[0]
 }
 
-/** Makes what was done to phone and email of an account so many hours older. */
 export const ageChanges = ({ id }: Person, hours: number) =>
   database().query(
     `update private.contact_changes
@@ -100,14 +93,13 @@ export const ageChanges = ({ id }: Person, hours: number) =>
     [id, hours],
   )
 
-/** The message without a code that came to a phone or email. */
 export const noticeTo = (to: string) =>
   waitFor(
     `a notice to ${to}`,
     async () => (await inboxOf(to)).find(({ code }) => !code)?.body,
   )
 
-/** Whether nobody signs in by it any more, with this password or another. */
+/** Tells whether sign-in by it is impossible with any password. */
 export const isNobodys = async (identifier: string) => {
   const { rows } = await database().query(
     `select from public.accounts where email = $1 or phone = $1

@@ -1,7 +1,5 @@
-/**
- * What strangers behind one address can do to others, and that neighbours are not refused for it.
- * Simulated with the rates that a project begins with.
- */
+// Strangers behind one address cannot harm others, nor get neighbours refused. Simulated with a new
+// project's rates.
 import { randomInt, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
 import { database, newEmail, type Person, personOf, signUp } from '../support/client.ts'
@@ -23,7 +21,7 @@ beforeAll(async () => {
     REFUSAL_RATE: undefined,
     SMS_PER_DAY: undefined,
   })
-  // The database hears of a job whether codes are sent.
+  // A job tells the database whether codes are sent.
   await runJobs()
 })
 afterAll(() => facade?.stop())
@@ -57,7 +55,6 @@ async function signInAt(post: Post, given: Given): Promise<Person> {
   return personOf(body, given.identifier, given.password)
 }
 
-/** Does what addresses others: publishes, opens a conversation and writes on. Gives what was answered. */
 async function address(person: Person, identityId: string): Promise<number[]> {
   const published = await person.post('/properties', {
     ...completeFields.SALE,
@@ -83,7 +80,7 @@ testLocally(
       Array.from({ length: 4 }, () => signUp()),
     )
     const answers: number[][] = []
-    // They do it all at once.
+    // All of them act at once.
     // deno-lint-ignore require-yield
     async function* byEmail(nth: number): AsyncGenerator<number, void> {
       const person = await registerByEmail(post)
@@ -163,8 +160,8 @@ testLocally(
     )
     expect([rows.length, free.length]).toEqual([all.length, 20])
     const { identityId } = await signUp()
-    const asked = all.filter(({ identifier }, nth) => free.includes(identifier) || nth % 30 === 29)
-    for (const given of asked) {
+    const chosen = all.filter(({ identifier }, nth) => free.includes(identifier) || nth % 30 === 29)
+    for (const given of chosen) {
       const answered = await address(await signInAt(post, given), identityId)
       expect(answered).toEqual(
         free.includes(given.identifier) ? [201, 201, 201] : [403, 403],

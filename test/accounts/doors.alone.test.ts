@@ -1,4 +1,4 @@
-/** The doors of Auth past the facade, as a job tries them once a day. Opens them, so it is alone. */
+// A daily job tries the entrances of Auth past the facade. The test opens them, so it runs alone.
 import type { ServerResponse } from 'node:http'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -13,7 +13,6 @@ import { waitUntil } from '../support/wait.ts'
 
 const tryDoors = async (jobs = `${projectUrl}/functions/v1/jobs`) =>
   (await fetch(`${jobs}/doors`, { method: 'POST', headers: { apikey: secretKey } })).json()
-/** The decoy, and whoever was made by trying it. */
 const decoys = async () =>
   (await database().query(`select email from auth.users where email like '%@accounts.invalid'`))
     .rows.map(({ email }) => email)
@@ -62,12 +61,12 @@ describe.runIf(hasStack)('REG-28 the doors of Auth', () => {
   })
 
   test('are tried once a day by the jobs', async () => {
-    await database().query(`delete from private.moments where name = 'doors_tried'`)
-    // The stack's own scheduler may be the one.
+    await database().query(`delete from private.timestamps where name = 'doors_tried'`)
+    // The stack's own scheduler may have run the job already.
     await waitUntil('they were tried', async () => {
       const { try_doors } = await runJobs()
       expect(try_doors).toMatchObject({ done: expect.any(Number) })
-      return (await database().query(`select from private.moments where name = 'doors_tried'`))
+      return (await database().query(`select from private.timestamps where name = 'doors_tried'`))
         .rowCount === 1
     })
     expect(await runJobs()).toMatchObject({ try_doors: { done: 0 } })
@@ -92,7 +91,6 @@ describe.runIf(hasStack)('REG-28 the doors of Auth', () => {
     await waitUntil('the alarms are settled', async () => (await open()).length === 0)
   })
 
-  /** Functions that reach Auth by a proxy. */
   async function throughProxy() {
     const project = await startProjectProxy()
     const facade = await startFacade(project.settings, 'api', 'jobs')
@@ -109,7 +107,7 @@ describe.runIf(hasStack)('REG-28 the doors of Auth', () => {
       auth.query(`update auth.users set ${column} = $1 where email like '%@accounts.invalid'`, [
         value,
       ])
-    /** It changes an email at once, and keeps a phone until that is confirmed. */
+    /** Auth changes an email at once, and stores a phone until it is confirmed. */
     const another = async (response: ServerResponse, sent: string) => {
       const { email, phone, password } = JSON.parse(sent)
       if (password) {
@@ -120,11 +118,11 @@ describe.runIf(hasStack)('REG-28 the doors of Auth', () => {
       if (phone) await write('phone_change', phone)
       return jsonAnswer(200, {})(response)
     }
-    /** A try that opens nothing, after which what was open counts as open. */
+    /** A try that proves nothing about email and phone: their alarms stay, the provider's is settled. */
     const provesNothing = async () => {
       await database().query(`select private.raise_alarm('auth_door_open', 'provider')`)
       expect(await tryDoors(jobs)).toEqual({ open: [] })
-      // Alarms are settled one after another, and this is the last.
+      // Alarms are settled one by one, and this is the last.
       await waitUntil('what is shut is settled', async () => !(await open()).includes('provider'))
       expect((await open()).toSorted()).toEqual(['email', 'phone'])
       expect(await decoys()).toEqual(['decoy@accounts.invalid'])
@@ -136,7 +134,7 @@ describe.runIf(hasStack)('REG-28 the doors of Auth', () => {
         expect(await decoys()).toEqual(['decoy@accounts.invalid'])
       }
       expect((await open()).toSorted()).toEqual(['email', 'phone'])
-      // It is too busy, or refuses for a reason of its own.
+      // Auth is too busy, or refuses for a reason of its own.
       const elsewise: [status: number, body: object][] = [
         [503, {}],
         [429, { error_code: 'over_request_rate_limit' }],
@@ -149,7 +147,7 @@ describe.runIf(hasStack)('REG-28 the doors of Auth', () => {
         answers.set('/auth/v1/user', jsonAnswer(status, body))
         await provesNothing()
       }
-      // It takes them, and does not say so.
+      // Auth accepts the changes, but its answer does not say so.
       answers.set('/auth/v1/user', another)
       for (const silence of [jsonAnswer(503, {}), jsonAnswer(429, {}), jsonAnswer(404, {})]) {
         answers.set('GET /auth/v1/admin/users/', silence)
@@ -168,13 +166,13 @@ describe.runIf(hasStack)('REG-28 the doors of Auth', () => {
     try {
       answers.set('/auth/v1/user', async (response) => {
         await database().query(
-          `update private.moments set at = at + interval '1 second' where name = 'doors'`,
+          `update private.timestamps set at = at + interval '1 second' where name = 'doors'`,
         )
         jsonAnswer(503, {})(response)
       })
       expect(await tryDoors(jobs)).toEqual({ open: [] })
       const { rowCount } = await database().query(
-        `delete from private.moments where name = 'doors'`,
+        `delete from private.timestamps where name = 'doors'`,
       )
       expect(rowCount).toBe(1)
     } finally {

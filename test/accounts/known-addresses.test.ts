@@ -1,4 +1,3 @@
-/** Which addresses an account knows: from where a sign-in succeeded, and nothing else. */
 import { randomUUID } from 'node:crypto'
 import { createServer, request } from 'node:http'
 import { once } from 'node:events'
@@ -15,7 +14,6 @@ import { runJobs } from '../support/jobs.ts'
 
 const admin = createClient(projectUrl, secretKey, { auth: { persistSession: false } }).auth.admin
 
-/** How many addresses an account knows, and for how many more days. */
 async function known(id: string): Promise<number[]> {
   const { rows } = await database().query(
     `select extract(epoch from known_until - now()) / 86400 as days
@@ -46,7 +44,6 @@ testFromAddresses('an address is known for 90 days after the last sign-in from i
   expect(await logIn(identifier, password, home)).toMatchObject({ status: 200 })
   expect(await known(id)).toEqual([60, 90])
 
-  // Only a successful sign-in makes one known.
   expect(await logIn(identifier, 'wrong one', elsewhere)).toMatchObject({ status: 401 })
   const from = { from: elsewhere, path: '' }
   await sendRaw({ ...from, path: '/auth/refresh', body: { refreshToken: person.refreshToken } })
@@ -58,7 +55,6 @@ testFromAddresses('an address is known for 90 days after the last sign-in from i
     .toMatchObject({ status: 204 })
   await database().query(`update public.accounts set status = 'suspended' where id = $1`, [id])
   expect(await logIn(identifier, newPassword, elsewhere)).toMatchObject({ status: 403 })
-  // A reset has made every address unknown.
   expect(await known(id)).toEqual([])
 })
 
@@ -132,7 +128,6 @@ test('addresses whose time is over are deleted, a thousand at a time', async () 
   expect(await known(id)).toEqual([90])
 })
 
-/** The real Auth, and the client addresses that it is given. */
 async function listeningAuth() {
   const requests: [request: string, client: string | undefined][] = []
   const server = createServer((incoming, outgoing) => {
@@ -192,18 +187,18 @@ testLocally(
         'PUT /user',
       ])
       for (const [what, client] of counted) expect([what, client]).toEqual([what, address])
-      // What is no refresh token by its form is not asked about, so it counts for nobody.
-      const asked = auth.requests.length
+      // Malformed refresh tokens are not sent to Auth, so they add to nobody's limit.
+      const requestsBefore = auth.requests.length
       for (
         const refreshToken of ['x', 'eleven char', 'a'.repeat(13), 'a'.repeat(50), 'ü'.repeat(12)]
       ) {
         expect(await post('/refresh', { refreshToken })).toMatchObject({ status: 401 })
       }
-      expect(auth.requests).toHaveLength(asked)
+      expect(auth.requests).toHaveLength(requestsBefore)
       for (const refreshToken of ['a'.repeat(12), 'a'.repeat(51)]) {
         expect(await post('/refresh', { refreshToken })).toMatchObject({ status: 401 })
       }
-      expect(auth.requests).toHaveLength(asked + 2)
+      expect(auth.requests).toHaveLength(requestsBefore + 2)
     } finally {
       await functions.stop()
       auth.stop()

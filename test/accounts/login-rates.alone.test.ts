@@ -1,4 +1,3 @@
-/** Guessing passwords: what it costs, whom it locks out, and whom it does not. */
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { newAddress, tally, testFromAddresses } from '../support/addresses.ts'
@@ -41,7 +40,6 @@ const by = (person: Person, path: string, body: object, at = from) =>
 const wrong = refusal(401, 'invalid_credentials')
 const limited = refusal(429, 'rate_limited')
 
-/** Somebody who has signed in from this address before. */
 async function signUpAt(address: string) {
   const person = await signUp()
   expect(await logIn(person.identifier, person.password, address)).toMatchObject({ status: 200 })
@@ -57,7 +55,6 @@ testFromAddresses('ten failed sign-ins, and only from there; successes are free'
   const locked = await logIn(identifier, password)
   expect(locked).toMatchObject(limited)
   expect(locked.body.error.retryAfter).toBeLessThanOrEqual(900)
-  // Nobody is locked out by somebody else elsewhere.
   expect(await logIn(identifier, password, newAddress())).toMatchObject({ status: 200 })
   expect(await logIn(newEmail())).toMatchObject(wrong)
   await ageHits(900, `${from} ${identifier}`)
@@ -78,7 +75,7 @@ testFromAddresses(
     await plantHits('login_address', from, 298)
     const { identifier, password } = await signUp()
     expect(await logIn(newEmail())).toMatchObject(wrong)
-    // Failures of a known pair count for the pair alone.
+    // Failures of an account known at its address add to the limit of that pair alone.
     for (let i = 0; i < 10; i++) expect(await logIn(home.identifier)).toMatchObject(wrong)
     expect(await logIn(newPhone())).toMatchObject(wrong)
     expect(await logIn(identifier, password)).toMatchObject(limited)
@@ -86,7 +83,7 @@ testFromAddresses(
     expect(await logIn(identifier, password, newAddress())).toMatchObject({ status: 200 })
     expect(await hitsByRule('login_address', from)).toEqual([['login_address', 300]])
 
-    // Whoever has signed in there before still does, with ten tries of their own.
+    // People who have signed in there before still can, with ten tries each.
     expect(await logIn(home.identifier, home.password)).toMatchObject(limited)
     for (let i = 0; i < 9; i++) expect(await logIn(neighbour.identifier)).toMatchObject(wrong)
     expect(await logIn(neighbour.identifier, neighbour.password)).toMatchObject({ status: 200 })
@@ -124,7 +121,7 @@ testFromAddresses(
     const { id, identifier, password } = await signUpAt(home)
     await plantHits('login_unknown_all', identifier, 98)
     expect(await logIn(identifier)).toMatchObject(wrong)
-    // A right password is no failure, wherever it comes from.
+    // A right password adds no failure, whatever address it comes from.
     expect(await logIn(identifier, password, newAddress())).toMatchObject({ status: 200 })
     expect(await logIn(identifier, 'wrong one', newAddress())).toMatchObject(wrong)
     expect(await hitsByRule('login_unknown%', identifier)).toEqual([['login_unknown_all', 100]])
@@ -136,23 +133,20 @@ testFromAddresses(
     expect(locked.headers.get('retry-after')).toBe(String(locked.body.error.retryAfter))
     expect(locked.body.error.retryAfter).toBeGreaterThan(3400)
     expect(locked.body.error.retryAfter).toBeLessThanOrEqual(3600)
-    // Refused attempts are not counted.
     expect(await hitsByRule('login_%', late, `${late} ${identifier}`))
       .toEqual([['login_address', 1], ['login_identifier', 1], ['login_unknown', 1]])
 
-    // Known addresses are not affected.
     for (let i = 0; i < 9; i++) {
       expect(await logIn(identifier, 'wrong one', home)).toMatchObject(wrong)
     }
     expect(await logIn(identifier, password, home)).toMatchObject({ status: 200 })
-    // A new network has one try, and is known by it.
+    // A new network has one try, and is a known address after the sign-in.
     const hotel = newAddress()
     expect(await logIn(identifier, password, hotel)).toMatchObject({ status: 200 })
     for (let i = 0; i < 3; i++) {
       expect(await logIn(identifier, 'wrong one', hotel)).toMatchObject(wrong)
     }
     expect(await logIn(identifier, password, hotel)).toMatchObject({ status: 200 })
-    // An address that was known once has it like any other.
     await database().query(
       `update private.known_addresses set known_until = now() - interval '1 second'
        where account_id = $1`,
@@ -193,7 +187,8 @@ testFromAddresses('guesses from many addresses at once are no more than one by o
   const addresses = Array.from({ length: 30 }, newAddress)
   const shots = addresses.map((at) => logInShot(identifier, 'wrong one', at))
   const first = await race(shots)
-  // Ten that strangers had left, and the one try of each of the others.
+  // The shared allowance for unknown addresses has ten tries left; each of the other 20 addresses uses
+  // its own single try.
   expect(tally(first.map(({ status }) => status))).toEqual({ 401: 30 })
   const second = await race(shots)
   expect(tally(second.map(({ status }) => status))).toEqual({ 401: 10, 429: 20 })
@@ -221,7 +216,8 @@ testFromAddresses(
       expect(await logIn(person.identifier, person.password, at)).toMatchObject(limited)
       expect(await hitsByRule('login%', at, `${at} ${person.identifier}`, person.identifier))
         .toEqual([['login_address', 10], ['login_identifier', 10], ['login_unknown_all', 10]])
-      // From elsewhere the right password is accepted, and its counted failure removed.
+      // From a new address the right password is accepted, and the failure that was counted before the
+      // check is removed.
       const elsewhere = newAddress()
       expect((await by(person, path, body(person.password), elsewhere)).status).toBeLessThan(300)
       expect(await hitsByRule('%', elsewhere, `${elsewhere} ${person.identifier}`)).toEqual([])
@@ -242,13 +238,12 @@ testFromAddresses('sixty sign-ins an hour of one account succeed, from wherever'
   expect(refused).toMatchObject(limited)
   expect(refused.headers.get('retry-after')).toBe(String(refused.body.error.retryAfter))
   expect(refused.body.error.retryAfter).toBeGreaterThan(3400)
-  // It leaves no session, is no failure, and only the holder of the password learns of it. Nobody heard
-  // anything by it, so those who are signed in need not move.
+  // The refused sign-in leaves no session and adds no failure, and only the holder of the password learns
+  // that it was right. No session has received an event, so signed-in devices need no new channel name.
   expect(await countSessions(id)).toBe(sessions)
   expect(await topicOf(id)).toBe(topic)
   expect(await hitsByRule('%', stranger, `${stranger} ${identifier}`)).toEqual([])
   expect(await logIn(identifier, 'wrong one', stranger)).toMatchObject(wrong)
-  // Whoever is signed in stays so.
   await ageHits(3600, id)
   expect(await logIn(identifier, password)).toMatchObject({ status: 200 })
 })

@@ -1,4 +1,3 @@
-/** Which names and titles are taken, by test/vectors/names.json. */
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
@@ -12,7 +11,6 @@ const vectors = JSON.parse(
   readFileSync(new URL('../vectors/names.json', import.meta.url), 'utf8'),
 ) as Record<'people' | 'organisations' | 'titles', Vectors>
 
-/** How each name is answered, one after the other: as one person writes them. */
 async function outcomes(
   names: string[],
   write: (name: string) => Promise<Reply>,

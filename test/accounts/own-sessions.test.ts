@@ -1,4 +1,3 @@
-/** Where somebody is signed in: the list, and signing out one of them from another. */
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { testFromAddresses } from '../support/addresses.ts'
@@ -13,6 +12,7 @@ import {
   signIn,
   signUp,
 } from '../support/client.ts'
+import { callDataApi } from '../support/data-api.ts'
 import { sendRaw } from '../support/races.ts'
 import { partsOf } from '../support/tokens.ts'
 
@@ -34,7 +34,6 @@ const idsOf = async (person: Person) => (await listOf(person)).map(({ id }: { id
 const gone = { status: 401, body: { error: { code: 'token_invalid' } } }
 const missing = { status: 404, body: { error: { code: 'session_not_found' } } }
 
-/** Signs in or refreshes with a browser's name for itself, and from an address where that can be. */
 async function comeFrom(path: string, body: object, agent: string, from?: string) {
   const reply = await sendRaw({ path, body, headers: [['User-Agent', agent]], from })
   expect(reply.status).toBe(200)
@@ -52,7 +51,7 @@ test('AUTH-20 each session is listed with its device and what the client says of
     pushToken: randomUUID(),
     appVersion: '2.1.0',
   })
-  await signUp() // whose session is nobody else's business
+  await signUp() // whose session is private
   const items = await listOf(phone)
   expect(items).toEqual([
     {
@@ -176,7 +175,7 @@ test('AUTH-22 a session that only proved a password is not listed, and cannot be
   expect((await phone.post('/auth/password/change', { currentPassword, newPassword })).status)
     .toBe(204)
   expect(await idsOf(phone)).toEqual([sessionOf(phone)])
-  // As Auth leaves one where the functions die before they discard it.
+  // A session left by functions that died before discarding it.
   const id = randomUUID()
   await database().query(
     `insert into auth.sessions (id, user_id, aal, created_at, updated_at)
@@ -191,36 +190,27 @@ test('AUTH-22 a session that only proved a password is not listed, and cannot be
 
 test('AUTH-22 nothing is kept of a session that has ended, however it did', async () => {
   const { identifier, password } = phone
-  const kept = async (ids: string[]) => {
+  const storedSessions = async (ids: string[]) => {
     const { rows } = await database().query(
-      'select count(*)::int from private.session_places where session_id = any ($1)',
+      'select count(*)::int from private.session_clients where session_id = any ($1)',
       [ids],
     )
     return rows[0].count
   }
   const people = [phone, await signIn(identifier, password), await signIn(identifier, password)]
   const ids = people.map(sessionOf)
-  expect(await kept(ids)).toBe(3)
+  expect(await storedSessions(ids)).toBe(3)
   await people[1]!.post('/auth/logout')
-  expect(await kept(ids)).toBe(2)
+  expect(await storedSessions(ids)).toBe(2)
   await phone.post('/auth/me/delete', { password })
-  expect(await kept(ids)).toBe(0)
+  expect(await storedSessions(ids)).toBe(0)
 })
 
 test('AUTH-21 at the Data API the same holds', async () => {
   const tablet = await signIn(phone.identifier, phone.password)
   const rpc = async (name: string, args: object) => {
-    const response = await fetch(`${projectUrl}/rest/v1/rpc/${name}`, {
-      method: 'POST',
-      headers: {
-        apikey: publishableKey,
-        authorization: `Bearer ${phone.accessToken}`,
-        'content-type': 'application/json',
-      },
-      body: JSON.stringify(args),
-    })
-    const text = await response.text()
-    return { status: response.status, body: text && JSON.parse(text) }
+    const { status, text } = await callDataApi(phone, name, args)
+    return { status, body: text && JSON.parse(text) }
   }
   expect(await rpc('list_sessions', {})).toEqual({
     status: 200,

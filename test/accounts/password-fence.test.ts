@@ -1,7 +1,5 @@
-/**
- * Passwords, emails and phones change through the facade alone, where each guess at the present password
- * is counted. The direct door is `/auth/v1`, with the key that every client has.
- */
+// Passwords, emails and phones change only through the facade, which counts each guess. Clients can reach
+// Auth at `/auth/v1` with the public key.
 import { randomUUID } from 'node:crypto'
 import { createClient } from '@supabase/supabase-js'
 import { describe, expect, test } from 'vitest'
@@ -33,7 +31,6 @@ const passwordOf = async ({ id }: Person) =>
   (await database().query('select encrypted_password as hash from auth.users where id = $1', [id]))
     .rows[0].hash
 
-/** What changes at the direct door by the right present password: nothing. */
 async function expectRefused(by: Person) {
   const hash = await passwordOf(by)
   const sessions = await countSessions(by.id)
@@ -55,7 +52,8 @@ describe('REG-28 a password at the direct door', () => {
     expect(await atAuth(person, { data: { theme: 'dark' } })).toEqual([200, undefined])
     expect(await logIn(person.identifier, person.password)).toMatchObject({ status: 200 })
 
-    // The mark holds one account, and others may be refused as well.
+    // The mark of refused changes holds one account at a time, and other tests may replace it, so the
+    // change is tried again.
     await waitUntil('the account is told', async () => {
       await atAuth(person, change)
       await drain('report_refused_password')
@@ -96,7 +94,7 @@ describe('REG-28 a password at the direct door', () => {
     const change = { password, current_password: person.password }
     expect(await atAuth(person, change)).toEqual([200, undefined])
     expect(await countSessions(person.id)).toBe(1)
-    // It served.
+    // The announcement was used for that change.
     await expectRefused({ ...person, password })
   })
 

@@ -1,4 +1,3 @@
-/** Accounts and passwords as people ask for them, reset and use them. */
 import { randomUUID } from 'node:crypto'
 import { database, guest, type Person, projectUrl, publishableKey } from '../support/client.ts'
 import { refusal } from '../support/problems.ts'
@@ -18,7 +17,7 @@ export const wrong = refusal(401, 'invalid_credentials')
 export const logIn = (identifier: string, password: string) =>
   guest.post('/auth/login', { identifier, password })
 
-/** Past the facade: what Auth answers with the public key and a token. */
+/** Auth's answer to the public key and a token, past the facade. */
 export async function atAuth({ accessToken }: Person, body: object) {
   const response = await fetch(`${projectUrl}/auth/v1/user`, {
     method: 'PUT',
@@ -33,7 +32,6 @@ export async function atAuth({ accessToken }: Person, body: object) {
   return [response.status, error_code ?? code]
 }
 
-/** As the facade does before it lets Auth write a password. */
 export const announcePassword = (accountId: string, sessionId: string | null = null) =>
   database().query('select private.announce_password($1, $2)', [accountId, sessionId])
 

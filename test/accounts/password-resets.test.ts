@@ -52,7 +52,7 @@ test('REG-21 asking for a code reveals nothing, and only an account in good stan
   ) {
     const before = (await inboxOf(identifier)).length
     replies.push(await forgot(identifier))
-    // A request too soon is ignored silently as well.
+    // A request that comes too soon is ignored silently, too.
     replies.push(await forgot(identifier))
     const sent = [phone, email].some((person) => person.identifier === identifier)
     if (sent) await expect.poll(() => inboxOf(identifier)).toHaveLength(before + 1)
@@ -60,7 +60,6 @@ test('REG-21 asking for a code reveals nothing, and only an account in good stan
   }
   for (const reply of replies) expect(strip(reply)).toEqual(strip(replies[0]!))
   expect(replies[0]).toMatchObject({ status: 202, body: { resendAfter: 45 } })
-  // Guessing does not reveal an unknown identifier either.
   for (const identifier of [unknownPhone, email.identifier, suspended.identifier]) {
     expect(await reset(identifier, '000000', randomUUID()))
       .toMatchObject({ status: 422, body: { error: { code: 'otp_invalid', attemptsLeft: 4 } } })
@@ -125,7 +124,6 @@ test('REG-22 a reset needs a fresh code and a valid new password', async () => {
     status: 422,
     body: { error: { code: 'otp_invalid', attemptsLeft: 4 } },
   })
-  // The old password is refused as the new one, without using up the code.
   expect(await reset(identifier, code, person.password)).toMatchObject({
     status: 422,
     body: { error: { code: 'validation_failed', fields: [{ path: 'newPassword' }] } },

@@ -21,7 +21,6 @@ import { announcePassword, atAuth, logIn, reset, sessionOf, wrong } from './pass
 
 const sql = (text: string, values: unknown[]) => database().query(text, values)
 
-/** The embedded database in the role of Auth. */
 const authDatabase = () =>
   readStack({
     ...process.env,
@@ -151,12 +150,12 @@ test('nothing but a changed password notifies of one', async () => {
   expect(await notificationsOf(person, 'security_password')).toEqual([])
 })
 
-/** A job tells of what was refused as well, whenever it runs. */
+/** A job may report refused changes at any time. */
 const changesToldTo = async (person: Person) =>
   (await notificationsOf(person, 'security_password'))
     .filter(({ bodyEn }) => !bodyEn.includes('was refused'))
 
-/** A hash as Auth keeps it encrypted, under a key of that name. */
+/** A hash in the form in which Auth stores it when it encrypts hashes, under a key of that name. */
 const encrypted = (key_id: string) =>
   JSON.stringify({ key_id, alg: 'aes-gcm-hkdf', data: 'AAAA', nonce: 'AAAAAAAAAAAAAAAA' })
 
@@ -175,7 +174,7 @@ testLocally(
     try {
       await sql('delete from private.announced_sign_ins where subject = $1', [person.id])
       await expect(write(encrypted('old'))).rejects.toMatchObject(refused)
-      // It counts as announced as soon as it is counted, right or wrong.
+      // A sign-in announces the rehash as soon as its try is counted, whether or not the password is right.
       await logIn(person.identifier, 'not this one')
       await expect(write(bcrypt.hashSync(randomUUID(), 6))).rejects.toMatchObject(refused)
       await write(encrypted('old'))
@@ -183,14 +182,15 @@ testLocally(
       await expect(write(encrypted('new').replace('AAAA', 'BBBB'))).rejects.toMatchObject(refused)
       expect(await changesToldTo(person)).toEqual([])
 
-      // A change writes more than the hash, and needs an announcement of its own, whatever the key.
+      // A change of the password writes more columns than the hash, and needs its own announcement,
+      // whatever key encrypts the hash.
       const change = (hash: string) => write(hash, `, reauthentication_token = ''`)
       await expect(change(encrypted('newest'))).rejects.toMatchObject(refused)
       expect(await changesToldTo(person)).toEqual([])
       await announcePassword(person.id, sessionOf(person))
       await change(encrypted('newest'))
       expect(await changesToldTo(person)).toHaveLength(1)
-      // It served, and what comes after the change is a sign-in again.
+      // The announcement was used, and the next write is a sign-in again.
       await expect(change(encrypted('newer'))).rejects.toMatchObject(refused)
       await write(encrypted('newer'))
     } finally {

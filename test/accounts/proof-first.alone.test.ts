@@ -1,4 +1,4 @@
-// HARM-01: accounts that are registered by email where many have proven nothing prove something first.
+// HARM-01: accounts registered by email must prove something first where many have proven nothing.
 import { randomInt, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import {
@@ -16,7 +16,7 @@ import { runJobs } from '../support/jobs.ts'
 import { completeFields, createDraft } from '../support/listings.ts'
 import { statusAndCode } from '../support/problems.ts'
 import { withRates } from '../support/own-rates.ts'
-import { callDataApi } from '../support/rate-limits.ts'
+import { callDataApi } from '../support/data-api.ts'
 import { waitUntil } from '../support/wait.ts'
 import { change } from './contact-requests.ts'
 
@@ -36,7 +36,7 @@ const codesAreSent = async () => {
 const planted: string[] = []
 afterAll(() => database().query('delete from public.accounts where id = any ($1)', [planted]))
 
-/** As if so many had been registered at an address a moment ago; gives their ids. */
+/** Pretends that this many were registered at an address a moment ago; returns their ids. */
 async function crowd(subject: string, count = limit): Promise<string[]> {
   const { rows } = await database().query(
     `with made as (
@@ -103,7 +103,7 @@ describe('HARM-01 at a crowded address', () => {
         true,
       ])
       expect(await isMarked((await registerAt(newAddress())).id)).toBe(false)
-      // One who proves something makes room for one.
+      // One account that proves something makes room for one.
       await proveEmail({ id: first! } as Person)
       await proveEmail(marked)
       expect(await isMarked((await registerAt(address)).id)).toBe(false)
@@ -195,7 +195,7 @@ describe('HARM-01 at a crowded address', () => {
         const { status, text } = await callDataApi(person, name, args)
         expect([status, JSON.parse(text).message]).toEqual(unproven)
       }
-      // What does not address others is as ever; so is what others began.
+      // Actions without another person work as before, and so do conversations that others began.
       expect((await person.post(`/favorites/${listing}`)).status).toBe(200)
       expect(
         (await person.patch(`/properties/${draft.id}`, { price: 1000 })).status,

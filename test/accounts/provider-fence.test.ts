@@ -1,7 +1,4 @@
-/**
- * A provider is linked, and signs in, through the facade alone. The direct door is `/auth/v1` with the
- * publishable key, which every client of a project has.
- */
+// Providers are linked and sign in only through the facade.
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import {
@@ -26,7 +23,7 @@ import {
   signInWith,
 } from './social-sign-in.ts'
 
-/** Asks Auth itself; `as` is whose access token goes along, to link to their account. */
+/** Calls Auth directly; `as` provides the access token to link to their account. */
 async function direct(provider: Provider, idToken: string, as?: Person) {
   const response = await fetch(`${projectUrl}/auth/v1/token?grant_type=id_token`, {
     method: 'POST',
@@ -61,7 +58,6 @@ describe.runIf(issuerUrl).each(providers)('REG-26 %s at the direct door', (provi
       expect(await direct(provider, idToken, victim)).toEqual(refused)
     }
     expect(await linkedTo(victim.id)).toEqual(['email'])
-    // Whose subject it is gets an account of his own.
     const attacker = await signInAs(provider, { sub })
     expect(attacker.body.user.id).not.toBe(victim.id)
   })
@@ -155,7 +151,6 @@ describe.runIf(issuerUrl)('what a provider says', () => {
   test('about an email that is not the account’s is not kept, so nobody lands there', async () => {
     const [sub, mine, victims] = [randomUUID(), newEmail(), newEmail()]
     const attacker = await signInAs('google', { sub, email: mine })
-    // A subject that is linked opens its account whatever email its token has, or none.
     for (
       const said of [
         { email: victims, email_verified: false },

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'vitest'
 import { database, guest, newEmail, newPhone, signIn } from '../support/client.ts'
 import { codeSentBy, countAccounts, normalizedIdentifier, verifyCode } from '../support/codes.ts'
 
-// Faults in the transaction that creates an account: each affects one name, and is removed afterwards.
+// Faults in the transaction that creates an account; each affects one name and is removed afterwards.
 const name = `خلل ${randomUUID().slice(0, 8)}`
 
 async function fault(table: string, column: string, what: string) {
@@ -24,7 +24,6 @@ afterEach(async () => {
   await database().query('drop function if exists private.fault()')
 })
 
-/** I-05, for one email or phone. */
 async function nothingLeft(identifier: string) {
   const { rows } = await database().query(
     `select 'user' as left from auth.users where email = $1 or '+' || phone = $1

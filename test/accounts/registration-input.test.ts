@@ -11,7 +11,6 @@ const persian = (text: string) => text.replace(/\d/g, (digit) => '۰۱۲۳۴۵۶
 const wide = (text: string) =>
   text.replace(/[!-~]/g, (char) => String.fromCharCode(char.charCodeAt(0) + 0xfee0))
 
-/** A new phone that begins with this digit. */
 const phoneFrom = (first: number) => first + newPhone().slice(1)
 
 test('REG-01 every spelling of a Kuwaiti mobile is taken, and stored in one form', async () => {
@@ -142,7 +141,7 @@ test('REG-01 passwords need 8 code points and fit 72 bytes, names 2 to 120 chara
     expect(await guest.post('/auth/register', { identifier, password, confirmPassword: password }))
       .toMatchObject({ status: 201 })
     expect(await guest.post('/auth/login', { identifier, password })).toMatchObject({ status: 200 })
-    // What begins with the right 72 bytes is still wrong.
+    // A password that only begins with the right 72 bytes is wrong.
     if (password.length === 72) {
       expect(await guest.post('/auth/login', { identifier, password: `${password}a` }))
         .toMatchObject(refusal(401, 'invalid_credentials'))

@@ -105,7 +105,8 @@ test("no stranger's password survives on a number that somebody else verifies", 
   const stranger = await registerPhone()
   await ageCodes(stranger.phone, 45)
   const owner = await registerPhone(stranger.phone)
-  // The owner's client sends only number and code: nothing says whose password is meant.
+  // The owner's client sends only number and code. That does not tell whose password should be used, so
+  // none is.
   expect(await verifyCode(owner.phone, owner.code)).toMatchObject({ status: 200 })
   for (const { password } of [stranger, owner]) {
     expect(await guest.post('/auth/login', { identifier: owner.phone, password }))
@@ -126,10 +127,10 @@ test('nothing stored can be read back: no code, no password in clear', async () 
     [registrationId],
   )
   expect(rows).toHaveLength(1)
-  const [{ attempt, code: kept }] = rows
+  const [{ attempt, code: storedCode }] = rows
   expect(attempt).toContain(phone)
   expect(attempt).not.toContain(password)
-  expect(kept.replace(phone, '')).not.toContain(code)
+  expect(storedCode.replace(phone, '')).not.toContain(code)
   for (const table of ['registrations', 'codes', 'rates', 'rate_hits']) {
     const read = asCaller(undefined, (client) => client.query(`select from private.${table}`))
     await expect(read).rejects.toMatchObject({ code: '42501' })

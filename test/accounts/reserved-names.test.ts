@@ -1,4 +1,3 @@
-/** Names by which people could pass for the service. */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { database, guest, inboxOf, newEmail, newPhone, signUp } from '../support/client.ts'

@@ -1,11 +1,11 @@
-/** Whether the time of an answer reveals what its content hides. */
+// Checks that the time of an answer reveals nothing that its content hides.
 import { expect } from 'vitest'
 import { expectWithin } from '../support/promised-times.ts'
 import { pause } from '../support/wait.ts'
 
 const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1]!
 
-/** The two-sided p of the rank test of Mann and Whitney: small means that the two differ. */
+/** Two-sided p of the rank test of Mann and Whitney; a small value means a difference. */
 function rankTest(a: number[], b: number[]): number {
   const all = [
     ...a.map((value) => ({ value, first: true })),
@@ -32,18 +32,15 @@ function rankTest(a: number[], b: number[]): number {
   return 2 * Math.exp(-z * z / 2) / Math.sqrt(2 * Math.PI) * series
 }
 
-/** What is timed, and what must happen before it. */
 type Kind = { before?: () => Promise<unknown>; ask: () => Promise<unknown> }
 
-/**
- * Sends each kind of request so often, in turn, and compares their times: medians within 15 ms,
- * and, if ranked, no difference in a rank test.
- */
+/** Compares the kinds' times: medians within 15 ms and, if `ranked`, by a rank test. */
 export async function expectSameTimes(kinds: Record<string, Kind>, samples: number, ranked = true) {
   const names = Object.keys(kinds)
   const times = Object.fromEntries(names.map((name) => [name, [] as number[]]))
   for (let i = -5; i < samples; i++) {
-    // In any order, and with a pause: what one leaves running must not slow the next.
+    // The kinds are measured in random order and with a pause, so that one request's background work does
+    // not slow the next.
     for (const name of names.toSorted(() => Math.random() - 0.5)) {
       const { before, ask } = kinds[name]!
       await before?.()
@@ -63,7 +60,7 @@ export async function expectSameTimes(kinds: Record<string, Kind>, samples: numb
   if (!ranked) return
   const pairs = names.flatMap((one, i) => names.slice(i + 1).map((other) => [one, other] as const))
   for (const [one, other] of pairs) {
-    // One in a hundred for all pairs together.
+    // The chance of a wrong alarm is one in a hundred for all pairs together.
     const p = rankTest(times[one]!, times[other]!)
     expect(p, `${one} / ${other}`).toBeGreaterThan(0.01 / pairs.length)
   }

@@ -1,7 +1,5 @@
-/**
- * Phone companies put thousands behind one address of IPv4 (contract, section 1). Simulated with the
- * rates and settings that a project begins with, and a clock that is moved.
- */
+// Phone companies put thousands behind one IPv4 address (contract, section 1). Simulated with a new
+// project's rates and settings, and a moved clock.
 import { randomInt, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
@@ -31,7 +29,7 @@ afterAll(async () => {
   await facade?.stop()
 })
 
-// People who are there before sign up without limits.
+// These people sign up earlier, without limits.
 beforeEach(async () => {
   await database().query('delete from private.rate_hits where true')
   await database().query('delete from private.sms_sent where true')
@@ -56,7 +54,7 @@ const minutes = (seconds: number) => (seconds / 60).toFixed(1)
 
 const newcomers = bulk(200, 80)
 
-/** Two hundred in two hours, evenly; every tenth asks for a second code. */
+/** Two hundred evenly in two hours; every tenth requests a second code. */
 function letRegister(clock: Clock, post: Post): Registered[] {
   const registered: Registered[] = []
   for (let nth = 0; nth < newcomers; nth++) {
@@ -88,7 +86,6 @@ testLocally('nor do attackers at twenty other addresses keep them out', async ()
   for (const times of sent) expect(mostInAnHour(times)).toBe(10)
 })
 
-/** Who has signed in at an address. */
 async function signedInAt(post: Post, person: Person): Promise<Person> {
   const { identifier, password } = person
   expect(await post('/login', { identifier, password })).toMatchObject({ status: 200 })
@@ -108,7 +105,7 @@ testLocally(
     const end = 2 * hour
     clock.at(0, attacker(clock, post, end, sent))
     const registered: Registered[] = []
-    // Who comes back in the very second in which there is room again may be before the attacker.
+    // A person who returns in the very second in which there is room again may come before the attacker.
     for (let at = 60; at < end + 2 * hour; at += 300) {
       clock.at(at, newcomer(clock, post, registered, { patience: 0 }))
     }
@@ -148,7 +145,6 @@ testLocally(
       `new phone numbers were stopped for the ${minutes(end)} minutes of the attack and ` +
         `${minutes(first.began - Math.max(...sent))} minutes after its last code`,
     )
-    // From then on all pass.
     expect(first.began - Math.max(...sent)).toBeLessThanOrEqual(hour + 300)
     expect(late(registered.filter(({ began }) => began >= first.began))).toBe(0)
   },
@@ -167,7 +163,7 @@ testLocally('an attacker gets no more than two codes beside each that neighbours
     )
     return rows[0].answer
   }
-  const place = { address, address_hash: address }
+  const location = { address, address_hash: address }
   const register = (phone: string) =>
     call('register_phone', {
       phone,
@@ -176,14 +172,14 @@ testLocally('an attacker gets no more than two codes beside each that neighbours
       full_name: null,
       hmac: 'ab',
       sms_per_day: 20_000,
-      ...place,
+      ...location,
     })
-  // He goes on at once.
+  // The attacker goes on without a pause.
   // deno-lint-ignore require-yield
   async function* neighbour(): AsyncGenerator<number, void> {
     const phone = `+965${newPhone().slice(-8)}`
     if ((await register(phone)).error) return
-    const verify = { purpose: 'register', identifier: phone, hmac: 'ab', ...place }
+    const verify = { purpose: 'register', identifier: phone, hmac: 'ab', ...location }
     expect(await call('verify_code', verify)).toHaveProperty('codeId')
     used.push(clock.now)
   }
@@ -202,7 +198,7 @@ testLocally('an attacker gets no more than two codes beside each that neighbours
   const [most, later] = [mostInAnHour(sent), sent.filter((at) => at >= 2 * hour + 60)]
   console.log(`beside 100 codes that were used in the hour before, ${most} that nobody used`)
   expect(most).toBeLessThanOrEqual(10 + 2 * 100)
-  // Once nobody uses any, ten again.
+  // Once nobody uses codes, the limit is ten again.
   expect(mostInAnHour(later)).toBeLessThanOrEqual(10)
 })
 

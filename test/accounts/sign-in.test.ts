@@ -48,7 +48,7 @@ test('a session says whose it is, and its tokens work in the project', async () 
     accessToken: expect.any(String),
     refreshToken: expect.any(String),
     tokenType: 'bearer',
-    // The real Auth says what is left when it answers.
+    // The real Auth returns the remaining seconds when it answers.
     expiresIn: expect.toSatisfy((seconds) => seconds >= 3590 && seconds <= 3600),
     expiresAt: expect.any(String),
     user: {
@@ -67,11 +67,10 @@ test('a session says whose it is, and its tokens work in the project', async () 
     identities: [identity],
     realtimeTopic: expect.any(String),
   })
-  // Whole seconds, an hour from a moment between.
+  // The time is in whole seconds, an hour after a moment during the request.
   expect(Date.parse(body.expiresAt)).toBeGreaterThan(began + 3_599_000 - 1)
   expect(Date.parse(body.expiresAt)).toBeLessThanOrEqual(ended + 3_600_000)
 
-  // The same tokens serve supabase-js.
   const client = createClient(projectUrl, publishableKey, { db: { schema: 'api' } })
   await client.auth.setSession({ access_token: body.accessToken, refresh_token: body.refreshToken })
   expect((await client.auth.getUser()).data.user?.id).toBe(body.user.id)
@@ -213,7 +212,7 @@ test('REG-24 other shapes and sizes are refused before anything is hashed', asyn
   }
   expect(await login(identifier, '')).toMatchObject({ status: 422 })
   expect(await login(identifier, 'x'.repeat(1024))).toMatchObject(wrong)
-  // What nobody can have is wrong like any other.
+  // An identifier that cannot exist is refused like any wrong one.
   const marks = '\u0650\u0651'.repeat(1500)
   for (const long of ['x'.repeat(7000), marks, `${identifier}${marks}`]) {
     expect(await login(long, password)).toMatchObject(wrong)

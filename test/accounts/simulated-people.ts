@@ -1,4 +1,4 @@
-/** People who act by a simulated clock: each is a generator that yields the seconds until it goes on. */
+// People who act by a simulated clock: generators that yield the seconds to wait.
 import { randomUUID } from 'node:crypto'
 import { database, inboxOf, newPhone, type Reply } from '../support/client.ts'
 import { waitUntil } from '../support/wait.ts'
@@ -6,10 +6,7 @@ import { waitUntil } from '../support/wait.ts'
 export type Post = (path: string, body: object) => Promise<Reply>
 type Act = AsyncGenerator<number, void>
 
-/**
- * What address and service have used up is so much older, and so are the codes that are still good. What
- * a number has used up is not: nobody here comes back to one.
- */
+/** Ages counts and valid codes, except counts per number, because nobody here returns to one. */
 const age = (seconds: number) =>
   database().query(
     `update private.rate_hits set expires_at = expires_at - step, hits = array(
@@ -27,17 +24,14 @@ export class Clock {
   private moved = 0
   private readonly acts: { at: number; act: Act }[] = []
 
-  /** Seconds since the beginning: those that really passed, and those that it was moved by. */
   get now() {
     return this.moved + (Date.now() - this.began) / 1000
   }
 
-  /** Somebody begins to act at this time. */
   at(seconds: number, act: Act) {
     this.acts.push({ at: seconds, act })
   }
 
-  /** Until nobody acts any more. */
   async run() {
     while (this.acts.length) {
       this.acts.sort((one, other) => one.at - other.at)
@@ -53,16 +47,15 @@ export class Clock {
   }
 }
 
-/** The newest of so many codes that a phone was sent. */
 async function codeOf(phone: string, sent: number): Promise<string> {
   await waitUntil(`${sent} codes to ${phone}`, async () => (await inboxOf(phone)).length >= sent)
   return (await inboxOf(phone))[0]!.code
 }
 
-/** How long somebody was busy registering; without end for who gave up after five minutes. */
+/** Seconds spent registering; infinite for a person who gave up after five minutes. */
 export type Registered = { began: number; took: number }
 
-/** Registers a phone: reads and types in twenty seconds, asks for a second code after fifty. */
+/** Registers a phone: types in twenty seconds, requests a second code after fifty. */
 export async function* newcomer(
   clock: Clock,
   post: Post,
@@ -98,11 +91,10 @@ export async function* newcomer(
   if (reply.status === 200) record.took = clock.now - record.began
 }
 
-/** Has codes sent to numbers that nobody reads, at once whenever there is room, until an end. */
 export async function* attacker(clock: Clock, post: Post, end: number, sent: number[]): Act {
   while (clock.now < end) {
     for (;;) {
-      // An answer may be late, and is no sign of when it was counted; nothing is counted before it is asked.
+      // An answer may be late and does not show when it was counted, but never before the request.
       const askedAt = clock.now
       const reply = await post('/register', { identifier: newPhone(), password: randomUUID() })
       if (reply.status === 201) {
@@ -116,6 +108,5 @@ export async function* attacker(clock: Clock, post: Post, end: number, sent: num
   }
 }
 
-/** The most of these in any hour. */
 export const mostInAnHour = (times: number[]) =>
   Math.max(0, ...times.map((from) => times.filter((at) => at >= from && at < from + 3600).length))

@@ -189,7 +189,6 @@ describe('with an SMS provider', () => {
     if (!variable('LOCAL_STACK')) return
     const [phone, next] = [newPhone(), newPhone()]
     const password = randomUUID()
-    /** What the act sends there. */
     const sentTo = async (number: string, path: string, body: object, token?: string) => {
       await ageCodes(number, 60)
       const before = to(number).length
@@ -254,7 +253,7 @@ describe('with an SMS provider', () => {
           expect(to(phone)).toHaveLength(1)
           expect(await countAccounts(phone)).toBe(0)
 
-          // The attempt waits, and another code can be asked for.
+          // The registration attempt waits, and another code can be requested.
           expect(await live.post('/auth/login', { identifier: phone, password }))
             .toMatchObject(refusal(403, 'account_awaiting_otp'))
           await ageCodes(phone, 45)
@@ -306,7 +305,7 @@ describe('with an SMS provider', () => {
       try {
         const phone = newPhone()
         expect(await register(phone, functions)).toMatchObject({ status: 201 })
-        // Digits only, as these two want them.
+        // These two providers require digits only.
         expect(stub.sent.at(-1)).toMatchObject({
           to: normalizedIdentifier(phone).slice(1),
           sender: 'DAR',
@@ -355,7 +354,7 @@ describe('with an SMS provider', () => {
         expect(rows).toEqual([])
         expect((await functions.get('/health')).body.sms).toBe('off')
 
-        // A code by mail is answered as ever; what is missing is in the log.
+        // A code by mail is answered as usual; the missing one is in the log.
         const person = await signUp()
         expect(await changeTo(person, { phone }, functions)).toMatchObject(off)
         const unsent = await changeTo(person, { email: newEmail() }, functions)
@@ -382,7 +381,7 @@ describe('with an SMS provider', () => {
   testLocally(
     'SMS-04 with wrong settings the provider refuses, and nobody learns a code',
     async () => {
-      // A process of its own: an alarm of before would silence the same one for ten seconds.
+      // Its own process, because an earlier alarm would silence the same one for ten seconds.
       const functions = await startFacade({ ...twilio, SMS_URL: stub.url })
       try {
         const phone = newPhone()

@@ -1,10 +1,8 @@
-/** Signing in with Google or Apple, and the accounts that result. */
 import { randomUUID } from 'node:crypto'
 import { database, guest, type Person, personOf, type Reply } from '../support/client.ts'
 import { refusal } from '../support/problems.ts'
 import { claims, type Provider, token } from '../support/social-issuer.ts'
 
-/** The refusal of an invalid token. */
 export const tokenInvalid = refusal(401, 'social_token_invalid')
 export const providers = ['google', 'apple'] as const
 export type Json = Record<string, unknown>
@@ -12,13 +10,11 @@ export type Json = Record<string, unknown>
 export const signInWith = (provider: Provider, idToken: string, more: Json = {}) =>
   guest.post(`/auth/${provider}`, { idToken, ...more })
 
-/** Signs in with a valid token with these claims. */
 export const signInAs = async (provider: Provider, said: Json = {}, more: Json = {}) =>
   await signInWith(provider, await token(provider, claims(provider, said)), more)
 
 export const personFrom = ({ body }: Reply): Person => personOf(body, body.user.email, '')
 
-/** The accounts that have an email, with what belongs to them. */
 export async function accountsByEmail(email: string) {
   const { rows } = await database().query(
     `select accounts.*,
@@ -34,7 +30,6 @@ export async function accountsByEmail(email: string) {
   return rows
 }
 
-/** Registers an email as anybody may; gives the password. */
 export const registerEmail = async (email: string) => {
   const password = randomUUID()
   const { status } = await guest.post('/auth/register', { identifier: email, password })

@@ -25,7 +25,6 @@ import { refusal } from '../support/problems.ts'
 
 const codes = async (email: string) => (await inboxOf(email)).map(({ code }) => code)
 
-/** Straight to Auth with the public key, past the facade. */
 const atAuth = (provider: Provider, idToken: string, nonce?: string) =>
   fetch(`${projectUrl}/auth/v1/token?grant_type=id_token`, {
     method: 'POST',
@@ -79,7 +78,6 @@ describe.runIf(issuerUrl)('who owns an email', () => {
       )
       expect(devices.rowCount).toBe(0)
 
-      // The victim sets a password with a code of their own.
       await database().query(`delete from private.rate_hits where subject like '%' || $1`, [email])
       await guest.post('/auth/password/forgot', { identifier: email })
       const fresh = await waitFor(
@@ -162,7 +160,7 @@ describe.runIf(issuerUrl)('who owns an email', () => {
     const said = { sub: randomUUID(), email: newEmail() }
     const first = await signInAs('google', said)
     const other = newEmail()
-    // As an admin does it: only the old email was verified.
+    // Sets the email as an admin does: only the old email was verified.
     await database().query('update auth.users set email = $2 where id = $1', [
       first.body.user.id,
       other,
@@ -195,7 +193,7 @@ describe.runIf(issuerUrl)('who owns an email', () => {
     expect(await guest.post('/auth/login', { identifier: email, password }))
       .toMatchObject({ status: 200 })
     expect(await signInAs('google', { email_verified: true })).toMatchObject({ status: 200 })
-    // Google says so by a boolean, and Auth takes nothing else; Apple also by a text.
+    // Google sends a boolean, and Auth takes nothing else; Apple also sends text.
     expect(await signInAs('google', { email_verified: 'true' })).toMatchObject(tokenInvalid)
     for (const said of [true, 'true']) {
       expect(await signInAs('apple', { email_verified: said })).toMatchObject({ status: 200 })

@@ -23,11 +23,9 @@ import {
 } from './social-sign-in.ts'
 import { refusal } from '../support/problems.ts'
 
-/** The name under which a token is taken. */
 const keyOf = (provider: Provider, idToken: string) =>
   `${provider} token ${hashed(idToken.slice(0, idToken.lastIndexOf('.')))}`
 
-/** Text that no database can store. */
 const broken = ['\0', 'a\0b', '\ud800', 'x\udc00', '\ud800\ud800']
 
 describe.runIf(issuerUrl)('tokens of providers', () => {
@@ -69,7 +67,7 @@ describe.runIf(issuerUrl)('tokens of providers', () => {
           tokenInvalid,
         )
       }
-      // Another's key under our provider's name, and headers that are none.
+      // A token signed by another key under our provider's name, and tokens with invalid headers.
       const good = claims(provider)
       emails.push(good.email as string)
       for (const header of [{ kid: provider }, { kid: undefined }, { kid: '../../x' }]) {
@@ -134,7 +132,7 @@ describe.runIf(issuerUrl)('tokens of providers', () => {
     for (const provider of providers) {
       const idToken = await token(provider, claims(provider))
       expect(await signInWith(provider, idToken)).toMatchObject({ status: 200 })
-      // The last of 342 characters carries four unused bits.
+      // The last of 342 characters has four unused bits.
       const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
       const last = letters.indexOf(idToken.at(-1)!)
       for (const bits of [1, 2, 15]) {
@@ -189,7 +187,6 @@ describe.runIf(issuerUrl)('tokens of providers', () => {
 
   test('a token that signed nobody in stays valid until it does', async () => {
     for (const provider of providers) {
-      // Suspended, and back again.
       const said = claims(provider)
       const { body } = await signInAs(provider, said)
       const set = (status: string) =>
@@ -206,7 +203,7 @@ describe.runIf(issuerUrl)('tokens of providers', () => {
       expect(await signInWith(provider, idToken)).toMatchObject({ status: 200 })
       expect(await signInWith(provider, idToken)).toMatchObject(tokenInvalid)
     }
-    // An email that somebody else has, until they have another.
+    // The email of another account, until that account has a new one.
     const email = newEmail()
     const password = await registerEmail(email)
     const unproven = await token('google', claims('google', { email, email_verified: false }))
@@ -339,7 +336,6 @@ describe.runIf(issuerUrl)('tokens of providers', () => {
           [keyOf(provider, bodies[0]!.idToken!)],
         )
         expect(rows).toEqual([])
-        // The token is still valid where it is accepted.
         expect(await signInWith(provider, bodies[0]!.idToken!)).toMatchObject({ status: 200 })
       },
     )

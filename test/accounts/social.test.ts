@@ -88,7 +88,6 @@ describe.runIf(issuerUrl)('social sign-in', () => {
         },
       })
     }
-    // The same subject of another provider is somebody else.
     const google = await signInAs('google', { sub })
     expect(google.body.isNewAccount).toBe(true)
     expect(google.body.user.id).not.toBe(first.body.user.id)
@@ -135,20 +134,20 @@ describe.runIf(issuerUrl)('social sign-in', () => {
     const code = randomUUID()
     const said = { sub: randomUUID(), aud: clientIds.apple[1] }
     const { body } = await signInAs('apple', said, { authorizationCode: code })
-    const kept = () =>
+    const storedTokens = () =>
       database().query('select * from private.apple_tokens where account_id = $1', [body.user.id])
     expect(await requestsWith(code)).toMatchObject([{
       path: '/auth/token',
       form: { grant_type: 'authorization_code', client_id: clientIds.apple[1], code },
     }])
-    const { rows: [row] } = await kept()
+    const { rows: [row] } = await storedTokens()
     expect(row).toMatchObject({ client_id: clientIds.apple[1], revoke_at: null })
     expect(JSON.stringify(row)).not.toContain(code)
-    // A later sign-in without a code leaves it; one whose exchange fails does too.
+    // A later sign-in without a code does not change it, nor does a failed exchange.
     await signInAs('apple', said)
     expect(await signInAs('apple', said, { authorizationCode: `fail ${randomUUID()}` }))
       .toMatchObject({ status: 200 })
-    expect((await kept()).rows).toEqual([row])
+    expect((await storedTokens()).rows).toEqual([row])
 
     await database().query('delete from auth.users where id = $1', [body.user.id])
     const revoked = await waitFor(
@@ -160,7 +159,7 @@ describe.runIf(issuerUrl)('social sign-in', () => {
       client_id: clientIds.apple[1],
       token_type_hint: 'refresh_token',
     })
-    await waitUntil('the token is gone', async () => !(await kept()).rowCount)
+    await waitUntil('the token is gone', async () => !(await storedTokens()).rowCount)
   })
 
   test('a deleted account returns as a new and empty one', async () => {

@@ -1,4 +1,3 @@
-/** A stub SMS provider that records requests, and can be slow, fail or answer falsely. */
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -9,12 +8,11 @@ export type Answer = (response: ServerResponse) => void
 export type SmsStub = {
   url: string
   sent: Sms[]
-  /** How it answers for some phones (digits only); all others succeed. */
+  /** Answers for some phones (digits only); all others succeed. */
   answers: Map<string, Answer>
   stop: () => Promise<void>
 }
 
-/** Takes the requests of all three providers. */
 export async function startSmsStub(): Promise<SmsStub> {
   const server = createServer(async (request, response) => {
     let text = ''

@@ -1,4 +1,3 @@
-/** Terms: told of, accepted, and from their day on required of whoever addresses others. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { edit } from '../admin/studio.ts'
@@ -9,14 +8,13 @@ import {
   newEmail,
   newPhone,
   type Person,
-  projectUrl,
-  publishableKey,
   type Reply,
   signIn,
   signUp,
 } from '../support/client.ts'
 import { ageCodes, codeSentBy, requestResetCode, verifyCode } from '../support/codes.ts'
 import { type Conversation, postMessage, startConversation } from '../support/conversations.ts'
+import { callDataApi } from '../support/data-api.ts'
 import { insertListing } from '../support/fixtures.ts'
 import { drain } from '../support/jobs.ts'
 import { completeFields, createDraft, publishListing } from '../support/listings.ts'
@@ -27,7 +25,7 @@ import { reset, sessionOf } from './password-requests.ts'
 const set = (value: Terms | null) => edit('private.settings', 'terms', { value }, 'name')
 const acceptedBy = async (person: Person) => (await person.get('/auth/me')).body.user.termsVersion
 const accept = (person: Person, version: string) => person.post('/auth/me/terms', { version })
-const told = async (person: Person) => {
+const notified = async (person: Person) => {
   await drain('notify_of_terms')
   return await notificationsOf(person, 'terms_new')
 }
@@ -79,12 +77,12 @@ test('TERMS-02 they are told of once, accepted before they are required, and ref
     requiredFrom: expect.stringMatching(/^\d{4}-\d\d-\d\dT21:00:00\+00:00$/),
   })
   await waitForNotification(reader, 'terms_new')
-  expect(await told(reader)).toMatchObject([{
+  expect(await notified(reader)).toMatchObject([{
     identityId: null,
     data: { route: 'terms', entityId: null },
     bodyEn: expect.stringContaining(first.requiredFrom.replaceAll('-', '/')),
   }])
-  expect(await told(early)).toEqual([])
+  expect(await notified(early)).toEqual([])
   expect(await acceptedBy(early)).toBe(null)
   await publishListing(early)
 
@@ -97,19 +95,18 @@ test('TERMS-02 they are told of once, accepted before they are required, and ref
   expect((await accept(early, 'v1')).status).toBe(204)
   expect(await exported()).toMatchObject({ termsVersion, termsAcceptedAt })
 
-  // Another day is no other version.
+  // Another day for the same version does not make a new version.
   await set(terms('v1', 30))
-  expect(await told(reader)).toHaveLength(1)
+  expect(await notified(reader)).toHaveLength(1)
   await announce(terms('v2'), reader)
   await waitForNotification(reader, 'terms_new')
-  await expect.poll(() => told(reader)).toHaveLength(2)
+  await expect.poll(() => notified(reader)).toHaveLength(2)
   expect((await accept(early, 'v1')).status).toBe(409)
   expect(await acceptedBy(early)).toBe('v1')
-  // Who has accepted is not told.
   expect((await accept(early, 'v2')).status).toBe(204)
   await announce(null)
   await announce(terms('v2'), early)
-  expect(await told(early)).toEqual([])
+  expect(await notified(early)).toEqual([])
   await announce(null)
 })
 
@@ -122,18 +119,9 @@ describe('TERMS-03 once they are required', () => {
   let friends: Conversation[]
   let acts: [name: string, act: () => Promise<Reply>][]
 
-  /** The Data API, past the facade. */
   async function rpc(name: string, args: object) {
-    const response = await fetch(`${projectUrl}/rest/v1/rpc/${name}`, {
-      method: 'POST',
-      headers: {
-        apikey: publishableKey,
-        authorization: `Bearer ${person.accessToken}`,
-        'content-type': 'application/json',
-      },
-      body: JSON.stringify(args),
-    })
-    return { status: response.status, message: (await response.json()).message }
+    const { status, text } = await callDataApi(person, name, args)
+    return { status, message: JSON.parse(text).message }
   }
 
   beforeAll(async () => {
@@ -180,7 +168,7 @@ describe('TERMS-03 once they are required', () => {
     const conversations = async () => (await person.get('/conversations')).body.items
     const before = [await listings(), await conversations()]
     for (const [name, act] of acts) expect(await act(), name).toMatchObject(refused)
-    // Before it is asked whose it is.
+    // Checked before the review's owner.
     expect(await person.patch(`/reviews/${reviewId}`, { rating: 5 })).toMatchObject(refused)
     expect([await listings(), await conversations()]).toEqual(before)
   })
@@ -244,8 +232,8 @@ describe('TERMS-03 once they are required', () => {
       (await person.patch(`/properties/${draft.id}`, { price: 1, version: draft.version })).body,
     )
       .not.toMatchObject(refused.body)
-    const kept = await insertListing(person.identityId)
-    expect((await person.post(`/properties/${kept}/pause`)).status).toBe(200)
+    const stored = await insertListing(person.identityId)
+    expect((await person.post(`/properties/${stored}/pause`)).status).toBe(200)
     const listing = await insertListing(other.identityId)
     expect((await person.post(`/favorites/${listing}`)).status).toBe(200)
     expect((await person.post(`/conversations/${conversationId}/read`)).status).toBe(200)
@@ -302,14 +290,15 @@ describe('TERMS-04 accepted at registration', () => {
     await codeSentBy(phone, () => register(phone, 'v4'))
     await ageCodes(phone, 60)
     const [code] = await codeSentBy(phone, () => register(phone))
-    // Two have tried, and the code does not say whose it is.
+    // Two people have tried to register the phone, and the code does not tell whose acceptance of the
+    // terms to record.
     expect((await verifyCode(phone, code)).body.user.termsVersion).toBe(null)
 
     const email = newEmail()
     await register(email, 'v4')
     const owned = randomUUID()
     expect(await reset(email, await requestResetCode(email), owned)).toMatchObject({ status: 204 })
-    // Somebody else may have accepted before the email was proven.
+    // Another person may have accepted before the email was verified.
     const owner = await signIn(email, owned)
     expect(await acceptedBy(owner)).toBe(null)
     await accept(owner, 'v4')

@@ -14,6 +14,7 @@ import {
   signUp,
 } from '../support/client.ts'
 import { countSessions } from '../support/codes.ts'
+import { callDataApi } from '../support/data-api.ts'
 import { hasStack } from '../support/facade.ts'
 import { sendRaw } from '../support/races.ts'
 import {
@@ -37,7 +38,6 @@ const admin = createClient(projectUrl, secretKey, { auth: { persistSession: fals
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
 const nobody = { body: { error: { code: expect.stringMatching(/^token_/) } } }
 
-/** The answer of one route of each kind to a token, and whether each refused it. */
 async function refused(token: string) {
   const unknown = `/favorites/${randomUUID()}`
   for (
@@ -55,20 +55,8 @@ async function refused(token: string) {
     .toBe('1')
 }
 
-/** The Data API, past the facade. */
-async function dataApi(name: string, token: string): Promise<number> {
-  const response = await fetch(`${projectUrl}/rest/v1/rpc/${name}`, {
-    method: 'POST',
-    headers: {
-      apikey: publishableKey,
-      authorization: `Bearer ${token}`,
-      'content-type': 'application/json',
-    },
-    body: '{}',
-  })
-  await response.text()
-  return response.status
-}
+const dataApi = async (name: string, accessToken: string) =>
+  (await callDataApi({ accessToken }, name)).status
 
 test('AUTH-01 a token without a signature authenticates nobody', async () => {
   const { header, claims } = partsOf(person.accessToken)
@@ -125,7 +113,6 @@ testWithKey('AUTH-03 the right signature does not help a token that names no key
   for (const kid of [undefined, null, 7, [partsOf(person.accessToken).header.kid]]) {
     await refused(mintToken(person.accessToken, {}, { kid }))
   }
-  // Unchanged, the minted token is accepted.
   const same = mintToken(person.accessToken, {})
   expect(await guest.get('/auth/me', bearer(same))).toMatchObject({ status: 200 })
 })
@@ -157,7 +144,7 @@ testWithKey('AUTH-06 times that are not plain numbers are refused', async () => 
   const odd = ['"never"', '"9999999999"', 'null', 'true', '[9999999999]', '{}', '1e400', '-1e400']
   for (const name of ['exp', 'nbf', 'iat']) {
     for (const value of odd) {
-      // -1e400 as nbf is a number, and long past.
+      // As `nbf`, -1e400 is a valid number and lies long in the past.
       if (name === 'nbf' && value === '-1e400') continue
       const { [name]: _old, ...others } = claims
       const text = `${JSON.stringify(others).slice(0, -1)},"${name}":${value}}`
@@ -208,7 +195,7 @@ test('AUTH-08 a single flipped bit makes a token invalid', async () => {
       const code = parts[at]!.charCodeAt(index) ^ (1 << randomInt(6))
       const changed = parts[at]!.slice(0, index) + String.fromCharCode(code) +
         parts[at]!.slice(index + 1)
-      // What decodes to the same bytes is the same token. What no header can hold cannot be sent.
+      // Text that decodes to the same bytes is the same token. Some characters cannot be in a header.
       const same = Buffer.from(changed, 'base64url').equals(Buffer.from(parts[at]!, 'base64url'))
       if (!same && code > 32 && code < 127) return parts.with(at, changed).join('.')
     }
@@ -320,7 +307,6 @@ testWithKey(
     }
     await refused(mintToken(person.accessToken, { role: undefined }))
 
-    // Somebody else's session, or none, is refused by the database.
     const other = await signUp()
     const { claims } = partsOf(other.accessToken)
     for (

@@ -1,4 +1,4 @@
-/** What an account did before its email was proven for the first time waits until its owner takes it up. */
+// Actions before the first verification of an email wait until the owner confirms them.
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { database, guest, type Person, signIn, signUp } from '../support/client.ts'
@@ -87,7 +87,7 @@ describe.each(ways)('an email that is proven for the first time by %s', (_way, p
     expect(await owner.patch(`/auth/identities/${company}`, { aboutAr: 'نحن هنا' }))
       .toMatchObject({ status: 200, body: { status: 'pending_verification' } })
 
-    // It is proven now: another reset pauses nothing.
+    // The email is verified by now, so another reset pauses nothing.
     await ageCodes(before.identifier, 60)
     const again = await proveByReset(before)
     expect(await stateOf(again, active)).toEqual(['active', null])
@@ -110,7 +110,7 @@ test.runIf(issuerUrl)(
     expect(await notificationsOf(owner, 'security_password')).toMatchObject([
       { titleEn: 'An unproven password was removed', bodyAr: expect.stringContaining('نسيت') },
     ])
-    // It was proven already: nothing was taken.
+    // The email was verified already, so nothing was paused.
     const again = await proveByGoogle(before)
     expect(await notificationsOf(again, 'security_password')).toHaveLength(1)
   },

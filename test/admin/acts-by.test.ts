@@ -1,4 +1,4 @@
-/** Whose act a row of admin_acts is said to be; where nobody has to be named is in last-admin.alone.test.ts. */
+// The administrator named in a row of admin_acts; rows without a name are in last-admin.alone.test.ts.
 import { beforeAll, describe, expect, test } from 'vitest'
 import { auditOf, makeAdmin, signUpAdmin } from '../support/admins.ts'
 import { database, type Person, signUp } from '../support/client.ts'
@@ -45,7 +45,7 @@ describe('ADM-18 by', () => {
     await act({ act: 'uphold', by: admin.id, target: reported.body.id, reason: why })
     expect(await auditOf(reader, reported.body.id)).toMatchObject([{ said }])
     expect(await auditOf(reader, listing)).toMatchObject([{ said }])
-    // In the same transaction, as a script that does both.
+    // Both changes are in one transaction, as in a script that makes both.
     await byHand(
       `with acted as (
          insert into public.admin_acts (act, "by", target, reason)
@@ -87,7 +87,6 @@ describe('ADM-18 by', () => {
       { actor: 'نوف العجمي', said: null },
       { actor: 'postgres', said: 'نوف العجمي' },
     ]))
-    // Nobody acts in that name any more.
     await expect(act({ act: 'activate_account', by: admin.id, target: byRow.id, reason: why }))
       .rejects.toThrow('is none')
   })

@@ -1,4 +1,3 @@
-/** Rows of admin_acts that are refused with a sentence; then no row is kept and nothing has changed. */
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { auditOf, signUpAdmin } from '../support/admins.ts'
@@ -226,7 +225,7 @@ test('a target is found however it was typed', async () => {
     }
   }
   const row = await act({ act: 'suspend', target: ` kw ${arabic(number)} `, reason: why })
-  expect(row.target).toBe(id) // and never what was typed
+  expect(row.target).toBe(id) // and never the typed text
   for (const form of ['9651234', '12345678', `${local}0`, `${local.slice(0, 7)}²`, '%', '']) {
     const { rows } = await database().query(
       `select private.find_target('account', private.typed($1)) as found`,
@@ -234,7 +233,6 @@ test('a target is found however it was typed', async () => {
     )
     expect(rows, form).toEqual([{ found: [] }])
   }
-  // The views find the same.
   for (
     const form of [local, `+965 ${local}`, arabic(local), `${local.slice(0, 4)} ${local.slice(4)}`]
   ) {
@@ -287,7 +285,7 @@ test('a double click and a second administrator are refused, with the time of th
   expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
   expect((both.find(({ status }) => status === 'rejected') as PromiseRejectedResult).reason.message)
     .toMatch(/^The same was done at \d\d:\d\d:\d\d: it is not done twice within 10 minutes\.$/)
-  await back(2) // is another
+  await back(2) // differs
   await expect(back(3)).rejects.toThrow('The same was done at')
   expect(await walletOf(person)).toMatchObject({ available: 95 })
 
@@ -298,7 +296,6 @@ test('a double click and a second administrator are refused, with the time of th
   expect(await actsAbout(person.id)).toEqual([{ act: 'ban_account', state: 'done' }])
   expect(await auditOf(admin, person.id)).toHaveLength(1)
 
-  // And after ten minutes it is a new one.
   await database().query(
     `update public.admin_acts set created_at = created_at - interval '10 minutes' where target = $1`,
     [invoice.id],

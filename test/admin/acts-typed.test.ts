@@ -1,4 +1,3 @@
-/** Amounts and days in rows of admin_acts, as people type and copy them. */
 import { describe, expect, test } from 'vitest'
 import { signUpAdmin } from '../support/admins.ts'
 import { database, type Person, signUp } from '../support/client.ts'
@@ -19,7 +18,7 @@ describe('ADM-19 an amount', () => {
     ['0.250', '0.250'],
     ['.250', '0.250'],
     ['1250', '1250'],
-    ['1.250', '1.250'], // as 350.000 is 350
+    ['1.250', '1.250'], // a point begins the decimals, as in 350.000
     ['٤٫٥', '4.5'],
     ['٤٫٥٠٠', '4.500'],
     ['۴٫۵', '4.5'],
@@ -135,7 +134,7 @@ describe('ADM-19 an amount', () => {
 describe('ADM-19 a day', () => {
   const day = async (typed: string) => (await read('private.typed_day($1)', typed))?.toISOString()
 
-  const begins = '2027-01-30T21:00:00.000Z' // in Kuwait, on the 31st
+  const begins = '2027-01-30T21:00:00.000Z' // 31 January begins in Kuwait
   test.each([
     ['31/1/2027', begins],
     ['31/01/2027', begins],

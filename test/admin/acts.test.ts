@@ -1,7 +1,5 @@
-/**
- * What an admin does by a row of admin_acts, beside the route: the person gets the same, and the audit
- * trail says the same, with the row in place of the admin.
- */
+// Acts by a row of admin_acts and by the route: the same effect and audit trail, with the row in place of
+// the admin.
 import { beforeAll, describe, expect, test } from 'vitest'
 import { auditOf, signUpAdmin } from '../support/admins.ts'
 import { database, guest, type Person, signIn, signUp } from '../support/client.ts'
@@ -18,7 +16,7 @@ beforeAll(async () => {
   admin = await signUpAdmin()
 })
 
-// What differs between any two of a kind, wherever it stands.
+// Fields that differ between any two records of a kind.
 const own =
   /^(id|refNo|number|createdAt|publishedAt|confirmedAt|expiresAt|updatedAt|email|identityId|accountId|licenceNo|slug|slugUrl|lastSignInAt|settledAt|paidAt|entityId|year|serial|dueAt|issuedAt|propertyId|invoiceId|version|receipt.*|data)$/
 
@@ -34,7 +32,6 @@ function shape(value: any): any {
   )
 }
 
-/** What the audit trail says, without who did it and when. */
 async function trailOf(id: string) {
   return (await auditOf(admin, id)).map(({ action, targetType, reason, before, after }) => {
     const { act: _act, ...rest } = after ?? {}
@@ -42,7 +39,6 @@ async function trailOf(id: string) {
   })
 }
 
-/** That the newest entry about this says by which row it came about, and whose that was said to be. */
 async function expectRecorded(id: string, row: { id: string }) {
   expect((await auditOf(admin, id))[0]).toMatchObject({
     actor: null,
@@ -120,7 +116,6 @@ describe('of an account', () => {
     })
     await expectRecorded(byRow.id, row)
     expect(await countSessions(byRow.id)).toBe(0)
-    // What was noted about the account goes with it, what was done stays.
     const { rows } = await database().query(
       'select act, note, reason from public.admin_acts where account_id = $1 order by created_at',
       [byRow.id],
@@ -322,7 +317,7 @@ test('somebody who was let in again signs in as before', async () => {
   await act({ act: 'ban_account', target: person.id, reason: why })
   await act({ act: 'activate_account', target: person.id, reason: why })
   expect((await signIn(person.identifier, person.password)).id).toBe(person.id)
-  // Once more is no double click: something else was done in between.
+  // The second ban is not refused as a double click, because another act came between the two.
   await act({ act: 'ban_account', target: person.id, reason: why })
   expect((await person.get('/auth/me')).body.error.code).toBe('account_banned')
 })
@@ -362,7 +357,6 @@ test('every act has a row that says what it needs, and each is tried here', asyn
   const names = columns.map(({ name }) => name)
   for (const kind of rows) {
     expect(names, kind.act).toEqual(expect.arrayContaining([...kind.required, ...kind.optional]))
-    // Without a target it says what it needs.
     await expect(act({ act: kind.act })).rejects.toThrow(`${kind.act} needs ${kind.needs}.`)
     for (const name of kind.undone_by.match(/\b(restore|suspend|ban|activate|hide)_\w+/g) ?? []) {
       expect(rows.map((one) => one.act), kind.act).toContain(name)

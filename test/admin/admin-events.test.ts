@@ -1,4 +1,3 @@
-/** What every administrator is told of the others. */
 import { expect, test } from 'vitest'
 import { makeAdmin, signUpAdmin } from '../support/admins.ts'
 import { database, newPhone, signUp } from '../support/client.ts'
@@ -12,12 +11,13 @@ test('ADM-17 new ones, and every act on the account of one, whatever their prefe
   expect((await reader.patch('/settings', { notifications: off })).status).toBe(200)
   const name = `مشرف ${newPhone()}`
   const person = await signUp(name)
-  const told = async () =>
+  const notified = async () =>
     (await notificationsOf(reader, 'admin_event'))
       .map(({ bodyEn }) => String(bodyEn))
       .filter((body) => body.startsWith(name))
       .map((body) => body.slice(name.length + 1).split('.')[0])
-  const hears = (what: string) => waitUntil(`"${what}"`, async () => (await told()).includes(what))
+  const hears = (what: string) =>
+    waitUntil(`"${what}"`, async () => (await notified()).includes(what))
 
   await database().query('insert into public.admins (account_id) values ($1)', [person.id])
   await hears('is an administrator now')
@@ -31,7 +31,7 @@ test('ADM-17 new ones, and every act on the account of one, whatever their prefe
   await hears('was banned')
   await act({ act: 'delete_account', target: person.id, reason: why })
   await hears('was deleted')
-  expect(new Set(await told()).size).toBe(6)
+  expect(new Set(await notified()).size).toBe(6)
 
   const other = await makeAdmin(await signUp(`${name} آخر`))
   await database().query('delete from public.admins where account_id = $1', [other.id])
@@ -42,6 +42,6 @@ test('ADM-17 new ones, and every act on the account of one, whatever their prefe
         bodyEn.startsWith(`${name} آخر is no administrator`)
       ),
   )
-  // What is done to whoever is none is nobody's news.
+  // Acts on people who are not administrators notify nobody.
   await act({ act: 'suspend_account', target: (await signUp(name)).id, reason: why })
 })

@@ -1,7 +1,5 @@
-/**
- * What an admin finds under Authentication in Studio, as its buttons send it: Auth's admin API with a
- * secret key. Each has the effects of our own act or is refused with a sentence (docs/admin.md).
- */
+// Buttons of Studio's Authentication pages, which call Auth's admin API with a secret key. Each has the
+// effects of our own act or is refused with a sentence (docs/admin.md).
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { auditOf, signUpAdmin } from '../support/admins.ts'
@@ -55,7 +53,6 @@ describe('ADM-09 under Authentication', () => {
       (await guest.post('/auth/login', { identifier: person.identifier, password: 'x'.repeat(9) }))
         .status,
     ).toBe(401)
-    // What a ban of before is lifted by.
     expect((await auth('PUT', `/admin/users/${person.id}`, { ban_duration: 'none' })).status).toBe(
       200,
     )
@@ -107,11 +104,11 @@ describe('ADM-09 under Authentication', () => {
 
   test.each([false, true])(
     'whoever is deleted there (kept: %s) is gone as by the route',
-    async (kept) => {
+    async (isSoft) => {
       const gone = await signUp()
       const { id } = await publishListing(gone)
       const deleted = await auth('DELETE', `/admin/users/${gone.id}`, {
-        should_soft_delete: kept,
+        should_soft_delete: isSoft,
       })
       expect(deleted.status, JSON.stringify(deleted.body)).toBe(200)
       expect((await gone.get('/auth/me')).status).toBe(401)

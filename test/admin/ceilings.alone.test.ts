@@ -1,4 +1,3 @@
-/** How much one administrator does in a day before that needs a new proof. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
 import { byTokenAlone, signUpAdmin } from '../support/admins.ts'
@@ -23,7 +22,6 @@ beforeAll(async () => {
 })
 afterAll(() => lift())
 
-/** The admin with a proof of now. */
 async function proven(admin: Person) {
   const { body } = await byTokenAlone(admin).post('/auth/sudo', {
     currentPassword: admin.password,
@@ -37,10 +35,9 @@ const alarmsOf = async ({ id }: Person): Promise<string[]> => {
      where kind = 'admin_ceiling' and starts_with(subject_id, $1) order by id`,
     [id],
   )
-  // Between the account and the entry that reached it.
+  // The rule and the level, which come between the account and the last entry.
   return rows.map(({ subject_id }) => subject_id.split(' ').slice(1, 3).join(' '))
 }
-/** Makes what the admin has done as if it had been so many hours ago. */
 const age = async ({ id }: Person, hours: number) => {
   const client = await database().connect()
   try {
@@ -81,7 +78,7 @@ describe('ADM-16 past a ceiling each further so many need a new proof', () => {
     const early = await proven(admin)
     expect(await set(early, 2, 'banned')).toMatchObject(done)
     expect(await alarmsOf(admin)).toEqual(['admin_locks 1'])
-    // Neither the token nor a proof from before; what does not count goes on.
+    // Neither the token nor an earlier proof is enough; acts that are not limited go on.
     expect(await set(token, 3)).toMatchObject(noProof)
     expect(await set(early, 3)).toMatchObject(noProof)
     expect(await set(early, 3, 'banned')).toMatchObject(noProof)
@@ -91,23 +88,21 @@ describe('ADM-16 past a ceiling each further so many need a new proof', () => {
     expect(await alarmsOf(admin)).toEqual(['admin_locks 1', 'admin_locks 2'])
     expect(await set(later, 6)).toMatchObject(noProof)
     expect(await set(await proven(admin), 6)).toMatchObject(done)
-    // Every administrator hears of it, and another one has a count of their own.
     expect(await waitForNotification(other, 'admin_event')).toMatchObject({
       titleEn: 'One administrator has done much',
     })
     expect(await set(byTokenAlone(other), 7)).toMatchObject(done)
-    // A day later it is over.
     await age(admin, 25)
     expect(await set(token, 7)).toMatchObject(done)
-    // And begins anew, whoever has looked at the alarms of before.
-    const told = (await notificationsOf(other, 'admin_event')).length
+    // The count starts again, even if an admin has seen the earlier alarms.
+    const notified = (await notificationsOf(other, 'admin_event')).length
     expect(await set(token, 0)).toMatchObject(done)
     expect(await alarmsOf(admin)).toEqual(['admin_locks 1', 'admin_locks 2'])
     expect(await set(token, 1, 'active')).toMatchObject(done)
     expect(await set(token, 1)).toMatchObject(done)
     expect(await alarmsOf(admin)).toEqual(['admin_locks 1', 'admin_locks 2', 'admin_locks 1'])
     await expect.poll(async () => (await notificationsOf(other, 'admin_event')).length)
-      .toBe(told + 1)
+      .toBe(notified + 1)
   })
 
   test('deletions and identifiers', async () => {
@@ -121,7 +116,6 @@ describe('ADM-16 past a ceiling each further so many need a new proof', () => {
     for (const nth of [0, 1]) {
       expect(await identify(first, nth)).toMatchObject({ status: 200 })
       expect(await remove(first, nth)).toMatchObject({ status: 204 })
-      // Again it is nothing.
       expect(await remove(first, nth)).toMatchObject({ status: 204 })
     }
     expect(await identify(first, 2)).toMatchObject(noProof)

@@ -1,4 +1,3 @@
-/** Documents of companies and offices as administrators read them and decide about them. */
 import { createHash, randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { auditOf, signUpAdmin } from '../support/admins.ts'
@@ -75,7 +74,6 @@ test('MED-26 decides about the documents that were seen, and the trail keeps whi
       sha256: sha256(pdf('second')),
     }],
   })
-  // Later decisions are not about them.
   expect((await decide({ decision: 'suspend' })).status).toBe(200)
 })
 

@@ -1,4 +1,3 @@
-/** An administrator sets the phone or email of somebody who has lost both, by the route or by a row. */
 import { beforeAll, describe, expect, test } from 'vitest'
 import { auditOf, signUpAdmin } from '../support/admins.ts'
 import {
@@ -92,11 +91,11 @@ describe('CON-20 what an administrator sets', () => {
         after: { kind: 'phone', removeOther: false },
       })
       expect(JSON.stringify(entry)).not.toContain(phone)
-      const kept = await database().query(
+      const stored = await database().query(
         'select admin_acts::text as text from public.admin_acts where account_id = $1',
         [person.id],
       )
-      expect(JSON.stringify(kept.rows)).not.toContain(phone)
+      expect(JSON.stringify(stored.rows)).not.toContain(phone)
     },
   )
 

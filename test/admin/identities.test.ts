@@ -92,7 +92,7 @@ describe('identities', () => {
     expect(await owner.post('/properties', { type: 'SALE' }))
       .toMatchObject({ status: 403, body: { error: { code: 'identity_not_usable' } } })
     const session = await guest.post('/auth/login', owner)
-    expect(session.status).toBe(422) // the whole person is no sign-in
+    expect(session.status).toBe(422) // a personal identity cannot sign in
     const again = await signIn(owner.identifier, owner.password)
     expect((await again.get('/auth/me')).body).toMatchObject({
       activeIdentity: { id: owner.identityId },

@@ -1,5 +1,5 @@
-// Nobody can lock out the last admin, and whoever is alone need not say who acts: for these tests there are
-// no others.
+// The last admin cannot be locked out, and a single admin need not be named in acts; so these tests have no
+// others.
 import { randomUUID } from 'node:crypto'
 import { createClient } from '@supabase/supabase-js'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -36,7 +36,7 @@ const refused = {
   message: 'Nobody else is an admin: add a row to admins for another account first.',
   hint: 'last_admin',
 }
-/** What is done by hand to each other at once: of routes it is admin_target. */
+/** Both admins act on their own accounts at once, by rows, because the routes refuse that (admin_target). */
 const both = (name: string) =>
   Promise.allSettled(
     [first, second].map(({ id }) => act({ act: name, by: id, target: id, reason: 'سبب' })),
@@ -143,7 +143,7 @@ describe('ADM-18 by', () => {
     expect(await suspend(null)).toEqual({ by: null, said: null })
     expect(await suspend('')).toEqual({ by: null, said: null })
     expect(await suspend(first.id)).toMatchObject({ said: { id: first.id } })
-    // As whoever lets themselves in again.
+    // Locked administrators may be named as well, as a person who regains access.
     expect(await suspend(second.id)).toMatchObject({ said: { id: second.id } })
   })
 

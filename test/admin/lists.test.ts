@@ -10,7 +10,6 @@ let person: Person
 
 const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString()
 
-/** All pages of a list, two rows each. */
 async function pagesOf(path: string) {
   const items = []
   let cursor = ''
@@ -68,7 +67,6 @@ describe('ADM-04 lists', () => {
     expect(await found({ q: name, since: inAnHour() })).toEqual([])
     expect(await found({ q: name, until: inAnHour() })).toEqual(all)
 
-    // Pages stay consecutive while somebody signs up.
     const first = (await admin.get(`/admin/users?limit=2&q=${encodeURIComponent(name)}`)).body
     await signUp(name)
     const next = `/admin/users?limit=2&q=${encodeURIComponent(name)}&cursor=${first.nextCursor}`

@@ -1,4 +1,3 @@
-/** What waits for a decision: found, filtered, sorted; companies and offices decided. */
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { auditOf, signUpAdmin } from '../support/admins.ts'
@@ -195,7 +194,8 @@ describe('filters and sorts', () => {
     expect((await approved((await seen()).version)).body).toMatchObject({ status: 'active' })
     expect((await guest.get(`/properties/${id}`)).body.titleAr).toBe('شيء آخر تماماً')
 
-    // Changes of a published one, and no version at all: as before.
+    // Changes of a published listing work in the same way, and an approval without a version is accepted
+    // as before.
     await leaveChanges(id)
     const changes = await seen()
     expect(changes).toMatchObject({ kind: 'changes', version: expect.any(Number) })

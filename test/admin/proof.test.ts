@@ -1,4 +1,3 @@
-/** How an administrator proves once more who that is. */
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { personFrom, signInAs } from '../accounts/social-sign-in.ts'
@@ -21,7 +20,7 @@ const noProof = refusal(403, 'proof_required')
 const wrong = refusal(401, 'invalid_credentials')
 const unknownId = '00000000-0000-4000-8000-000000000000'
 
-/** An act that needs a proof and changes nothing: 404 for whoever has one. */
+/** An act that needs a proof and changes nothing: 404 with a valid one. */
 const proves = (admin: Person, proof?: string) =>
   caller(admin.accessToken, proof === undefined ? {} : { 'x-proof': proof })
     .delete(`/admin/users/${unknownId}`, { reason })
@@ -111,7 +110,6 @@ describe('ADM-12 a proof', () => {
     expect(await person.post('/auth/otp/resend', resent)).toMatchObject(adminOnly)
     expect((await guest.post('/auth/otp/resend', resent)).status).toBe(401)
     expect((await guest.post('/auth/sudo', {})).status).toBe(401)
-    // Whoever was an admin a moment ago.
     const proof = await proofOf(person)
     expect(await proves(person, proof)).toMatchObject(adminOnly)
   })
@@ -126,7 +124,6 @@ describe('ADM-12 a proof', () => {
     expect(status).toBe(200)
     expect(await proves(one, proof)).toMatchObject(proven)
     expect(await sudo(one, { code })).toMatchObject(refusal(422, 'otp_invalid'))
-    // One for a deletion is none.
     const [other] = await codeSentBy(
       one.identifier,
       () => one.post('/auth/otp/resend', { identifier: one.identifier, purpose: 'delete' }),
@@ -187,7 +184,7 @@ describe.runIf(issuerUrl)('ADM-13 the only administrator, who signs in by Google
     const [email, sub] = [newEmail(), randomUUID()]
     const made = await byGoogle(email, sub)
     await database().query('insert into public.admins (account_id) values ($1)', [made.id])
-    // As where somebody else has proven the email.
+    // The state after another person verified the email.
     await database().query('update auth.users set email = null where id = $1', [made.id])
     const age = (minutes: number) =>
       database().query(
@@ -202,7 +199,7 @@ describe.runIf(issuerUrl)('ADM-13 the only administrator, who signs in by Google
     const { status, body: { proof } } = await sudo(fresh, {})
     expect(status).toBe(200)
     expect(await proves(fresh, proof)).toMatchObject(proven)
-    // Who has the token alone does not do it again, and an older session is not proven by a newer.
+    // The token alone does not suffice again, and a newer session's proof does not serve an older one.
     expect(await sudo(fresh, {})).toMatchObject(wrong)
     expect(await sudo(made, {})).toMatchObject(wrong)
   })

@@ -1,4 +1,3 @@
-/** Status changes as admins send them. */
 import type { Person } from '../support/client.ts'
 
 export const reason = 'إعلانات مخالفة'

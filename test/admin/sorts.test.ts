@@ -1,5 +1,3 @@
-// Each list of admins by each of its sorts, both ways, page by page, with equals and with what is
-// not there; and by the filters that only one list has.
 import { randomInt, randomUUID } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import { signUpAdmin } from '../support/admins.ts'
@@ -37,7 +35,6 @@ async function idsByPage(list: string, query: Query): Promise<Item['id'][]> {
   return ids
 }
 
-/** Holds a list, both ways, to the order that a plain statement gives. */
 async function expectOrder(list: string, query: Query, sort: string, ids: unknown[], by: string) {
   const { rows } = await database().query(by, [ids])
   const ordered = rows.map(({ id }) => (typeof ids[0] === 'number' ? Number(id) : id))

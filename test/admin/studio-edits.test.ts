@@ -1,8 +1,5 @@
-/**
- * What an admin changes by hand, as Studio does: one UPDATE as the owner of the tables. It has the
- * effects of the route, seen over HTTP, or is refused with a sentence. Every column that says a state
- * is in one of the tables below.
- */
+// Edits by hand as in Studio: one UPDATE as the tables' owner. Each has the route's effects, seen over
+// HTTP, or is refused with a sentence. Every state column is in one of the tables below.
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { auditOf, signUpAdmin } from '../support/admins.ts'
@@ -21,7 +18,6 @@ beforeAll(async () => {
 const notifiedKinds = async (person: Person) =>
   (await person.get('/notifications')).body.items.map(({ kind }: { kind: string }) => kind)
 
-/** A listing's record without the fields that differ between any two. */
 // deno-lint-ignore no-explicit-any
 function shape(record: any) {
   const {
@@ -42,7 +38,7 @@ function shape(record: any) {
 }
 
 describe('properties.status', () => {
-  // The state that an owner's action leads to, and the actions before it.
+  // The state after an owner's action, and the actions before it.
   test.each([
     ['paused', 'pause', []],
     ['active', 'resume', ['pause']],
@@ -63,7 +59,6 @@ describe('properties.status', () => {
     expect(shape(edited)).toEqual(shape(body))
     expect((await guest.get(`/properties/${byHand.id}`)).status)
       .toBe((await guest.get(`/properties/${byRoute.id}`)).status)
-    // And the owner goes on from there.
     expect((await seller.delete(`/properties/${byHand.id}`)).status).toBe(204)
   })
 

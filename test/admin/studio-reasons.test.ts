@@ -1,7 +1,5 @@
-/**
- * A status and its reason set by hand, in one change or one after the other: what people read and are
- * notified of, and what the audit trail says, is what the route leaves.
- */
+// A status and its reason set by hand, together or one by one: records, notifications and audit trail are
+// the same as after the route.
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { auditOf, signUpAdmin } from '../support/admins.ts'
@@ -28,7 +26,7 @@ async function editInOrder(order: Order, table: string, id: string, status: stri
   for (const columns of changes) await edit(table, id, columns)
 }
 
-/** The last notification has the reason; only a reason that came late is a second one. */
+/** The last notification has the reason; only a late reason is a second one. */
 async function expectNotified(person: Person, order: Order, kind: string) {
   const { items } = (await person.get('/notifications')).body
   expect(items.map((item: { kind: string }) => item.kind))
@@ -36,7 +34,7 @@ async function expectNotified(person: Person, order: Order, kind: string) {
   expect(items[0].bodyAr).toContain(why)
 }
 
-/** The newest entry has status and reason; only a reason that came late has one of its own. */
+/** The newest audit entry has status and reason; a reason that was set later has an entry of its own. */
 async function expectAudited(order: Order, id: string, status: string) {
   const trail = await auditOf(admin, id)
   expect(trail[0]).toMatchObject({ reason: why, actor: null, after: { status } })

@@ -237,7 +237,6 @@ describe('refused with a sentence that says what to do, and nothing has changed'
   })
 })
 
-/** Every column that holds a state, and what a change by hand does to it. */
 const states: Record<string, 'acts' | 'refused'> = {
   'accounts.status': 'acts',
   'admin_acts.state': 'refused',

@@ -1,10 +1,9 @@
-/** Rows edited by hand, as in Studio. */
 import { signUpAdmin } from '../support/admins.ts'
 import { database, type Person } from '../support/client.ts'
 
 export const why = 'مخالفة لشروط النشر'
 
-/** One statement as hosted Studio and the SQL editor send it: by nobody but whoever is at the keys. */
+/** Sends one statement like hosted Studio and the SQL editor, without a named admin. */
 export async function byHand(sql: string, parameters: unknown[] = []) {
   const client = await database().connect()
   try {
@@ -30,10 +29,9 @@ export const edit = (table: string, id: string, columns: Record<string, unknown>
 
 let someone: Promise<Person> | undefined
 
-/** The administrator whom the acts of a file name. */
 export const whoActs = () => someone ??= signUpAdmin('مشرف الاستوديو')
 
-/** Adds a row to admin_acts, as in Studio; gives the row as it was kept. */
+/** Adds a row to admin_acts, as in Studio; returns the stored row. */
 export async function act(given: Record<string, unknown>) {
   const row = 'by' in given ? given : { by: (await whoActs()).id, ...given }
   const names = Object.keys(row)
@@ -45,7 +43,6 @@ export async function act(given: Record<string, unknown>) {
   return rows[0]
 }
 
-/** Changes of a published listing that wait for an admin, as where listings are reviewed. */
 export const leaveChanges = (id: string) =>
   database().query(
     `update public.properties set pending_changes = '{"price": 77}' where id = $1`,

@@ -1,4 +1,3 @@
-/** What the access token of an administrator alone does and does not do, past the facade too. */
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { byTokenAlone, proofOf, signUpAdmin } from '../support/admins.ts'
@@ -35,7 +34,7 @@ describe('ADM-14 the access token of an administrator, without a password', () =
         apikey: publishableKey,
         'content-type': 'application/json',
         authorization: `Bearer ${admin.accessToken}`,
-        // The Data API knows no proof: this counts for nothing there.
+        // Proofs are not used by the Data API, which ignores this header.
         'x-proof': await proofOf(admin),
       },
       body: JSON.stringify(body),
@@ -89,7 +88,6 @@ describe('ADM-14 the access token of an administrator, without a password', () =
       paid: token.post(`/admin/moderation/${id}/decide`, { decision: 'paid_out', note: 'NBK 1' }),
       written: token.post(`/admin/moderation/${id}/decide`, { decision: 'written_off', reason }),
     })
-    // Asked before whether there is such a thing.
     for (const answer of Object.values(of(randomUUID()))) {
       expect(await answer).toMatchObject(noProof)
     }
@@ -165,7 +163,6 @@ describe('ADM-15 administrators among themselves', () => {
       .toMatchObject(target)
     expect(await admin.delete(`/admin/users/${other.id}`, { reason })).toMatchObject(target)
     expect((await other.get('/admin/stats')).status).toBe(200)
-    // A proof is asked for before.
     expect(await byTokenAlone(admin).delete(`/admin/users/${other.id}`, { reason }))
       .toMatchObject(noProof)
   })

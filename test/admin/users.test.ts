@@ -33,7 +33,6 @@ describe('ADM-02 two admins, one user', () => {
       [target.id],
     )
     expect(rows).toHaveLength(200)
-    // Each begins where the one before it ended.
     expect(rows.map(({ before }) => before))
       .toEqual(['active', ...rows.map(({ after }) => after)].slice(0, 200))
     const shown = await admin.get(`/admin/users/${target.id}`)

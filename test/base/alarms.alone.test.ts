@@ -7,7 +7,6 @@ import { defaultSettings, hasStack, startFacade } from '../support/facade.ts'
 import { waitUntil } from '../support/wait.ts'
 import { ask, forget, linesOf, post, unsettled } from './facade-requests.ts'
 
-/** A mail provider that is unreachable. */
 const deafMail = {
   MAIL_PROVIDER: 'resend',
   MAIL_API_KEY: randomUUID(),
@@ -53,7 +52,7 @@ describe.runIf(hasStack)('alarms', () => {
       const took = performance.now() - began
       await waitUntil('it is kept', async () => (await unsettled('email_send_failed')).length === 1)
       expect((await unsettled('email_send_failed'))[0].subject_id).toBe('resend')
-      // One more in every ten seconds in which they came.
+      // The log has at most one more line for every ten seconds in which failures came.
       expect(linesOf(facade, 'email_send_failed')).toBeLessThanOrEqual(1 + Math.ceil(took / 10_000))
     } finally {
       await facade.stop()
@@ -90,7 +89,7 @@ describe.runIf(hasStack)('alarms', () => {
       expect(linesOf(facade, 'secret_refused')).toBe(1)
       expect(await unsettled('secret_refused')).toEqual([])
       cut.mend()
-      // The next alarm stores it, too.
+      // The next alarm stores the earlier one, too.
       await post(facade, '/auth/password/forgot', { identifier: (await signUp()).identifier })
       await waitUntil(
         'both are kept',
@@ -108,7 +107,6 @@ describe.runIf(hasStack)('alarms', () => {
   })
 })
 
-/** A proxy to the database that is cut off, and can be restored. */
 async function cutWay(databaseUrl: string) {
   const target = new URL(databaseUrl)
   const sockets = new Set<Socket>()

@@ -1,4 +1,4 @@
-/** What a cache in front spares the database: guests walk through the product, with its favourites. */
+// The load that a shared cache takes off the database while guests browse popular pages.
 import { expect } from 'vitest'
 import { signUp } from '../support/client.ts'
 import { startCountingProxy } from '../support/counting-proxy.ts'
@@ -16,7 +16,7 @@ function* numbers(): Generator<number, never> {
   for (let seed = 1;; seed = seed * 48271 % 2147483647) yield seed / 2147483647
 }
 
-/** The paths of one guest after another. Of many things few are asked for often, by Zipf's law. */
+/** Paths of guests one after another. By Zipf's law a few things are requested often. */
 function walk(listings: string[]): string[] {
   const random = numbers()
   const chance = (of: number) => random.next().value < of
@@ -24,7 +24,7 @@ function walk(listings: string[]): string[] {
   const paths: string[] = []
   while (paths.length < requests) {
     paths.push('/meta/app', '/feed')
-    // The others are kept by the app since its last start.
+    // One guest in five loads the lists; the others have cached them.
     if (chance(0.2)) paths.push('/meta/areas', '/meta/kinds', '/meta/enums', '/meta/amenities')
     if (chance(0.2)) paths.push('/map/areas', '/map/listings?bbox=47.9,29.2,48.1,29.4&zoom=12')
     for (let searches = 0; searches < 4 && chance(0.7); searches++) {
@@ -50,13 +50,13 @@ testLocally(
     const database = await startCountingProxy(defaultSettings().FACADE_DB_URL!)
     const facade = await startFacadeProcess({ FACADE_DB_URL: database.url })
     // A hundred requests a second.
-    let asked = 0
-    const cache = await startSharedCache(`http://127.0.0.1:${facade.port}`, () => asked * 10)
+    let started = 0
+    const cache = await startSharedCache(`http://127.0.0.1:${facade.port}`, () => started * 10)
     try {
       const paths = walk(listings)
       database.takeMessages()
       for (const path of paths) {
-        asked++
+        started++
         const answer = await fetch(cache.url + path)
         expect(answer.status, `${path} ${await answer.text()}`).toBe(200)
       }

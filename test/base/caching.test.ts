@@ -1,4 +1,3 @@
-/** What caches in front may keep: what guests read, and nothing of anybody who sends a token. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { baseUrl, guest, type Person, request, signUp } from '../support/client.ts'
@@ -28,7 +27,6 @@ const rarely = 'public, max-age=300, s-maxage=86400'
 const slowly = 'public, s-maxage=60, stale-while-revalidate=300'
 const search = 'public, s-maxage=15, stale-while-revalidate=15'
 
-/** Every public GET by its operation, with the Cache-Control that the contract gives it. */
 const rules: Record<string, { path: () => string; rule: string | RegExp }> = {
   list_errors: { path: () => '/errors', rule: rarely },
   get_app: { path: () => '/meta/app', rule: 'public, max-age=60, s-maxage=60' },
@@ -65,7 +63,6 @@ const reads = operations.filter(({ method }) => method === 'GET')
 const publicReads = reads.filter(({ secured }) => !secured)
 const badTokens = ['Bearer nonsense', 'Bearer a.b.c', 'Basic dXNlcjpwYXNz', 'Bearer']
 
-/** Neither kept nor recognised again. */
 function expectPrivate({ headers }: { headers: Headers }, what: string) {
   expect(headers.get('cache-control'), what).toBe('private, no-store')
   expect(headers.get('etag'), what).toBe(null)
@@ -92,11 +89,11 @@ describe('what guests read', () => {
   })
 
   test('the feed never beyond the next snapshot', async () => {
-    const asked = Date.now()
+    const requestedAt = Date.now()
     const { headers, body } = await guest.get('/feed')
     const [fresh, stale] = headers.get('cache-control')!.match(/\d+/g)!.map(Number)
     const next = Date.parse(body.snapshot) + 300_000
-    expect(fresh! + stale!).toBeLessThanOrEqual((next - asked) / 1000)
+    expect(fresh! + stale!).toBeLessThanOrEqual((next - requestedAt) / 1000)
     expect(fresh).toBeLessThanOrEqual(30)
     expect(stale).toBeLessThanOrEqual(30)
   })
@@ -133,7 +130,7 @@ describe('ISO-18 who sends a token', () => {
   test.each(reads.filter(isMeta))(
     '$method $path is kept by the app itself',
     async ({ id, path }) => {
-      const kept = id === 'get_app' ? 'private, max-age=60' : 'private, max-age=300'
+      const cached = id === 'get_app' ? 'private, max-age=60' : 'private, max-age=300'
       const { body } = await guest.get(path)
       for (
         const answer of [
@@ -141,7 +138,7 @@ describe('ISO-18 who sends a token', () => {
           await guest.get(path, { headers: { authorization: 'Bearer nonsense' } }),
         ]
       ) {
-        expect([answer.headers.get('cache-control'), answer.body]).toEqual([kept, body])
+        expect([answer.headers.get('cache-control'), answer.body]).toEqual([cached, body])
         expect(answer.headers.get('vary')).toContain('Authorization')
         expect(secondsKept(answer), path).toBe(0)
         const again = { headers: { 'if-none-match': answer.headers.get('etag')! } }
@@ -207,9 +204,9 @@ describe('a cache in front', () => {
     for (const path of paths) await get(path)
     const { hits } = cache.takeCounts()
     expect(hits).toBeGreaterThanOrEqual(3)
-    const kept = cache.texts()
-    expect(kept.length).toBeGreaterThanOrEqual(4)
-    for (const text of kept) {
+    const cached = cache.texts()
+    expect(cached.length).toBeGreaterThanOrEqual(4)
+    for (const text of cached) {
       expect(text).not.toContain('"isFavorite":true')
       expect(text).not.toContain(reader.id)
       expect(text).not.toContain('"error"')

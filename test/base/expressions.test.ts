@@ -1,4 +1,4 @@
-/** Functions in SQL that are one expression: planned into what calls them, or each call plans them anew. */
+// SQL functions of one expression must be inlined; otherwise each call plans them again.
 import { expect, test } from 'vitest'
 import { database } from '../support/client.ts'
 
@@ -20,6 +20,6 @@ test('a function that is one expression is planned into what calls it', async ()
     )
     if (plan.some((line) => line['QUERY PLAN'].includes(`${name}(`))) called.push(name)
   }
-  // A body that is stable in a function said to be immutable, or one that asks a table, is called.
+  // Postgres does not inline a stable body in a function declared immutable, or a body that reads a table.
   expect(called).toEqual([])
 })

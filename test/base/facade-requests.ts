@@ -1,4 +1,3 @@
-/** Requests to a process of the functions, and the alarms and runs that it has recorded. */
 import { database } from '../support/client.ts'
 import type { Facade } from '../support/facade.ts'
 
@@ -7,10 +6,10 @@ export const ask = async (facade: Facade, path: string, init: RequestInit = {}) 
   return { status: response.status, body: await response.json() }
 }
 
-/** Makes the jobs' last run so long ago. The stack’s own scheduler may run them at any moment. */
+/** Sets the jobs' last run back. The stack’s own scheduler may run them at any moment. */
 export const jobsRan = (secondsAgo: number) =>
   database().query(
-    `update private.moments set at = now() - make_interval(secs => $1) where name = 'jobs_ran'`,
+    `update private.timestamps set at = now() - make_interval(secs => $1) where name = 'jobs_ran'`,
     [secondsAgo],
   )
 

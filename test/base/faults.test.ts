@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { causeOf, classifyError, placesOf } from '../../functions/_shared/refusal.ts'
+import { causeOf, classifyError, placesOf } from '../../functions/_shared/errors/refusal.ts'
 import { faultsOf } from '../support/answers.ts'
 import { baseUrl, database, type Person, signUp } from '../support/client.ts'
 import {
@@ -13,7 +13,6 @@ import {
 } from '../support/facade.ts'
 import { waitUntil } from '../support/wait.ts'
 
-// Facades that lack something: what they answer, and what they log.
 describe.runIf(hasStack)('a facade in trouble', () => {
   const leaks = /select |insert |pg_|relation|schema|function|postgres|node_modules|\.ts\b|deno/i
   let cut: Facade
@@ -26,7 +25,7 @@ describe.runIf(hasStack)('a facade in trouble', () => {
     elsewhere.pathname = '/template1'
     ;[cut, astray] = await Promise.all([
       startFacade({ FACADE_DB_URL: 'postgres://facade:nobody-answers-there@127.0.0.1:9/postgres' }),
-      // A database without our functions: an unforeseen fault.
+      // A database without our functions is an unforeseen fault.
       startFacade({ FACADE_DB_URL: elsewhere.href }),
     ])
   })
@@ -111,7 +110,7 @@ describe('INP-23 what Postgres cannot do with what it is given', () => {
       expect(cause).toBe(causeOf(error))
       expect(cause).toMatch(new RegExp(`^${state} \\w+$`))
       expect(placesOf(error)).not.toContain(secret)
-      // A size that no person has sent is a fault of ours or of a provider, which somebody looks at.
+      // A size that no client has sent is our fault or a provider's, so an admin has to look at it.
       const { code: asked } = classifyError(error, { role: 'facade' }, false)
       expect(asked).toBe(/^54/.test(state) ? 'internal' : 'validation_failed')
     },
@@ -160,7 +159,6 @@ describe.runIf(hasStack)('ISO-19 cross-origin rules', () => {
 const onLinux = existsSync('/proc/self/statm')
 
 describe('CORS of a page', () => {
-  /** As a browser asks before a request of a page with these headers. */
   const preflight = (url: string, origin: string, headers: string[]) =>
     fetch(url, {
       method: 'OPTIONS',

@@ -1,4 +1,3 @@
-/** Whatever grows forgets: what a job deletes when, and what it leaves. */
 import { expect, test } from 'vitest'
 import { database, guest, type Person, signUp } from '../support/client.ts'
 import { openConversation } from '../support/conversations.ts'
@@ -9,11 +8,10 @@ import { topUpInvoice } from '../support/money.ts'
 import { jpeg } from '../support/pictures.ts'
 import { uploadPictures } from '../support/uploads.ts'
 
-/** How a table ends what it says of itself. */
 const ways = {
   cleaned: /Cleaned by (private\.\w+)[^.]*\.$/,
-  goes: /Goes with the (account|identity|listing|conversation)\.$/,
-  stays: /Stays: [^.]{6,}\.$/,
+  goes: /Deleted with the (account|identity|listing|conversation)\.$/,
+  stays: /Never purged: [^.]{6,}\.$/,
 }
 
 test('every table says what cleans it, or why nothing does, and it is so', async () => {
@@ -40,7 +38,6 @@ test('every table says what cleans it, or why nothing does, and it is so', async
      where contype = 'f' and confdeltype = 'c'`,
   )
 
-  /** The source of a function and of those that it calls. */
   const sourceOf = (name: string, seen = new Set<string>()): string => {
     const { source = '' } = functions.find((one) => one.name === name) ?? {}
     if (seen.has(name)) return ''
@@ -54,7 +51,7 @@ test('every table says what cleans it, or why nothing does, and it is so', async
       (source.includes(`delete from ${table} `) || source.includes(`delete from ${table}\n`) ||
         source.includes(`purge('${table}'`))
   }
-  const places = {
+  const parents = {
     account: 'public.accounts',
     identity: 'public.identities',
     listing: 'public.properties',
@@ -65,9 +62,9 @@ test('every table says what cleans it, or why nothing does, and it is so', async
 
   const wrong = tables.filter(({ name, comment }) => {
     const by = ways.cleaned.exec(comment ?? '')?.[1]
-    const owner = ways.goes.exec(comment ?? '')?.[1] as keyof typeof places | undefined
+    const owner = ways.goes.exec(comment ?? '')?.[1] as keyof typeof parents | undefined
     if (by) return !isCleaned(name, by)
-    if (owner) return !goesWith(name, places[owner])
+    if (owner) return !goesWith(name, parents[owner])
     return !ways.stays.test(comment ?? '')
   })
   expect(wrong).toEqual([])
@@ -78,7 +75,6 @@ const count = async (table: string, where: string, values: unknown[] = []) =>
     (await database().query(`select count(*) from ${table} where ${where}`, values)).rows[0].count,
   )
 
-/** What was deleted so many days ago. */
 async function deletedListing(seller: Person, days: number, id?: string) {
   const listing = id ?? (await publishListing(seller)).id
   expect((await seller.delete(`/properties/${listing}`)).status).toBe(204)
@@ -108,7 +104,6 @@ test('a listing that was deleted 90 days ago is gone with all that was kept of i
   }
   expect(await isThere(recent)).toBe(true)
   expect((await guest.get(`/properties/${other}`)).status).toBe(200)
-  // What was written stays, and a new question is another conversation.
   const { body } = await buyer.get('/conversations')
   expect(body.items).toMatchObject([{ id: talk.id, property: null }])
   expect((await seller.get(`/conversations/${talk.id}/messages`)).body.items)
@@ -125,7 +120,7 @@ test('one that is reported stays until that is decided, one with pictures until 
   await uploadPictures(seller, [jpeg({ width: 8, height: 8 })], { propertyId: pictured })
   await deletedListing(seller, 91, id)
   await deletedListing(seller, 91, pictured)
-  // As if its picture could not be removed from Storage yet.
+  // Pretends that Storage could not remove the listing's picture yet.
   await database().query(
     `update public.media set removal_due_at = now() + interval '1 day' where property_id = $1`,
     [pictured],

@@ -1,4 +1,3 @@
-/** Scheduled work, called as the scheduler calls it. */
 import { expect, test } from 'vitest'
 import { measureHops, runJobs, smokeTest, verifyCaptcha } from '../../local/deploy/live-checks.ts'
 import {

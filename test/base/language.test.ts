@@ -1,4 +1,3 @@
-/** Texts in answers follow Accept-Language; those in events follow the account. */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { database, type Guest, guest, signUp } from '../support/client.ts'
@@ -53,7 +52,6 @@ test('a listing reads in the language that the reader prefers, whoever wrote it 
     expect(inArabic.rentConditions[0].text).toBe('لا يسمح بالحيوانات')
     expect(inEnglish.additionalExpenses).toMatchObject([{ labelAr: 'حارس', label: 'Guard' }])
     expect(inArabic.additionalExpenses).toMatchObject([{ labelAr: 'حارس', label: 'حارس' }])
-    // Nothing else differs.
     const { priceLabel, rentConditions, additionalExpenses } = inArabic
     expect({ ...inEnglish, priceLabel, rentConditions, additionalExpenses })
       .toEqual({ ...inArabic, viewsCount: inEnglish.viewsCount })

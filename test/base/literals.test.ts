@@ -1,7 +1,7 @@
-/** Values enter SQL as literals made in one place: what comes back from Postgres is what went in. */
+// Values enter SQL as literals made in one place, and Postgres returns exactly the value that was sent.
 import { randomInt, randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { literal } from '../../functions/_shared/literals.ts'
+import { literal } from '../../functions/_shared/database/literals.ts'
 import { database } from '../support/client.ts'
 
 const ranges: [number, number][] = [
@@ -61,7 +61,7 @@ async function sent<T>(text: string): Promise<T> {
   return rows[0].value
 }
 
-/** A literal of a text holds codes of characters alone, or an id: nothing in it can end it. */
+/** A text literal contains only character codes or an id, so nothing in it can end it. */
 const harmless = /^(U&'(\\[0-9a-f]{4})*'|'[0-9a-f-]{36}')::text$/
 
 describe('a text', () => {

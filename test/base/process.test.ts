@@ -9,26 +9,24 @@ import { waitUntil } from '../support/wait.ts'
 testLocally('CRASH-05 the facade as a plain process loses no request by SIGTERM', async () => {
   const facade = await startFacadeProcess()
 
-  /** Sends a body in two parts, the second when it is told to. */
-  async function ask(agent: Agent, path: string, body: string[] = [], told?: Promise<void>) {
+  async function ask(agent: Agent, path: string, body: string[] = [], beginning?: Promise<void>) {
     const method = body.length ? 'POST' : 'GET'
-    const asked = request({ host: '127.0.0.1', port: facade.port, agent, path, method })
-    const answered = once(asked, 'response')
+    const sent = request({ host: '127.0.0.1', port: facade.port, agent, path, method })
+    const answered = once(sent, 'response')
     if (body.length) {
-      asked.setHeader('content-type', 'application/json')
-      asked.setHeader('content-length', Buffer.byteLength(body.join('')))
-      asked.write(body[0])
-      await told
-      asked.write(body[1])
+      sent.setHeader('content-type', 'application/json')
+      sent.setHeader('content-length', Buffer.byteLength(body.join('')))
+      sent.write(body[0])
+      await beginning
+      sent.write(body[1])
     }
-    asked.end()
+    sent.end()
     const [response] = await answered
     await once(response.resume(), 'end')
     return { status: response.statusCode, isLast: response.headers.connection === 'close' }
   }
 
   let most = 0
-  /** Asks on one connection for as long as it is not told that it was the last time. */
   async function askOnAndOn() {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     for (let count = 1;; count++) {
@@ -43,13 +41,13 @@ testLocally('CRASH-05 the facade as a plain process loses no request by SIGTERM'
     const once = new Agent()
     const large = ['x'.repeat(200_000), 'x'.repeat(200_000)]
     expect(await ask(once, '/auth/login', large)).toMatchObject({ status: 413 })
-    const { promise: told, resolve: sendTheRest } = Promise.withResolvers<void>()
-    const half = ask(once, '/search/advanced', ['{"strategy":', '"standard"}'], told)
+    const { promise: beginning, resolve: sendTheRest } = Promise.withResolvers<void>()
+    const half = ask(once, '/search/advanced', ['{"strategy":', '"standard"}'], beginning)
     const busy = Promise.all(Array.from({ length: 4 }, askOnAndOn))
     await waitUntil('requests come and go', () => most > 3)
     const ended = facade.end()
     await busy
-    // Until others have heard of it, it takes new connections too.
+    // Until proxies have noticed, it accepts new connections too.
     expect(await ask(once, '/meta/kinds')).toEqual({ status: 200, isLast: true })
     sendTheRest()
     expect(await half).toEqual({ status: 200, isLast: true })
@@ -90,7 +88,7 @@ testLocally('CRASH-05 a second signal ends it at once', async () => {
   const socket = await opened(facade.port)
   try {
     void facade.end()
-    // Both at once would be one.
+    // Two signals at the same moment would be received as one.
     await waitUntil('the first has come', () => facade.said().includes('stopping'))
     expect(await facade.end()).toEqual([1, null])
   } finally {

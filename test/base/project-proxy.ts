@@ -1,10 +1,9 @@
-/** A proxy before the project for one process: requests are recorded, some are answered here. */
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { projectUrl } from '../support/client.ts'
 
-/** Answers in the project's place; one that answers nothing leaves the caller waiting. */
+/** Answers instead of the project; one that answers nothing leaves the caller waiting. */
 type Answer = (response: ServerResponse, sent: string) => void | Promise<void>
 
 export const jsonAnswer = (status: number, body: unknown) => (response: ServerResponse) => {
@@ -13,7 +12,7 @@ export const jsonAnswer = (status: number, body: unknown) => (response: ServerRe
 
 export async function startProjectProxy() {
   const requests: string[] = []
-  /** By path, or method and path; one that ends with a slash stands for all in it. */
+  /** By path, or method and path; a final slash matches everything below. */
   const answers = new Map<string, Answer>()
   const server = createServer(async (request, response) => {
     const path = request.url!.split('?')[0]!
@@ -40,13 +39,11 @@ export async function startProjectProxy() {
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {
-    /** The settings with which a process uses this proxy. */
     settings: {
       SUPABASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
       AUTH_ISSUER: `${projectUrl}/auth/v1`,
     },
     answers,
-    /** The requests since the last call. */
     takeRequests: () => requests.splice(0),
     stop: () => {
       server.closeAllConnections()

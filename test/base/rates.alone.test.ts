@@ -12,7 +12,7 @@ let from: string
 
 beforeEach(async () => {
   from = newAddress()
-  // Hits from this machine in the last hour, perhaps of an earlier run.
+  // Removes hits from this machine in the last hour, perhaps of an earlier run.
   await database().query('delete from private.rate_hits where true')
 })
 
@@ -69,13 +69,13 @@ testLocally('an address of IPv6 counts as its /64, and ten times as much as its 
       expect((await ask(`${other}:c`)).status).toBe(429)
       expect((await ask(`${other}:d`)).status).toBeLessThan(429)
     }
-    // Codes that are used allow three more, in the /48 as well.
+    // Codes that were used allow three more, for a /48 too.
     await database().query('delete from private.rate_hits where true')
     await plantHits('code_address', `${net}::/48`, 102)
     await plantHits('code_used_address', `${net}::/48`, 1)
     const [, [, ask]] = asks as [unknown, typeof asks[number]]
     for (const status of [201, 429]) expect((await ask(`${net}:e`)).status).toBe(status)
-    // Of one identifier too a /48 has ten times what a /64 has.
+    // Per identifier too a /48 has ten times the limit of a /64.
     const login = { identifier: newEmail(), password: 'wrong one' }
     await plantHits('login_identifier', `${net}::/48 ${login.identifier}`, 99)
     expect((await post('/login', login, `${net}:f`)).status).toBe(401)
@@ -100,11 +100,11 @@ testLocally(
         for (let left = 4; left >= 0; left--) {
           const reply = await read(headers)
           expect(reply.status).toBe(200)
-          // What a cache may keep for all guests says nothing of one.
-          const told = ['limit', 'remaining', 'reset'].map((name) =>
+          // A cacheable answer for all guests does not show one guest's rate.
+          const rateHeaders = ['limit', 'remaining', 'reset'].map((name) =>
             reply.headers.get(`ratelimit-${name}`)
           )
-          expect(told).toEqual(
+          expect(rateHeaders).toEqual(
             headers === guests
               ? [null, null, null]
               : ['5', `${left}`, expect.stringMatching(/^\d+$/)],
@@ -116,13 +116,13 @@ testLocally(
       }
       expect((await read(as(two))).status).toBe(200)
       expect((await read({ 'x-forwarded-for': newAddress() })).status).toBe(200)
-      // An IPv6 address counts as its /64 network.
+      // An IPv6 address is counted as its /64 network.
       for (let host = 1; host <= 5; host++) {
         await read({ 'x-forwarded-for': `2001:db8:7:1::${host}` })
       }
       expect((await read({ 'x-forwarded-for': '2001:db8:7:1:ffff::9' })).status).toBe(429)
       expect((await read({ 'x-forwarded-for': '2001:db8:7:2::1' })).status).toBe(200)
-      // Counts of searches have half of it, and are no reads.
+      // Counts of searches have half of that limit, and add nothing to the limit of reads.
       const searcher = { 'x-forwarded-for': newAddress() }
       for (const status of [200, 200, 200, 429]) {
         expect((await functions.get('/search/count', searcher)).status).toBe(status)

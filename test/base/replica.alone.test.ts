@@ -1,7 +1,5 @@
-/**
- * What guests read from a replica: a real one, copied from the stack's own database, between proxies that
- * say who was asked.
- */
+// Guests read from a real replica of the stack's database. The primary and the replica are each behind a
+// proxy that records the queries.
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
@@ -11,7 +9,8 @@ import { startReplica } from '../../local/postgres/replica.ts'
 import { onTemporaryServer } from '../../local/schema/temporary-server.ts'
 import { database, type Person, signUp } from '../support/client.ts'
 import { startCountingProxy } from '../support/counting-proxy.ts'
-import { defaultSettings, type Facade, freePort, hasStack, startFacade } from '../support/facade.ts'
+import { freePort } from '../../local/schema/temporary-server.ts'
+import { defaultSettings, type Facade, hasStack, startFacade } from '../support/facade.ts'
 import { moduleOf, runFacadeCode } from '../support/facade-code.ts'
 import { insertListing, insertOrganisation } from '../support/fixtures.ts'
 import { waitUntil } from '../support/wait.ts'
@@ -25,15 +24,15 @@ const urlAt = (url: string, port: number) => {
   return moved.href
 }
 
-/** Writes on the primary what time it was there so many seconds ago. */
+/** Records on the primary the time of this many seconds ago. */
 const beat = (secondsAgo = 0) =>
   database().query(
-    `insert into private.moments (name, at) values ('beat', clock_timestamp() - make_interval(secs => $1))
+    `insert into private.timestamps (name, at) values ('beat', clock_timestamp() - make_interval(secs => $1))
      on conflict (name) do update set at = excluded.at`,
     [secondsAgo],
   )
 
-// A stack with a replica of its own beats by itself.
+// A stack that has its own replica records the time by itself.
 const beatsByHand = hasStack && variable('REPLICAS') === '0'
 
 describe.runIf(beatsByHand)('CRASH-11 a read replica', () => {
@@ -47,7 +46,6 @@ describe.runIf(beatsByHand)('CRASH-11 a read replica', () => {
   let listing: string
   let clock: NodeJS.Timeout | undefined
 
-  /** Makes it anew, as the supervisor of a stack does. */
   async function start() {
     replica = await startReplica({
       dataDir: variable('LOCAL_STACK')!,
@@ -63,7 +61,13 @@ describe.runIf(beatsByHand)('CRASH-11 a read replica', () => {
     await onReplica.connect()
   }
 
-  /** Beats once a second, or no more. */
+  async function startAnew() {
+    await onReplica.end()
+    await replica.stop()
+    await start()
+    await untilItAnswers()
+  }
+
   async function beats(on: boolean) {
     clearInterval(clock)
     if (!on) return
@@ -71,7 +75,7 @@ describe.runIf(beatsByHand)('CRASH-11 a read replica', () => {
     clock = setInterval(() => void beat(), 1000)
   }
 
-  /** Who was asked for an answer, which is never a failure of the service. */
+  /** The servers that were queried for an answer, which must not be a failure of the service. */
   async function asked(path: string, headers: Record<string, string> = {}) {
     for (const proxy of [primary, near]) proxy.takeMessages()
     const { status } = await facade.get(path, headers)
@@ -149,7 +153,7 @@ describe.runIf(beatsByHand)('CRASH-11 a read replica', () => {
     ) {
       for (const proxy of [primary, near]) proxy.takeMessages()
       expect((await facade.get(path)).status, path).toBe(200)
-      // Once a minute a process says there that its replica answers.
+      // Once a minute a process reports there that its replica answers.
       const asked = primary.takeMessages().filter((text) => !/settle_alarms/.test(text))
       expect(asked, path).toEqual([])
       for (const text of near.takeMessages()) {
@@ -159,7 +163,7 @@ describe.runIf(beatsByHand)('CRASH-11 a read replica', () => {
     }
     const { mayBeOld } = JSON.parse(
       await runFacadeCode(
-        `import { mayBeOld } from ${moduleOf('_shared/replicas.ts')}
+        `import { mayBeOld } from ${moduleOf('_shared/database/replicas.ts')}
          console.log(JSON.stringify({ mayBeOld: [...mayBeOld] }))`,
       ),
     )
@@ -184,7 +188,6 @@ describe.runIf(beatsByHand)('CRASH-11 a read replica', () => {
     const at = (secondsAgo: number) =>
       `/feed?snapshot=${new Date(Date.now() - 1000 * secondsAgo).toISOString()}`
     expect(await asked(at(5))).toEqual(bySecondTry)
-    // It is asked for everything else all the same.
     expect(await asked(at(30))).toEqual(byReplica)
   })
 
@@ -230,7 +233,7 @@ describe.runIf(beatsByHand)('CRASH-11 a read replica', () => {
     })
     await start()
     await untilItAnswers()
-    /** A worker that has never missed it asks for the alarm to be settled. */
+    /** A worker that has never missed the replica asks to settle the alarm. */
     const askToSettle = async () => {
       const young = await startFacade({ FACADE_DB_URL: primary.url, FACADE_READ_DB_URL: near.url })
       try {
@@ -244,7 +247,7 @@ describe.runIf(beatsByHand)('CRASH-11 a read replica', () => {
       }
     }
     await askToSettle()
-    // Another worker may still miss it.
+    // The alarm stays, because another worker may still miss the replica.
     expect(await unsettled('replica_away')).toHaveLength(1)
     await database().query(
       `update private.alarms set seen_at = seen_at - interval '5 minutes' where kind = 'replica_away'`,
@@ -254,6 +257,7 @@ describe.runIf(beatsByHand)('CRASH-11 a read replica', () => {
   })
 
   test('of another database is refused with an alarm', async () => {
+    await forget('replica_foreign')
     const { rows } = await database().query(
       `select pg_get_functiondef(oid) as text from pg_proc
        where proname in ('last_beat', 'require_replica') order by 1`,
@@ -266,7 +270,7 @@ describe.runIf(beatsByHand)('CRASH-11 a read replica', () => {
         `create schema private; create role backend;
          create role facade login noinherit password '${password}'; grant backend to facade;
          grant usage on schema private to backend;
-         create table private.moments as select 'beat' as name, clock_timestamp() + interval '1 hour' as at;`,
+         create table private.timestamps as select 'beat' as name, clock_timestamp() + interval '1 hour' as at;`,
       )
       for (const { text } of rows) await client.query(text)
       await client.end()
@@ -296,6 +300,7 @@ describe.runIf(beatsByHand)('CRASH-11 a read replica', () => {
       expect(near.takeMessages().length).toBeGreaterThan(0)
     } finally {
       await own.stop()
+      await startAnew()
     }
   })
 })

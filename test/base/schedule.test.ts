@@ -1,5 +1,5 @@
-// supabase/schedule.sql and schedule-replicas.sql are for pg_cron, pg_net and Vault of a hosted project. Here
-// stubs with their signatures take their place, in a transaction that is rolled back.
+// supabase/schedule.sql and schedule-replicas.sql use pg_cron, pg_net and Vault of a hosted project. Stubs
+// replace these here, in a transaction that is rolled back.
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
@@ -68,13 +68,13 @@ describe.runIf(hasStack)('the schedule of a hosted project', () => {
     )
     expect(kept).toEqual([{ name: 'beat', runs: 2 }, { name: 'jobs', runs: 3 }])
     const { rows: [beat] } = await client.query(
-      `select at > now() - interval '1 minute' as now from private.moments where name = 'beat'`,
+      `select at > now() - interval '1 minute' as now from private.timestamps where name = 'beat'`,
     )
     expect(beat).toEqual({ now: true })
   })
 })
 
-// supautils.privileged_extensions of the platform, as far as it is Postgres' own or named here.
+// supautils.privileged_extensions of the platform, as far as they are part of Postgres or named here.
 const allowed = ['btree_gin', 'btree_gist', 'citext', 'cube', 'earthdistance', 'fuzzystrmatch']
   .concat(['hstore', 'intarray', 'ltree', 'moddatetime', 'pg_cron', 'pg_net', 'pg_stat_statements'])
   .concat(['pg_trgm', 'pgcrypto', 'tablefunc', 'unaccent', 'uuid-ossp', 'vector'])

@@ -1,4 +1,3 @@
-/** A weak or missing secret opens nothing, in any process, and is reported. */
 import { describe, expect, test } from 'vitest'
 import { defaultSettings, hasStack, startFacade } from '../support/facade.ts'
 import { sandboxCallback, sandboxSignature } from '../support/money.ts'
@@ -18,7 +17,6 @@ const none = [
   'sk_test_xxxxxxxxxxxxxxxx',
 ]
 
-/** The answers of a process with these settings, and its output. */
 async function answers(settings: Record<string, string>) {
   const facade = await startFacade(settings)
   try {
@@ -56,7 +54,7 @@ describe.runIf(hasStack)('PAY-03 a secret that is none', () => {
     )
     try {
       const raw = sandboxCallback('sbx_unknown')
-      // An empty key signs nothing here, but whoever guesses the others can.
+      // Nothing can be signed with an empty key here, but the other keys could be guessed.
       const response = await fetch(`${facade.url}/payments/webhook/sandbox`, {
         method: 'POST',
         headers: {

@@ -14,9 +14,9 @@ const settings: Record<string, string> = {
   SEAL_KEY: randomBytes(32).toString('base64'),
 }
 
-/** What the functions print when they read their settings; nothing when all are there. */
+/** The functions' output when they read their settings; empty if all are present. */
 function read(given: Record<string, string | undefined>): Promise<string> {
-  const module = new URL('../../functions/_shared/env.ts', import.meta.url).href
+  const module = new URL('../../functions/_shared/settings/env.ts', import.meta.url).href
   const args = ['eval', '--no-lock', ...denoPackages, `await import(${JSON.stringify(module)})`]
   const cwd = fileURLToPath(new URL('../../functions', import.meta.url))
   const { PATH, HOME, DENO_DIR } = process.env

@@ -25,7 +25,6 @@ describe.runIf(hasStack)('ISO-12 a small pool', () => {
           status: 'draft',
           published_at: null,
         })
-        // Everybody saves something different.
         await database().query(
           'insert into public.favorites (identity_id, property_id) values ($1, $2)',
           [person.identityId, saved],
@@ -43,7 +42,6 @@ describe.runIf(hasStack)('ISO-12 a small pool', () => {
       signal,
     })
 
-  /** Reads of a person, each with what the answer must and may hold only. */
   const reads: [path: (own: Own) => string, check: (body: never, own: Own) => void][] = [
     [
       () => '/auth/me',
@@ -95,7 +93,7 @@ describe.runIf(hasStack)('ISO-12 a small pool', () => {
         }
       }
     }
-    // For a while in the middle some of them run into the time limit.
+    // For a while in the middle some of them reach the time limit.
     const locked = (async () => {
       await waitUntil('they read', () => counts.complete > many / 10)
       const client = await database().connect()

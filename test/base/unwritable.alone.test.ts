@@ -1,5 +1,5 @@
-// A database that is read-only, as the platform makes it where the disk is nearly full. Everybody of the
-// stack meets it, so it runs alone.
+// A read-only database, as on the platform when the disk is nearly full. The whole stack is affected, so it
+// runs alone.
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -37,7 +37,6 @@ import { jpeg } from '../support/pictures.ts'
 import { uploadAvatar, uploadDocuments, uploadPictures } from '../support/uploads.ts'
 import { expectUnavailable, untilHealth } from './unwritable.ts'
 
-/** Changes the setting of the whole server, which its superuser may. */
 async function makeReadOnly(on: boolean) {
   const url = new URL(variable('DATABASE_URL')!)
   url.username = superuser
@@ -58,12 +57,11 @@ let callers: Record<string, Person | undefined>
 let ids: Record<string, string>
 const acts: [name: string, act: () => Promise<Reply>][] = []
 
-/** A read that stands in the audit trail, or is not answered. */
+/** A read that must be in the audit trail, or is refused. */
 const audited = 'get_admin_document'
 const reads = operations.filter(({ id, method }) => method === 'GET' && id !== audited)
 const writes = operations.filter(({ method }) => method !== 'GET')
 
-/** Asks a route about what the test has made. */
 function ask(operation: Operation, person: Person | undefined) {
   const area = operation.path.split('/')[1]!
   const query = operation.id === 'list_reviews'
@@ -105,7 +103,7 @@ async function furnish() {
   await planActs(other)
 }
 
-/** What a person does, each with all that it needs, so that it succeeds as soon as it can. */
+/** A person's actions with all their prerequisites, so that they succeed as soon as possible. */
 async function planActs(person: Person) {
   const draft = await createDraft(person, completeFields.SALE)
   const callback = sandboxCallback((await payWithoutCallback(person)).ref)

@@ -1,9 +1,7 @@
-/** What shows that the database takes no writes, and that it takes them again. */
 import { expect } from 'vitest'
 import { guest, type Reply } from '../support/client.ts'
 import { waitUntil } from '../support/wait.ts'
 
-/** A refusal for a while: how long to wait stands in header and body. */
 export function expectUnavailable({ status, body, headers }: Reply, what = '') {
   const said = `${what} ${JSON.stringify(body)}`
   expect([status, body.error?.code], said).toEqual([503, 'service_unavailable'])
@@ -11,7 +9,6 @@ export function expectUnavailable({ status, body, headers }: Reply, what = '') {
   expect(headers.get('retry-after')).toBe(String(body.error.retryAfter))
 }
 
-/** Waits until health gives this status and state of the database. */
 export const untilHealth = (
   status: string,
   database: string,

@@ -1,46 +1,44 @@
-/**
- * Workers of the functions come and go, share nothing and lose their memory. What a
- * module keeps in memory all the same is listed here, with the reason why it may be lost; what must
- * last is in the database.
- */
+// Workers come and go, share nothing and lose their memory. Module state is listed here with the reason why
+// it may be lost; lasting data is in the database.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
 const forgotten: Record<string, string> = {
-  '_shared/alarms.ts lastRaised':
+  '_shared/errors/alarms.ts lastRaised':
     'keeps a storm of one alarm out of the log; a new worker says it once more',
-  '_shared/alarms.ts unsaved': 'the log has them',
-  '_shared/alarms.ts save': 'given at start',
-  '_shared/alarms.ts settle': 'given at start',
-  '_shared/alarms.ts saving': 'what runs at the moment',
+  '_shared/errors/alarms.ts unsaved': 'the log has them',
+  '_shared/errors/alarms.ts save': 'given at start',
+  '_shared/errors/alarms.ts settle': 'given at start',
+  '_shared/errors/alarms.ts saving': 'what runs at the moment',
   'api/app.ts app': 'made at start from the code alone',
   'api/app.ts description': 'made from the code alone, when somebody asks',
   'api/app.ts events': 'made from the code alone, when somebody asks',
-  '_shared/http-client.ts freshConnections': 'a client without connections',
-  '_shared/http-client.ts keptConnections': 'connections that the next worker opens anew',
+  '_shared/outside/http-client.ts freshConnections': 'a client without connections',
+  '_shared/outside/http-client.ts keptConnections': 'connections that the next worker opens anew',
   'api/http/search-queue.ts inFlight': 'what runs at the moment',
   'api/main.ts background': 'a process, which ends when all of it is done',
   'api/main.ts stopping': 'a process, which ends by it',
   'api/main.ts server': 'a process, which listens anew',
   'chat/main.ts stopping': 'a process, which ends by it',
-  '_shared/pools.ts pool': 'connections, which are made anew',
-  '_shared/pools.ts reservePool': 'connections, which are made anew',
-  '_shared/replicas.ts systemId': 'asked anew',
-  '_shared/replicas.ts turn': 'any replica may be the first',
-  '_shared/store-message.ts waiting': 'requests of this worker',
-  '_shared/store-message.ts onTheirWay': 'requests of this worker',
-  '_shared/store-message.ts newest': 'some of them',
-  '_shared/timeout.ts clock': 'runs while somebody waits',
-  '_shared/timeout.ts waiting': 'requests of this worker',
+  '_shared/database/pools.ts pool': 'connections, which are made anew',
+  '_shared/database/pools.ts reservePool': 'connections, which are made anew',
+  '_shared/database/replicas.ts systemId': 'asked anew',
+  '_shared/database/replicas.ts turn': 'any replica may be the first',
+  '_shared/chat/store-message.ts waiting': 'requests of this worker',
+  '_shared/chat/store-message.ts onTheirWay': 'requests of this worker',
+  '_shared/chat/store-message.ts newest': 'some of them',
+  '_shared/errors/timeout.ts clock': 'runs while somebody waits',
+  '_shared/errors/timeout.ts waiting': 'requests of this worker',
   'api/billing/routes-payments.ts verifiedEvents': 'within one request',
   'api/base.ts last': 'what was seen two seconds ago; a new worker looks itself',
-  '_shared/supabase-storage.ts saved': 'the database has it; a new worker says it once more',
-  '_shared/tokens.ts lastGood': 'fetched anew',
-  '_shared/tokens.ts loadedAt': 'fetched anew',
-  '_shared/tokens.ts lastSearch': 'a new worker looks for an unknown key once',
-  '_shared/tokens.ts remembered':
+  '_shared/outside/supabase-storage.ts saved':
+    'the database has it; a new worker says it once more',
+  '_shared/auth/tokens.ts lastGood': 'fetched anew',
+  '_shared/auth/tokens.ts loadedAt': 'fetched anew',
+  '_shared/auth/tokens.ts lastSearch': 'a new worker looks for an unknown key once',
+  '_shared/auth/tokens.ts remembered':
     'verified anew; what a token is worth is asked of the database always',
   'api/media/upload-memory.ts allocated': 'of this worker’s own memory',
   'api/media/upload-memory.ts idle': 'of this worker’s own memory',
@@ -59,7 +57,8 @@ const forgotten: Record<string, string> = {
   'jobs/fcm.ts token': 'asked for anew',
   'jobs/fcm.ts pendingToken': 'what runs at the moment',
   'jobs/index.ts running': 'spares a worker’s connections; two runs at once do nothing twice',
-  'jobs/push.ts pausedUntil': 'for what is leased already; private.moments has it for all others',
+  'jobs/push.ts pausedUntil':
+    'for what is leased already; private.timestamps has it for all others',
   'jobs/push.ts lastNotice': 'keeps the log short; the alarm is one row',
   'payments/events.ts finished': 'the database knows events; this spares it their repetition',
   'payments/events.ts underWay':
@@ -68,19 +67,19 @@ const forgotten: Record<string, string> = {
 
 const folder = fileURLToPath(new URL('../../functions', import.meta.url))
 
-// At the top of a module: whatever can change, or begins empty to be filled.
-const kept = [
+// Top-level values that can change, or begin empty.
+const stateful = [
   /^(?:export )?let (\w+)/,
   /^(?:export )?const (\w+)\b.*= (?:\[\]|\{\})$/,
   /^(?:export )?const (\w+)\b.*= (?:new [\w.]+(?:<.*>)?\(|Deno\.create)/,
 ]
-// Tables that are made of constants, and what keeps nothing.
+// Tables made of constants, and values without state.
 const constant =
   /= new (?:(?:Set|Map)\([^)]|(?:Set|Map)\($|RegExp|TextEncoder|TextDecoder|Int32Array|Uint8Array)/
 
 function memory(text: string): string[] {
   return text.split('\n').filter((line) => !constant.test(line)).flatMap((line) => {
-    const name = kept.map((pattern) => pattern.exec(line)?.[1]).find(Boolean)
+    const name = stateful.map((pattern) => pattern.exec(line)?.[1]).find(Boolean)
     return name ? [name] : []
   })
 }

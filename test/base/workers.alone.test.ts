@@ -1,4 +1,3 @@
-/** Workers of the functions that come and go: what each has to find out, and what they share. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { database, newEmail, projectUrl, secretKey, signUp } from '../support/client.ts'
@@ -42,7 +41,6 @@ describe.runIf(hasStack)('REG-20 a worker that has just begun', () => {
   })
   afterAll(() => way?.stop())
 
-  /** What a cold worker asks of Auth for one sign-in. */
   async function askedFor(identifier: string) {
     const facade = await startFacade(way.settings)
     try {
@@ -59,7 +57,7 @@ describe.runIf(hasStack)('REG-20 a worker that has just begun', () => {
     const { identifier } = await signUp()
     const once = ['POST /auth/v1/token']
     expect([await askedFor(identifier), await askedFor(newEmail())]).toEqual([once, once])
-    // In a project without a decoy the first request creates it, unless a job came before.
+    // In a project without a decoy the first request creates it, unless a job came first.
     const first = ['POST /auth/v1/admin/users', ...once]
     for (const who of [identifier, newEmail()]) {
       let asked: string[]

@@ -1,5 +1,5 @@
-// Money while the database and the functions are killed in the middle of it: what was acknowledged is
-// there exactly once, what was not is there wholly or not at all, and trying again brings it to once.
+// Money while the database and the functions are killed: a payment that was acknowledged exists exactly
+// once, any other one either completely or not at all, and a retry completes it once.
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { database, type Person, projectUrl, publishableKey, signUp } from '../support/client.ts'
@@ -9,15 +9,14 @@ import { findPlan, refOf, returnUrl, sandboxCallback, sendCallback } from '../su
 import { crash, crashDatabase } from '../support/crash.ts'
 import { pause, waitFor, waitUntil } from '../support/wait.ts'
 
-/** Answers that nobody should have got: only cut connections and 503 may delay one. */
+/** Wrong answers: only cut connections and 503 may delay one. */
 const unclean: number[] = []
 
 type Acknowledged = { topUps: string[]; paid: string[]; bought: string[] }
 
-/** Retries until there is an answer. */
 async function surely(person: Person, path: string, body: unknown, key: string) {
   return await waitFor(`${path} is answered`, async () => {
-    // Where the connection is cut, this throws: whether it was done is not known.
+    // A cut connection throws, because the outcome is unknown.
     const response = await fetch(`${projectUrl}/functions/v1/api${path}`, {
       method: 'POST',
       headers: {
@@ -79,7 +78,6 @@ async function expectExactlyOnce(person: Person, done: Acknowledged) {
   const stateOf = new Map(invoices.map(({ id, state }) => [id, state]))
   for (const id of done.topUps) expect(stateOf.has(id)).toBe(true)
   for (const id of [...done.paid, ...done.bought]) expect(stateOf.get(id)).toBe('paid')
-  // A repeat with its key makes no second one.
   expect(invoices.filter(({ purpose }) => purpose === 'topup')).toHaveLength(done.topUps.length)
   expect(invoices.filter(({ purpose }) => purpose === 'plan')).toHaveLength(done.bought.length)
   const { body } = await person.get('/wallet')
@@ -100,7 +98,7 @@ describe.runIf(hasStack)('money through crashes', () => {
     ] as const,
   )('%s killed three times', async (_name, kill) => {
     const people = await Promise.all(Array.from({ length: 3 }, () => signUp()))
-    // Two plans in turn, so that each purchase is of another one.
+    // The two plans alternate, so that each purchase is of another plan than the one before.
     const plus = await findPlan(people[0]!, 'plus')
     expect(plus.price).toBe(5)
     const plans = await Promise.all(['a', 'b'].map(async (letter) => {

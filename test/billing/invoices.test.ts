@@ -1,4 +1,3 @@
-/** Invoices: their numbers, their states, their list and their receipts. */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { database, type Person, signUp } from '../support/client.ts'
@@ -29,7 +28,8 @@ describe('numbers', () => {
       Array.from({ length: 50 }, (_, i) =>
         i % 5
           ? shot('/wallet/topup', { amount: 1 + i })
-          // Refused for lack of money after its number was taken, which is released.
+          // These purchases are refused for lack of money after an invoice number was taken; the number
+          // is released.
           : shot('/plans/subscribe', { planId: plus.id, payWith: 'wallet' })),
     )
     const made = replies.filter(({ status }) => status === 201).map(({ body }) => body.number)
@@ -102,7 +102,7 @@ describe('states', () => {
     refunded: ['paid', 'refunded'],
   }
   const paid = ['paid', 'partially_refunded', 'refunded']
-  // In a block, as functions do it: by hand it is refused (admin/studio-edits.test.ts).
+  // The change is made in a block, as functions do it; by hand it is refused (admin/studio-edits.test.ts).
   const put = (
     id: string,
     state: string,

@@ -1,15 +1,15 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { database, signUp } from '../support/client.ts'
-import { hasSandbox, topUp, topUpInvoice, walletOf } from '../support/money.ts'
+import { giveMoney, hasSandbox, topUp, topUpInvoice, walletOf } from '../support/money.ts'
 import { bulk } from '../support/nightly.ts'
-import { expectBalanced, giveMoney, planFor, subscribe } from './wallets.ts'
+import { expectBalanced, planFor, subscribe } from './wallets.ts'
 import { race } from '../support/races.ts'
 
 describe('WAL-02 spending it twice', () => {
   test('of a hundred purchases with the whole balance one succeeds', async () => {
     const person = await signUp()
-    await giveMoney(person, 10)
+    await giveMoney(person.identityId, 10)
     // Each buys a different plan, so that they compete for the money only.
     const plans = await Promise.all(Array.from({ length: 100 }, () => planFor(10)))
     const replies = await race(plans.map((id) => subscribe(person, id)))
@@ -22,13 +22,12 @@ describe('WAL-02 spending it twice', () => {
     const after = await race(Array.from({ length: 100 }, () => subscribe(person, small)))
     expect(after.every(({ status }) => status === 402)).toBe(true)
     await expectBalanced([person])
-    // What was refused left nothing behind.
     expect((await person.get('/invoices?limit=50')).body.items).toHaveLength(1)
   })
 
   test('two clicks on a plan buy it once', async () => {
     const person = await signUp()
-    await giveMoney(person, 50)
+    await giveMoney(person.identityId, 50)
     const plan = await planFor(5)
     const replies = await race(Array.from({ length: 20 }, () => subscribe(person, plan)))
     expect(replies.filter(({ status }) => status === 201)).toHaveLength(1)
@@ -50,7 +49,7 @@ describe('WAL-02 spending it twice', () => {
 
   test.runIf(hasSandbox)('topping up and spending at once balance out', async () => {
     const person = await signUp()
-    await giveMoney(person, 3)
+    await giveMoney(person.identityId, 3)
     const plans = await Promise.all(Array.from({ length: 6 }, () => planFor(2)))
     const [spent] = await Promise.all([
       race(plans.map((id) => subscribe(person, id))),
@@ -62,7 +61,7 @@ describe('WAL-02 spending it twice', () => {
   })
 })
 
-// That it cannot be emptied either: test/whole/truncate.alone.test.ts.
+// Emptying the tables is tested in test/whole/truncate.alone.test.ts.
 describe('WAL-04 the ledger cannot be rewritten', () => {
   const roles = ['anon', 'authenticated', 'service_role', 'postgres']
   const attempts: [string, string][] = [
@@ -101,7 +100,7 @@ describe('WAL-04 the ledger cannot be rewritten', () => {
     '%s cannot %s',
     async (role, _name, sql) => {
       const person = await signUp()
-      await giveMoney(person, 5)
+      await giveMoney(person.identityId, 5)
       await topUpInvoice(person)
       const client = await database().connect()
       try {
@@ -117,7 +116,7 @@ describe('WAL-04 the ledger cannot be rewritten', () => {
 
   test('a constraint keeps balances from going below zero', async () => {
     const person = await signUp()
-    await giveMoney(person, 1)
+    await giveMoney(person.identityId, 1)
     await expect(
       database().query(
         `with transfer as (
@@ -142,15 +141,13 @@ describe('WAL-04 the ledger cannot be rewritten', () => {
   test('one source moves money once', async () => {
     const person = await signUp()
     const decision = randomUUID()
-    const once = () =>
-      database().query('select private.adjust_wallet($1, 5, $2)', [person.identityId, decision])
+    const once = () => giveMoney(person.identityId, 5, decision)
     const outcomes = await Promise.allSettled(Array.from({ length: 10 }, once))
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     expect((await walletOf(person)).available).toBe(5)
   })
 })
 
-// One step of the history each: what it did, or the status of its refusal.
 const liveInSql = `
 create temporary table life (key integer primary key, invoice_id uuid not null);
 create function pg_temp.step(step jsonb) returns text language plpgsql as $$
@@ -187,8 +184,12 @@ begin
       end if;
       perform private.book_refund(payment);
     when 'correct' then
-      perform private.adjust_wallet(
-        (step ->> 'who')::uuid, (step ->> 'amount')::numeric, gen_random_uuid());
+      perform private.move_money(
+        case when amount < 0 then own else other end, case when amount < 0 then other else own end,
+        abs(amount), 'adjustment', 'adjustment', gen_random_uuid())
+      from private.wallet_of((step ->> 'who')::uuid) as own,
+        private.system_account('adjustments') as other,
+        cast(step ->> 'amount' as numeric) as amount;
   end case;
   if made is not null then
     insert into life values ((step ->> 'key')::integer, made);
@@ -212,7 +213,7 @@ test('WAL-01 a random history of a ledger matches its model', async () => {
   }
   const fils = (amount: number) => Math.round(amount * 1000)
   const kwd = (amount: number) => (amount / 1000).toFixed(3)
-  // The model: what everybody has, and what of each purchase can still be given back.
+  // The model: each balance, and the refundable rest of each purchase.
   const balance = people.map(() => 0)
   const bought: { who: number; key: number; left: number }[] = []
   type Step = Record<string, unknown> & { expected: string }
@@ -223,7 +224,8 @@ test('WAL-01 a random history of a ledger matches its model', async () => {
       const status = random(8) ? 'paid' : 'failed'
       const currency = random(12) ? 'KWD' : 'USD'
       if (status === 'paid' && currency === 'KWD') balance[who]! += amount
-      // Reported one to three times: the same event, or another about the same charge.
+      // The payment is reported one to three times: by the same event, or by another one about the same
+      // charge.
       const events = Array.from({ length: 1 + random(3) }, () => random(2))
       return {
         kind: 'top up',

@@ -1,4 +1,3 @@
-/** What identifies an event of MyFatoorah, and events that are late, repeated or about something else. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { database, type Person, signUp } from '../support/client.ts'
 import { type Facade, hasStack, startFacade } from '../support/facade.ts'
@@ -88,7 +87,7 @@ describe.runIf(hasStack)('MyFatoorah', () => {
     const theirs = await begun(person)
     pay(own.charge)
     pay(theirs.charge)
-    // The genuine event of one charge, under the reference that the other's will have.
+    // The genuine event of the first charge has the reference that the second charge's event will have.
     const taken = `ref-${theirs.paymentId}`
     expect((await deliver(eventOf(own.charge, taken))).body.duplicate).toBe(false)
     expect((await deliver(eventOf(theirs.charge, taken))).body.duplicate).toBe(false)
@@ -161,7 +160,7 @@ describe.runIf(hasStack)('MyFatoorah', () => {
       expect(await deliver(event)).toMatchObject({ status: 200, body: { duplicate: false } })
       expect(await stateOf(person, invoice)).toBe('processing')
     }
-    // Nothing is final yet: a provider that does not answer must be asked again.
+    // No outcome is final yet, so a provider that does not answer must be asked again.
     stub.behaviour = 'http 500'
     expect((await deliver(event)).status).toBe(502)
     stub.behaviour = 'good'
@@ -292,7 +291,7 @@ describe.runIf(hasStack)('MyFatoorah', () => {
 
     test('that is already booked under its own id frees what was held', async () => {
       const { person, refundId, made: [ref] } = await lost(4)
-      // As it was booked before refunds were known by their amount.
+      // Sets the rows as they were before refunds were matched by their amount.
       await database().query(
         `with made as (
            insert into public.refunds (invoice_id, payment_id, destination, amount, reason, asked, provider_ref)
@@ -322,7 +321,6 @@ describe.runIf(hasStack)('MyFatoorah', () => {
     const person = await signUp()
     const [odd, good] = [await begun(person), await begun(person)]
     pay(good.charge)
-    // An answer that the code does not expect.
     odd.charge.InvoiceTransactions = [null]
     await waitUntil('the payment that the job found', async () => {
       await runJobsOf(facade, () =>

@@ -1,4 +1,3 @@
-/** Signatures of the webhooks of Tap and MyFatoorah. */
 import { describe, expect, test } from 'vitest'
 import { hasStack } from '../support/facade.ts'
 import { tapSignature, webhookV1, webhookV2 } from './stub-payments.ts'

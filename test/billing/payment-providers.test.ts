@@ -1,4 +1,3 @@
-/** Tap and MyFatoorah against stubs that speak their formats: good, slow, failing, false, repeated. */
 import { describe, expect, test } from 'vitest'
 import { makeAdmin } from '../support/admins.ts'
 import { tapSignature, webhookV1, webhookV2 } from './stub-payments.ts'
@@ -18,7 +17,6 @@ import {
 } from './provider.ts'
 import { runJobsOf } from '../support/jobs.ts'
 
-/** Makes a refund that the provider has not answered due for a look. */
 const ageRefund = (id: string) =>
   database().query(
     `update public.refunds set created_at = now() - interval '1 hour', looked_up_at = null
@@ -64,7 +62,6 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     })
     expect(payments).toMatchObject([{ provider: kind, state: 'captured', method: 'KNET' }])
     expect((await walletOf(person)).available).toBe(12.5)
-    // The same again, also at the URL that all providers share.
     for (const path of ['', `/${kind}`]) {
       expect(await deliver(webhookOf(charge), path)).toMatchObject({ status: 200 })
     }
@@ -156,7 +153,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     provider.stub.behaviour = 'good'
     const [{ id }] = await paymentsOf(invoice.id)
     settle(provider.stub.madeFor(id)[0], true)
-    // The stack's own job, which does not know this stub, may be the one that picks it up.
+    // The stack's own job, which does not know this stub, may pick it up.
     await waitUntil('the payment that the job found', async () => {
       const ran = await runJobsOf(provider.facade, () => agePayment(id))
       expect(ran).toMatchObject({ look_up_payments: { done: expect.any(Number) } })
@@ -184,7 +181,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     const reply = await begin(invoice)
     expect(reply.status).toBe(502)
     provider.stub.behaviour = 'good'
-    // Tap's 400 is a refusal; MyFatoorah's has no IsSuccess, so the outcome is unknown.
+    // Tap's 400 is a refusal; MyFatoorah's 400 has no IsSuccess, so the outcome of the charge is unknown.
     const [{ id, state }] = await paymentsOf(invoice.id)
     expect(state).toBe(kind === 'tap' ? 'failed' : 'starting')
     if (kind === 'myfatoorah') await agePayment(id, '10 seconds')
@@ -235,7 +232,8 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     const { body } = await give(4)
     expect(body).toMatchObject({ refund: { state: 'requested' }, invoice: { state: 'paid' } })
     expect(await walletOf(person)).toEqual({ available: 6, held: 4, currency: 'KWD' })
-    expect((await give(7)).status).toBe(422) // what is asked for counts already
+    // The amount of the requested refund is no longer available.
+    expect((await give(7)).status).toBe(422)
     const [[ref, refund]] = [...provider.stub.refunds].slice(-1) as [string, Json][]
     if (kind === 'tap') refund!.status = 'REFUNDED'
     else refund!.RefundStatus = 'Refunded'
@@ -405,7 +403,7 @@ describe.runIf(hasStack)('what is not configured', () => {
     const listed = ['https://shop.example/back', 'dar://']
     const facade = await startFacade({
       ENVIRONMENT: 'production',
-      // What is no address lets nobody through, and keeps nobody out who is listed.
+      // An invalid entry allows no address, and blocks no listed one.
       RETURN_URLS: ['your.site/back', ...listed, 'javascript:alert(1)'].join(','),
     })
     try {
@@ -417,7 +415,7 @@ describe.runIf(hasStack)('what is not configured', () => {
           person,
         })
       for (const address of ['https://shop.example/back/1', 'dar://pay', 'dar://']) {
-        // Looked at, and nobody is there to be paid.
+        // The return address is checked first, and this facade has no provider.
         expect((await chargeTo(address)).body.error.code, address).toBe('payment_not_configured')
       }
       for (

@@ -45,7 +45,7 @@ describe.runIf(hasSandbox)('paying', () => {
 
     await submitSandboxPage(first.ref, 'pay', 'once')
     expect(await stateOf(person, invoice)).toBe('paid')
-    // And then the second one too: the money is not lost, and an alarm is raised.
+    // The second payment is paid too: its money is not lost, and an alarm is raised.
     await submitSandboxPage(second.ref, 'pay', 'once')
     expect(await stateOf(person, invoice)).toBe('paid')
     expect((await walletOf(person)).available).toBe(20)
@@ -77,7 +77,7 @@ describe.runIf(hasSandbox)('paying', () => {
         expect(body.plan.code).toBe('plus')
         expect(await walletOf(person)).toMatchObject({ available: 0 })
       } else {
-        // It can no longer be delivered, so the money goes to the wallet.
+        // The plan can no longer be delivered, so the money goes to the wallet.
         expect(body.plan.code).toBe('free')
         expect(await walletOf(person)).toMatchObject({ available: 5 })
         expect(await alarmsAbout(invoice.id)).toEqual(['paid_but_not_given'])
@@ -110,7 +110,7 @@ describe.runIf(hasSandbox)('paying', () => {
     const person = await signUp()
     const invoice = await topUpInvoice(person)
     const begun = await createCharge(person, invoice)
-    // As if the answer had been lost: the payment is known by our own reference only.
+    // Pretends that the answer was lost, so only our own reference is known.
     await database().query(
       `update public.payments set state = 'starting', provider_ref = null, redirect_url = null
        where id = $1`,

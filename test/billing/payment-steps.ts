@@ -1,4 +1,3 @@
-/** Steps of a payment at the sandbox. */
 import { database, type Person } from '../support/client.ts'
 import {
   createCharge,
@@ -12,7 +11,6 @@ import type { RawRequest } from '../support/races.ts'
 export const stateOf = async (person: Person, { id }: Invoice) =>
   (await person.get(`/payments/status/${id}`)).body.state
 
-/** An invoice whose charge is paid at the sandbox, with no callback sent yet. */
 export async function payWithoutCallback(person: Person, amount: number | string = 10) {
   const invoice = await topUpInvoice(person, amount)
   const begun = await createCharge(person, invoice)

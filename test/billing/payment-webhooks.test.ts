@@ -34,7 +34,7 @@ describe.runIf(hasSandbox)('paying', () => {
   test('PAY-02 many events of ten invoices at once pay each once', async () => {
     const person = await signUp()
     const all = await Promise.all(Array.from({ length: 10 }, () => payWithoutCallback(person, 1.5)))
-    // Different events about the same charge, so no two are repetitions of each other.
+    // Different events about the same charge, so that none is a repetition.
     const shots = all.flatMap(({ ref }) =>
       Array.from({ length: 8 }, () => webhook(sandboxCallback(ref)))
     )
@@ -81,7 +81,6 @@ describe.runIf(hasSandbox)('paying', () => {
     }
     expect(await moneyFingerprint(payer.identityId)).toBe(before)
     expect(await stateOf(payer, invoice)).toBe('processing')
-    // Other providers' routes do not accept it.
     for (const path of ['/payments/webhook/tap', '/payments/webhook/myfatoorah']) {
       expect((await sendCallback(raw, { path })).status).toBe(401)
     }

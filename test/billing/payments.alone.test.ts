@@ -1,5 +1,5 @@
-// Hundreds of webhooks at once, a thousand at night; killed processes and a database that is down: alone,
-// for its load.
+// Hundreds of webhooks at once (a thousand at night), killed processes and a stopped database. It runs
+// alone because of its load.
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
@@ -10,6 +10,7 @@ import { database, projectUrl, signUp } from '../support/client.ts'
 import { defaultSettings, type Facade, startFacade } from '../support/facade.ts'
 import {
   alarmsAbout,
+  giveMoney,
   hasSandbox,
   type Invoice,
   moneyFingerprint,
@@ -24,7 +25,7 @@ import { type RawRequest, sendRaw } from '../support/races.ts'
 import { pause, waitUntil } from '../support/wait.ts'
 import { payWithoutCallback, webhook } from './payment-steps.ts'
 
-/** Sends all of them over so many connections, those answered 503 again, as a provider does. */
+/** Sends all of them over this many connections, and repeats those answered 503, like a provider. */
 async function pour(shots: RawRequest[], connections = 200) {
   const waiting = [...shots]
   const bodies: { duplicate: boolean }[] = []
@@ -42,7 +43,6 @@ async function pour(shots: RawRequest[], connections = 200) {
   return bodies
 }
 
-/** Sends until it is accepted, as a provider does. */
 async function deliver(raw: string, base: string): Promise<number> {
   let tries = 0
   await waitUntil('it is taken', async () => {
@@ -91,7 +91,7 @@ describe.runIf(hasSandbox)('payments under fire', () => {
         )
         const raws = all.map(({ ref }) => sandboxCallback(ref))
         const doomed = await startFacade()
-        // The first request opens the connections, so it is not the one to be measured.
+        // The first request opens the connections, so it is not measured.
         await fetch(`${doomed.url}/meta/kinds`).then((response) => response.text())
         const deliveries = raws.map((raw) =>
           sendCallback(raw, { base: doomed.url }).catch(() => undefined)
@@ -185,7 +185,7 @@ describe.runIf(hasSandbox)('payments under fire', () => {
     const facade = await startFacade({ FACADE_DB_URL: way.url })
     try {
       const delivered = Promise.all(all.map(({ ref }) => deliver(sandboxCallback(ref), facade.url)))
-      // Too fast for a slow machine to get anything done in between, so it ends.
+      // The breaks are too fast for a slow machine to finish in between, so their number is limited.
       for (let breaks = 0; breaks < 50; breaks++) {
         await pause(30 + randomInt(40), 'any moment is right')
         way.breakAll()
@@ -207,7 +207,7 @@ describe.runIf(hasSandbox)('payments under fire', () => {
     const headers = { authorization: `Bearer ${person.accessToken}` }
     const seen: Record<string, number> = {}
     let longest = 0
-    const look = async () => {
+    const check = async () => {
       const began = performance.now()
       const response = await fetch(`${facade.url}/wallet`, { headers })
       const { error } = await response.json()
@@ -219,7 +219,7 @@ describe.runIf(hasSandbox)('payments under fire', () => {
     try {
       let running = true
       const load = Promise.all(Array.from({ length: 10 }, async () => {
-        while (running) await look()
+        while (running) await check()
       }))
       const delivered: Promise<number>[] = []
       for (let breaks = 0; breaks < 10; breaks++) {
@@ -239,7 +239,7 @@ describe.runIf(hasSandbox)('payments under fire', () => {
       expectWithin('nothing hangs', longest)
       expect((await walletOf(person)).available).toBe(30)
       const before = seen.ok!
-      for (let i = 0; i < 20; i++) await look()
+      for (let i = 0; i < 20; i++) await check()
       expect(seen.ok, 'normal afterwards').toBe(before + 20)
     } finally {
       await facade.stop()
@@ -252,11 +252,11 @@ describe.runIf(hasSandbox)('payments under fire', () => {
     async () => {
       const person = await signUp()
       const all = await Promise.all(Array.from({ length: 60 }, () => payWithoutCallback(person, 1)))
-      // One of its own is as impatient as a hosted one.
+      // This facade has the time limits of a hosted one.
       const facade = await startFacade()
       const counts = { answered: 0, shed: 0 }
       let over = false
-      // Each asks another question: who asks the same shares one answer.
+      // Each search has a query of its own, because equal ones share an answer.
       const flood = Promise.all(Array.from({ length: 200 }, async (_, nth) => {
         const words = encodeURIComponent(`فيلا السالمية ${nth}`)
         const { origin, pathname } = new URL(facade.url)
@@ -294,7 +294,6 @@ describe.runIf(hasSandbox)('payments under fire', () => {
     )
     await pour(log.map((raw) => webhook(raw)), 50)
     const before = await moneyFingerprint(person.identityId)
-    // A process that remembers nothing.
     const fresh = await startFacade()
     try {
       const bodies = await pour(log.map((raw) => ({ ...webhook(raw), base: fresh.url })), 50)
@@ -306,7 +305,7 @@ describe.runIf(hasSandbox)('payments under fire', () => {
   })
 })
 
-/** The alarms of a recount of all wallets after something was done; then all is undone. */
+/** The alarms of a recount of all wallets after some damage; everything is rolled back. */
 async function recountAfter(harm: (client: pg.PoolClient) => Promise<unknown>) {
   const client = await database().connect()
   try {
@@ -353,7 +352,7 @@ test('WAL-05 the recount finds what is held for no refund', async () => {
 test('WAL-06 the recount finds a wallet that differs, and no other', async () => {
   const [person, other] = await Promise.all([signUp(), signUp()])
   for (const { identityId } of [person, other]) {
-    await database().query('select private.adjust_wallet($1, 7, gen_random_uuid())', [identityId])
+    await giveMoney(identityId, 7)
   }
   let wallet: string
   const found = await recountAfter(async (client) => {
@@ -362,7 +361,7 @@ test('WAL-06 the recount finds a wallet that differs, and no other', async () =>
       [person.identityId],
     )
     wallet = id
-    // As a corrupted disk would: past every trigger.
+    // The damage bypasses every trigger, like a corrupted disk.
     await client.query('alter table public.wallets disable trigger user')
     await client.query('update public.wallets set balance = 8 where id = $1', [id])
     await client.query('alter table public.wallets enable trigger user')
@@ -372,7 +371,6 @@ test('WAL-06 the recount finds a wallet that differs, and no other', async () =>
   ])
 })
 
-/** A proxy to the database that can be cut off and restored. */
 async function cutableWay(databaseUrl: string) {
   const target = new URL(databaseUrl)
   const sockets = new Set<Socket>()

@@ -1,8 +1,7 @@
-/** Paying at the provider, shown with the sandbox: charge, webhook, status. */
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { variable } from '../../local/config/environment.ts'
-import { database, guest, type Person, projectUrl, signUp } from '../support/client.ts'
+import { database, guest, type Person, signUp } from '../support/client.ts'
+import { callDataApi } from '../support/data-api.ts'
 import {
   createCharge,
   findPlan,
@@ -191,7 +190,6 @@ describe.runIf(hasSandbox)('paying', () => {
     )
     const second = await createCharge(person, invoice)
     expect(second.paymentId).not.toBe(first.paymentId)
-    // Paying on the first page, still open, is not lost.
     await submitSandboxPage(first.ref, 'pay', 'once')
     expect(await stateOf(person, invoice)).toBe('paid')
   })
@@ -286,16 +284,11 @@ describe.runIf(hasSandbox)('paying', () => {
     for (const path of ['/payments/charge', '/wallet/topup', '/plans/subscribe', '/plans/cancel']) {
       expect((await guest.post(path, {})).status).toBe(401)
     }
-    // Called directly, no provider has been chosen.
+    // A direct call has chosen no provider.
     const invoice = await topUpInvoice(payer)
-    const direct = await fetch(`${projectUrl}/rest/v1/rpc/charge_invoice`, {
-      method: 'POST',
-      headers: {
-        apikey: variable('SUPABASE_PUBLISHABLE_KEY')!,
-        authorization: `Bearer ${payer.accessToken}`,
-        'content-type': 'application/json',
-      },
-      body: JSON.stringify({ invoice_id: invoice.id, return_url: 'https://evil.example/' }),
+    const direct = await callDataApi(payer, 'charge_invoice', {
+      invoice_id: invoice.id,
+      return_url: 'https://evil.example/',
     })
     expect(direct.status).toBe(503)
     expect(await charges(invoice)).toBe(0)

@@ -1,4 +1,3 @@
-/** What a deleted account is owed for several payments, when its providers report of all at once. */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { database, type Person, signUp } from '../support/client.ts'
@@ -8,7 +7,7 @@ import { waitUntil } from '../support/wait.ts'
 
 const query = (sql: string, values: unknown[] = []) => database().query(sql, values)
 
-/** A charge of ten dinars that nobody has heard of yet. */
+/** A charge of ten dinars that was not reported yet. */
 async function charged(person: Person) {
   const ref = `chg_${randomUUID()}`
   const { rows: [{ invoice }] } = await query(
@@ -27,7 +26,6 @@ async function charged(person: Person) {
   return { id, ref }
 }
 
-/** It was paid, into the wallet. */
 async function capture({ id, ref }: { id: string; ref: string }) {
   const { rows } = await query(
     `select private.settle_payment($1, jsonb_build_object('ref', $2::text, 'paymentId', $2::text))
@@ -48,7 +46,7 @@ const payoutsOf = async ({ id }: Person) =>
     [id],
   )).rows
 
-/** A deleted account, the refund of each of whose two payments was refused. */
+/** A deleted account whose two payments could not be refunded. */
 async function owed() {
   const person = await signUp()
   for (let i = 0; i < 2; i++) await capture(await charged(person))
@@ -70,7 +68,6 @@ async function owed() {
   return person
 }
 
-/** The provider has paid back 4 dinars of a charge by itself. */
 async function paidBack(charge: string) {
   const answer = {
     provider: 'tap',
@@ -96,7 +93,7 @@ test('PAY-20 what a portal pays back of two payments at once waits in no circle'
     await holder.query('select from public.wallet_payouts where id = $1 for no key update', [
       payouts[0].id,
     ])
-    // The first waits for what belongs to its own payment, the second has its own by then.
+    // The first report waits for its own payment's rows, and by then the second has locked those.
     for (const { charge } of payouts) {
       reports.push(paidBack(charge))
       await waitedFor(holder, reports.length)

@@ -1,10 +1,10 @@
-/** Buying plans, cancelling them, and what jobs do about them. */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { database, type Person, signUp } from '../support/client.ts'
 import {
   createCharge,
   findPlan,
+  giveMoney,
   hasSandbox,
   submitSandboxPage,
   walletOf,
@@ -13,19 +13,13 @@ import { runJobs } from '../support/jobs.ts'
 import { givePlan } from '../support/plans.ts'
 import { insertListing, insertOrganisation } from '../support/fixtures.ts'
 
-const give = (person: Person, amount: number) =>
-  database().query('select private.adjust_wallet($1, $2, $3)', [
-    person.identityId,
-    amount,
-    randomUUID(),
-  ])
+const give = (person: Person, amount: number) => giveMoney(person.identityId, amount)
 
 const current = async (person: Person) => (await person.get('/plans/current')).body
 
 const kinds = async (person: Person): Promise<string[]> =>
   (await person.get('/notifications')).body.items.map(({ kind }: { kind: string }) => kind)
 
-/** Moves the end of a person's plan. */
 const endsIn = (person: Person, interval: string) =>
   database().query(
     `update public.subscriptions

@@ -1,4 +1,3 @@
-/** Requests to a facade that has a payment provider. */
 import { checkReply, type Person } from '../support/client.ts'
 import type { Facade } from '../support/facade.ts'
 

@@ -1,7 +1,5 @@
-/**
- * The table of docs/contract/billing.md: every state of a payment and a refund of ours, times every word
- * of each provider about it. Its last word is booked, or is an alarm.
- */
+// The table in docs/contract/billing.md: every state of our payments and refunds with every word of each
+// provider. Its last word is booked, or is an alarm.
 import { randomInt, randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { database, signUp } from '../support/client.ts'
@@ -16,7 +14,7 @@ const query = (sql: string, values: unknown[] = []) => database().query(sql, val
 type Provider = 'tap' | 'myfatoorah' | 'sandbox'
 type Word = 'paid' | 'refunded' | 'failed' | 'pending' | 'unknown'
 
-/** What each provider says, in its own words, and what that means here; unknown: it knows no such thing. */
+/** Each provider's words and what they mean; `unknown`: it does not have the charge or refund. */
 const chargeWords: Record<Provider, Record<string, Word>> = {
   tap: {
     CAPTURED: 'paid',
@@ -64,7 +62,6 @@ const refundWords: Record<Provider, Record<string, Word>> = {
   sandbox: { refunded: 'refunded', '': 'unknown' },
 }
 
-/** What a payment is after each word, and the alarms that are open then. */
 const payments: Record<string, Partial<Record<Word, [state: string, ...alarms: string[]]>>> = {
   starting: { paid: ['captured'], failed: ['failed'] },
   open: { paid: ['captured'], failed: ['failed'] },
@@ -75,7 +72,7 @@ const payments: Record<string, Partial<Record<Word, [state: string, ...alarms: s
 }
 
 type Refunded = [state: string, available: number, held: number, ...alarms: string[]]
-/** What a refund of 4 of 10 dinars is after each word, where its money lies, and the open alarms. */
+/** The state of a refund of 4 of 10 dinars after each word, where its money is, and the open alarms. */
 const refunds: Record<string, { before: Refunded } & Partial<Record<Word, Refunded>>> = {
   'requested, without an answer': {
     before: ['requested', 6, 4],
@@ -106,7 +103,6 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah', 'sandbox'] as const)('%s', (
     account = (await signUp()).id
   })
 
-  /** A top-up of 10 dinars by an identity of its own, whose charge the provider knows. */
   async function charged(state = 'open') {
     const identity = await insertOrganisation(account)
     const ref = kind === 'myfatoorah' ? String(randomInt(2e9, 4e9)) : `chg_${randomUUID()}`
@@ -141,7 +137,6 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah', 'sandbox'] as const)('%s', (
       [payment, ref],
     )
 
-  /** What the provider knows of a charge. */
   async function chargeIs(ref: string, payment: string, word: string) {
     if (kind === 'sandbox') {
       await query('delete from private.sandbox_charges where id = $1', [ref])
@@ -190,7 +185,6 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah', 'sandbox'] as const)('%s', (
     return await provider!.deliver({ body, headers: { 'myfatoorah-signature': signature } })
   }
 
-  /** Says what became of a refund, by a signed event and when it is asked. */
   async function reportRefund(charge: string, ref: string, word: string, ours: string | null) {
     if (kind === 'sandbox') {
       if (word) {
@@ -260,17 +254,17 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah', 'sandbox'] as const)('%s', (
         payment,
         { tap: 'CAPTURED', myfatoorah: 'Paid, Succss', sandbox: 'paid' }[kind],
       )
-      const asked = randomUUID()
+      const requestId = randomUUID()
       const there = kind === 'myfatoorah' ? String(randomInt(2e9, 4e9)) : `re_${randomUUID()}`
       const isOurs = !state.startsWith('none')
       if (isOurs) {
         await query(
           `select private.make_refund(null, $1, $2, 4, 'source', 'سبب', null, true)`,
-          [asked, invoice],
+          [requestId, invoice],
         )
         if (!state.endsWith('without an answer')) {
           const said = { rejected: 'failed', settled: 'refunded' }[state] ?? 'pending'
-          await query('select private.refund_answered($1, $2, $3)', [asked, there, said])
+          await query('select private.refund_answered($1, $2, $3)', [requestId, there, said])
         }
       }
       const seen = async (): Promise<Refunded> => {
@@ -293,7 +287,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah', 'sandbox'] as const)('%s', (
       const { before, ...after } = refunds[state]!
       expect(await seen()).toEqual(before)
       for (let times = 0; times < 2; times++) {
-        const { status } = await reportRefund(ref, there, word, isOurs ? asked : null)
+        const { status } = await reportRefund(ref, there, word, isOurs ? requestId : null)
           .catch((error) => {
             if (error.code === '23505') return { status: 200 } // the sandbox has it already
             throw error

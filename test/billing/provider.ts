@@ -1,4 +1,3 @@
-/** What the tests of Tap and MyFatoorah share: a facade at a stub, and what people do there. */
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { returnUrl, topUpInvoice } from '../support/money.ts'
 import { checkReply, database, type Person, signUp } from '../support/client.ts'
@@ -33,7 +32,6 @@ export async function ask(
   return reply
 }
 
-/** Makes a payment as if begun so long ago. */
 export const agePayment = (paymentId: string, interval = '11 minutes') =>
   database().query(
     `update public.payments set created_at = now() - $2::interval, looked_up_at = null,
@@ -47,7 +45,6 @@ export const paymentsOf = async (invoiceId: string) =>
     [invoiceId],
   )).rows
 
-/** A facade and its jobs at a stub of the provider, for the tests of a file. */
 export function useProvider(kind: 'tap' | 'myfatoorah') {
   let stub: PaymentStub
   let facade: Facade
@@ -87,7 +84,6 @@ export function useProvider(kind: 'tap' | 'myfatoorah') {
   const stateOf = async ({ id }: Json, person = payer) =>
     (await ask(facade, 'GET', `/payments/status/${id}`, { person })).body.state
 
-  /** Pays a charge at the provider, or fails to. */
   function settle(charge: Json, paid: boolean, payment = `0707${charge.InvoiceId ?? ''}`) {
     if (kind === 'tap') {
       charge.status = paid ? 'CAPTURED' : 'DECLINED'
@@ -105,7 +101,6 @@ export function useProvider(kind: 'tap' | 'myfatoorah') {
     })
   }
 
-  /** The webhook that the provider sends about a charge. */
   function webhookOf(charge: Json): { body: Json; headers: Json } {
     if (kind === 'tap') {
       return { body: charge, headers: { hashstring: tapSignature(charge, tapKey) } }
@@ -129,7 +124,6 @@ export function useProvider(kind: 'tap' | 'myfatoorah') {
   const deliver = ({ body, headers }: { body: Json; headers: Json }, path = `/${kind}`) =>
     ask(facade, 'POST', `/payments/webhook${path}`, { sent: body, headers })
 
-  /** A top-up with a charge begun at the provider. */
   async function startTopUp(person = payer, amount = '12.5') {
     const invoice = await topUpInvoice(person, amount)
     const { body } = await begin(invoice, person)

@@ -1,19 +1,13 @@
-/** Plans that are bought and refunded. */
 import { randomUUID } from 'node:crypto'
 import { database, type Person, signUp } from '../support/client.ts'
-import type { Invoice } from '../support/money.ts'
+import { giveMoney, type Invoice } from '../support/money.ts'
 
 export async function personWithMoney(amount = 100): Promise<Person> {
   const person = await signUp()
-  await database().query('select private.adjust_wallet($1, $2, $3)', [
-    person.identityId,
-    amount,
-    randomUUID(),
-  ])
+  await giveMoney(person.identityId, amount)
   return person
 }
 
-/** A plan for 10.000 and 30 days for a single test. */
 export async function newPlan({ credits = 0, days = 30 } = {}): Promise<string> {
   const { rows: [{ id }] } = await database().query(
     `insert into public.plans (code, name_ar, name_en, audience, price, interval_days,
@@ -24,7 +18,7 @@ export async function newPlan({ credits = 0, days = 30 } = {}): Promise<string> 
   return id
 }
 
-/** Buys one more interval of a plan; a plan that renews by itself is cancelled first. */
+/** Buys one more interval of a plan; a renewing plan is cancelled first. */
 export async function buy(person: Person, planId: string, payWith = 'wallet'): Promise<Invoice> {
   await person.post('/plans/cancel')
   const { status, body } = await person.post('/plans/subscribe', { planId, payWith })
@@ -39,7 +33,6 @@ export const refund = (admin: Person, invoice: Invoice, sent: Record<string, unk
     ...sent,
   })
 
-/** Makes the plans as if bought so many days earlier. */
 export const agePlans = (person: Person, days: number) =>
   database().query(
     `update public.subscriptions

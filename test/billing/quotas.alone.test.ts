@@ -1,4 +1,4 @@
-// The free plan applies to everybody, so its limits are tested alone.
+// The free plan applies to all accounts, so its limits are tested alone.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { database, signUp } from '../support/client.ts'
 import { completeFields, publishListing } from '../support/listings.ts'
@@ -63,7 +63,7 @@ test("a listing that an admin releases by hand over its owner's quota stays paus
     database().query(`update public.properties set status = 'active' where id = $1`, [id])
   const state = async (id: string) => (await person.get(`/properties/${id}`)).body.status
   await set(restored)
-  expect(await state(restored)).toBe('paused') // the one that waits has its place
+  expect(await state(restored)).toBe('paused') // the waiting listing takes a place of the quota
   await set(approved)
   expect(await state(approved)).toBe('active')
   await set(restored)

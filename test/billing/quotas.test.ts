@@ -1,4 +1,3 @@
-/** Quotas limit publishing, also concurrently. The free plan: quotas.alone.test.ts. */
 import { describe, expect, test } from 'vitest'
 import { database, type Person, signUp } from '../support/client.ts'
 import { completeFields, createDraft, publishListing } from '../support/listings.ts'
@@ -11,7 +10,6 @@ const refused = (limit: number, used: number) => ({
   body: { error: { code: 'quota_exceeded', limit, used } },
 })
 
-/** A person with the plan of 10 and this many active listings. */
 async function seller(active: number): Promise<{ person: Person; ids: string[] }> {
   const person = await signUp()
   await givePlan(person.identityId, 'plus')
@@ -43,7 +41,6 @@ test('the eleventh of ten is refused, and the plan says how many are used', asyn
     .toMatchObject(refused(10, 10))
   const { id } = await createDraft(person, completeFields.RENT)
   expect(await person.post(`/properties/${id}/publish`)).toMatchObject(refused(10, 10))
-  // Nothing was half done: the draft is a draft, the refused one is not there.
   expect((await states(person)).filter((state) => state === 'draft')).toHaveLength(1)
   expect(await states(person)).toHaveLength(11)
 })
@@ -130,7 +127,7 @@ test('a listing lives as long as its plan says', async () => {
 test('when a plan ends the newest over the quota are paused, and nothing is deleted', async () => {
   const { person, ids } = await seller(10)
   const small = `q_${person.id.slice(0, 8)}`
-  // Another plan of 4 takes its place, as when a smaller one is bought.
+  // Another plan of 4 listings replaces the plan, as when a smaller one is bought.
   const { rows: [plan] } = await database().query(
     `insert into public.plans (code, name_ar, name_en, audience, price, interval_days,
        active_listings, listing_days, photos_per_listing, position)

@@ -1,4 +1,3 @@
-/** Refunds to the source of a payment that an admin asks for by a row of admin_acts. */
 import { beforeAll, describe, expect, test } from 'vitest'
 import { auditOf, signUpAdmin } from '../support/admins.ts'
 import { database, type Person, signUp } from '../support/client.ts'
@@ -6,6 +5,7 @@ import { runJobs } from '../support/jobs.ts'
 import {
   alarmsAbout,
   createCharge,
+  giveMoney,
   hasSandbox,
   submitSandboxPage,
   topUp,
@@ -42,7 +42,7 @@ describe.runIf(hasSandbox)('a refund to its source', () => {
       result: '4.000 KWD to the source, once its provider has answered. This cannot be undone.',
     })
     expect(await walletOf(person)).toMatchObject({ available: 6, held: 4 })
-    // It is asked for two minutes later, should the facade have asked already.
+    // The request is two minutes old, in case the facade has already sent it.
     await database().query(
       `update public.refunds set created_at = now() - interval '3 minutes' where id = $1`,
       [row.id],
@@ -109,9 +109,7 @@ describe.runIf(hasSandbox)('a refund to its source', () => {
   test('of what was spent meanwhile is refused, and nothing is held', async () => {
     const person = await signUp()
     const { number } = await topUp(person)
-    await database().query('select private.adjust_wallet($1, -7, gen_random_uuid())', [
-      person.identityId,
-    ])
+    await giveMoney(person.identityId, -7)
     await expect(back(number)).rejects.toThrow('Not done, wallet insufficient.')
     expect(await walletOf(person)).toMatchObject({ available: 3, held: 0 })
   })

@@ -1,4 +1,3 @@
-/** Refunds whose answer is lost, late or not ours: what was paid back is booked once, or is an alarm. */
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { act, why } from '../admin/studio.ts'
@@ -6,7 +5,7 @@ import { signUpAdmin } from '../support/admins.ts'
 import { database, type Person, signUp } from '../support/client.ts'
 import { hasStack } from '../support/facade.ts'
 import { runJobs, runJobsOf } from '../support/jobs.ts'
-import { alarmsAbout, walletOf } from '../support/money.ts'
+import { alarmsAbout, giveMoney, walletOf } from '../support/money.ts'
 import { waitUntil } from '../support/wait.ts'
 import { ask, type Json, portalSecret, tapKey, useProvider } from './provider.ts'
 import { tapSignature, webhookV2 } from './stub-payments.ts'
@@ -19,7 +18,6 @@ const openAlarms = async (subject: string) =>
     [subject],
   )).rows.map(({ kind }) => kind)
 
-/** As an administrator does who has seen it. */
 const settleByHand = (subject: string) =>
   query(
     `update private.alarms set settled_at = now(), settled_note = 'اطلعت عليه'
@@ -39,7 +37,6 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     admin = await signUpAdmin()
   })
 
-  /** A top-up of 10 dinars that was paid. */
   async function paid() {
     const person = await signUp()
     const { invoice, charge, paymentId } = await startTopUp(person, '10')
@@ -55,7 +52,6 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
       person: admin,
     })).body.refund
 
-  /** The jobs, when it is time to ask about this refund again. */
   const askAgain = (id: string, sent = '1 hour') =>
     runJobsOf(provider.facade, () =>
       query(
@@ -67,7 +63,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
   type Word = 'refunded' | 'pending' | 'failed'
   type Told = { ref: string; event: { body: Json; headers: Json } }
 
-  /** A refund in the provider's own portal, or ours under its name there; and the event about it. */
+  /** A refund in the provider's portal, or ours under its name there; and its event. */
   function paidBack(charge: Json, amount: number, ours?: string, ref?: string): Told {
     ref ??= kind === 'tap'
       ? `re_${randomUUID()}`
@@ -75,7 +71,6 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     return told(charge, amount, ref, 'refunded', ours)
   }
 
-  /** What the provider says of a refund from now on, and the event about it. */
   function told(charge: Json, amount: number, ref: string, word: Word, ours?: string): Told {
     if (kind === 'tap') {
       const made = {
@@ -106,7 +101,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     return { ref, event: { body, headers: { 'myfatoorah-signature': signature } } }
   }
 
-  /** A refund whose first request may have been carried out: nobody knows. */
+  /** A refund whose first request may have been carried out. */
   async function lost(amount: number) {
     const made = await paid()
     provider.stub.behaviour = 'cut'
@@ -152,7 +147,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
         await askAgain(refused.id)
         return (await openAlarms(refused.id)).length > 0
       })
-      // The alarm only tells of it: what was said stays known.
+      // Settling the alarm has no effect on the refund, whose answer stays recorded.
       await settleByHand(refused.id)
       provider.stub.behaviour = 'good'
       await waitUntil('both', async () => {
@@ -200,7 +195,6 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     expect(await stateOf()).toBe('done')
     expect(await walletOf(person)).toMatchObject({ available: 0, held: 0 })
     expect(await openAlarms(row.id)).toEqual([])
-    // Nothing is left of it to be paid a second time.
     expect(
       (await ask(provider.facade, 'POST', `/admin/invoices/${invoice.id}/refund`, {
         sent: { to: 'source', reason: why },
@@ -216,14 +210,14 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     const { ref, event } = paidBack(charge, 3)
     expect((await deliver(event)).body.duplicate).toBe(false)
     expect(await openAlarms(ref)).toEqual(['refund_unmatched'])
-    // Without room it stays the alarm, however often it comes.
+    // While the payment has no amount left, the refund stays an alarm, however often it is reported.
     expect((await deliver(event)).body.duplicate).toBe(false)
     await query(`update public.refunds set amount = 4 where id = $1`, [ours.id])
     await deliver(event)
     expect(await openAlarms(ref)).toEqual([])
     expect((await person.get(`/invoices/${invoice.id}`)).body.refunded).toBe(3)
     expect((await deliver(event)).body.duplicate).toBe(true)
-    // What is held is for all of it.
+    // Restores the amount, because the money reserved for this refund is the whole 10.
     await query(`update public.refunds set amount = 10 where id = $1`, [ours.id])
   })
 
@@ -286,7 +280,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
   test('PAY-20 one that is pending and then paid back before its payment is known is booked after it', async () => {
     const person = await signUp()
     const { invoice, charge } = await startTopUp(person, '10')
-    // Nothing is known by the provider's id yet, as where its answer to the charge is late.
+    // The provider's id is not known yet, as when its answer to the charge is late.
     await query('update public.payments set provider_ref = null where invoice_id = $1', [
       invoice.id,
     ])
@@ -314,12 +308,10 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     }
   })
 
-  /** Money of a deleted account: 10 of this payment, whose refund was refused, and 3.5 of none. */
+  /** A deleted account's money: 10 of this payment, whose refund was refused, and 3.5 of no payment. */
   async function left() {
     const made = await paid()
-    await query('select private.adjust_wallet($1, 3.5, gen_random_uuid())', [
-      made.person.identityId,
-    ])
+    await giveMoney(made.person.identityId, 3.5)
     const { person } = made
     await person.post('/auth/me/delete', { password: person.password, money: 'refund' })
     await query(

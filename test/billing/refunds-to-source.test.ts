@@ -4,6 +4,7 @@ import { database, type Person, signUp } from '../support/client.ts'
 import {
   alarmsAbout,
   createCharge,
+  giveMoney,
   hasSandbox,
   sandboxCallback,
   sendCallback,
@@ -44,7 +45,6 @@ describe.runIf(hasSandbox)('what goes back to its source', () => {
     expect((await person.get(`/invoices/${invoice.id}`)).body.state).toBe('refunded')
   })
 
-  /** A refund made at the provider, which reports it. */
   async function reported(ref: string, amount = 10, more: Record<string, unknown> = {}) {
     const { rows: [{ made }] } = await database().query(
       'select private.sandbox_refund($1, $2, $3) as made',
@@ -83,7 +83,6 @@ describe.runIf(hasSandbox)('what goes back to its source', () => {
     expect((await back()).body.refund.amount).toBe(6)
     expect(await back()).toMatchObject({ status: 409 })
     expect(await walletOf(person)).toEqual({ available: 10, held: 0, currency: 'KWD' })
-    // Its own payment can still be given back.
     expect(await refund(admin, invoice, { to: 'source', paymentId: first.paymentId }))
       .toMatchObject({ status: 200, body: { invoice: { state: 'refunded' } } })
     expect(await walletOf(person)).toEqual({ available: 0, held: 0, currency: 'KWD' })
@@ -132,10 +131,7 @@ describe.runIf(hasSandbox)('what goes back to its source', () => {
       const person = await signUp()
       const { first, second } = await paidTwice(person)
       await buy(person, await newPlan())
-      await database().query('select private.adjust_wallet($1, -7, $2)', [
-        person.identityId,
-        randomUUID(),
-      ])
+      await giveMoney(person.identityId, -7)
       const refundRef = await reported(what === 'surplus' ? second.ref : first.ref)
       expect(await walletOf(person)).toEqual({ available: 0, held: 0, currency: 'KWD' })
       const { rows } = await database().query(

@@ -1,4 +1,3 @@
-/** What a refund takes back, in every order. */
 import { beforeAll, describe, expect, test } from 'vitest'
 import { database, type Person } from '../support/client.ts'
 import { type Invoice, walletOf } from '../support/money.ts'
@@ -17,7 +16,7 @@ const creditsOf = async (person: Person) =>
   (await person.get('/plans/current')).body.usage.featuredCredits.left
 
 describe('a full refund takes back what its own invoice gave', () => {
-  // Bought in this order, so many days ago, these refunded one after the other; days that are left.
+  // Bought in this order, this many days ago, then these refunded in turn; the remaining days.
   const orders: [name: string, bought: number, passed: number, refunded: number[], left: number][] =
     [
       ['the one that runs: the next begins at once, with its whole length', 2, 10, [0], 30],
@@ -139,7 +138,7 @@ describe('a full refund takes back what its own invoice gave', () => {
       await buy(person, plan),
     ]
     expect(await creditsOf(person)).toBe(9)
-    // Two were used; which is only known by SQL until listings can be featured.
+    // Two of the credits were used, which only SQL can record until listings can be featured.
     await database().query(
       'update public.featured_credits set credits = credits - 2 where invoice_id = $1',
       [first.id],

@@ -1,4 +1,3 @@
-/** Stubs of Tap and MyFatoorah that record requests; they can be slow, fail and answer falsely. */
 import { createHmac, randomInt, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -6,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 // deno-lint-ignore no-explicit-any
 type Json = any
 
-/** How it behaves until that is changed; some of these end in a time-out. */
+/** Its behaviour until changed; some of these cause a timeout. */
 type Behaviour =
   | 'good'
   | 'slow'
@@ -23,12 +22,10 @@ export type PaymentStub = {
   behaviour: Behaviour
   /** Requests as `METHOD /path`, oldest first. */
   requests: string[]
-  /** Charges and invoices made, by id, as they would be answered. */
   charges: Map<string, Json>
   refunds: Map<string, Json>
-  /** Ids are counted from here: other stubs have others, and jobs look up everybody's payments. */
+  /** Ids count from here, different for each stub, because jobs look up all payments. */
   firstId: number
-  /** The charges made for one of our payments. */
   madeFor: (paymentId: string) => Json[]
   stop: () => Promise<void>
 }
@@ -49,7 +46,6 @@ const failure = (status: number, code: string) => ({
   value: { errors: [{ code, description: 'no' }] },
 })
 
-/** Tap: what it creates and finds. */
 function tap(stub: PaymentStub, method: string, path: string, sent: Json) {
   if (method === 'POST' && path === '/charges') {
     const known = stub.madeFor(sent.reference.idempotent)[0]
@@ -97,7 +93,6 @@ function tap(stub: PaymentStub, method: string, path: string, sent: Json) {
 const good = (Data: Json) => ({ status: 200, value: { IsSuccess: true, Message: '', Data } })
 const bad = (Message: string) => ({ status: 200, value: { IsSuccess: false, Message, Data: null } })
 
-/** MyFatoorah: what it creates and finds. */
 function myFatoorah(stub: PaymentStub, path: string, sent: Json, key?: string) {
   const byReference = (reference: string) =>
     [...stub.charges.values()].find(({ CustomerReference }) => CustomerReference === reference)
@@ -196,7 +191,6 @@ export async function startPaymentStub(kind: 'tap' | 'myfatoorah'): Promise<Paym
   return stub
 }
 
-/** Tap's signature of a body. */
 export function tapSignature(sent: Json, secret: string): string {
   const { id, amount, currency, status, reference = {}, transaction = {} } = sent
   const created = sent.object === 'refund' ? sent.created : transaction.created
@@ -206,7 +200,6 @@ export function tapSignature(sent: Json, secret: string): string {
   return createHmac('sha256', secret).update(text).digest('hex')
 }
 
-/** A webhook of MyFatoorah, version 2, and its header. */
 export function webhookV2(Code: number, Data: Json, secret: string, Reference = randomUUID()) {
   const paths = Code === 1
     ? [
@@ -225,7 +218,6 @@ export function webhookV2(Code: number, Data: Json, secret: string, Reference = 
   }
 }
 
-/** A webhook of version 1. */
 export function webhookV1(EventType: number, Data: Json, secret: string) {
   const text = Object.keys(Data).filter((name) => name !== 'GatewayReference')
     .sort((a, b) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1))

@@ -1,4 +1,3 @@
-/** Events of Tap that are late, repeated or about something else. */
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Person, signUp } from '../support/client.ts'
@@ -52,7 +51,7 @@ describe.runIf(hasStack)('Tap', () => {
   test('PAY-04 a charge reported in another currency pays nothing and raises an alarm', async () => {
     const person = await signUp()
     const { invoice, charge, paymentId } = await begun(person)
-    // Another currency is signed with other decimals.
+    // An amount in another currency is signed with other decimals.
     const text = `x_id${charge.id}x_amount10.00x_currencyUSD` +
       `x_gateway_reference${charge.reference.gateway}` +
       `x_payment_reference${charge.reference.payment}` +

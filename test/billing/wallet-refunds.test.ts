@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { database, type Person, signUp } from '../support/client.ts'
-import { hasSandbox, topUp, topUpInvoice, walletOf } from '../support/money.ts'
+import { giveMoney, hasSandbox, topUp, topUpInvoice, walletOf } from '../support/money.ts'
 import { race, type RawRequest } from '../support/races.ts'
 import { makeAdmin } from '../support/admins.ts'
-import { expectBalanced, giveMoney, planFor, subscribe } from './wallets.ts'
+import { expectBalanced, planFor, subscribe } from './wallets.ts'
 
 describe.runIf(hasSandbox)('WAL-05 refunds', () => {
   async function world() {
@@ -17,7 +17,7 @@ describe.runIf(hasSandbox)('WAL-05 refunds', () => {
 
   test('a plan from the wallet is refunded in parts, and ends when fully refunded', async () => {
     const { admin, person } = await world()
-    await giveMoney(person, 10)
+    await giveMoney(person.identityId, 10)
     const plan = await planFor(10)
     const [bought] = await race([subscribe(person, plan)])
     const { id } = bought!.body.invoice
@@ -26,7 +26,6 @@ describe.runIf(hasSandbox)('WAL-05 refunds', () => {
     expect((await refund(person, id, { to: 'wallet' })).status).toBe(403)
     expect(await refund(admin, id, { to: 'wallet', amount: 10.001 }))
       .toMatchObject({ status: 422, body: { error: { code: 'amount_out_of_range' } } })
-    // A payment from the wallet has no other source.
     expect((await refund(admin, id, { to: 'source' })).status).toBe(422)
     const part = await refund(admin, id, { to: 'wallet', amount: 4 })
     expect(part).toMatchObject({
@@ -51,7 +50,7 @@ describe.runIf(hasSandbox)('WAL-05 refunds', () => {
 
   test('fifty full refunds at once make one; of three of 4.000 out of 10.000 two pass', async () => {
     const { admin, person } = await world()
-    await giveMoney(person, 20)
+    await giveMoney(person.identityId, 20)
     const headers: [string, string][] = [['authorization', `Bearer ${admin.accessToken}`]]
     const shot = (id: string, body: object): RawRequest => ({
       path: `/admin/invoices/${id}/refund`,
@@ -84,7 +83,6 @@ describe.runIf(hasSandbox)('WAL-05 refunds', () => {
       invoice: { state: 'partially_refunded', refunded: 4 },
     })
     expect(await walletOf(person)).toEqual({ available: 6, held: 0, currency: 'KWD' })
-    // Spent money cannot be refunded.
     const [bought] = await race([subscribe(person, await planFor(5))])
     expect(bought!.status).toBe(201)
     expect(await refund(admin, invoice.id, { to: 'source' }))

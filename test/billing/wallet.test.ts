@@ -1,8 +1,6 @@
-/** The wallet: topping up, spending, and its ledger. */
 import { expect, test } from 'vitest'
 import { database, signUp } from '../support/client.ts'
-import { alarmsAbout, findPlan, topUpInvoice, walletOf } from '../support/money.ts'
-import { giveMoney } from './wallets.ts'
+import { alarmsAbout, findPlan, giveMoney, topUpInvoice, walletOf } from '../support/money.ts'
 
 test('a wallet that was never used is empty', async () => {
   const person = await signUp()
@@ -70,8 +68,8 @@ test('WAL-03 a thousandth ten thousand times is exactly 10.000', async () => {
 
 test('the ledger is listed newest first, page by page, to its owner only', async () => {
   const [person, other] = await Promise.all([signUp(), signUp()])
-  for (const amount of [5, -1, -0.5, 2.25]) await giveMoney(person, amount)
-  await giveMoney(other, 1)
+  for (const amount of [5, -1, -0.5, 2.25]) await giveMoney(person.identityId, amount)
+  await giveMoney(other.identityId, 1)
   const first = (await person.get('/wallet/transactions?limit=3')).body
   expect(first.items.map(({ amount }: { amount: number }) => amount)).toEqual([2.25, -0.5, -1])
   expect(first.items.map((one: { balanceAfter: number }) => one.balanceAfter))

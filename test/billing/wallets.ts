@@ -1,22 +1,8 @@
-/** Wallets that hold money, and what is bought from them. */
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
-import type pg from 'pg'
 import { database, type Person } from '../support/client.ts'
 import type { RawRequest } from '../support/races.ts'
 
-export const giveMoney = async (
-  person: Person,
-  amount: number | string,
-  db: Pick<pg.Pool, 'query'> = database(),
-) =>
-  await db.query('select private.adjust_wallet($1, $2, $3)', [
-    person.identityId,
-    amount,
-    randomUUID(),
-  ])
-
-/** A plan at this price for a single test. */
 export async function planFor(price: number | string): Promise<string> {
   const { rows: [{ id }] } = await database().query(
     `insert into public.plans (code, name_ar, name_en, audience, price, interval_days,

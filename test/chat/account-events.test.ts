@@ -1,4 +1,3 @@
-// What the devices of an account hear beside messages: what was read, notifications, what was opened.
 import { randomUUID } from 'node:crypto'
 import { createClient } from '@supabase/supabase-js'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -46,11 +45,9 @@ const links: Record<string, (person: Person) => Link> = {
 const names = ['conversation_updated', 'message_hidden', 'message_read', 'notification'] as const
 type Name = typeof names[number]
 
-/** How often a device was told to mark its end. */
 let marks = 0
 
 describe.each(Object.entries(links))('over %s', (_way, link) => {
-  /** A device of somebody, and all that it hears once it hears anything. */
   async function device(person: Person) {
     const client = createApp({ url: projectUrl, accessToken: () => person.accessToken })
     const chat = createChat(client, { link: link(person) })
@@ -60,7 +57,7 @@ describe.each(Object.entries(links))('over %s', (_way, link) => {
     const heard = <Event extends Name>(event: Event) =>
       all.filter((one) => one.event === event).map(({ data }) => data as Events[Event])
     const titles = () => heard('notification').map(({ notification }) => notification.titleAr)
-    /** What is sent while a channel is joined, or joined anew, is not heard: so it is sent again. */
+    /** Events during a join are not received, so the notification is sent again until it arrives. */
     const hears = (title: string) =>
       waitUntil('it hears', async () => {
         await notify(person, 'system', serviceMessage(title))
@@ -71,7 +68,7 @@ describe.each(Object.entries(links))('over %s', (_way, link) => {
       chat,
       heard,
       hears,
-      /** All that it was told so far is here: events come in the order in which they were sent. */
+      /** Waits for a new notification: events come in the order of sending, so earlier ones are here too. */
       async settled() {
         const mark = `علامة ${++marks}`
         await notify(person, 'system', serviceMessage(mark))
@@ -94,7 +91,7 @@ describe.each(Object.entries(links))('over %s', (_way, link) => {
     for (const each of [phone, tablet]) expect(each.heard('message_read')).toEqual([upTo(2)])
     expect(reader.heard('message_read')).toEqual([])
 
-    // Who left hears nothing more of it, until it joins again; nobody hears of what is kept private.
+    // A device that left receives nothing more until it joins again, and private data is never sent.
     phone.chat.leave(conversationId)
     await sendMessageAs(a, conversationId)
     await read(b, conversationId)
@@ -167,15 +164,14 @@ describe.each(Object.entries(links))('over %s', (_way, link) => {
     )
     const [notification] = await notificationsOf(b, 'invoice_paid')
     const unread = (await b.get('/notifications/unread-count')).body.unread
-    const told = { identityId: b.identityId, notification, unread }
-    for (const each of [phone, tablet]) expect(each.heard('notification').at(-1)).toEqual(told)
-    // Of the message its own events tell.
+    const notified = { identityId: b.identityId, notification, unread }
+    for (const each of [phone, tablet]) expect(each.heard('notification').at(-1)).toEqual(notified)
+    // A message adds no `notification` event, because it has its own events.
     expect(phone.heard('notification')).toHaveLength(before + 1)
     await other.settled()
     expect(other.heard('notification').map(({ notification }) => notification.kind))
       .not.toContain('invoice_paid')
 
-    // What the account switched off stays away.
     await b.patch('/settings', { notifications: { billing: { inApp: false } } })
     await notify(b, 'invoice_paid', { number: 'INV-2', amount: 1 })
     await phone.settled()
@@ -202,7 +198,6 @@ describe.each(Object.entries(links))('over %s', (_way, link) => {
     for (const each of [phone, tablet]) expect(each.heard('conversation_updated')).toEqual([opened])
     expect(owner.heard('conversation_updated')).toEqual([])
 
-    // Found again, it was not opened.
     await openConversation(a, { propertyId: listing.id })
     await phone.settled()
     expect(phone.heard('conversation_updated')).toEqual([opened])

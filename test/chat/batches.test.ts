@@ -1,4 +1,3 @@
-/** Messages that many send at once, which the functions give to the database in one batch. */
 import { expect, test } from 'vitest'
 import { database, type Person, signUp } from '../support/client.ts'
 import {

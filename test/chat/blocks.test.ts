@@ -34,7 +34,7 @@ test('a block stops messages and new conversations both ways; the history stays'
 
 test('a message that was left out for a block which is gone by now is to be sent once more', async () => {
   const { a, conversationId } = await startConversation()
-  // As after write_message left it out, and before it asked why.
+  // write_message has omitted the message, and now asks for the reason.
   await expect(
     database().query(
       `select private.refuse_message(row($1::uuid, $2::uuid, 'one', 'text', 'نص', null, null))`,
@@ -62,7 +62,6 @@ test('a block is between accounts: no identity on either side gets around it', a
   for (const identityId of [a.identityId, ofA]) {
     expect(statusAndCode(await b.post('/conversations', { identityId }))).toEqual(blocked)
   }
-  // The list names the one that was blocked, not who else is behind it.
   const { items } = (await a.get('/blocks')).body
   expect(items.map(({ identityId }: { identityId: string }) => identityId)).toEqual([b.identityId])
   await a.delete(`/blocks/${ofB}`)

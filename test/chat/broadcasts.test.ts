@@ -1,6 +1,6 @@
-/** How many broadcasts an action costs: each is billed, and too many throttle a whole project. */
+// The number of broadcasts per action: each is billed, and too many throttle a project.
 import { randomUUID } from 'node:crypto'
-import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { signUpAdmin } from '../support/admins.ts'
 import { closeClients, joinAs, topicOf } from '../support/channels.ts'
 import {
@@ -31,7 +31,6 @@ beforeEach(async () => {
 })
 afterEach(closeClients)
 
-/** What an action broadcasts on the channels of these accounts and of their conversations. */
 async function sent(people: Pick<Person, 'id'>[], act: () => Promise<unknown>): Promise<string[]> {
   const names = async (): Promise<string[]> => {
     const { rows } = await database().query(
@@ -124,7 +123,6 @@ test('removing an identity notifies only its owner, locking an account is one br
     admin.patch(`/admin/users/${a.id}/status`, { status: to, reason: 'بلاغات' })
   await logIn(a)
   expect(await sent([a, b], () => status('suspended'))).toEqual(['topic_changed'])
-  // A suspended account receives no broadcasts, whatever notifications it gets meanwhile.
   const note = () =>
     database().query(`select private.notify($1, null, 'system', null, $2)`, [
       a.id,
@@ -135,11 +133,8 @@ test('removing an identity notifies only its owner, locking an account is one br
   expect(await sent([a, b], note)).toEqual(['notification'])
 })
 
-let many: { busy: Person; peers: { id: string }[] }
-
-beforeAll(async () => {
+async function startSixtyConversations(): Promise<{ busy: Person; peers: { id: string }[] }> {
   const busy = await signUp()
-  // Sixty people of whom each has a conversation with the one.
   const { rows: peers } = await database().query(
     `with made as (
        insert into auth.users (id, instance_id, aud, role, email, raw_app_meta_data,
@@ -166,11 +161,11 @@ beforeAll(async () => {
      select conversation_id, $2, $3 from pairs`,
     [peers.map((peer) => peer.id), busy.identityId, busy.id],
   )
-  many = { busy, peers }
-})
+  return { busy, peers }
+}
 
 test('a login/logout loop with sixty conversations broadcasts once per sign-out, to no peer', async () => {
-  const { busy, peers } = many
+  const { busy, peers } = await startSixtyConversations()
   expect((await busy.get('/conversations?limit=50')).body.items).toHaveLength(50)
   const events = await sent([busy, ...peers], async () => {
     for (let i = 0; i < 10; i++) {
@@ -178,7 +173,8 @@ test('a login/logout loop with sixty conversations broadcasts once per sign-out,
       expect((await session.post('/auth/logout', {})).status).toBe(204)
     }
   })
-  // Nine of the names in between hold no more: each is counted by what it said last.
+  // Nine of the names in between belong to no account any more. Each is counted by the last event on its
+  // own channel, which tells the next name.
   const { rows } = await database().query(
     `with recursive chain as (
        select accounts.topic::text as topic, 0 as nth from public.accounts where id = $1
@@ -196,7 +192,7 @@ test('a login/logout loop with sixty conversations broadcasts once per sign-out,
 })
 
 test('ending all sessions at once is one broadcast', async () => {
-  const { busy, peers } = many
+  const { busy, peers } = await startSixtyConversations()
   for (let i = 0; i < 4; i++) await logIn(busy)
   const out = async () => {
     const session = await logIn(busy)
@@ -204,15 +200,13 @@ test('ending all sessions at once is one broadcast', async () => {
   }
   expect((await sent([busy, ...peers], out)).filter((event) => event !== 'notification'))
     .toEqual(['topic_changed'])
-  // Its own session is one of those others.
-  Object.assign(busy, await logIn(busy))
 })
 
 test('a session that only checks a password changes no channel name', async () => {
   const { identifier, password } = a
   const [topic, { liveTopic }] = [await topicOf(a), await listEntry(a, id)]
   const tries = async () => {
-    // The one that it would be is the one that it is: refused after it was proven.
+    // The new password equals the current one, so it is refused after the proof.
     await a.post('/auth/password/change', { currentPassword: password, newPassword: password })
     await a.post('/auth/password/change', { currentPassword: 'not this', newPassword: password })
     await guest.post('/auth/login', { identifier, password: 'not this either' })
@@ -224,7 +218,6 @@ test('a session that only checks a password changes no channel name', async () =
     [a.id],
   )
   expect(rows).toEqual([{ count: 1 }])
-  // One that changes it ends the others, with one.
   await logIn(a)
   const change = () =>
     a.post('/auth/password/change', { currentPassword: password, newPassword: randomUUID() })
@@ -233,7 +226,7 @@ test('a session that only checks a password changes no channel name', async () =
 })
 
 test('a session that claims to be the product’s own gets no privilege', async () => {
-  // What the facade's own calls to Auth look like from there.
+  // The facade's own calls to Auth, as Auth sees them.
   await a.post('/auth/password/change', { currentPassword: a.password, newPassword: a.password })
   const { rows } = await database().query(
     `select distinct user_agent from auth.sessions where user_agent is not null`,

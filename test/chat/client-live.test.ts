@@ -1,9 +1,8 @@
-// The client module over Realtime: which channels a device has, who is there, who is typing.
 import { randomUUID } from 'node:crypto'
 import { createClient } from '@supabase/supabase-js'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { createChat, realtime } from '../../client/src/chat/index.ts'
-import { lookTimes } from '../../client/src/chat/look.ts'
+import { checkTimes } from '../../client/src/chat/list-check.ts'
 import { createClient as createApp } from '../../client/src/index.ts'
 import { closeClients, joinAs, topicOf } from '../support/channels.ts'
 import { check } from '../support/chat-events.ts'
@@ -22,16 +21,15 @@ import {
   postMessage,
   startConversation,
 } from '../support/conversations.ts'
+import { never, usualCheckTimes, withCheckTimes } from '../support/check-times.ts'
 import { waitUntil } from '../support/wait.ts'
 
-const usual = lookTimes.whole
 const open: { close: () => unknown }[] = []
 afterEach(async () => {
   for (const one of open.splice(0)) one.close()
   await closeClients()
 })
 
-/** A chat client, with what it showed, the channels that it has, and how often it has looked by itself. */
 function app(person: Person) {
   const accessToken = () => Promise.resolve(person.accessToken)
   const supabase = createClient(projectUrl, publishableKey, {
@@ -66,9 +64,8 @@ function app(person: Person) {
   return { chat, shown, channels, looks: () => looks }
 }
 
-/** Where nothing but an event leads a device to another name. */
-const never = 3_600_000
-beforeEach(() => void (lookTimes.whole = never))
+// Without checks by the clock, a device learns a channel's new name only from an event.
+withCheckTimes({ whole: never })
 
 const liveOf = async (person: Person, id: string) => (await listEntry(person, id)).liveTopic
 
@@ -104,7 +101,7 @@ test('presence and typing of the other side are shown, and nothing else is accep
   await waitUntil('it is gone', () => right.shown.here === false)
   expect([left.shown.typing, right.shown.typing]).toEqual([0, 1])
 
-  // What a participant sends there as other events is not a message.
+  // A participant's other events there are not messages.
   const forger = createClient(projectUrl, publishableKey, {
     accessToken: () => Promise.resolve(a.accessToken),
   })
@@ -127,7 +124,6 @@ test('CHAT-20 another device of one’s own is neither there nor typing', async 
   const [phone, tablet, other] = [app(a), app(a), app(b)]
   for (const { chat } of [phone, tablet]) await chat.join(conversationId)
   await waitUntil('nobody is there', () => phone.shown.here === false)
-  // As an app in another language hears it.
   const plain = await joinAs(b, await liveOf(b, conversationId), {
     presence: { key: b.identityId },
   })
@@ -144,7 +140,6 @@ test('CHAT-20 another device of one’s own is neither there nor typing', async 
   const [typing] = await plain.waitFor('typing')
   expect(typing).toEqual({ identityId: a.identityId })
   check('conversation', 'typing', typing)
-  // What says nobody, or oneself, counts for nothing.
   for (const payload of [{}, { identityId: a.identityId }]) await plain.send('typing', payload)
   await plain.send('typing', { identityId: b.identityId })
   await waitUntil('the last is seen', () => phone.shown.typing > 0 && tablet.shown.typing > 0)
@@ -174,9 +169,9 @@ test(
 )
 
 test('PR-02 a signed-out device is left alone on the old channel within 30 s', async () => {
-  // That is a look and a little.
-  expect(usual).toBe(25_000)
-  lookTimes.whole = 1000
+  // The 30 s are enough for one check and a little more.
+  expect(usualCheckTimes.whole).toBe(25_000)
+  checkTimes.whole = 1000
   const { a, b, conversationId } = await startConversation()
   const phone = await signIn(a.identifier, a.password)
   const [onPhone, onTablet, right] = [app(phone as Person), app(a), app(b)]
@@ -198,7 +193,7 @@ test('PR-02 a signed-out device is left alone on the old channel within 30 s', a
   await waitUntil('the tablet sees it', () => onTablet.shown.typing > 0)
   await right.chat.send({ conversationId, body: 'بعد الخروج' })
   await waitUntil('and receives', () => onTablet.shown.messages.length === 1)
-  // It got the error of a sign-out, and does again.
+  // The phone has received the error of a sign-out before, and receives it again.
   const errors = onPhone.shown.errors.length
   await waitUntil('the phone gets the error', () => onPhone.shown.errors.length > errors)
   expect(onPhone.shown.errors).toContain('token_invalid')

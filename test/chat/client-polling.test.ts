@@ -1,11 +1,10 @@
-// The client module when Realtime delivers nothing: it polls.
 import { createClient } from '@supabase/supabase-js'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createChat, realtime as realtimeLink, type Supabase } from '../../client/src/chat/index.ts'
-import { lookTimes } from '../../client/src/chat/look.ts'
 import { createClient as createApp } from '../../client/src/index.ts'
 import type { ConversationUpdated, Message } from '../../functions/chat/protocol.ts'
 import { baseUrl, type Person, projectUrl, publishableKey, signUp } from '../support/client.ts'
+import { withCheckTimes } from '../support/check-times.ts'
 import { waitUntil } from '../support/wait.ts'
 import { conversationBetween, sendMessageAs, startConversation } from '../support/conversations.ts'
 
@@ -15,7 +14,8 @@ afterEach(async () => {
 })
 
 describe('the client module over Realtime', () => {
-  /** A client of supabase-js that gets nothing that the database broadcasts. */
+  withCheckTimes({ whole: 1000 })
+
   function deaf(person: Person): Supabase {
     const accessToken = () => Promise.resolve(person.accessToken)
     const supabase = createClient(projectUrl, publishableKey, { accessToken })
@@ -35,7 +35,6 @@ describe('the client module over Realtime', () => {
     }
   }
 
-  /** A chat client, with what it showed and what it requested. */
   function app(person: Person) {
     const requests: string[] = []
     const shown = { visible: true, looked: 0 }
@@ -47,7 +46,6 @@ describe('the client module over Realtime', () => {
         return fetch(input, init)
       },
     })
-    // It is asked when a look is due.
     const visible = () => {
       shown.looked++
       return shown.visible
@@ -64,7 +62,6 @@ describe('the client module over Realtime', () => {
   test(
     'polls while the app is open: one request when nothing was missed',
     async () => {
-      lookTimes.whole = 1000
       const { a, b, conversationId } = await startConversation()
       const [c, d] = await Promise.all([signUp(), signUp()])
       const [other, read] = [await conversationBetween(c, b), await conversationBetween(d, b)]
@@ -86,12 +83,12 @@ describe('the client module over Realtime', () => {
           updated(conversationId, 2) && updated(other, 1) && updated(read, 0) &&
           updates.some((update) => update.conversationId === quiet && update.archived),
       )
-      // Nothing new: one more request for the joined conversation, which is not the newest.
+      // Nothing has changed: a poll takes one more request, for the joined conversation, because that is
+      // not the newest one.
       const look = ['/conversations?limit=1', `/conversations/${conversationId}`]
       const twice = [...look, ...look].join()
       await waitUntil('two polls ask for no more', () => requests.slice(-4).join() === twice)
       shown.visible = false
-      /** Several looks are due. */
       const whenDue = async () => {
         const { looked } = shown
         await waitUntil('looks are due', () => shown.looked > looked + 2)
@@ -104,7 +101,7 @@ describe('the client module over Realtime', () => {
       const { length } = requests
       shown.visible = true
       await waitUntil('it polls again when the app is back', () => requests.length > length)
-      // Of an old one nothing but changedAt tells.
+      // A change of an old conversation can only be noticed by changedAt.
       await b.patch(`/conversations/${quiet}`, { archived: false })
       await waitUntil(
         'the change of an old one has arrived',

@@ -1,29 +1,27 @@
-// The client module when Realtime's connection to the database has ended while its sockets stay: nothing
-// comes, nobody is told, and only a join wakes it.
+// Realtime's connection to the database has ended while its sockets stay: no events come, and only a join
+// restores it.
 import { randomUUID } from 'node:crypto'
 import { createClient } from '@supabase/supabase-js'
-import { afterEach, beforeEach, expect } from 'vitest'
+import { afterEach, expect } from 'vitest'
 import { startOtherRealtime } from '../../local/realtime/support/client.ts'
 import { FollowedChannel, type Supabase } from '../../client/src/chat/channel.ts'
 import { createChat, realtime as realtimeLink } from '../../client/src/chat/index.ts'
-import { lookTimes } from '../../client/src/chat/look.ts'
+import { checkTimes } from '../../client/src/chat/list-check.ts'
 import { createClient as createApp } from '../../client/src/index.ts'
 import { type Person, publishableKey, signUp } from '../support/client.ts'
 import { postMessage, startConversation } from '../support/conversations.ts'
 import { testLocally } from '../support/facade.ts'
+import { never, withCheckTimes } from '../support/check-times.ts'
 import { pause, waitUntil } from '../support/wait.ts'
 
 const toEnd: (() => unknown)[] = []
-/** So seldom that it does not happen in a test. */
-const never = 3_600_000
-beforeEach(() => void Object.assign(lookTimes, { whole: never, broken: 3000, eventLate: 2000 }))
+withCheckTimes({ whole: never })
 afterEach(async () => {
   for (const end of toEnd.splice(0).reverse()) await end()
 })
 
 type OtherRealtime = Awaited<ReturnType<typeof startOtherRealtime>>
 
-/** A client of supabase-js with a Realtime of its own. */
 function connected(person: Person, { url }: OtherRealtime) {
   const accessToken = () => Promise.resolve(person.accessToken)
   const sockets: WebSocket[] = []
@@ -42,7 +40,6 @@ function connected(person: Person, { url }: OtherRealtime) {
   return { supabase, sockets, accessToken }
 }
 
-/** A chat client on it, with what it showed, and how often it has looked for what it missed. */
 function app(person: Person, realtime: OtherRealtime) {
   const { supabase, sockets, accessToken } = connected(person, realtime)
   let looks = 0
@@ -82,13 +79,13 @@ testLocally('after one late message the others come live again', async () => {
   realtime.tenant.disconnect()
   await postMessage(a, conversationId, '2')
   expect([shown, realtime.tenant.streaming]).toEqual([['1'], false])
-  lookTimes.whole = 1000
+  checkTimes.whole = 1000
   await waitUntil('a look finds it', () => shown.length === 2)
   await waitUntil('the channel is joined anew', () => realtime.tenant.streaming)
   await waitUntil('there is one of each', () => supabase.getChannels().length === 2)
 
-  // From here on it looks only when a channel is joined: what is shown without a look came live.
-  lookTimes.whole = never
+  // From here on it checks only after a join, so everything else that arrives came live.
+  checkTimes.whole = never
   const sent = ['1', '2']
   await waitUntil('one comes live', async () => {
     const before = looks()
@@ -144,9 +141,9 @@ testLocally('what was sent before a channel was joined is no reason to join it a
   await postMessage(a, conversationId, '1')
   await waitUntil('it is shown', () => shown.length === 1)
   const before = joins
-  // The connection breaks, and what is sent meanwhile is found by the look after the next join: the one
-  // before it comes at once.
-  Object.assign(lookTimes, { broken: never, eventLate: 100 })
+  // The connection breaks, and the check after the next join finds messages sent meanwhile. The check
+  // that is already due comes at once.
+  Object.assign(checkTimes, { broken: never, eventLate: 100 })
   delay = new Promise((resolve) => (goOn = resolve))
   const [channel] = supabase.getChannels()
   const looked = looks()
@@ -160,7 +157,7 @@ testLocally('what was sent before a channel was joined is no reason to join it a
   goOn(0)
   await waitUntil('it is shown', () => shown.length === 2)
   await waitUntil('it is joined again', () => channel!.state === 'joined' && joins === before + 2)
-  await pause(10 * lookTimes.eventLate, 'time is the subject')
+  await pause(10 * checkTimes.eventLate, 'time is the subject')
   expect(joins).toBe(before + 2)
   await postMessage(a, conversationId, '3')
   await waitUntil('it is shown', () => shown.length === 3)

@@ -1,4 +1,3 @@
-// The client module for apps, over the gateway and over Realtime.
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo } from 'node:net'
@@ -35,7 +34,6 @@ const links: Record<string, (person: Person) => Link> = {
   },
 }
 
-/** A chat client, with what it showed. */
 function app(person: Person, way: (person: Person) => Link) {
   const link = way(person)
   const client = createApp({ url: projectUrl, accessToken: () => person.accessToken })
@@ -87,7 +85,6 @@ describe.each(Object.keys(links))('over %s', (way) => {
     }
     expect(right.shown.messages).toEqual(left.shown.messages)
     expect(await wholeHistory(a, conversationId)).toEqual(left.shown.messages)
-    // Own messages arrive in the order in which they were sent.
     expect(sent.map(({ body }) => body)).toEqual(upTo(20).map((i) => `أ${i}`))
     expect(seqs(sent)).toEqual(seqs(sent).toSorted((x, y) => x - y))
     await waitUntil(
@@ -118,13 +115,12 @@ describe.each(Object.keys(links))('over %s', (way) => {
     await right.chat.join(conversationId)
     await left.chat.send({ conversationId, body: 'قبل' })
     await waitUntil('the first is shown', () => shown(right) === 1)
-    // Maybe twice: joining an account's channel also delivers what was missed until then.
+    // The update may come twice, because joining an account's channel also delivers missed ones.
     await waitUntil('and its update arrives', () => right.shown.updates.length > 0)
     right.chat.leave(conversationId)
     const updates = [...right.shown.updates]
     expect(new Set(updates.map(({ lastMessage }) => lastMessage?.seq))).toEqual(new Set([1]))
     await left.chat.send({ conversationId, body: 'بعد' })
-    // What happens after that comes, on the same way.
     const other = await signUp()
     const later = await conversationBetween(other, b)
     await sendMessageAs(other, later)
@@ -220,7 +216,7 @@ test('resends under the same id until answered, and respects Retry-After', async
 describe('a feed', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
   afterEach(() => void vi.useRealTimers())
-  /** Longer than a feed waits for anything. */
+  /** Longer than any wait of a feed. */
   const later = () => vi.advanceTimersByTimeAsync(60_000)
 
   const message = (seq: number) => ({ seq }) as Message

@@ -61,7 +61,6 @@ test('a listing has one conversation of two people, whoever opens it and however
   expect(await leads(propertyId)).toEqual(['chat'])
   expect((await listEntry(b, id)).peer.identityId).toBe(a.identityId)
 
-  // Another listing, and no listing, are separate conversations.
   const other = await openConversation(a, { propertyId: (await publishListing(b)).id })
   const plain = await openConversation(a, { identityId: b.identityId })
   expect(new Set([id, other.id, plain.id]).size).toBe(3)
@@ -170,7 +169,6 @@ test('CHAT-01 to a stranger every route answers as if there were nothing', async
     expect([status, error.code]).toEqual([404, 'conversation_not_found'])
   }
   expect((await tries(stranger, id)).map(problemOf)).toEqual(missing)
-  // Another identity of a participant is a stranger too.
   await b.post('/auth/identity/switch', { identityId: company })
   expect((await tries(b, id)).map(problemOf)).toEqual(missing)
   expect((await b.get('/conversations')).body).toMatchObject({ items: [], unreadTotal: 0 })
@@ -182,7 +180,6 @@ test('CHAT-01 to a stranger every route answers as if there were nothing', async
   expect((await messagesPage(a, id)).items.map(({ senderIdentityId }: never) => senderIdentityId))
     .toEqual([a.identityId])
 
-  // The same applies past the facade.
   const seen = await asCaller(stranger, async (client) => {
     const tables = ['conversations', 'participants', 'messages']
     const counts = []
@@ -236,7 +233,7 @@ test('reading only lowers the unread count, and own messages do not count', asyn
   expect(await read({ upToSeq: 1 })).toEqual({ unread: 3 })
   expect(await read()).toEqual({ unread: 0 })
   expect(await read({ upToSeq: 2_000_000_000 })).toEqual({ unread: 0 })
-  await postMessage(a, id) // a number from the future marks nothing as read
+  await postMessage(a, id) // a number beyond the newest message marks nothing as read
   expect((await listEntry(b, id)).unread).toBe(1)
   expect((await listEntry(a, id)).unread).toBe(1)
   for (const upToSeq of [-1, 1.5, '1', null]) {

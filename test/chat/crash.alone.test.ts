@@ -1,4 +1,3 @@
-// Chat while parts of the service are killed: acknowledged messages are there once, in one order.
 import { afterEach, describe, expect, test } from 'vitest'
 import { type Chat, createChat, gateway } from '../../client/src/chat/index.ts'
 import { createClient } from '../../client/src/index.ts'
@@ -21,7 +20,6 @@ afterEach(async () => {
   await Promise.all(gateways.splice(0).map((one) => one.terminate()))
 })
 
-/** A chat client over the gateway, with what it showed and what was acknowledged. */
 async function app(person: Person, conversationId: string, url = chatUrl) {
   const client = createClient({ url: projectUrl, accessToken: () => person.accessToken })
   const chat = createChat(client, { link: gateway({ url }) })
@@ -38,7 +36,6 @@ async function app(person: Person, conversationId: string, url = chatUrl) {
 
 type App = Awaited<ReturnType<typeof app>>
 
-/** Every acknowledged message is stored once, and both sides received all in order. */
 async function agree({ a, conversationId }: Conversation, apps: App[], count: number) {
   for (const { shown } of apps) {
     await waitUntil('everything is shown', () => shown.length >= count)
@@ -115,7 +112,7 @@ describe.runIf(hasStack)('chat survives', () => {
 
   test('when Realtime is killed, joined sockets stay and miss nothing', async () => {
     const { a, b, conversationId } = await startConversation()
-    // It looks for nothing by itself: what comes is heard, or fetched when it hears again.
+    // This gateway never polls, so messages come live or are fetched when its channel receives events again.
     const own = await startGateway({}, { times: { accessEvery: never, updatesEvery: never } })
     gateways.push(own)
     const [left, right] = [
@@ -133,7 +130,7 @@ describe.runIf(hasStack)('chat survives', () => {
     await killed
     await waitUntil('nothing is missing', () => right.messages().length === 25)
     expect(right.messages().map(({ seq }) => seq)).toEqual(upTo(25))
-    // And it is live again, not only looked up.
+    // The channel delivers live events again, and not only what is polled.
     await left.sendMessage(conversationId, 'حيّ')
     await waitUntil('events arrive again', () => right.messages().length === 26)
     expect(right.closed).toBeUndefined()

@@ -1,4 +1,4 @@
-/** Thousands of sockets at the chat gateway, for CHAT-10. Needs the embedded stack's own key. */
+// Thousands of sockets at the chat gateway, for CHAT-10. Needs the embedded stack's own key.
 import { isNightly } from '../support/nightly.ts'
 import { pause } from '../support/wait.ts'
 import { ChatSocket, upTo } from '../support/chat-socket.ts'
@@ -8,7 +8,7 @@ import { mintToken } from '../support/tokens.ts'
 
 export type SignedIn = Guest & { identityId: string; accessToken: string }
 
-/** People who are signed in without having signed in: rows, and tokens that the project's key signs. */
+/** People signed in without a sign-in: rows, and tokens signed with the project's key. */
 export async function signedInPeople(count: number): Promise<SignedIn[]> {
   const { accessToken } = await signUp()
   const { rows: sessions } = await database().query(
@@ -48,7 +48,6 @@ async function inTens<T>(count: number, open: (i: number) => Promise<T>): Promis
   return all
 }
 
-/** Sends its request head a byte a second until it is cut off. */
 function openSlowly(url: string): RawSocket {
   const raw = new RawSocket(url)
   void (async () => {
@@ -61,7 +60,6 @@ function openSlowly(url: string): RawSocket {
   return raw
 }
 
-/** Opens the connections of CHAT-10: all of them, or in `npm test` a part. */
 export async function fillGateway(url: string, whole = isNightly) {
   const of = (all: number, part: number) => whole ? all : part
   const one = await signUp()

@@ -1,4 +1,3 @@
-// The sockets of one account share its channel and its order of events.
 import { afterEach, expect, test } from 'vitest'
 import { ChatSocket, toldAll, upTo } from '../support/chat-socket.ts'
 import { asCaller, signIn, signUp } from '../support/client.ts'
@@ -24,7 +23,7 @@ test('one event becomes new_message, then conversation_updated, for each socket'
   const [joined, only, own] = [await socketOf(b), await socketOf(b), await socketOf(a)]
   await joined.join(conversationId)
   await own.join(conversationId)
-  // Before an account's channel hears, only the newest state is sent: of 30 messages perhaps one.
+  // Until the account's channel receives events, only the newest state is sent: of 30 messages perhaps one.
   await sender.sendMessage(conversationId, '1')
   await waitUntil(
     'the first came to all',
@@ -34,7 +33,6 @@ test('one event becomes new_message, then conversation_updated, for each socket'
   await waitUntil('all came', () => story(joined).length === 60 && story(only).length === 30)
   expect(story(joined)).toEqual(upTo(30).flatMap((i) => [`m${i}`, `u${i}`]))
   expect(story(only)).toEqual(upTo(30).map((i) => `u${i}`))
-  // Own messages reach the other party.
   await waitUntil('and to the sender', () => story(own).length === 30)
   expect(story(own)).toEqual(upTo(30).map((i) => `m${i}`))
   expect(joined.events('conversation_updated')[0]).toEqual({
@@ -118,12 +116,12 @@ testWithKey('a channel outlives the token by which it was joined', async () => {
   const [long, sender] = [await socketOf(b), await socketOf(a)]
   await long.join(conversationId)
   expect((await short.waitForClose()).code).toBe(4401)
-  // What Realtime does with a channel whose token was not renewed.
+  // Shows what Realtime does with a channel whose token was not renewed.
   const ended = await joinAs({ accessToken }, await topicOf(b))
   await waitUntil('such a channel has ended', () => ended.channel.state !== 'joined')
   await sender.sendMessage(conversationId, 'بعد')
   await waitUntil('it receives', () => long.messages().length === 1)
-  // And when the socket closes whose token was shown last.
+  // The socket with the newest token closes.
   const last = await socketOf({
     accessToken: mintToken(b.accessToken, { exp: Math.floor(Date.now() / 1000) + 7200 }),
   })

@@ -1,9 +1,8 @@
-/** What the gateway does when something of it fails: nothing is given up, nobody else is held up. */
 import { EventEmitter } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { afterEach, expect, test, vi } from 'vitest'
 import type { WebSocket } from 'ws'
-import { Refusal } from '../../functions/_shared/refusal.ts'
+import { Refusal } from '../../functions/_shared/errors/refusal.ts'
 import type { Message } from '../../functions/chat/protocol.ts'
 import { Conversation } from '../../functions/chat/server/conversation.ts'
 import { refusalResponse } from '../../functions/chat/server/http-refusal.ts'

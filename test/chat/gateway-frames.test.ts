@@ -1,4 +1,3 @@
-// Malformed frames, byte by byte, at a separate process of the gateway.
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { ChatSocket } from '../support/chat-socket.ts'
@@ -25,7 +24,6 @@ describe.runIf(hasStack)('CHAT-09 bad frames', () => {
   })
 
   afterAll(async () => {
-    // None of this affected somebody else's socket.
     expect(good.closed).toBeUndefined()
     const { event } = await good.sendMessage(people.conversationId, 'ما زلت هنا')
     expect(event).toBe('ack')
@@ -156,7 +154,7 @@ describe.runIf(hasStack)('CHAT-09 bad frames', () => {
     await storm()
     const before = megabytes()
     for (let i = 0; i < 5; i++) await storm()
-    // Node keeps some of what it used: about 15 MB after 60 storms, and no more after that.
+    // Node retains about 15 MB after 60 storms, and no more after that.
     await waitUntil('of 400 MB received less than 60 stay', () => megabytes() < before + 60)
   })
 })
@@ -199,14 +197,14 @@ describe.runIf(hasStack)('upgrades that are none', () => {
   test('CHAT-10 an endless request head is not waited for', async () => {
     const hasty = await startGateway({}, { times: { headTime: 1000 } })
     const slow = new RawSocket(hasty.url)
-    // All of it would take ten times as long as it may.
+    // Sending all of it would take ten times the allowed time.
     const head = upgradeHead('/chat')
     for (let sent = 0; !slow.ended; sent++) {
       slow.write(Buffer.from(head.slice(sent, sent + 1)))
       await pause(10 * 1000 / head.length, 'time is the subject')
     }
     await hasty.kill()
-    // One that is too long is answered, which one that takes too long is not.
+    // A head that is too long is answered, one that takes too long is not.
     const long = new RawSocket(gateway.url)
     let read = ''
     long.socket.on('data', (part) => (read += part))

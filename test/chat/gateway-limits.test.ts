@@ -1,5 +1,4 @@
-// Clients that send too fast, connect too often or do not read harm only themselves. Gateways with
-// settings of their own.
+// Clients that send too fast, connect too often or do not read harm only themselves.
 import { afterEach, describe, expect, test } from 'vitest'
 import { fillGateway } from './crowd.ts'
 import { ChatSocket, upTo } from '../support/chat-socket.ts'
@@ -118,7 +117,7 @@ describe.runIf(hasStack)('limits of the gateway', () => {
     deaf.socket.pause()
     const body = 'ا'.repeat(4000)
     let count = 0
-    // As many as the buffers on the way hold, and then as many as the gateway keeps.
+    // Sends as many as the buffers on the way hold, and then as many as the gateway holds.
     for (; !gateway.output().includes('does not read'); count += 10) {
       await Promise.all(upTo(10).map(() => writer.sendMessage(conversationId, body)))
     }
@@ -131,7 +130,7 @@ describe.runIf(hasStack)('limits of the gateway', () => {
     const gateway = await gatewayWith({ GATEWAY_MAX_AGE: '2' })
     const old = new ChatSocket({ url: gateway.url })
     await old.opened()
-    // Let in before, or on the way.
+    // Admitted before, or on the way.
     void old.ask('auth', { accessToken: b.accessToken }).then(() => old.join(conversationId))
     expect((await old.waitForClose()).code).toBe(1012)
     const [writer, next] = [await ChatSocket.connect(a), await ChatSocket.connect(b)]

@@ -1,4 +1,3 @@
-// Who is there and who is typing, by the gateway: to clients of it, and to those of Realtime.
 import { randomUUID } from 'node:crypto'
 import { createClient } from '@supabase/supabase-js'
 import { afterEach, expect, test } from 'vitest'
@@ -18,7 +17,6 @@ afterEach(async () => {
 const isHere = (socket: ChatSocket) => socket.events('presence').at(-1)?.here
 const type = (socket: ChatSocket, conversationId: string) =>
   socket.ask('send_typing', { conversationId })
-/** Sockets that have joined the conversation. */
 async function joined(conversationId: string, ...people: Pick<Person, 'accessToken'>[]) {
   const sockets = await Promise.all(people.map((person) => socketOf(person)))
   for (const socket of sockets) await socket.join(conversationId)
@@ -35,7 +33,7 @@ test('CHAT-20 both sides see one another and that the other is typing', async ()
   expect(answers.map(({ data }) => data)).toEqual(Array(5).fill({ conversationId }))
   await right!.leave(conversationId)
   await waitUntil('it is gone', () => isHere(left!) === false)
-  // Before that it was typing, and as often as is worth it.
+  // The other side was typing before that, and the event was passed on as often as is allowed.
   expect(left!.events('typing')).toEqual([other])
   expect(right!.events('typing')).toEqual([])
   await right!.join(conversationId)

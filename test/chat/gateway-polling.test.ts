@@ -1,4 +1,5 @@
-// When the gateway trusts Realtime: once it confirms a join, and never for long without checking.
+// The gateway relies on Realtime only once a join is confirmed, and even then it regularly asks the
+// database.
 import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, onTestFailed, test } from 'vitest'
 import { startOtherRealtime } from '../../local/realtime/support/client.ts'
@@ -16,10 +17,9 @@ afterEach(async () => {
   for (const end of toEnd.splice(0).reverse()) await end()
 })
 
-/** So seldom that it does not happen in a test. */
+/** So rare that it does not happen in a test. */
 const never = 3_600_000
 
-/** A gateway with its own Realtime, and its calls to the database. */
 async function ownGateway(
   times: Partial<Times>,
   options: Parameters<typeof startOtherRealtime>[0] = {},
@@ -39,7 +39,6 @@ async function ownGateway(
     toEnd.push(() => socket.close())
     return socket
   }
-  /** The next so many calls. */
   const calls = async (count: number) => {
     proxy.takeMessages()
     const found: string[] = []
@@ -49,7 +48,7 @@ async function ownGateway(
   return { realtime, gateway, connect, calls }
 }
 
-/** Has it been told of a message? What changed shortly before it opened it may be told as well. */
+/** Tells whether a message was received. Changes shortly before the opening may be sent as well. */
 const heardOne = (socket: ChatSocket) =>
   socket.events('conversation_updated').some(({ lastMessage }) => lastMessage)
 
@@ -91,7 +90,7 @@ describe('the gateway', () => {
     await calls(5)
     expect(socket.events('conversation_updated')).toEqual([])
     letGo()
-    // It arrives with the join, not at the next poll.
+    // The update arrives with the join, not at the next poll.
     await waitUntil('the update arrives', () => heardOne(socket))
     expect(realtime.tenant.streaming).toBe(true)
   })
@@ -142,7 +141,6 @@ describe('the gateway', () => {
       ])
       return rows[0].news
     }
-    // One that was just opened is news to who opened it.
     const opened = { conversationId, identityId: a.identityId, lastMessage: null, unread: 0 }
     expect(await news({ accountId: a.id })).toMatchObject([opened])
     expect(await news({ accountId: a.id, seconds: 0 })).toEqual([])
@@ -154,7 +152,6 @@ describe('the gateway', () => {
     expect(await news({ accountId: randomUUID() })).toEqual([])
     await a.post(`/blocks/${b.identityId}`)
     expect(await news({})).toEqual([])
-    // What is one's own is heard across a block.
     const archived = { archived: true, upToSeq: 1 }
     expect((await b.patch(`/conversations/${conversationId}`, archived)).status).toBe(200)
     expect(await news({})).toMatchObject([{ ...update, archived: true }])

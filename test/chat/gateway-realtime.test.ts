@@ -1,5 +1,5 @@
-// How the gateway joins channels of Realtime: few on a connection, one after another, none twice, and after
-// a disconnect only those still needed.
+// The gateway's channels of Realtime: few per connection, joined one by one, none twice, and after a break
+// only those still needed.
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
@@ -28,7 +28,7 @@ async function wayTo(url: string) {
     const upstream = connect(Number(new URL(url).port), '127.0.0.1')
     client.on('error', () => {}).on('close', () => upstream.destroy())
     upstream.on('error', () => {}).on('close', () => client.destroy())
-    // A connection that carried other requests may become the one of a socket.
+    // A connection that carried other requests may become a socket's.
     client.on('data', (part: Buffer) => {
       if (!part.includes('/realtime/v1/websocket')) return
       if (shut) return client.destroy()
@@ -45,7 +45,6 @@ async function wayTo(url: string) {
   })
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** Connections to Realtime, open now and in total. */
     connections: () => connections.size,
     opened: () => opened,
     cut: () => {
@@ -53,13 +52,12 @@ async function wayTo(url: string) {
       connections.forEach((_, client) => client.destroy())
     },
     mend: () => (shut = false),
-    /** Keeps connections open but passes nothing on. */
     freeze: () =>
       connections.forEach((upstream, client) => client.unpipe(upstream) && upstream.unpipe(client)),
   }
 }
 
-/** A gateway with its own Realtime, where a join takes so long, or until something has happened. */
+/** A gateway with its own Realtime, where a join takes this long or waits for an event. */
 async function ownGateway(
   { joinTime = 0, times }: { joinTime?: number | Promise<number>; times?: Partial<Times> } = {},
 ) {
@@ -84,7 +82,6 @@ async function ownGateway(
     way,
     realtime,
     joins: () => joins,
-    /** How often it called a function of the database. */
     calls: (name: string) => {
       statements.push(...proxy.takeMessages())
       return statements.filter((text) => text.includes(name)).length
@@ -118,7 +115,7 @@ describe('the gateway at Realtime', () => {
       const { way, realtime, joins, connect } = await ownGateway({ joinTime, times })
       await Promise.all(all.map(connect))
       await waitUntil('the first joins', () => joins() === 1)
-      // A connection on which nobody joins would be given up.
+      // A connection without joins would be given up.
       await pause(2.5 * times.silenceLimit, 'time is the subject')
       expect([joins(), way.opened()]).toEqual([1, 1])
       goOn(0)
@@ -138,10 +135,10 @@ describe('the gateway at Realtime', () => {
         all.slice(0, 3).map(({ identifier, password }) => signIn(identifier, password)),
       )
       way.cut()
-      // A session that ends renames the account's channel.
+      // When one of its sessions ends, an account's channel gets another name.
       await Promise.all(others.map((other) => other.post('/auth/logout', {})))
       way.mend()
-      // A refused one would have been tried before those on the same connection.
+      // If Realtime refused a join, that would have happened before the other joins on its connection.
       await waitUntil('all are joined again', () => joins() >= 12 && realtime.channels() === 6)
       expect(joins()).toBe(12)
       expect(calls('current_topics')).toBe(1)
@@ -172,7 +169,7 @@ describe('the gateway at Realtime', () => {
     const early = await Promise.all(all.slice(3, 6).map(connect))
     await waitUntil('one is joining', () => joins() > 3)
     early.forEach((socket) => socket.close())
-    // Whoever comes after them on the same connection hears when they are through.
+    // A later channel on the same connection receives events once the earlier joins are over.
     const last = await connect(all[6]!)
     const conversationId = await conversationBetween(all[0]!, all[6]!)
     await waitUntil('it hears', async () => {
@@ -222,7 +219,7 @@ describe('the gateway at Realtime', () => {
     await waitUntil('it has joined again', () => joins() > 1)
     expect(way.opened()).toBeGreaterThan(1)
     const conversationId = await conversationBetween(b, a)
-    // What is sent while Realtime's own connection is begun again is heard by nobody: so it is sent again.
+    // Messages while Realtime's own connection restarts are lost, so they are sent again.
     await waitUntil('an update arrives', async () => {
       await sendMessageAs(b, conversationId, 'عدنا')
       return socket.events('conversation_updated').length > 0

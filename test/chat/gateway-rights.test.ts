@@ -19,7 +19,6 @@ const suspend = (person: Person) =>
     [person.id],
   )
 
-/** A joined socket of b, and one of a, who sends. */
 async function talking() {
   const people = await startConversation()
   const left = await socketOf(people.a)
@@ -34,7 +33,7 @@ test("AUTH-13 a suspended account's socket closes with 4403 and receives nothing
   const { a, b, conversationId, left, right } = await talking()
   await suspend(b)
   const before = right.messages().length
-  // 403: the other side cannot read it any more.
+  // 403, because the other side cannot read it any more.
   expect((await left.sendMessage(conversationId, 'بعد')).data.code).toBe('blocked')
   expect((await right.waitForClose()).code).toBe(4403)
   expect(right.events('error').at(-1)).toMatchObject({ code: 'account_suspended' })
@@ -69,7 +68,7 @@ test.each([
         conversationBetween(other, b)
       ),
     )
-    // Each conversation and the account find out by themselves, in any order.
+    // Each conversation and the account notice the end of the rights independently, in any order.
     const sockets = [right, ...await Promise.all(Array.from({ length: 7 }, () => socketOf(b)))]
     await Promise.all(sockets.flatMap((socket) => rooms.map((room) => socket.join(room))))
     await end(b)
@@ -94,7 +93,6 @@ test('AUTH-17 a session that ends closes its sockets, and no others', async () =
   await waitUntil('the other phone receives it', () => stays.messages().length === 1)
   expect(right.messages().length).toBe(1)
   expect(stays.closed).toBeUndefined()
-  // A new password ends the others; the one that changed it stays.
   const third = await socketOf(await signIn(b.identifier, b.password))
   const newPassword = randomUUID()
   await other.post('/auth/password/change', { currentPassword: b.password, newPassword })
@@ -131,7 +129,7 @@ test('IDN-06 a removed identity no longer receives its conversations', async () 
   await left.sendMessage(body.id, 'بعد')
   await toldAll(b, right)
   expect(right.messages().length).toBe(1)
-  // The account is as it was: the socket stays, and acts as nobody until somebody is chosen.
+  // The account is unchanged: the socket stays, but has no identity until one is chosen.
   expect(right.closed).toBeUndefined()
   expect(await right.sendMessage(body.id, 'x'))
     .toMatchObject({ event: 'error', data: { code: 'identity_not_usable' } })
@@ -196,7 +194,7 @@ describe.runIf(hasStack)('CHAT-07 the token ends while the socket is open', () =
       const { a, conversationId } = await startConversation()
       const gateway = await startGateway({}, { times: { answerTime: 240_000 } })
       const holder = await database().connect()
-      /** False where the token ended before the message was on its way. */
+      /** False if the token ended before the message was on its way. */
       async function inTime(seconds: number): Promise<boolean> {
         const { socket, exp } = await shortSocketOf(a, { url: gateway.url, seconds })
         await holder.query('begin')
@@ -210,12 +208,11 @@ describe.runIf(hasStack)('CHAT-07 the token ends while the socket is open', () =
           return false
         }
         await waitUntil('the token has ended', () => Date.now() > exp)
-        // Too late by now.
         const late = socket.sendMessage(conversationId, 'بعدها')
         expect(socket.closed).toBeUndefined()
         await holder.query('commit')
         expect((await said).event).toBe('ack')
-        // Refused, or not answered any more: whichever of the two the gateway notices first.
+        // Refused, or no longer answered, depending on what the gateway notices first.
         expect((await late).event).toBeOneOf(['error', 'closed'])
         expect((await socket.waitForClose()).code).toBe(4401)
         return true
@@ -243,7 +240,6 @@ describe.runIf(hasStack)('CHAT-07 the token ends while the socket is open', () =
     }
     const { socket, accessToken } = short
     await socket.join(conversationId)
-    // One with the same token ends.
     const ends = await socketOf({ accessToken }).catch(() => undefined)
     await ends?.waitForClose()
     expect(Date.now()).toBeGreaterThanOrEqual(short.exp)

@@ -18,7 +18,6 @@ describe('a token', () => {
       await socket.opened()
       expect((await socket.join(conversationId)).event).toBe('ack')
     }
-    // The token comes back only to who offered nothing else.
     expect(byProtocol.socket.protocol).toBe('chat')
     const silent = new ChatSocket()
     closeAfterTest(silent)
@@ -37,7 +36,6 @@ describe('a token', () => {
       expect(await socket.waitForClose()).toMatchObject({ code: 4400 })
       expect(socket.frames).toEqual([])
     }
-    // Also beside a good one.
     const both = new ChatSocket({
       url: `${chatUrl}?token=${accessToken}`,
       headers: { authorization: `Bearer ${accessToken}` },

@@ -1,4 +1,3 @@
-// The chat gateway over plain WebSockets: joining, sending, receiving.
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -13,7 +12,6 @@ import { closeAfterTest, socketOf } from './sockets.ts'
 const bodies = (socket: ChatSocket) => socket.messages().map(({ body }) => body)
 const seqs = (socket: ChatSocket) => socket.messages().map(({ seq }) => seq)
 
-/** The last message numbers that came as conversation_updated. */
 const updatedSeqs = (socket: ChatSocket): number[] =>
   socket.events('conversation_updated').map(({ lastMessage }) => lastMessage.seq)
 
@@ -127,7 +125,7 @@ test('CHAT-02 only joined sockets receive messages', async () => {
   expect(updatedSeqs(only)).toEqual(upTo(100))
   expect(left.frames.filter(({ event }) => event !== 'ack' && event !== 'presence')).toEqual([])
 
-  // Under load, too: after the answer to leave, nothing.
+  // Under load too, nothing about a conversation comes after the answer to leave_conversation.
   await left.join(conversationId)
   const count = bulk(1000, 300)
   const storm = (async () => {
@@ -233,7 +231,7 @@ test('CHAT-14 markup is text, and links are not fetched', async () => {
   expect(bodies(right)).toEqual(texts)
   expect((await wholeHistory(b, conversationId)).map(({ body }) => body)).toEqual(texts)
   expect(requests).toEqual([])
-  // It would have heard.
+  // A request would have been recorded.
   await fetch(`http://127.0.0.1:${port}/`)
   expect(requests).toEqual(['/'])
   listener.close()
@@ -293,7 +291,6 @@ test('joining again with afterSeq gives what was missed, and nothing twice', asy
   expect((await late.join(conversationId, { afterSeq: 0 })).data.lastSeq).toBe(121)
   await waitUntil('all come', () => late.messages().length === 121)
   expect(seqs(late)).toEqual(upTo(121))
-  // A client cannot be ahead of what there is.
   const ahead = await socketOf(b)
   await ahead.join(conversationId, { afterSeq: 5000 })
   await left.sendMessage(conversationId, '122')

@@ -1,4 +1,3 @@
-/** A message that an admin hides: by upholding a report about it, or by a row of admin_acts. */
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createChat } from '../../client/src/chat/index.ts'
@@ -33,7 +32,6 @@ const words = 'حوّل المبلغ إلى هذا الحساب'
 const hide = (id: string) => act({ act: 'hide_message', target: id, reason: why })
 const restore = (id: string) => act({ act: 'restore_message', target: id })
 
-/** All that a person is shown of the conversation, as text. */
 async function seenBy(person: Person) {
   const answers = await Promise.all([
     messagesPage(person, conversationId),
@@ -60,7 +58,6 @@ test('nothing is left of it for either side, but its place', async () => {
     expect((await listEntry(person, conversationId)).lastMessage)
       .toMatchObject({ id: last.id, seq: 3, preview: 'رسالة محجوبة', hidden: true })
     expect(await seenBy(person)).not.toContain(words)
-    // Nor past the API.
     await asCaller(person, async (client) => {
       const { rows } = await client.query(
         'select seq from public.messages where conversation_id = $1',
@@ -72,7 +69,6 @@ test('nothing is left of it for either side, but its place', async () => {
   expect(await notificationsOf(b, 'message_new')).toMatchObject([
     { bodyAr: 'رسالتان جديدتان: رسالة محجوبة', bodyEn: '2 new messages: Hidden message' },
   ])
-  // It is still what it was to who counts and who sends it again.
   expect((await listEntry(b, conversationId)).unread).toBe(2)
   const again = await postMessage(a, conversationId, {
     clientMessageId: last.clientMessageId,
@@ -113,7 +109,7 @@ describe('both sides hear of it', () => {
       let received = 0
       chat.on('new_message', () => received++)
       const { body: { id, seq } } = await postMessage(a, conversationId, words)
-      // From then on they hear the channel of the account.
+      // Once all of them have the message, they receive the events of the account's channel.
       await waitUntil(
         'all have it',
         () =>
@@ -126,7 +122,6 @@ describe('both sides hear of it', () => {
         .toEqual([{ ...hidden, identityId: b.identityId }])
       expect(await own.waitFor('message_hidden'))
         .toEqual([{ ...hidden, identityId: a.identityId }])
-      // Who hears it reads what is left.
       expect((await messagesPage(b, conversationId)).items).toMatchObject([{ seq: 1 }, {
         hidden: true,
       }])
@@ -178,7 +173,6 @@ test('upholding a report about it hides it, by the route and by hand; dismissing
   for (const id of ids.slice(0, 2)) {
     expect(await auditOf(admin, id)).toMatchObject([{ action: 'message.hidden', reason: why }])
   }
-  // Whoever decides sees what it says, in the view too.
   const [last] = [await report((await postMessage(a, conversationId, words)).body.id)]
   const { rows } = await database().query(
     'select about, says, account_id from public.admin_reports where id = $1',

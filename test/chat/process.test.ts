@@ -5,7 +5,8 @@ import { expect } from 'vitest'
 import { root } from '../../local/config/settings.ts'
 import { ChatSocket } from '../support/chat-socket.ts'
 import { signUp } from '../support/client.ts'
-import { defaultSettings, freePort, testLocally } from '../support/facade.ts'
+import { freePort } from '../../local/schema/temporary-server.ts'
+import { defaultSettings, testLocally } from '../support/facade.ts'
 import { waitUntil } from '../support/wait.ts'
 
 testLocally(

@@ -1,4 +1,3 @@
-/** Chat under many concurrent requests. */
 import { randomUUID } from 'node:crypto'
 import type { PoolClient } from 'pg'
 import { expect, test } from 'vitest'
@@ -135,7 +134,6 @@ test('a reader waits for a message on its way, which an event may have announced
   await onItsWay('commit', async (client) => {
     const newest = Promise.all(['?afterSeq=1', '?afterSeq=0', '', '?limit=1'].map(seqsOf))
     await waitedFor(client, 4)
-    // The past is what it was, and nobody waits for the messages of others.
     expect(await seqsOf('?beforeSeq=2')).toEqual([1])
     expect((await messagesPage(other.a, other.conversationId)).items).toEqual([])
     return async () => expect(await newest).toEqual([[2], [1, 2], [1, 2], [2]])

@@ -1,4 +1,4 @@
-// LOAD-05: how many messages an account may send, through the facade, the Data API and the gateway.
+// LOAD-05: the messages that an account may send through the facade, the Data API and the gateway.
 import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, test } from 'vitest'
 import { ChatSocket } from '../support/chat-socket.ts'
@@ -11,7 +11,8 @@ import {
 } from '../support/conversations.ts'
 import { hitsOf, plantHits } from '../support/rate-hits.ts'
 import { withRates } from '../support/own-rates.ts'
-import { callDataApi, expectRateLimited, rateLimitOf } from '../support/rate-limits.ts'
+import { callDataApi } from '../support/data-api.ts'
+import { expectRateLimited, rateLimitOf } from '../support/rate-limits.ts'
 
 withRates({ messages: 60, messages_day: 2000 })
 

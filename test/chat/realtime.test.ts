@@ -12,8 +12,6 @@ import { listEntry, openConversation, postMessage } from '../support/conversatio
 import { insertOrganisation } from '../support/fixtures.ts'
 import { waitUntil } from '../support/wait.ts'
 
-// Live, over Supabase Realtime and an unchanged supabase-js.
-
 let a: Person
 let b: Person
 let shared: { id: string; liveTopic: string }
@@ -50,7 +48,6 @@ describe('what is heard', () => {
       const heard = await channel.waitFor('new_message', 40)
       expect(heard.map(({ message }) => message)).toEqual(history)
     }
-    // What comes next is the next.
     const { body: next } = await postMessage(a, shared.id)
     for (const channel of [atA, atB]) {
       const heard = await channel.waitFor('new_message', 41)
@@ -176,7 +173,6 @@ describe('what is heard', () => {
     expect((await a.get(`/conversations/${shared.id}`)).body).toEqual(list.items[0])
     expect((await listEntry(b, shared.id)).liveTopic).toBe(shared.liveTopic)
     expect(list.items[0]).not.toHaveProperty('realtimeTopic')
-    // The secrets in channel names are shown to nobody.
     for (const table of ['accounts', 'conversations']) {
       const seen = (columns: string) =>
         asCaller(a, (client) => client.query(`select ${columns} from public.${table}`))
@@ -222,7 +218,6 @@ describe('CHAT-06 who does not take part hears nothing', () => {
         return channel
       }),
     )
-    // A participant receives nothing on a channel with a slightly different name.
     const nearly = spellings.slice(2).concat(`${shared.liveTopic} `, shared.liveTopic.toUpperCase())
     const almost = await Promise.all(nearly.map((topic) => joinAs(b, topic)))
     expect(almost.map(({ status }) => status)).toEqual(nearly.map(() => refused))
@@ -250,7 +245,7 @@ describe('CHAT-06 who does not take part hears nothing', () => {
     const forged = { message: { seq: 99, body: 'مزورة' } }
     await other.send('new_message', forged)
     await other.send('conversation_updated', { unread: 99 })
-    // Answered when what was sent before it is done with.
+    // Answered once everything sent before it is done.
     await other.channel.unsubscribe()
     for (const person of [b, await signUp(), undefined]) {
       const answer = await fetch(`${projectUrl}/realtime/v1/api/broadcast`, {
@@ -271,7 +266,7 @@ describe('CHAT-06 who does not take part hears nothing', () => {
           ),
         }),
       })
-      // As on the platform: a forbidden send is accepted and dropped.
+      // A forbidden send is accepted and dropped, as on the platform.
       expect(answer.status).toBe(202)
     }
     const live = await joinAs(b, shared.liveTopic)
@@ -283,6 +278,14 @@ describe('CHAT-06 who does not take part hears nothing', () => {
     await (await joinAs(a, shared.liveTopic)).send('typing')
     await live.waitFor('typing')
     expect(live.heard.map(({ event }) => event)).toEqual(['typing'])
+    // HARM-04: nothing that clients send is stored.
+    const { rows } = await database().query(
+      `select topic, event from realtime.messages
+       where topic = $1 or topic = $2 and event not in ('new_message', 'conversation_updated')
+         or payload::text like '%مزورة%' or event = 'typing'`,
+      [shared.liveTopic, topic],
+    )
+    expect(rows).toEqual([])
   })
 
   test('the policies hold in SQL, row by row', async () => {

@@ -1,4 +1,3 @@
-// The timing parts of chat: floods delay nobody else, and lost rights take effect quickly.
 import { expect, test } from 'vitest'
 import { fillGateway, type SignedIn, signedInPeople } from './crowd.ts'
 import { ChatSocket, upTo } from '../support/chat-socket.ts'
@@ -24,7 +23,7 @@ async function talk(url: string, a: SignedIn, b: SignedIn): Promise<Talk> {
   return { left, right, id }
 }
 
-/** Sends a message and gives the milliseconds until the other side has received it. */
+/** Sends a message and returns the milliseconds until the other side has it. */
 async function heard({ left, right, id }: Talk, body: string): Promise<number> {
   const began = performance.now()
   const came = new Promise<void>((resolve) => {
@@ -43,7 +42,7 @@ async function heard({ left, right, id }: Talk, body: string): Promise<number> {
   return performance.now() - began
 }
 
-/** A message a second in each conversation; gives the 95th percentile of delivery times. */
+/** Sends a message a second in each conversation; returns the 95th percentile of delivery times. */
 async function p95(talks: Talk[], seconds: number, what: string): Promise<number> {
   const times = await Promise.all(talks.map(async (one, who) => {
     await pause(1000 * who / talks.length, subject)
@@ -61,7 +60,7 @@ async function p95(talks: Talk[], seconds: number, what: string): Promise<number
   return sorted[Math.floor(sorted.length * 0.95)]!
 }
 
-/** A thousand at once, then twenty a second, with a new socket whenever one is closed. */
+/** A thousand at once, then twenty a second, with a new socket after each close. */
 async function flood(url: string, person: SignedIn, id: string, seconds: number) {
   const sockets: ChatSocket[] = []
   let sent = 0

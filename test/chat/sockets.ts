@@ -1,4 +1,3 @@
-/** Sockets to the gateway, closed when their test is over. */
 import { onTestFinished } from 'vitest'
 import { ChatSocket } from '../support/chat-socket.ts'
 import type { Person } from '../support/client.ts'
@@ -7,17 +6,13 @@ import { mintToken } from '../support/tokens.ts'
 export const closeAfterTest = (...sockets: ChatSocket[]) =>
   onTestFinished(() => sockets.forEach((socket) => socket.close()))
 
-/** Opens a socket for somebody. */
 export async function socketOf(...args: Parameters<typeof ChatSocket.connect>) {
   const socket = await ChatSocket.connect(...args)
   closeAfterTest(socket)
   return socket
 }
 
-/**
- * A socket whose token ends in a moment, `exp`: in a few seconds, or in more where the machine needs those
- * to connect.
- */
+/** A socket whose token expires at `exp`, in a few seconds, or more if connecting is slow. */
 export async function shortSocketOf(
   person: Pick<Person, 'accessToken'>,
   { seconds = 2, url }: { seconds?: number; url?: string } = {},

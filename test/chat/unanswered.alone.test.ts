@@ -1,4 +1,4 @@
-// CHAT-21: how much one side may write until the other has answered, at every door.
+// CHAT-21: the limit on one side's messages until the other has answered, at every entrance.
 import { randomUUID } from 'node:crypto'
 import { afterEach, expect, test } from 'vitest'
 import { type Chat, createChat, gateway } from '../../client/src/chat/index.ts'
@@ -13,7 +13,7 @@ import {
 } from '../support/conversations.ts'
 import { statusAndCode } from '../support/problems.ts'
 import { bearer, race } from '../support/races.ts'
-import { callDataApi } from '../support/rate-limits.ts'
+import { callDataApi } from '../support/data-api.ts'
 import { withRates } from '../support/own-rates.ts'
 import { waitUntil } from '../support/wait.ts'
 import { signedIn } from '../client/support.ts'
@@ -88,7 +88,7 @@ test('of twenty at once, and of batches of many people, exactly five are stored 
       }))).flat(),
   )
   for (const [nth, { b, conversationId }] of all.entries()) {
-    const own = replies.filter((_, place) => place % all.length === nth)
+    const own = replies.filter((_, index) => index % all.length === nth)
     expect(own.filter(({ status }) => status === 201)).toHaveLength(5)
     const refused = own.filter(({ status }) => status !== 201).map(statusAndCode)
     expect(refused).toEqual(Array(5).fill(awaiting))
@@ -96,7 +96,7 @@ test('of twenty at once, and of batches of many people, exactly five are stored 
   }
 })
 
-/** As if all messages so far were from before they were counted. */
+/** Pretends that all messages so far were sent before they were counted. */
 const forgetCounts = (conversationId: string) =>
   database().query('update public.participants set written = 0 where conversation_id = $1', [
     conversationId,

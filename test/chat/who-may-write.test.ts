@@ -1,4 +1,4 @@
-// HARM-06: who writes only to whom wants to be written to by accounts that have proven nothing.
+// HARM-06: accounts that have proven nothing can write only to people who allow it.
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { ChatSocket } from '../support/chat-socket.ts'
@@ -6,7 +6,7 @@ import { type Person, signUp } from '../support/client.ts'
 import { openConversation, postMessage, startConversation } from '../support/conversations.ts'
 import { insertListing, proveEmail } from '../support/fixtures.ts'
 import { statusAndCode } from '../support/problems.ts'
-import { callDataApi } from '../support/rate-limits.ts'
+import { callDataApi } from '../support/data-api.ts'
 
 const provenOnly = [403, 'recipient_proven_only']
 const choose = async (person: Person, whoMayWrite: string) => {
@@ -29,7 +29,6 @@ test('HARM-06 an account without a proof opens nothing with who wants proven one
     identity_id: reader.identityId,
   })
   expect([status, JSON.parse(text).message]).toEqual(provenOnly)
-  // A block is told before it.
   await reader.post(`/blocks/${writer.identityId}`)
   expect((await writer.post('/conversations', { propertyId: listing })).body.error.code)
     .toBe('blocked')
@@ -56,7 +55,6 @@ test('HARM-06 it holds in what is there where its owner never wrote, and nowhere
   }
   expect((await openConversation(writer, { identityId: reader.identityId })).id)
     .toBe(conversationId)
-  // Who writes wants an answer.
   expect((await postMessage(reader, conversationId)).status).toBe(201)
   expect((await postMessage(writer, conversationId)).status).toBe(201)
   await choose(reader, 'everyone')

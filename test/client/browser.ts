@@ -1,4 +1,4 @@
-/** The installed client in headless Chromium, on a page without a bundler. */
+// The installed client in headless Chromium, on a page without a bundler.
 import { existsSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
@@ -11,7 +11,7 @@ const places = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ]
-const executablePath = places.find((place) => existsSync(place))
+const executablePath = places.find((location) => existsSync(location))
 
 export const hasBrowser = executablePath !== undefined
 if (!hasBrowser) {
@@ -20,7 +20,7 @@ if (!hasBrowser) {
   )
 }
 
-/** An origin that the local stack lets in. */
+/** An origin that the local stack allows. */
 const origin = 'http://localhost:5173'
 
 const html = `<!doctype html><title>app</title><script type="importmap">{"imports":{
@@ -28,15 +28,12 @@ const html = `<!doctype html><title>app</title><script type="importmap">{"import
   "kuwait-property-client/chat": "/client/chat.js"
 }}</script>`
 
-// A page that no server sent counts as far away, and may not talk to this machine by itself.
+// A page without a server counts as remote and may not access this machine by default.
 const args = ['--no-sandbox', '--disable-features=LocalNetworkAccessChecks']
 
 export const openBrowser = () => chromium.launch({ executablePath, args })
 
-/**
- * A page that has the package and the project's files, as a web server would serve them. Those of one
- * context are tabs of one browser.
- */
+/** A page with the package and the project's files. Pages of one context are tabs of one browser. */
 export async function openApp(
   browser: Browser | BrowserContext,
   installed: InstalledClient,
@@ -54,7 +51,6 @@ export async function openApp(
   return page
 }
 
-/** Pays on the sandbox's page, as a person does. */
 export async function payOnPage(browser: Browser, address: string): Promise<void> {
   const page = await browser.newPage()
   await page.goto(address)

@@ -1,4 +1,3 @@
-// The client: calls that fail, that are made again, that are cancelled, and lists.
 import { afterEach, expect, test } from 'vitest'
 import { createClient, isApiError, listOf, pictureIn } from '../../client/src/index.ts'
 import { signUp } from '../support/client.ts'
@@ -15,7 +14,7 @@ afterEach(() => ends.splice(0).forEach((end) => end()))
 async function clientOf(...answers: Said[]) {
   const { url, requests, close } = await service(...answers)
   ends.push(close)
-  // One that is silent is given up soon.
+  // A silent service is given up soon.
   const timeout = answers[0] === 'silence' ? 1000 : 240_000
   return { client: createClient({ url, timeout }), requests }
 }
@@ -31,7 +30,7 @@ test.each<[string, Said]>([
 ])('a GET is sent again when %s', async (_what, first) => {
   const { client, requests } = await clientOf(first, wallet)
   expect((await client.get('/wallet')).available).toBe(1)
-  // Where nothing is answered in a second the second may be given up, too.
+  // The second attempt may be given up too, if there is no answer within a second.
   if (first === 'silence') expect(requests.length).toBeGreaterThan(1)
   else expect(requests).toHaveLength(2)
 })
@@ -114,7 +113,6 @@ test('every call names the region, and has the headers of the app', async () => 
     ['me-central-1', 'app/1'],
     ['eu-central-1', 'app/1'],
   ])
-  // Who is signed in goes before what the app sends as a guest.
   expect(headers.map((sent) => sent.authorization?.split(' ')[0]))
     .toEqual(['Basic', 'Bearer', 'Bearer', 'Bearer'])
 })
@@ -136,7 +134,7 @@ test('a call is cancelled on its way, and while it waits for the next try', asyn
   const waiting = new AbortController()
   const call = other.client.get('/wallet', { signal: waiting.signal })
   void waitUntil('it was asked', () => other.requests.length === 1)
-    // By then it mostly waits for the next try.
+    // By then it usually waits for the next try.
     .then(() => pause(300, 'any moment is right')).then(() => waiting.abort())
   await expect(call).rejects.toMatchObject(cancelled)
   expect(other.requests).toHaveLength(1)
@@ -156,7 +154,7 @@ test('a list gives every item once, its pages one after another', async () => {
   expect(found).toEqual(ids.toReversed())
   expect(requests).toHaveLength(3)
 
-  // As a screen that scrolls fast asks for them.
+  // Takes the pages without waiting, as a quickly scrolling screen does.
   const pages = client.list('/search', { query }).pages()
   const shown = await Promise.all([pages.next(), pages.next(), pages.next(), pages.next()])
   expect(shown.map(({ value }) => value?.items.length)).toEqual([2, 2, 1, undefined])

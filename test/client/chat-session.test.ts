@@ -1,4 +1,3 @@
-// The client's chat and its session: with that it ends.
 import { afterEach, expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { createChat, gateway } from '../../client/src/chat/index.ts'
@@ -16,7 +15,7 @@ afterEach(() => {
 })
 
 test('a chat ends with its session; what it has not sent is never sent by somebody else', async () => {
-  // Whoever comes next is the other side of the same conversation.
+  // The next user is the other side of the same conversation.
   const { a, b, conversationId } = await startConversation()
   const storage = memoryStorage()
   await signedIn(a, { storage })

@@ -1,11 +1,8 @@
-/** examples/web as its build gives it, open in headless Chromium. */
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { build } from 'vite'
 
-/** An origin that the local stack lets in. */
 const origin = 'http://localhost:5173'
 
-/** The files of the app by name, for a service. */
 export async function buildExample(service: string): Promise<Map<string, string>> {
   const built = await build({
     configFile: 'examples/web/vite.config.ts',
@@ -22,7 +19,6 @@ type Content = { code: string } | { source: string | Uint8Array }
 
 const types: Record<string, string> = { html: 'text/html', js: 'text/javascript', css: 'text/css' }
 
-/** The app on a device of its own: sessions and favorites of others are not there. */
 export async function openExample(
   browser: Browser,
   files: Map<string, string>,

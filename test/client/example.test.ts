@@ -1,5 +1,4 @@
-// examples/web in Chromium, as two people use it: one publishes and is paid for, the other searches,
-// saves and asks.
+// examples/web in Chromium with two users: one publishes and is paid, the other searches, saves and asks.
 import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -53,7 +52,6 @@ test.runIf(hasBrowser)('people search, save, publish, chat and pay in the exampl
   const owner = await newPage()
   await signIn(owner, person.identifier, person.password)
 
-  // What is wrong stands beside its field; then it is published, with a picture.
   await goTo(owner, 'publish')
   await owner.locator('[name=kind]').selectOption('house')
   await owner.locator('[name=areaId]').selectOption('salmiya')
@@ -70,7 +68,6 @@ test.runIf(hasBrowser)('people search, save, publish, chat and pay in the exampl
   await owner.locator('article h1', { hasText: word }).waitFor()
   expect(await owner.locator('.gallery img').count()).toBe(1)
 
-  // A newcomer on a phone reads what was understood, and takes one chip away.
   const buyer = await newPage({ viewport: { width: 390, height: 800 }, hasTouch: true })
   const phone = newPhone()
   await buyer.getByText('دخول', { exact: true }).click()
@@ -98,7 +95,6 @@ test.runIf(hasBrowser)('people search, save, publish, chat and pay in the exampl
   await buyer.locator('.chip[data-field=areaIds]').waitFor({ state: 'detached' })
   expect((await fields()).sort()).toEqual(['areaM2Max', 'kinds', 'type'])
 
-  // Saved, seen on the map's field, and asked about.
   await card.locator('.heart').click()
   await card.locator('.heart[aria-pressed=true]').waitFor()
   await goTo(buyer, 'map')
@@ -116,7 +112,6 @@ test.runIf(hasBrowser)('people search, save, publish, chat and pay in the exampl
   await question.waitFor()
   expect(await question.getAttribute('class')).not.toContain('read')
 
-  // Live both ways: read, then answered.
   await goTo(owner, 'chats')
   await owner.locator('.row', { hasText: 'فهد المطيري' }).click()
   await buyer.locator('.bubble.own.read', { hasText: 'هل البيت متاح؟' }).waitFor()

@@ -1,4 +1,4 @@
-/** The first day in a browser, served as it is; the test lends what a page has not. */
+// The first day in a browser, served unbundled; the test provides what a page lacks.
 import { firstDay, type World } from './first-day.ts'
 
 export type Given = Pick<World, 'url' | 'owner' | 'buyer' | 'word'> & {

@@ -1,4 +1,5 @@
-/** The first day in Node or Deno, with the file of its world as argument; prints what came of it. */
+// Runs the first day in Node or Deno. Its argument is the path of a JSON file with its settings; it prints the
+// result.
 import { readFileSync } from 'node:fs'
 import process from 'node:process'
 import { memoryStorage } from 'kuwait-property-client'

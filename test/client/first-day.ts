@@ -1,7 +1,5 @@
-/**
- * The first day of two people with an app, by the installed package and nothing else: the same in
- * Node, in a browser and in React Native. What differs there is given.
- */
+// The first day of two people with an app, using only the installed package: the same in Node, in a browser
+// and in React Native. Differences are parameters.
 import {
   type Client,
   createClient,
@@ -16,13 +14,10 @@ export type World = {
   url: string
   owner: string
   buyer: string
-  /** A word that only this listing has. */
   word: string
   pictures: Picture[]
   storageOf(phone: string): Storage
-  /** The code in the SMS. */
   codeFor(phone: string): Promise<string>
-  /** Pays on the provider's page. */
   payAt(page: string): Promise<void>
 }
 
@@ -104,7 +99,6 @@ async function search({ word }: World, buyer: Client): Promise<string[]> {
   return ids
 }
 
-/** Two people talk; gives what each of them has seen. */
 async function talk(owner: Client, buyer: Client, propertyId: string) {
   const { id: conversationId } = await buyer.post('/conversations', { body: { propertyId } })
   const sides = [owner, buyer].map((client) => {
@@ -151,7 +145,7 @@ async function codeOf(call: Promise<unknown>): Promise<string> {
     return 'none'
   } catch (error) {
     if (!isApiError(error)) throw error
-    // What narrows here is checked by the compiler.
+    // The compiler checks the narrowing here.
     if (error.code === 'quota_exceeded') return `over ${error.details.limit satisfies number}`
     return error.code
   }

@@ -1,4 +1,3 @@
-// The client and the acting identity: nothing is done as another than the app knows.
 import { expect, test } from 'vitest'
 import { isApiError } from '../../client/src/index.ts'
 import { signUp } from '../support/client.ts'
@@ -6,7 +5,6 @@ import { insertListing, insertOrganisation } from '../support/fixtures.ts'
 import { waitUntil } from '../support/wait.ts'
 import { credentials, twoTabs } from './two-tabs.ts'
 
-/** Somebody with a second identity, in two tabs. */
 async function withOffice() {
   const { a, here, there, storage } = await twoTabs()
   const office = await insertOrganisation(a.id, 'office')
@@ -27,7 +25,7 @@ test.each(['another tab', 'another device'])(
       code: 'identity_changed',
       status: 409,
     })
-    // The app knows by then, and whoever tries again does it as that identity.
+    // The refused call told the app that another identity acts, and a repetition acts as that identity.
     expect(acting).toEqual([office])
     expect((await a.get('/favorites/ids')).body.ids).toEqual([])
     expect((await favors()).isFavorite).toBe(true)

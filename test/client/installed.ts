@@ -1,4 +1,3 @@
-/** An empty project with the packed client in it, as `npm install` leaves one. */
 import { execFile } from 'node:child_process'
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,10 +8,9 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const root = here('../..')
-// npm on this PATH may be that of another Node; both do.
+// npm on this PATH may belong to another Node; both work.
 const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'
 
-/** Those that are checked. */
 const checked = ['first-day.ts', 'first-day-in-browser.ts', 'tab-in-browser.ts', 'types.ts']
 const compilerOptions = {
   target: 'es2022',
@@ -47,7 +45,6 @@ export class InstalledClient {
     return join(this.folder, ...parts)
   }
 
-  /** A file of the package. */
   packed(...parts: string[]): string {
     return this.path('node_modules', 'kuwait-property-client', ...parts)
   }
@@ -61,10 +58,7 @@ export class InstalledClient {
     return this.path(name)
   }
 
-  /**
-   * What the compiler says of the project's files and these, in one go; what it says of some of them is
-   * nothing where all is well.
-   */
+  /** Compiles the project's files and these once; returns a function for the messages of some. */
   async compile(...more: string[]): Promise<(...files: string[]) => string> {
     this.write('tsconfig.json', { compilerOptions, files: [...this.checked, ...more] })
     const tsc = join(root, 'node_modules/typescript/bin/tsc')
@@ -76,7 +70,6 @@ export class InstalledClient {
       complaints.filter((text) => files.some((file) => text.startsWith(`${file}(`))).join('')
   }
 
-  /** Runs a program in the project; gives what it prints. */
   async run(program: string, ...args: string[]): Promise<string> {
     return (await run(program, args, { cwd: this.folder })).stdout
   }

@@ -1,13 +1,11 @@
-/**
- * Forms as React Native has them: `append` takes a text or `{ uri, name, type }`, nothing else of the
- * web's FormData is there, and the phone's own code reads the files when the request is sent.
- */
+// React Native's forms: `append` takes text or `{ uri, name, type }`, the rest of FormData is missing, and
+// native code reads the files when the request is sent.
 
 type File = { uri: string; name?: string; type?: string }
 type NativePart = Partial<File> & { string?: string; headers: Record<string, string> }
 type Init = RequestInit & { headers?: Record<string, string> }
 
-export class NativeForm {
+class NativeForm {
   private readonly parts: [string, unknown][] = []
 
   append(name: string, value: unknown): void {
@@ -33,7 +31,7 @@ export class NativeForm {
 
 const boundary = 'from-the-phone'
 
-/** What the phone sends; a part that is neither text nor a file that it has ends the app's call. */
+/** The encoded request; an invalid part or a missing file fails the call. */
 function encoded(form: NativeForm, files: Map<string, Uint8Array>): Uint8Array<ArrayBuffer> {
   const pieces = form.getParts().flatMap(({ string, uri, headers: own }) => {
     const content = string === undefined ? files.get(uri ?? '') : Buffer.from(string)
@@ -45,7 +43,6 @@ function encoded(form: NativeForm, files: Map<string, Uint8Array>): Uint8Array<A
   return new Uint8Array(Buffer.concat([...pieces, Buffer.from(`--${boundary}--\r\n`)]))
 }
 
-/** The globals by which an app there sends these files, by their addresses. */
 export function nativeForms(files: Map<string, Uint8Array>) {
   const sent: { by: 'fetch' | 'XMLHttpRequest'; parts: unknown[] }[] = []
 

@@ -1,4 +1,3 @@
-// The client's chat: messages that are written while there is no connection.
 import { afterEach, expect, test } from 'vitest'
 import { type Chat, createChat, gateway } from '../../client/src/chat/index.ts'
 import { memoryStorage } from '../../client/src/index.ts'
@@ -13,7 +12,7 @@ afterEach(() => open.splice(0).forEach((chat) => chat.close()))
 
 const nowhere = 'ws://127.0.0.1:9/chat'
 
-/** A chat of somebody who signed in before; `url` is where their gateway is. */
+/** A chat of a person who signed in before; `url` is the gateway's. */
 function chatOf(storage: ReturnType<typeof memoryStorage>, url = chatUrl) {
   const { client } = watchedClient({ storage })
   const chat = createChat(client, { link: gateway({ url }) })
@@ -39,18 +38,18 @@ test('what was written offline is sent after the next start of the app, once and
   const sending = written.map((body) => offline.chat.send({ conversationId, body }))
   const given = sending.map((one) => one.catch(({ code }) => code))
   await waitUntil('all wait', async () => (await offline.chat.unsent()).length === 3)
-  const kept = await offline.chat.unsent()
+  const stored = await offline.chat.unsent()
   offline.chat.close()
   expect(await Promise.all(given)).toEqual(['connection', 'connection', 'connection'])
 
   const online = chatOf(storage)
-  expect(await online.chat.unsent()).toEqual(kept)
+  expect(await online.chat.unsent()).toEqual(stored)
   await online.chat.send({ conversationId, body: '4' })
   expect(await online.chat.unsent()).toEqual([])
   const history = await wholeHistory(b, conversationId)
   expect(bodies(history)).toEqual([...written, '4'])
   expect(history.slice(0, 3).map(({ clientMessageId }) => clientMessageId))
-    .toEqual(kept.map(({ clientMessageId }) => clientMessageId))
+    .toEqual(stored.map(({ clientMessageId }) => clientMessageId))
   expect(online.refused).toEqual([])
 
   const later = chatOf(storage)
@@ -92,7 +91,6 @@ test('what one account has not sent another never sends', async () => {
   offline.chat.send({ conversationId, body: 'لي' }).catch(() => {})
   await waitUntil('it waits', async () => (await offline.chat.unsent()).length === 1)
   await offline.client.auth.signOut()
-  // Signing out ends the chat.
   await expect(offline.chat.send({ conversationId, body: 'بعد' })).rejects.toMatchObject({
     code: 'connection',
   })

@@ -1,5 +1,3 @@
-// What `npm pack` gives, installed into an empty project: its types, its size, and the first day of
-// two people with it in Node and in Chromium.
 import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
@@ -19,11 +17,10 @@ import type { Given } from './first-day-in-browser.ts'
 import { InstalledClient } from './installed.ts'
 
 const installed = new InstalledClient()
-/** What the compiler says of a file. */
 let complaints: (...files: string[]) => string
 beforeAll(async () => {
   await installed.install()
-  // As far as types.ts says so: an error that is not there is one, too.
+  // As types.ts says, a missing error is an error too.
   const wrong = installed.read(installed.path('types.ts'))
     .replace('// @ts-expect-error it answers about no invoice\n', '\n')
     .replace("| 'rate_limited'\n", '\n')
@@ -36,7 +33,6 @@ afterAll(() => installed.remove())
 
 const pictures = [jpeg({ width: 640, height: 480 }), jpeg({ width: 480, height: 640, shade: 40 })]
 
-/** Two newcomers, and a word that only their listing has. */
 const newcomers = () => ({
   url: projectUrl,
   owner: newPhone(),
@@ -46,7 +42,6 @@ const newcomers = () => ({
 
 const guide = readFileSync(new URL('../../docs/apps.md', import.meta.url), 'utf8')
 
-/** The first block of a language in docs/apps.md, with people and addresses of this run. */
 function blockOf(language: string, { owner, buyer }: { owner: string; buyer: string }): string {
   const [, text = ''] = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'ms').exec(guide) ?? []
   return text.replaceAll('http://127.0.0.1:54321', projectUrl)
@@ -58,7 +53,6 @@ function blockOf(language: string, { owner, buyer }: { owner: string; buyer: str
 const guidePeople = newcomers()
 
 const pages = new URL('../../docs/apps/', import.meta.url)
-/** The samples of docs/apps/, by the name of a file for each. */
 const samples = readdirSync(pages).flatMap((name) => {
   const blocks = readFileSync(new URL(name, pages), 'utf8').matchAll(/^```ts\n(.*?)^```/gms)
   return [...blocks].map(([, text], index) => [`${name.replace('.md', '')}-${index}.ts`, text!])
@@ -66,7 +60,6 @@ const samples = readdirSync(pages).flatMap((name) => {
 
 const lines = ['هل البيت متاح؟', 'نعم متاح', 'اتفقنا']
 
-/** What has come of the day. */
 const theDay = (owner: string) => ({
   phone: `+965${owner}`,
   pictures: 2,
@@ -149,7 +142,7 @@ test.runIf(hasSandbox)('docs/apps.md: so does the TypeScript', async () => {
   for (const [index, name] of ['house', 'garden'].entries()) {
     writeFileSync(installed.path(`${name}.jpg`), pictures[index]!)
   }
-  // What the page only declares.
+  // The page only declares these.
   writeFileSync(
     installed.path('lent.ts'),
     `import { memoryStorage } from 'kuwait-property-client'
@@ -243,7 +236,7 @@ test.runIf(hasBrowser)(
       const hears = (person: (string | null)[]) =>
         waitUntil('it is heard', async () => isDeepStrictEqual((await heardHere()).at(-1), person))
 
-      // The other tab asks for nothing: it is told.
+      // The other tab makes no request: it is notified.
       await signIn(a)
       await hears([a.id, a.identityId])
 

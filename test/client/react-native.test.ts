@@ -1,5 +1,5 @@
-// The client where there is little: React Native has fetch and WebSocket, timers and forms, and of
-// the rest of the web nothing that one may rely on.
+// The client in React Native, which has fetch, WebSocket, timers and forms. Nothing else of the web can
+// be relied on there.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -29,7 +29,7 @@ const globals = {
 
 type Kit = typeof clientModule & typeof chatModule
 
-/** The modules as a bundler for Hermes leaves them, in an engine that has no more than this. */
+/** The modules bundled for Hermes, in an engine with only these globals. */
 async function kitIn(globals: object): Promise<Kit> {
   const folder = mkdtempSync(join(tmpdir(), 'react-native-'))
   const input = join(folder, 'app.ts')
@@ -42,7 +42,7 @@ async function kitIn(globals: object): Promise<Kit> {
     output: { format: 'iife', name: 'kit' },
   })
   rmSync(folder, { recursive: true })
-  // A `var` of a script is a property of its global object.
+  // A script's `var` is a property of its global object.
   const context = { ...globals }
   runInNewContext(code, context)
   return (context as typeof context & { kit: Kit }).kit

@@ -1,4 +1,3 @@
-// The client: who is signed in, and for how long.
 import { expect, test, vi } from 'vitest'
 import type { Session } from '../../client/src/index.ts'
 import { newEmail, signIn, signUp } from '../support/client.ts'
@@ -109,8 +108,8 @@ test('what stands between ends no session at any other call either', async () =>
     fetch: (input, init) =>
       between ? Promise.resolve(new Response(html, { status: 401 })) : fetch(input, init),
   })
-  const asked = client.get('/auth/me', { retries: 0 })
-  await expect(asked).rejects.toMatchObject({ code: 'connection', status: 401 })
+  const call = client.get('/auth/me', { retries: 0 })
+  await expect(call).rejects.toMatchObject({ code: 'connection', status: 401 })
   expect(requests).toEqual(['GET /auth/me'])
   between = false
   expect((await client.get('/auth/me')).user.id).toBe(person.id)

@@ -1,11 +1,9 @@
-// The client: what signing out leaves, here and at the service, with a connection and without.
 import { expect, test } from 'vitest'
 import { memoryStorage, type Session } from '../../client/src/index.ts'
 import { baseUrl, caller, signUp } from '../support/client.ts'
 import { waitUntil } from '../support/wait.ts'
 import { changeKept, problem, signedIn, storedSession, watchedClient } from './support.ts'
 
-/** A client of somebody whose connection comes and goes. */
 async function traveller() {
   const storage = memoryStorage()
   const person = await signUp()

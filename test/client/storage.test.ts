@@ -1,4 +1,3 @@
-// The client: storages that are slow, that fail, and that others change.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { memoryStorage, type Session, type Storage } from '../../client/src/index.ts'
 import { type Person, signUp } from '../support/client.ts'
@@ -19,7 +18,6 @@ function heardBy(client: ReturnType<typeof watchedClient>['client']) {
   return () => heard.map((session) => session?.user.id)
 }
 
-/** Fails where it is told to. */
 function failing(inside: Storage = memoryStorage()) {
   const fails = { get: false, set: false, remove: false }
   const unless = (failed: boolean) => {
@@ -102,7 +100,6 @@ test.each(['', '{', 'null', '[]', '{"session":{}}', '{"session":{"accessToken":"
     const heard = heardBy(client)
     await storage.setItem('kuwait-property.session', text)
     expect(await watchedClient({ storage }).client.auth.session()).toBeUndefined()
-    // Also for who was signed in.
     await expect(client.get('/auth/me')).rejects.toMatchObject({ code: 'token_missing' })
     expect(heard()).toEqual([undefined])
   },
@@ -116,7 +113,7 @@ test('a storage that is emptied signs out, and is heard', async () => {
   expect(heard()).toEqual([undefined])
 })
 
-/** As AsyncStorage: whatever is asked takes a while, and not the same. */
+/** Like AsyncStorage: every call takes a while, and not the same. */
 function slow(): Storage {
   const inside = memoryStorage()
   const times = [3, 0, 9, 1, 5, 2]
@@ -138,7 +135,7 @@ test('a slow storage ends with what came last, and mixes nobody up', async () =>
   const { client } = watchedClient({ storage })
   const heard = heardBy(client)
   await client.auth.signIn(credentials(a))
-  const asked = Promise.allSettled(
+  const calls = Promise.allSettled(
     Array.from({ length: 10 }, async (_, nth) => {
       await pause(nth * 4, 'any moment is right')
       return (await client.get('/auth/me')).user.id
@@ -146,7 +143,7 @@ test('a slow storage ends with what came last, and mixes nobody up', async () =>
   )
   await client.auth.signOut()
   await client.auth.signIn(credentials(b))
-  for (const answer of await asked) {
+  for (const answer of await calls) {
     if (answer.status === 'fulfilled') expect([a.id, b.id]).toContain(answer.value)
     else expect(['token_missing', 'token_invalid', 'session_changed']).toContain(answer.reason.code)
   }

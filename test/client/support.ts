@@ -1,4 +1,3 @@
-/** Clients whose requests are counted, and services that do as they are told. */
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -12,15 +11,13 @@ import {
 } from '../../client/src/index.ts'
 import { type Person, projectUrl } from '../support/client.ts'
 
-export type Watched = {
+type Watched = {
   client: Client
   storage: Storage
   requests: string[]
-  /** The headers of each request. */
   headers: Record<string, string>[]
 }
 
-/** A client of the project, with the requests that it made. */
 export function watchedClient(options: Partial<ClientOptions> = {}): Watched {
   const { fetch: fetchWith = fetch, storage = memoryStorage(), ...rest } = options
   const requests: string[] = []
@@ -50,28 +47,25 @@ export async function signedIn(
 
 const key = 'kuwait-property.session'
 
-/** What is stored of a session, if anything. */
 export const storedSession = async (storage: Storage) => await storage.getItem(key) ?? undefined
 
-/** The same token with a signature that nobody made. */
 export const spoilt = (token: string) => token.replace(/[^.]+$/, 'A'.repeat(86))
 
-/** Changes the session that a client left: the next one of the same app finds it like that. */
+/** Changes the session in the storage, where the app's next client finds it. */
 export async function changeKept(storage: Storage, change: { until?: number; spoilt?: true }) {
-  const kept = JSON.parse((await storedSession(storage))!)
-  if (change.until !== undefined) kept.until = change.until
-  if (change.spoilt) kept.session.accessToken = spoilt(kept.session.accessToken)
-  await storage.setItem(key, JSON.stringify(kept))
+  const stored = JSON.parse((await storedSession(storage))!)
+  if (change.until !== undefined) stored.until = change.until
+  if (change.spoilt) stored.session.accessToken = spoilt(stored.session.accessToken)
+  await storage.setItem(key, JSON.stringify(stored))
 }
 
-export type SentRequest = { method: string; path: string; key: string | undefined; at: number }
-/** A status with a body, or nothing: then the connection is cut. */
+type SentRequest = { method: string; path: string; key: string | undefined; at: number }
+/** A status with a body, or nothing to cut the connection. */
 export type Said =
   | [status: number, body?: unknown, headers?: Record<string, string>]
   | 'cut'
   | 'silence'
 
-/** A service that gives these answers, one after another and then the last again. */
 export async function service(...answers: Said[]) {
   const requests: SentRequest[] = []
   const server = createServer((request, response) => {
@@ -93,7 +87,6 @@ export async function service(...answers: Said[]) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests, close }
 }
 
-/** An error in the shape of the contract. */
 export const problem = (code: string, more: object = {}) => ({
   error: { code, message: code, messageEn: code, requestId: randomUUID(), ...more },
 })

@@ -1,9 +1,8 @@
-/** A tab of an app in a browser, which does as the test says. */
 import { createClient, type Input, isApiError } from 'kuwait-property-client'
 
 type Listing = NonNullable<Input<'post', '/properties'>[0]>['body']
 
-/** Opens it; `heard` is whom it heard to be signed in, and the acting identity. */
+/** Opens the app; `heard` lists the users and acting identities that it was notified of. */
 export function openTab(url: string) {
   let letGo = () => {}
   let held: Promise<void> | undefined
@@ -23,14 +22,12 @@ export function openTab(url: string) {
   return {
     auth: client.auth,
     heard,
-    /** Holds every request back from now on. */
     hold() {
       held = new Promise((resolve) => (letGo = resolve))
     },
     publish(body: Listing) {
       published = client.post('/properties', { body }).then(({ status }) => status, codeOf)
     },
-    /** What came of it. */
     async outcome() {
       letGo()
       return await published

@@ -1,4 +1,4 @@
-// The client in several tabs: no call is made for anybody else than who was signed in when it began.
+// The client in several tabs: a call is never made for a user other than the one at its beginning.
 import { expect, test } from 'vitest'
 import { memoryStorage, type Session } from '../../client/src/index.ts'
 import { type Person, signUp } from '../support/client.ts'
@@ -92,11 +92,11 @@ test('who signed out elsewhere is a guest here: public pages stay, nothing else 
 test('a try after a pause is bound as the first was', async () => {
   for (const comesNext of [true, false]) {
     const { b, storage, there, comes } = await twoTabs()
-    let asked = 0
+    let requested = 0
     const busy = watchedClient({
       storage,
       fetch: async () => {
-        asked++
+        requested++
         await there.client.auth.signOut()
         if (comesNext) await comes(b)
         return Response.json(problem('service_unavailable'), { status: 503 })
@@ -104,17 +104,17 @@ test('a try after a pause is bound as the first was', async () => {
     })
     await expect(busy.client.post('/properties', listing)).rejects
       .toMatchObject(changed)
-    expect(asked).toBe(1)
+    expect(requested).toBe(1)
   }
 })
 
 test('what was tried after a sign-out is not tried again by who has signed in since', async () => {
   const { b, storage, there, comes } = await twoTabs()
-  let asked = 0
+  let requested = 0
   const { client } = watchedClient({
     storage,
     fetch: async () => {
-      asked++
+      requested++
       await comes(b)
       return Response.json(problem('service_unavailable'), { status: 503 })
     },
@@ -124,7 +124,7 @@ test('what was tried after a sign-out is not tried again by who has signed in si
   await expect(client.post('/properties', listing)).rejects.toMatchObject(
     changed,
   )
-  expect(asked).toBe(1)
+  expect(requested).toBe(1)
 })
 
 test('the pages of a list are all of one session', async () => {
@@ -139,8 +139,6 @@ test('the pages of a list are all of one session', async () => {
   await expect(here.client.get('/auth/me')).rejects.toMatchObject(changed)
   await expect(pages.next()).rejects.toMatchObject(changed)
 })
-
-// Renewals --------------------------------------------------------------------------------------
 
 test('a renewal elsewhere is taken over, and told', async () => {
   const { a, storage, here, there } = await twoTabs()
@@ -159,13 +157,13 @@ test.each(['signs out', 'signs out and somebody else in'])(
     const { b, storage, here, there, comes } = await twoTabs()
     await changeKept(storage, { until: Date.now() + 1000 })
     const gate = here.hold('/auth/refresh')
-    const asked = here.client.get('/auth/me').catch((error) => error)
+    const requested = here.client.get('/auth/me').catch((error) => error)
     await waitUntil('it is on its way', () => gate.reached)
     await there.client.auth.signOut()
     if (what !== 'signs out') await comes(b)
     const left = await storedSession(storage)
     gate.open()
-    expect(await asked).toMatchObject(
+    expect(await requested).toMatchObject(
       what === 'signs out' ? { code: 'token_missing' } : changed,
     )
     expect(await storedSession(storage)).toBe(left)
@@ -179,13 +177,13 @@ test('a session that ends in one tab ends nobody else in another', async () => {
   await a.post('/auth/logout', { scope: 'global' })
   await changeKept(storage, { until: Date.now() + 1000 })
   const gate = here.hold('/auth/refresh')
-  const asked = expect(here.client.get('/auth/me')).rejects.toMatchObject(
+  const requested = expect(here.client.get('/auth/me')).rejects.toMatchObject(
     changed,
   )
   await waitUntil('it is on its way', () => gate.reached)
   await comes(b)
   gate.open()
-  await asked
+  await requested
   expect(here.heard.at(-1)).toBe(b.id)
   expect(JSON.parse((await storedSession(storage))!).session.user.id).toBe(
     b.id,
@@ -201,8 +199,6 @@ test('signing out of a tab that missed who is signed in leaves that person signe
   expect(here.requests).toContain('POST /auth/logout')
   expect((await a.get('/auth/me')).status).toBe(200)
 })
-
-// Tokens that something else keeps --------------------------------------------------------------
 
 test('tokens that something else keeps are not mixed either', async () => {
   const [a, b] = [await signUp(), await signUp()]

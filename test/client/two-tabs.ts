@@ -1,9 +1,8 @@
-/** Tabs of one app, which share a storage and are told of nothing. */
+// Tabs of one app, which share a storage but get no events about its changes.
 import type { Storage } from '../../client/src/index.ts'
 import { baseUrl, type Person, signUp } from '../support/client.ts'
 import { signedIn, watchedClient } from './support.ts'
 
-/** A tab, with whom it heard to be signed in, and a gate before the requests to a path. */
 function tab(storage: Storage) {
   const gate = { path: '', reached: false, open: () => {} }
   let opened: Promise<void> | undefined
@@ -19,7 +18,6 @@ function tab(storage: Storage) {
   })
   const heard: (string | undefined)[] = []
   watched.client.auth.onChange((session) => heard.push(session?.user.id))
-  /** Holds requests to this path back. */
   const hold = (path: string) => {
     gate.path = path
     opened = new Promise((resolve) => (gate.open = resolve))
@@ -33,10 +31,8 @@ export const credentials = ({ identifier, password }: Person) => ({
   password,
 })
 
-/** Two tabs of an app in which nobody is signed in. */
 export const emptyTabs = (storage: Storage) => [tab(storage), tab(storage)] as const
 
-/** Two tabs in which somebody is signed in, and another person, who may come in the second. */
 export async function twoTabs() {
   const [a, b] = [await signUp(), await signUp()]
   const { storage } = await signedIn(a)
@@ -46,5 +42,4 @@ export async function twoTabs() {
   return { a, b, storage, here, there, comes }
 }
 
-/** The error of a call whose session is another by now. */
 export const changed = { code: 'session_changed', status: 0, temporary: false }

@@ -1,6 +1,6 @@
 /**
- * What the compiler is to say of an app that uses the installed package: this file type-checks, and
- * each `@ts-expect-error` is one that it has to find.
+ * An app with the installed package, as the compiler must see it: this file type-checks, and each
+ * `@ts-expect-error` is an error that it has to find.
  */
 import {
   type Answer,
@@ -40,7 +40,6 @@ export const ofFavorites: Same<
   | 'session_changed'
 > = true
 
-/** Methods of one path differ. */
 export const ofMethods: [
   Same<RouteCode<'get', '/properties/{id}'>, RouteCode<'patch', '/properties/{id}'>>,
   'version_conflict' extends RouteCode<'patch', '/properties/{id}'> ? true : false,
@@ -62,7 +61,7 @@ export async function publish(client: Client, id: string): Promise<string> {
   }
 }
 
-/** Every code of a route has its text: one more code, and this does not compile. */
+/** Every code of a route has its text: with one more code this does not compile. */
 export function textOf(error: RouteError<'get', '/plans'>): string {
   switch (error.code) {
     case 'connection':
@@ -93,7 +92,6 @@ export function anyCode(error: unknown): string {
   return error.code
 }
 
-/** What the service says of each of these is typed as it is described. */
 export function explained(error: unknown): unknown {
   if (!isApiError(error)) return
   const [field] = error.fields
@@ -117,10 +115,9 @@ export function explained(error: unknown): unknown {
 // @ts-expect-error the route has no such method
 export const noMethod = (error: unknown) => isApiError<'put', '/favorites/{propertyId}'>(error)
 
-/** What an app makes itself, as for its tests. */
 export const own: RouteError<'get', '/plans'> = new ApiError({ code: 'timeout' })
 
-/** Lists of listings carry cards, with `fields: 'full'` records, and either while nobody knows which. */
+/** Lists contain cards, records with `fields: 'full'`, or either if that is unknown. */
 export async function lists(client: Client, id: string, either: Fields) {
   const [query, all] = [{ areaIds: ['salmiya'] }, { fields: 'full' }] as const
   const search = {
@@ -168,7 +165,6 @@ export async function lists(client: Client, id: string, either: Fields) {
     Same<Answer<'get', '/search', 'full'>['items'][number], Property>,
   ] = [true, true, true, true, true, true, true, true, true, true, true, true, true, true, true]
 
-  // What a slot of the feed is, is seen by its kind.
   for (const slot of feed.plain.items) {
     if (slot.kind === 'property') console.log(slot.propertyKind, slot.picture?.url)
     else console.log(slot.nameAr)
@@ -188,7 +184,7 @@ export async function lists(client: Client, id: string, either: Fields) {
   return same
 }
 
-/** A helper of an app, for whichever of its routes. */
+/** A generic helper for some of the app's routes. */
 export const read = async <P extends '/wallet' | '/favorites'>(
   client: Client,
   path: P,

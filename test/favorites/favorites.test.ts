@@ -35,7 +35,7 @@ test('the list holds cards or whole listings, newest first, in consecutive pages
   for (const { id } of made.toReversed()) await toggleFavorite(buyer, id)
 
   const { body } = await buyer.get('/favorites')
-  // Of numbers that the owner does not have others are told nothing.
+  // Others are not told about the owner's missing numbers.
   const asShown = { allowCall: false, allowWhatsapp: false, contactMissing: null }
   const saved = made.map((listing) => (
     { ...listing, ...asShown, isFavorite: true, favoritesCount: 1 }
@@ -46,7 +46,7 @@ test('the list holds cards or whole listings, newest first, in consecutive pages
   expect(await savedIds(buyer)).toEqual(made.map(({ id }) => id))
 
   const first = (await buyer.get('/favorites?limit=2')).body
-  await toggleFavorite(buyer, first.items[1].id) // the last row seen goes away
+  await toggleFavorite(buyer, first.items[1].id) // the last row of the page is removed
   const second = (await buyer.get(`/favorites?limit=3&cursor=${first.nextCursor}`)).body
   expect([...first.items, ...second.items].map(({ id }) => id)).toEqual(made.map(({ id }) => id))
   expect(second.nextCursor).toBe(null)
@@ -96,7 +96,6 @@ test('IDN-03 FAV-05 favorites and isFavorite are those of the acting identity', 
   const all = [p1.id, p2.id, p3.id]
   const company = await insertOrganisation(buyer.id)
   const act = (identityId: string) => buyer.post('/auth/identity/switch', { identityId })
-  // In a record, in a search and among similar ones.
   const marked = async (person: Guest) => {
     const seen = (items: Listing[]) =>
       all.filter((id) => items.find((item) => item.id === id)?.isFavorite)
@@ -169,7 +168,7 @@ test('ISO-14 a saved listing disappears everywhere while deleted or hidden, and 
     await set(status)
     expect(await isSaved(buyer, id)).toBe(false)
     expect((await toggleFavorite(buyer, id)).status).toBe(404)
-    if (status === 'deleted') continue // which is for good
+    if (status === 'deleted') continue // which is permanent
     await set('active')
     expect(await isSaved(buyer, id)).toBe(true) // the refused call changed nothing
     await toggleFavorite(buyer, id)

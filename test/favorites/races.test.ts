@@ -1,4 +1,3 @@
-/** Favorites under many concurrent requests. */
 import { beforeEach, expect, test } from 'vitest'
 import { database, type Person, signIn, signUp } from '../support/client.ts'
 import { publishListing } from '../support/listings.ts'
@@ -41,7 +40,7 @@ test('FAV-01 a thousand toggles at once end according to their parity', async ()
 
 type Answer = { start: number; end: number; saved: boolean }
 
-/** Whether the toggles can have happened one after another, each within its time and rightly answered. */
+/** Tells whether the toggles may have run one by one, each within its time and rightly answered. */
 function fits(answers: Answer[], state = false): boolean {
   if (answers.length === 0) return true
   const firstEnd = Math.min(...answers.map(({ end }) => end))

@@ -1,4 +1,3 @@
-/** What a person has saved, by every route that says so. */
 import { expect } from 'vitest'
 import type { Person } from '../support/client.ts'
 import type { Listing } from '../support/listings.ts'
@@ -9,7 +8,6 @@ export const savedIds = async (person: Person): Promise<string[]> =>
 const checkFavorite = async (person: Person, id: string) =>
   (await person.get(`/favorites/check/${id}`)).body
 
-/** The whole list, page by page. */
 export async function savedListings(person: Person, limit = 50): Promise<Listing[]> {
   const items: Listing[] = []
   for (let cursor = ''; cursor !== null;) {
@@ -23,7 +21,6 @@ export async function savedListings(person: Person, limit = 50): Promise<Listing
   return items
 }
 
-/** All reads of one favorite, which must agree. */
 export async function isSaved(person: Person, id: string): Promise<boolean> {
   const [checked, inIds, listed] = await Promise.all([
     checkFavorite(person, id),

@@ -1,4 +1,3 @@
-// Uploads while the functions and Storage are killed: files and rows stay in step, and each is whole.
 import { createClient } from '@supabase/supabase-js'
 import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -41,7 +40,6 @@ testLocally(
       await pause(20 + round * step, 'any moment is right')
       process.kill(facade.pid, 'SIGKILL')
       for (const reply of await Promise.all(uploads)) {
-        // What was acknowledged is there.
         for (const { ok, url } of reply?.status === 201 ? reply.body.files : []) {
           expect(ok).toBe(true)
           expect((await download(url)).status).toBe(200)
@@ -57,7 +55,7 @@ testLocally(
       )).rows
     const begun = () =>
       database().query('select from private.uploads where account_id = $1', [owner.id])
-    // An hour later. What the last one had sent to the database may still be on its way.
+    // An hour later. The last one's data may still be on its way to the database.
     await waitUntil('files and rows are in step', async () => {
       await database().query('update private.uploads set due_at = now() where account_id = $1', [
         owner.id,
@@ -68,7 +66,6 @@ testLocally(
         !(await begun()).rowCount
     })
     const rows = await inDatabase()
-    // All pictures of one request, or none.
     for (const session of sessions) {
       const count = rows.filter((row) => row.upload_session_id === session).length
       expect([0, 3]).toContain(count)
@@ -108,7 +105,6 @@ test('killed while files are written, Storage has each object whole or not at al
   }
 })
 
-/** The process of a stack that Storage runs in. */
 function servicesOf(folder: string): number {
   const { pid } = JSON.parse(readFileSync(join(folder, 'supervisor.lock'), 'utf8'))
   const lines = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,args=']).toString().split('\n')

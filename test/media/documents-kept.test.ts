@@ -1,4 +1,3 @@
-/** How long documents of companies and offices are kept, and what is left of them. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { serviceStorage } from '../support/buckets.ts'
 import { database, type Person, signUp } from '../support/client.ts'
@@ -21,7 +20,6 @@ const missing = refusal(404, 'document_not_found')
 const sendOne = () => sendDocument(owner, company)
 
 describe('MED-27 a document goes', () => {
-  /** When they go, as days from now. */
   const daysLeft = async () => {
     const { rows } = await database().query(
       `select round(extract(epoch from kept_until - now()) / 86400)::integer as days
@@ -47,7 +45,7 @@ describe('MED-27 a document goes', () => {
     await runTheirTime('kept_until')
     await setStatus('suspended')
     expect(await daysLeft()).toEqual([90, 90])
-    // A licence that ends, and its owner who renews it, decide nothing.
+    // An expiring licence, or its renewal by the owner, does not change how long documents are kept.
     await database().query(
       `update public.documents set kept_until = now() + interval '10 days' where identity_id = $1`,
       [company],

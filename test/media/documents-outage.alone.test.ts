@@ -1,4 +1,4 @@
-/** MED-27 Documents while Storage is away, a file is missing, or an upload ends half-way. */
+// MED-27 Documents while Storage is down, a file is missing, or an upload ends half-way.
 import { connect } from 'node:net'
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -37,7 +37,6 @@ async function sendOne(content: string = randomUUID()) {
   return `${documentsPath()}/${body.files[0].documentId}`
 }
 
-/** Its uploads that did not end are given up: an hour is over. */
 async function giveUp() {
   await database().query('update private.uploads set due_at = now() where account_id = $1', [
     owner.id,
@@ -81,7 +80,6 @@ test('of an upload that is cut off nothing is seen, and what it had stored is re
   await giveUp()
   expect(await storedFiles(company)).toEqual([])
   expect(await listed()).toEqual([])
-  // It can be sent again, whole.
   expect((await uploadDocuments(owner, company, [pdf('whole')])).status).toBe(201)
 })
 
@@ -99,7 +97,6 @@ describe.runIf(hasStack)('Storage is away', () => {
   })
   afterEach(() => way.answers.clear())
 
-  /** How Storage answers, or does not. */
   const outages: [what: string, answer: Parameters<typeof way.answers.set>[1]][] = [
     ['busy', jsonAnswer(503, { statusCode: '503', error: 'Unavailable', message: 'busy' })],
     ['in trouble', jsonAnswer(500, { statusCode: '500', error: 'Internal', message: 'no' })],
@@ -153,7 +150,7 @@ describe.runIf(hasStack)('Storage is away', () => {
       },
     )
     await expect(download(facade.url + path, bearer())).rejects.toThrow()
-    // Nor one that ends as if it were whole.
+    // A truncated file must not look complete either.
     way.answers.set(
       `/storage/v1/object/authenticated/documents/${company}/`,
       (response) => void response.end(pdf('x'.repeat(1000))),

@@ -1,4 +1,3 @@
-/** Documents of companies and offices: sent by their owner, read by administrators, by nobody else. */
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { guestStorage, serviceStorage, storageAs, storageRefusal } from '../support/buckets.ts'
@@ -84,7 +83,6 @@ describe('upload', () => {
     expect(picture.headers.get('content-type')).toBe('image/jpeg')
     expect(picture.bytes.includes('SECRET-PLACE')).toBe(false)
     expect(partsIn(picture.bytes)).not.toContain('more')
-    // The answer was lost, and the app sends the same again: nothing is stored twice.
     const again = await uploadDocuments(owner, company, [licence, photo])
     expect(again.body.files).toMatchObject(
       body.files.map(({ index, documentId }: typeof first) => ({
@@ -238,7 +236,7 @@ describe('upload', () => {
         filePart('files', 'filename="x.pdf"', bytes)
       ),
     ])
-    // The upload has begun when another one stores the same files.
+    // The upload has already begun when another one stores the same files.
     const cut = form.indexOf(wanted) + wanted.length + 100
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
     const writer = writable.getWriter()

@@ -103,7 +103,7 @@ test('INP-12 a request with too large a Content-Length is refused before anythin
   expect(String(said)).toMatch(/^HTTP\/1.1 413 /)
 })
 
-/** Sends the beginning of an upload over a socket of its own; done() gives what came back. */
+/** Sends the beginning of an upload over its own socket; done() returns the answer. */
 function begun(path: string, bytes: Buffer, length: number, type: string) {
   const { hostname, port, pathname } = new URL(baseUrl + path)
   const socket = connect(Number(port), hostname)
@@ -264,7 +264,7 @@ test('a slow upload is accepted as long as data arrives', async () => {
 
 test('CRASH-10 leftovers of uploads and unused files are removed', async () => {
   const { body } = await uploadPictures(owner, [jpeg(size), png(size)])
-  // As if the functions had crashed before the rows were written.
+  // Pretends that the functions crashed before the rows were written.
   const [first, second] = await storedFiles(owner.identityId)
   await database().query(
     `with gone as (
@@ -277,7 +277,6 @@ test('CRASH-10 leftovers of uploads and unused files are removed', async () => {
   await runJobs()
   await expect.poll(() => storedFiles(owner.identityId)).toEqual([second])
 
-  // An abandoned flow.
   await database().query(
     `update public.media set created_at = now() - interval '25 hours' where account_id = $1`,
     [owner.id],

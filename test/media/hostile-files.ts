@@ -1,7 +1,5 @@
-/**
- * Files that are not what they claim, or more than that. Some are refused, the others are real
- * pictures with something in them that must not be served: MARK stands in everything planted.
- */
+// Files that are not what they claim, or contain more. Some are refused; the others are real pictures with
+// hidden data that must not be served, always marked with MARK.
 import { deflateSync, gzipSync } from 'node:zlib'
 import {
   chunk,
@@ -40,7 +38,6 @@ const box = (type: string, content = '') => {
 }
 const gif = text('GIF89a\x28\0\x1e\0\x80\0\0\0\0\0\xff\xff\xff')
 
-/** Files that are not pictures of an accepted type. */
 export const noPictures = list({
   'html': text(`<!doctype html><script>alert('${MARK}')</script>`),
   'xhtml': text(`<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"/>`),
@@ -88,7 +85,6 @@ const scanAt = plainJpeg.indexOf(Buffer.from([0xff, 0xda]))
 const tables = plainJpeg.indexOf(Buffer.from([0xff, 0xc4]))
 const vp8x = (width: number, height: number) => extended({ width, height }, 0)
 
-/** A frame in a frame in a frame. */
 function framesInFrames(depth: number): Buffer {
   const bytes = Buffer.alloc(24 * depth)
   for (let level = 0; level < depth; level++) {
@@ -100,7 +96,6 @@ function framesInFrames(depth: number): Buffer {
   return bytes
 }
 
-/** Pictures that are malformed, or claim false things about themselves. */
 export const broken = list({
   'jpeg: only the beginning': plainJpeg.subarray(0, 3),
   'jpeg: only the head': plainJpeg.subarray(0, scanAt),
@@ -229,7 +224,6 @@ export const broken = list({
   'webp: an empty frame': webp(vp8x(40, 30), webpChunk('ANMF', Buffer.alloc(16))),
 })
 
-/** Small files that claim an enormous number of pixels. */
 export const bombs = list({
   'png of 30,000 × 30,000': Buffer.concat([
     pngSignature,
@@ -264,7 +258,6 @@ const animated = (inner: Buffer) =>
     webpChunk('ANMF', secret),
   )
 
-/** The picture with more in its chunk of pixels than these. */
 function behindPixels(picture: Buffer, more: Buffer[]): Buffer {
   const at = picture.indexOf('IDAT') - 4
   const end = at + 8 + picture.readUInt32BE(at)
@@ -275,11 +268,9 @@ function behindPixels(picture: Buffer, more: Buffer[]): Buffer {
   ])
 }
 
-/** A table of quantisation that is words. */
 const wordsAsTable = (id: number) =>
   segment(0xdb, Buffer.concat([Buffer.from([id]), secret, Buffer.alloc(64)]).subarray(0, 65))
 
-/** Real pictures with something in them, on them or behind them. */
 export const loaded = list({
   'jpeg with a place in EXIF': jpeg({ ...size, before: [exifSegment(1, `${MARK} GPS`)] }),
   'jpeg with a thumbnail in EXIF': jpeg({

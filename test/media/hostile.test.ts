@@ -23,7 +23,7 @@ import {
 } from '../support/uploads.ts'
 
 let owner: Person
-/** Sends only what is refused. */
+/** Sends only files that are refused. */
 let refused: Person
 
 beforeAll(async () => {
@@ -35,7 +35,7 @@ const expectNoFile = async () => expect(await storedFiles(refused.identityId)).t
 const all = [...noPictures, ...broken, ...bombs, ...loaded]
 const named = (files: Hostile[]) => files.map(({ name, bytes }) => [name, bytes] as const)
 
-// What a picture cannot do without, and EXIF where a test says so.
+// The required parts of a picture, and EXIF if a test says so.
 const needed: Record<string, string[]> = {
   'image/jpeg': ['e0', 'ee', 'db', 'c0', 'c4', 'da', 'd9'],
   'image/png': ['IHDR', 'IDAT', 'IEND'],
@@ -78,20 +78,20 @@ describe('MED-04 PR-27 nothing of what was hidden in a picture is served', () =>
     const person = await signUp()
     const { status, body } = await uploadAvatar(person, bytes)
     expect(status).toBe(201)
-    const { bytes: kept, headers } = await download(body.url)
-    expect(kept.equals(bytes)).toBe(false)
-    expect(kept.includes(MARK)).toBe(false)
-    for (const part of partsIn(kept)) {
+    const { bytes: stored, headers } = await download(body.url)
+    expect(stored.equals(bytes)).toBe(false)
+    expect(stored.includes(MARK)).toBe(false)
+    for (const part of partsIn(stored)) {
       expect(needed[headers.get('content-type')!]).toContain(part)
     }
-    expect(headers.get('content-type')).toBe(typeOf(kept))
+    expect(headers.get('content-type')).toBe(typeOf(stored))
     const listed = await uploadPictures(person, [bytes])
-    expect((await download(listed.body.files[0].url)).bytes.equals(kept)).toBe(true)
+    expect((await download(listed.body.files[0].url)).bytes.equals(stored)).toBe(true)
   })
 })
 
-// Storage forbids no browser to guess: a picture is recognised by its first bytes, and what begins as one is
-// never guessed to be anything else (WHATWG MIME Sniffing, sections 7 and 8.1).
+// Storage lets browsers guess types. A picture is recognised by its first bytes and never taken for
+// anything else (WHATWG MIME Sniffing, sections 7 and 8.1).
 const typeOf = (bytes: Buffer) =>
   bytes.subarray(0, 3).equals(Buffer.from('ffd8ff', 'hex'))
     ? 'image/jpeg'
@@ -120,7 +120,7 @@ describe('MED-04 of EXIF only the orientation stays', () => {
       const { bytes } = await download(body.url)
       expect(bytes.includes(MARK)).toBe(false)
       expect(partsIn(bytes).includes(tag)).toBe(turn > 1)
-      // One entry, tag 0x0112, and no other directory.
+      // The only entry that is left is tag 0x0112, and no other directory follows.
       const only = Buffer.from(`4d4d002a0000000800010112000300000001000${turn}000000000000`, 'hex')
       expect(bytes.includes(only)).toBe(turn > 1)
       const { rows } = await database().query(

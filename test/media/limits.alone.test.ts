@@ -1,4 +1,4 @@
-// Whether listings are reviewed, rates and the free plan hold for everybody, so these run alone.
+// The review switch, rates and the free plan apply to all accounts, so these tests run alone.
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
@@ -78,7 +78,6 @@ describe('under review', () => {
       await review(false)
       const { body } = await owner.patch(`/properties/${id}`, { bedrooms: 3 })
       expect(ids(body.media)).toEqual(ids([...first.body.files, ...late.body.files]))
-      // A draft is not reviewed yet.
       await review(true)
       const { id: own } = await createDraft(owner)
       await uploadPictures(owner, [picture(4)], { propertyId: own })
@@ -107,14 +106,15 @@ test('MED-11 uploads are rate limited, and an identity has a storage quota', asy
   } finally {
     await restore()
   }
-  // Free: 10 pictures for each of 5 listings, four times, and 200 beside. The suite lifts the 5.
+  // The limit of the free plan is 10 pictures for each of 5 listings, four times, and 200 more. The suite
+  // lifts the number of listings, so it is set to 5 here.
   const client = await database().connect()
   const before = await client.query(`select active_listings from public.plans where code = 'free'`)
   const setMost = (most: number) =>
     client.query(`update public.plans set active_listings = $1 where code = 'free'`, [most])
   const face = await uploadAvatar(owner, picture(7))
   const flow = { uploadSessionId: randomUUID() }
-  const kept = await uploadPictures(owner, [picture(8)], flow)
+  const stored = await uploadPictures(owner, [picture(8)], flow)
   await setMost(5)
   await database().query(
     `insert into public.media (account_id, identity_id, bucket, name, width, height, orientation,
@@ -127,7 +127,6 @@ test('MED-11 uploads are rate limited, and an identity has a storage quota', asy
   const refused = await uploadPictures(owner, [picture(1)])
   const refusedLater = await uploadPictures(owner, [picture(1)], flow)
   const refusedFace = await uploadAvatar(owner, picture(1))
-  // A repeated upload gets the same answer: nothing new is stored.
   const again = await uploadPictures(owner, [picture(8)], flow)
   const sameFace = await uploadAvatar(owner, picture(7))
   await setMost(before.rows[0].active_listings)
@@ -138,7 +137,7 @@ test('MED-11 uploads are rate limited, and an identity has a storage quota', asy
       body: { error: { code: 'quota_exceeded', limit: 400, used: 400 } },
     })
   }
-  expect(again).toMatchObject({ status: 201, body: kept.body })
+  expect(again).toMatchObject({ status: 201, body: stored.body })
   expect(sameFace).toMatchObject({ status: 201, body: face.body })
   await database().query(
     'delete from public.media where account_id = $1 and removed_at is not null',

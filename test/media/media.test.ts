@@ -23,7 +23,6 @@ beforeEach(async () => {
   owner = await signUp()
 })
 
-/** So many pictures, each of a different shade. */
 const shades = (count: number, from = 0) =>
   Array.from({ length: count }, (_, index) => jpeg({ ...small, shade: from + index * 3 }))
 

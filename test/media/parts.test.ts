@@ -1,4 +1,3 @@
-/** Pictures in many parts: what is made of them, and what they may not become. */
 import { inflateSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Person, signUp } from '../support/client.ts'
@@ -13,8 +12,7 @@ beforeAll(async () => {
 
 const size = { width: 40, height: 30 }
 
-/** Sends a picture, and gives what is served. */
-async function kept(bytes: Buffer): Promise<Buffer> {
+async function stored(bytes: Buffer): Promise<Buffer> {
   const { status, body } = await uploadAvatar(owner, bytes)
   expect(status).toBe(201)
   return (await download(body.url)).bytes
@@ -36,7 +34,7 @@ describe('PR-27 a PNG', () => {
       ),
     ],
   ])('%s is stored as if it were in one', async (_, bytes) => {
-    expect((await kept(bytes)).equals(plain)).toBe(true)
+    expect((await stored(bytes)).equals(plain)).toBe(true)
   })
 
   test('in any encoding ends where its pixels end', async () => {
@@ -50,7 +48,7 @@ describe('PR-27 a PNG', () => {
         chunk('IDAT', Buffer.from('words')),
         packed.subarray(more),
       ])
-      const bytes = await kept(hidden)
+      const bytes = await stored(hidden)
       expect(bytes.equals(packed)).toBe(true)
       expect(inflateSync(bytes.subarray(at)).equals(raw)).toBe(true)
     }
@@ -68,12 +66,12 @@ test('a JPEG keeps each table that a scan uses, in its position', async () => {
     segment(0xdb, Buffer.concat([Buffer.from([0]), Buffer.alloc(64, shade)]))
   const [before, after] = [table(7), table(1)]
   const replaced = jpeg({ ...size, before: [before] })
-  expect((await kept(replaced)).equals(jpeg(size))).toBe(true)
-  // Between two scans it is another: both are used.
+  expect((await stored(replaced)).equals(jpeg(size))).toBe(true)
+  // The table changes between two scans, so both versions are used.
   const plain = jpeg(size)
   const scan = plain.subarray(plain.indexOf(Buffer.from([0xff, 0xda])), -2)
   const twice = Buffer.concat([plain.subarray(0, -2), before, after, scan, plain.subarray(-2)])
-  const bytes = await kept(twice)
+  const bytes = await stored(twice)
   expect(bytes.equals(Buffer.concat([plain.subarray(0, -2), after, scan, plain.subarray(-2)])))
     .toBe(true)
   expect(partsIn(bytes).filter((part) => part === 'da')).toHaveLength(2)

@@ -1,4 +1,3 @@
-/** The job that removes unused files from Storage, with many of them or when Storage refuses. */
 import { createClient } from '@supabase/supabase-js'
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
@@ -16,7 +15,7 @@ const { storage } = createClient(projectUrl, secretKey, {
 })
 const files = storage.from('listings')
 
-/** Rows of unused pictures, older than any other; their files are gone already. */
+/** Rows of unused pictures, older than any other, whose files are gone already. */
 const plantDiscarded = ({ id, identityId }: Person, count: number) =>
   database().query(
     `insert into public.media (account_id, identity_id, bucket, name, width, height, orientation,
@@ -43,7 +42,6 @@ async function leftOf({ id, identityId }: Person): Promise<number> {
   return Number(rows[0].left)
 }
 
-/** Pictures of a flow abandoned yesterday. */
 async function givenUp(person: Person, count: number): Promise<string[]> {
   const pictures = Array.from({ length: count }, (_, shade) => jpeg({ width: 8, height: 8, shade }))
   const { body } = await uploadPictures(person, pictures)
@@ -82,7 +80,6 @@ test('PR-28 a great many unused files are removed like one', async () => {
   expect(await leftOf(owner)).toBe(0)
 })
 
-/** While it works, Storage refuses to remove such files. */
 async function refusing(condition: string, work: () => Promise<void>) {
   await database().query(
     `create function private.refuse_removal() returns trigger language plpgsql as $$
@@ -105,8 +102,8 @@ async function refusing(condition: string, work: () => Promise<void>) {
 }
 
 /**
- * Runs the jobs in a process of their own until it meets files that are not removed; gives its alarm
- * and how often Storage refused it. The stack's clock runs the jobs too, and what it met first is due later.
+ * Runs the jobs in their own process until files are not removed; returns the alarm and the number of
+ * refusals. The stack's clock runs the jobs too, and files that it met first are due later.
  */
 async function meetRefusals(owner: Person) {
   const jobs = await startFacade({}, 'jobs')
@@ -155,7 +152,7 @@ testLocally(
       for (let flow = 0; flow < 4; flow++) urls.push(...await givenUp(owner, 10))
       const { alarm, refusals } = await meetRefusals(owner)
       expect(alarm.count).toBe(40)
-      // The first time, and two halves for each of twenty refusals; down to each name it would be 79.
+      // Storage refuses once, and then two halves for each of twenty refusals; single names would take 79.
       expect(refusals).toBe(41)
       for (const url of urls) expect((await download(url)).status).toBe(200)
     })

@@ -1,4 +1,3 @@
-/** Pictures sent again because the first answer was lost. */
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { type Person, signUp } from '../support/client.ts'

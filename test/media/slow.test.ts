@@ -1,4 +1,3 @@
-/** Clients that send slowly or never finish: they harm only themselves. */
 import { connect } from 'node:net'
 import { afterAll, expect, test } from 'vitest'
 import { baseUrl, type Person, signUp } from '../support/client.ts'
@@ -12,7 +11,7 @@ afterAll(() => {
   for (const close of opened) close()
 })
 
-/** Begins an upload of 9 MB over a connection of its own, and goes on with a byte from time to time. */
+/** Begins an upload of 9 MB over its own connection, and sends a byte from time to time. */
 function trickle({ accessToken }: Person, first: number, everyMs: number) {
   const { hostname, port, pathname } = new URL(`${baseUrl}/media/upload/listings`)
   const { body, headers } = rawForm([
@@ -49,7 +48,7 @@ test('PR-22 eighteen slow connections of one account delay nobody else', async (
     expect((await uploadPictures(other, [picture, pngOf(9_000_000)])).status).toBe(201)
     expect((await uploadAvatar(other, picture)).status).toBe(201)
   }
-  // None of them was progressing, and none had to be dropped.
+  // None of the slow uploads got an answer of success, and none had to be dropped.
   expect(connections.filter(({ said }) => said().includes(' 201 '))).toEqual([])
 })
 

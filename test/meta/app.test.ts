@@ -1,4 +1,3 @@
-/** What an app asks before anything else. */
 import { expect, test } from 'vitest'
 import { database, guest, projectUrl, signUp } from '../support/client.ts'
 import { startFacade, testLocally } from '../support/facade.ts'

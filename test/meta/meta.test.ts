@@ -57,7 +57,6 @@ test('enums holds every vocabulary, in display order', async () => {
 
 type Words = Record<string, { code: string }[]>
 
-/** Every list of codes in a schema and what it refers to, by the path to it. */
 function codesIn(schema: Schema, path: string, seen: Set<string>): [string, string[]][] {
   if (schema.$ref) {
     if (seen.has(schema.$ref)) return []
@@ -77,7 +76,7 @@ function codesIn(schema: Schema, path: string, seen: Set<string>): [string, stri
 
 test('whatever code an answer can hold, enums has its words', async () => {
   const { body: words }: { body: Words } = await guest.get('/meta/enums')
-  // No words for people: what is always the same, media types, what monitors read.
+  // Fields whose values are no words for people: constants, media types, values for monitoring.
   const bare = /^(Session|SocialSession)\.tokenType$|\.currency$|^Document\.type$|^Health\./
   const seen = new Set<string>()
   const answers = Object.values(description.paths).flatMap((methods) =>

@@ -27,7 +27,6 @@ const setStatus = (id: string, status: string, reason: string | null = null) =>
     reason,
   ])
 
-/** The events of a listing that nobody has been notified of yet. */
 const pendingEvents = async (id: string) => {
   const { rows } = await sql(
     'select kind from private.notification_events where property_id = $1 and notified_at is null',
@@ -74,7 +73,8 @@ test('a lower price notifies everybody who saved the listing, and nobody else', 
     .toEqual(new Set([buyer.identityId, company]))
   expect(await notificationsOf(stranger)).toEqual([])
 
-  // Once a day; and a rise, or a drop reverted before the notification, notifies nobody.
+  // There is one notification a day, and none for a rise or for a drop that was reverted before the
+  // notification.
   await seller.patch(`/properties/${id}`, { price: 500 })
   await seller.patch(`/properties/${id}`, { price: 700 })
   await waitUntil('nothing waits', async () => (await pendingEvents(id)).length === 0)
@@ -140,7 +140,7 @@ test.each([
     else await seller.post(`/properties/${id}/${act}`)
     const { bodyAr, bodyEn } = await waitForNotification(buyer, 'favorite_unavailable')
     expect(bodyAr.startsWith(begins)).toBe(true)
-    // Why an admin suspended it, and what was deleted, is not disclosed.
+    // The reason of a suspension, and a deletion, are not disclosed.
     expect(bodyAr.includes(titleAr)).toBe(begins.endsWith('«'))
     expect(bodyAr + bodyEn).not.toContain('مخالف')
   },
@@ -167,8 +167,8 @@ test('thousands who saved a listing delay neither its owner nor others, and are 
   const { id } = await publishListing(seller, { price: 1000 })
   const { id: other } = await publishListing(seller, { price: 1000 })
   await toggleFavorite(buyer, other)
-  // Accounts with a hundred identities each, made by SQL, each in a transaction of its own: others
-  // would have to wait for a long one.
+  // Accounts with a hundred identities each, made by SQL. Each has a transaction of its own, because
+  // others would have to wait for a long one.
   const accounts = Array.from({ length: bulk(100, 30) }, () => randomUUID())
   for (const account of accounts) {
     await sql('insert into auth.users (id, email) values ($1, $2)', [
@@ -186,7 +186,7 @@ test('thousands who saved a listing delay neither its owner nor others, and are 
     )
   }
   expect((await seller.patch(`/properties/${id}`, { price: 900 })).status).toBe(200)
-  // The owner gets the answer before they are notified, and others do not wait for them.
+  // The owner gets the answer before the buyers are notified, and other notifications do not wait for those.
   await seller.patch(`/properties/${other}`, { price: 900 })
   const one = await waitForNotification(buyer, 'favorite_price_drop')
   await waitUntil('all have been notified', async () => (await pendingEvents(id)).length === 0)

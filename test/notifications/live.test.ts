@@ -1,4 +1,3 @@
-/** The event `notification`, received through supabase-js. */
 import { afterEach, expect, test } from 'vitest'
 import { closeClients, joinAs } from '../support/channels.ts'
 import { database, type Person, signUp } from '../support/client.ts'
@@ -7,7 +6,6 @@ import { waitUntil } from '../support/wait.ts'
 
 afterEach(closeClients)
 
-/** What an app receives on the topic of the account. */
 async function ear(person: Person, topic?: string) {
   topic ??= (await person.get('/auth/me')).body.realtimeTopic as string
   const { status, payloads } = await joinAs(person, topic)

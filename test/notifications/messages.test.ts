@@ -1,4 +1,3 @@
-/** Messages and their notifications: one for each conversation, until it is read. */
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { database, type Person, signUp } from '../support/client.ts'

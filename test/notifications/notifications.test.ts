@@ -62,7 +62,7 @@ test('the list is newest first in consecutive pages, also while some are deleted
   const { nextCursor } = (await sara.get('/notifications?limit=2&unread=true')).body
   for (
     const query of [
-      `cursor=${nextCursor}`, // of another filter
+      `cursor=${nextCursor}`, // with another filter
       `unread=false&cursor=${nextCursor}`,
       'cursor=x',
       'unread=maybe',
@@ -106,7 +106,7 @@ test('reading all waits for no transaction that is creating a notification', asy
       conversation.entityId,
       details,
     ])
-    // The message that is on its way came after this.
+    // The message that was not committed at that moment came later.
     expect((await sara.post('/notifications/read-all')).body).toEqual({ unread: 1 })
     await client.query('commit')
   } finally {
@@ -168,7 +168,8 @@ test('a failing notification does not fail the action that caused it, and is an 
   ) await notify(sara, kind, details, { entityId })
   await notify({ ...sara, id: unknownId }, 'system', serviceMessage())
   expect(await notificationsOf(sara)).toEqual([])
-  // These are ours: in the end there must be none (test/whole/invariants.test.ts).
+  // These alarms are this test's own, and at the end of the suite there must be none
+  // (test/whole/invariants.test.ts).
   const { rows } = await database().query(
     `delete from private.alarms
      where kind = 'notification_failed' and details ->> 'accountId' = $1
@@ -245,7 +246,7 @@ test('counting the unread ones reads the index alone', async () => {
   const client = await database().connect()
   try {
     await client.query('begin')
-    // Whether it can; which scan is cheapest depends on what others have just written.
+    // Tells whether Postgres can use the index; which scan is cheapest depends on other tests' rows.
     await client.query(
       `set local enable_seqscan = off; set local enable_bitmapscan = off;
        set local enable_indexscan = off`,

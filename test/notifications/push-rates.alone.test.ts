@@ -1,4 +1,3 @@
-/** How many pushes the acts of one account cause another: the list has them all. */
 import { expect } from 'vitest'
 import { type Person, signUp } from '../support/client.ts'
 import { openConversation, postMessage } from '../support/conversations.ts'
@@ -35,13 +34,14 @@ testLocally('60 an hour of messages, from all conversations and identities of on
   await openConversation(author, { ...about, message: '3' })
   expect(await pushed(pushToken)).toBe(3)
 
-  // The sixty-first stands in the list alone, of either identity; nobody else is held back.
+  // The sixty-first message is only in the list, from either identity; pushes of other senders are sent
+  // as before.
   await openConversation(author, { ...about, message: '4' })
   await author.post('/auth/identity/switch', { identityId: author.identityId })
   expect((await postMessage(author, id, '5')).status).toBe(201)
   expect(await pushed(pushToken)).toBe(3)
-  const told = (await notificationsOf(sara, 'message_new')).map(({ bodyAr }) => bodyAr)
-  expect(told).toEqual(['3 رسائل جديدة: 5', 'رسالتان جديدتان: 4'])
+  const notified = (await notificationsOf(sara, 'message_new')).map(({ bodyAr }) => bodyAr)
+  expect(notified).toEqual(['3 رسائل جديدة: 5', 'رسالتان جديدتان: 4'])
   await openConversation(other, { ...about, message: '6' })
   expect(await pushed(pushToken)).toBe(4)
   await ageHits(3600, pairOf(author))

@@ -1,4 +1,4 @@
-/** HARM-05: pushes of messages from people who have proven nothing and whom one does not know. */
+// HARM-05: pushes of messages from unknown people who have proven nothing.
 import { expect } from 'vitest'
 import { database, type Person, signUp } from '../support/client.ts'
 import { openConversation, postMessage } from '../support/conversations.ts'
@@ -49,11 +49,10 @@ testLocally('HARM-05 ten an hour from all of them, then one that says how many w
   )
   const [{ due_at: firstDue }] = await waitingPushes(sara)
   await agePushes(sara)
-  const told = (await pushed(pushToken)).slice(10)
-  expect(told).toEqual(['بانتظارك 50 رسالة'])
-  console.log(`20 strangers wrote 60 messages: 10 pushes, and ${told.length}: ${told}`)
+  const notified = (await pushed(pushToken)).slice(10)
+  expect(notified).toEqual(['بانتظارك 50 رسالة'])
+  console.log(`20 strangers wrote 60 messages: 10 pushes, and ${notified.length}: ${notified}`)
 
-  // What comes after it waits for the next hour.
   await write(writers[0]!)
   expect(await pushed(pushToken)).toHaveLength(11)
   const [next] = await waitingPushes(sara)
@@ -62,7 +61,6 @@ testLocally('HARM-05 ten an hour from all of them, then one that says how many w
   await ageHits(3600, sara.id)
   await write((await strangers(1))[0]!)
   expect(await pushed(pushToken)).toHaveLength(12)
-  // Who has read everything is not told that anything waits.
   await sara.post('/notifications/read-all')
   await agePushes(sara)
   expect(await pushed(pushToken)).toHaveLength(12)
@@ -99,7 +97,6 @@ testLocally(
   },
 )
 
-/** Strangers of whose messages none is pushed any more. */
 async function unheard(count: number): Promise<Person[]> {
   await plantHits('pushes_strangers', sara.id, 10)
   return await strangers(count)
@@ -132,7 +129,7 @@ testLocally('HARM-05 what comes while that one is being sent is told an hour lat
   const [first, second] = fcm.sentTo(pushToken).map(({ message }) =>
     message.android.notification.tag
   )
-  expect(second).toBe(first) // the device replaces the one by the other
+  expect(second).toBe(first) // the device replaces the other one
 })
 
 testLocally('HARM-05 one that could not be sent keeps what it was to say', async () => {

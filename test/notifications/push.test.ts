@@ -1,4 +1,3 @@
-/** Pushes from the outbox to a stub of FCM, by a process of the jobs that has its settings. */
 import { startPushes } from './push/process.ts'
 import './push/acts.ts'
 import './push/between.ts'

@@ -19,7 +19,7 @@ beforeEach(async () => {
 
 const sql = (text: string, values: unknown[]) => database().query(text, values)
 
-/** Lets the first quarter of an hour of an account pass. */
+/** Ends the first quarter of an hour of an account, in which no sign-in is notified. */
 const settle = ({ id }: Person) =>
   sql(
     `update private.notification_events set notified_at = notified_at - interval '16 minutes'
@@ -27,7 +27,6 @@ const settle = ({ id }: Person) =>
     [id],
   )
 
-/** Sign-ins of an account that the job has yet to notify of. */
 const untold = async ({ id }: Person) => {
   const { rows } = await sql(
     `select created_at::text as at from private.notification_events
@@ -88,7 +87,7 @@ test('a late notification carries the time of its event', async () => {
   await toggleFavorite(buyer, id)
   const at = new Date(Date.now() - 3 * 3_600_000)
   const hour = new Date(at.getTime() + 3 * 3_600_000).toISOString().slice(11, 16)
-  // As the triggers note it, three hours ago, and no job came since.
+  // Records a sign-in of three hours ago as the triggers do, with no run of the job since.
   const late = await database().connect()
   try {
     await late.query('begin')

@@ -1,4 +1,3 @@
-/** Firebase Cloud Messaging and Google's token service: a stub that counts, and can be slow, fail or answer falsely. */
 import { generateKeyPairSync, verify } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -8,7 +7,7 @@ type Received = {
   title: string
   body: string
   data: Record<string, string>
-  // The rest of the message as it came.
+  // The rest of the message as received.
   // deno-lint-ignore no-explicit-any
   message: any
   bearer: string
@@ -17,19 +16,17 @@ type Received = {
 type Answer = (response: ServerResponse) => unknown
 
 export type FcmStub = {
-  /** The settings with which functions send here. */
   settings: { FCM_URL: string; FCM_SERVICE_ACCOUNT: string }
   received: Received[]
-  /** How it answers for some push tokens; all others succeed. */
+  /** Answers for some push tokens; all others succeed. */
   answers: Map<string, Answer>
-  /** How the token service answers; undefined: with a token. */
+  /** The token service's answer; undefined means a token. */
   tokenAnswer?: Answer
-  /** How many seconds an access token lives. */
+  /** Lifetime of an access token in seconds. */
   tokenLife: number
-  /** Access tokens given out; only those still in this list are taken. */
+  /** Issued access tokens; only those still in this list are accepted. */
   tokens: string[]
   tokensGiven: number
-  /** The most sends that were open at once. */
   mostOpen: number
   sentTo: (token: string) => Received[]
   stop: () => Promise<void>
@@ -42,7 +39,6 @@ export const answer = (status: number, body: unknown, headers = {}): Answer => (
   response.writeHead(status, { 'content-type': 'application/json', ...headers })
     .end(typeof body === 'string' ? body : JSON.stringify(body))
 
-/** A failure as FCM words it. */
 export const failure = (status: number, errorCode?: string, more: object = {}, headers = {}) =>
   answer(status, {
     error: {
@@ -57,7 +53,6 @@ export const failure = (status: number, errorCode?: string, more: object = {}, h
 
 const parsed = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString())
 
-/** Why an assertion is invalid, or nothing. */
 function fault(assertion: string): string | undefined {
   const [head, claims, signature] = assertion.split('.')
   const { alg } = parsed(head!)

@@ -1,16 +1,13 @@
-/**
- * What one act may not fail by is swallowed, and an alarm. Each function is broken in a transaction that nobody
- * else sees, and that is undone.
- */
+// Failures that must not stop an action are swallowed and raise an alarm. Each function is broken in a
+// transaction that is rolled back.
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { callFailed, keepAlarmsWith } from '../../functions/_shared/alarms.ts'
-import { Refusal } from '../../functions/_shared/refusal.ts'
+import { callFailed, keepAlarmsWith } from '../../functions/_shared/errors/alarms.ts'
+import { Refusal } from '../../functions/_shared/errors/refusal.ts'
 import { database, type Person, signUp } from '../support/client.ts'
 import { conversationBetween } from '../support/conversations.ts'
 import { partsOf } from '../support/tokens.ts'
 
-/** The alarms that a statement raises where these statements come before it. */
 async function alarmsOf(broken: string, statement: string, values: unknown[]) {
   const client = await database().connect()
   try {

@@ -1,4 +1,3 @@
-/** The lists of companies and offices: rows as an admin may set them, and what a page shows. */
 import { randomUUID } from 'node:crypto'
 import { database, type Reply } from '../support/client.ts'
 
@@ -15,5 +14,4 @@ export function ids({ status, body }: Reply): string[] {
   return body.items.map(({ id }: { id: string }) => id)
 }
 
-/** A word that nothing else has in its name. */
 export const oddWord = () => `zq${randomUUID().replaceAll(/[0-9-]/g, '')}x`

@@ -1,4 +1,4 @@
-/** A licence is claimed by anybody and held by one: who, an admin decides. */
+// Anyone may claim a licence, but one organisation holds it, as an admin decides.
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { edit } from '../admin/studio.ts'
@@ -47,7 +47,6 @@ test('whoever claims a licence first does not keep it from its owner', async () 
   ])
   expect(await decide(own, 'approve')).toMatchObject({ status: 200 })
   expect(await guest.get(`/office/${own}`)).toMatchObject({ body: { licenceNo, verified: true } })
-  // The other claim waits on, and shows who holds the licence.
   expect(await statusOf(taken, taker)).toBe('pending_verification')
   expect((await admin.get(`/admin/moderation?licenceNo=${licenceNo}`)).body.items).toMatchObject([
     { id: taken, identity: { claims: [{ identity: { id: own, status: 'active' } }] } },
@@ -59,7 +58,6 @@ test('whoever claims a licence first does not keep it from its owner', async () 
   expect((await taker.get('/notifications')).body.items).toMatchObject([
     { kind: 'identity_rejected' },
   ])
-  // Another look asks for the same once more.
   await taker.patch(`/auth/identities/${taken}`, { aboutAr: 'نبذة' })
   expect(await statusOf(taken, taker)).toBe('pending_verification')
 })

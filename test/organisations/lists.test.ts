@@ -12,7 +12,6 @@ beforeEach(async () => {
   owner = await signUp()
 })
 
-/** Every page of a list. */
 async function readPages(path: string, limit = 3): Promise<string[]> {
   const found: string[] = []
   for (let cursor = '';;) {
@@ -45,7 +44,7 @@ describe('a list', () => {
         rating: [5, 5, 4, 4, 3][i % 5]!,
         reviews: [0, 1, 6, 6, 1][i % 5]!,
         listings: i % 4,
-        // Microseconds apart, which a Date does not know.
+        // The times are microseconds apart, and a Date cannot represent those.
         at: `2026-01-01T00:00:00.00000${i % 6}Z`,
         area: i % 2 ? 'salmiya' : i % 3 ? 'hawalli' : 'jahra',
       }
@@ -67,7 +66,7 @@ describe('a list', () => {
     }
   })
 
-  /** As if ten people more had given it 3.5. */
+  /** The rating is weighted as if ten more people had given 3.5. */
   const weighed = ({ rating, reviews }: typeof all[number]) =>
     Math.round(10_000 * (35 + rating * reviews) / (10 + reviews))
 

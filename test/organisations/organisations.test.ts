@@ -84,7 +84,6 @@ test('ISO-17 companies and offices never mix, and unverified ones are not shown'
   expect(problemOf(await guest.get(`/company/${office}`))).toEqual(none)
   expect(await guest.get(`/office/${company}`)).toMatchObject(missing)
   expect(problemOf(await guest.get(`/company/${owner.identityId}`))).toEqual(none)
-  // Its owner sees no more of it here than anybody else.
   for (const status of ['suspended', 'pending_verification', 'rejected', 'expired']) {
     await setStatus(company, status)
     await gone()
@@ -187,7 +186,6 @@ test('an expired licence hides the organisation and its listings at once', async
     licenceExpiresOn: '2041-01-01',
     activeListingsCount: 1,
   })
-  // Renewed in time it never goes away; an earlier end is looked at again.
   expect(await renew('2042-01-01')).toMatchObject({ body: { status: 'active' } })
   expect(await renew('2041-06-01')).toMatchObject({ body: { status: 'pending_verification' } })
 })

@@ -85,7 +85,7 @@ test('past the facade access is the same, and not one field is given', async () 
     await expect(asCaller(undefined, (client) => client.query(sql)), sql)
       .rejects.toMatchObject({ code: '42501' })
   }
-  // No type of an organisation, also where it is the acting one's.
+  // Every type that isn't an organisation's is refused, even if it is the acting identity's type.
   for (const type of [null, '', 'individual']) {
     for (
       const sql of ['select api.get_organisation_profile($1)', 'select api.list_organisations($1)']
@@ -107,7 +107,6 @@ test('IDN-06 a removed identity gets nothing from the next request on', async ()
       const { requestId: _id, message: _ar, messageEn: _en, ...error } = reply.body.error
       expect([reply.status, error]).toEqual([403, { code: 'identity_not_usable' }])
     }
-    // It is still its owner's to read.
     expect((await owner.get(`/auth/identities/${company}`)).body).toMatchObject({ status })
     await database().query(`update public.identities set status = 'active' where id = $1`, [
       company,
@@ -181,7 +180,7 @@ test('listings and leads are those of the acting identity, page by page', async 
   })
 
   const buyer = await signUp('هند المطيري')
-  // Chat may open a conversation with it.
+  // A lead names the identity that asked, so that the organisation can open a conversation with it.
   await database().query(
     `insert into public.leads (property_id, owner_identity_id, identity_id, kind, created_at)
      select listing, owner, $1, kind, now() - make_interval(mins => nth::integer)
@@ -299,7 +298,6 @@ test('logo and cover are pictures that the organisation has uploaded', async () 
   })
   expect((await guest.get(`/company/${company}`)).body)
     .toMatchObject({ logoUrl: logo.url, coverUrl: cover.url })
-  // Its face in sessions and on its listings.
   expect((await owner.get('/auth/me')).body.activeIdentity.avatarUrl).toBe(logo.url)
   expect((await publishListing(owner)).owner.avatarUrl).toBe(logo.url)
 

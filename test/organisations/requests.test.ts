@@ -41,7 +41,6 @@ test('a company or office is requested, and visible to its owner in any state', 
   })
   for (const state of ['pending_verification', 'rejected', 'suspended', 'active']) {
     await setStatus(body.id, state)
-    // Whoever makes it active has verified it.
     expect((await person.get(`/auth/identities/${body.id}`)).body)
       .toEqual({ ...body, status: state, verified: state === 'active' })
   }

@@ -12,7 +12,7 @@ beforeEach(async () => {
   await owner.post('/auth/identity/switch', { identityId: office })
 })
 
-/** A conversation with the office in which these minutes ago the asker (>) or the office (<) wrote. */
+/** A conversation with the office, with the minutes ago of messages by the asker (>) or the office (<). */
 async function talk(lines: [who: '>' | '<', minutesAgo: number][]) {
   const asker = await signUp()
   const opened = await asker.post('/conversations', { identityId: office })
@@ -35,7 +35,7 @@ async function measured(): Promise<number | null> {
     `update private.response_measures set measured_at = '-infinity' where identity_id = $1`,
     [office],
   )
-  // Many may wait; the oldest come first, and this one is among them.
+  // Many offices may wait to be measured; the oldest come first, and this one is among them.
   await Promise.all([1, 2].map(() => database().query('select private.measure_responses()')))
   return (await guest.get(`/office/${office}`)).body.medianResponseMinutes
 }
@@ -43,10 +43,10 @@ async function measured(): Promise<number | null> {
 test('the response time of an office is the median over its answers, of five or more', async () => {
   expect(await measured()).toBeNull()
   await talk([['>', 100]]) // never answered
-  // From the first word to the first answer, however many follow; the office's own opening is none.
+  // The time runs from the first message to the first answer, however many messages follow. A
+  // conversation's opening by the office itself is not measured.
   await talk([['<', 900], ['>', 800], ['>', 790], ['<', 760], ['<', 700]])
   await talk([['>', 3000], ['<', 2700]])
-  // Two turns in one conversation are two.
   await talk([['>', 60], ['<', 58], ['>', 50], ['<', 47]])
   expect(await measured()).toBeNull()
   await talk([['>', 600], ['<', 100]])

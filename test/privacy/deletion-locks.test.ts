@@ -1,4 +1,3 @@
-/** An account whose deletion was asked for, and whatever else is done to it meanwhile: two facts. */
 import { beforeAll, describe, expect, test } from 'vitest'
 import { act, edit, leaveChanges, why } from '../admin/studio.ts'
 import { signUpAdmin } from '../support/admins.ts'
@@ -14,6 +13,7 @@ import {
 import { insertWaitingCompany, makePending } from '../support/fixtures.ts'
 import { runJobs } from '../support/jobs.ts'
 import { publishListing } from '../support/listings.ts'
+import { giveMoney } from '../support/money.ts'
 import { waitUntil } from '../support/wait.ts'
 
 let admin: Person
@@ -23,15 +23,11 @@ beforeAll(async () => {
 
 type Leaver = { person: Person; listing: string; company: string; deleteAt: string }
 
-/** Somebody with a listing, a company that waits and money, who has asked for the deletion. */
 async function leaver(): Promise<Leaver> {
   const person = await signUp()
   const { id: listing } = await publishListing(person)
   const company = await insertWaitingCompany(person.id)
-  await database().query(
-    'select private.adjust_wallet($1, 3.25, gen_random_uuid())',
-    [person.identityId],
-  )
+  await giveMoney(person.identityId, 3.25)
   const { password } = person
   const { status, body } = await person.post('/auth/me/delete', { password, money: 'refund' })
   expect([status, body]).toEqual([202, { deleteAt: expect.any(String) }])
@@ -44,7 +40,6 @@ const factsOf = async ({ person }: Leaver) =>
     [person.id],
   )).rows[0]
 
-/** The request stands as it was made: its date, and what becomes of the money. */
 async function expectAsked(who: Leaver) {
   const { delete_at, money } = await factsOf(who)
   expect([delete_at, money]).toEqual([new Date(who.deleteAt), 'refund'])
@@ -65,7 +60,7 @@ const waits = (id: string) =>
 
 type Step = [name: string, status: string, work: (who: Leaver) => Promise<unknown>]
 
-/** Each is done to the account as the one before has left it; what it ends with is the lock alone. */
+/** Each act continues with the account of the previous one; only the lock differs in the end. */
 function eachKeeps(steps: Step[]) {
   let who: Leaver
   beforeAll(async () => {
@@ -105,7 +100,7 @@ describe('ADM-10 an administrator', () => {
 
 type Row = Record<string, unknown>
 
-// Whatever has an account, an identity or a listing for a target: a new act joins them.
+// Every act on an account, an identity or a listing; a new act has to be added here.
 const acts: Record<string, (who: Leaver) => Row | Promise<Row>> = {
   suspend_account: ({ person }) => ({ target: person.id, until: inAnHour(), reason: why }),
   ban_account: ({ person }) => ({ target: person.id, reason: why }),
@@ -222,7 +217,6 @@ describe('ADM-10 jobs', () => {
         await runJobs()
         return (await factsOf(who)).status === 'deleted'
       })
-      // The money goes where the person has said, whatever came between.
       const { rows } = await database().query(
         'select amount, state from public.wallet_payouts where account_id = $1',
         [who.person.id],
@@ -246,7 +240,6 @@ describe('ADM-10 jobs', () => {
       return (await factsOf(who)).status === 'active'
     })
     await expectAsked(who)
-    // Nothing that the lock hid is public again by its end.
     expect(await seen()).toBe(404)
     expect((await guest.get(`/advertisers/${person.identityId}`)).status).toBe(404)
     await signIn(person.identifier, person.password)
@@ -281,7 +274,6 @@ test.each(['suspended', 'banned'])(
       [person.id],
     )
     expect(rows).toEqual([{ status, delete_at: new Date(deleteAt) }])
-    // Lifted, the request still stands; a sign-in takes it back.
     await lock(who, 'active')
     await expectAsked(who)
     expect((await guest.get(`/properties/${who.listing}`)).status).toBe(404)

@@ -1,4 +1,3 @@
-/** What becomes of the money in the wallets of an account that is deleted. */
 import { randomUUID } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import { act } from '../admin/studio.ts'
@@ -7,7 +6,13 @@ import { signUpAdmin } from '../support/admins.ts'
 import { baseUrl, database, newPhone, type Person, signIn, signUp } from '../support/client.ts'
 import { givePhone, insertOrganisation, proveEmail } from '../support/fixtures.ts'
 import { drain, runJobs, runJobsOf } from '../support/jobs.ts'
-import { alarmsAbout, createCharge, hasSandbox, submitSandboxPage } from '../support/money.ts'
+import {
+  alarmsAbout,
+  createCharge,
+  giveMoney,
+  hasSandbox,
+  submitSandboxPage,
+} from '../support/money.ts'
 import { topUp, topUpInvoice, walletOf } from '../support/money.ts'
 import { waitUntil } from '../support/wait.ts'
 
@@ -22,10 +27,6 @@ const query = (sql: string, values: unknown[] = []) => database().query(sql, val
 const ask = (person: Person, money?: string) =>
   person.post('/auth/me/delete', { password: person.password, ...(money && { money }) })
 
-/** Money that came by no payment. */
-const give = (identityId: string, amount: number) =>
-  query('select private.adjust_wallet($1, $2, gen_random_uuid())', [identityId, amount])
-
 const makeDue = ({ id }: Person) =>
   query(
     `update public.accounts set delete_at = now() - interval '1 second'
@@ -39,7 +40,7 @@ const stateOf = async ({ id }: Person) =>
 async function deleted(person: Person) {
   await makeDue(person)
   await runJobs()
-  // Or by the jobs of another test, which run side by side.
+  // The jobs of another test may have deleted the account at the same time.
   await waitUntil('the deletion', async () => await stateOf(person) === 'deleted')
 }
 
@@ -62,7 +63,6 @@ const payoutsOf = async ({ id }: Person): Promise<Payout[]> =>
 const amountsOf = async (person: Person) =>
   (await payoutsOf(person)).map(({ state, amount }) => [state, Number(amount)])
 
-/** What the wallets of an account hold, and what of its money the system accounts hold. */
 async function whereMoneyIs({ id }: Person) {
   const { rows: [found] } = await query(
     `select
@@ -80,7 +80,6 @@ async function whereMoneyIs({ id }: Person) {
   return { wallets: Number(found.wallets), payouts: Number(found.payouts) }
 }
 
-/** Makes the refunds of a deleted account due for the job that asks the provider, and runs it. */
 const askProvider = (person: Person) =>
   runJobsOf({ url: baseUrl }, () =>
     query(
@@ -99,30 +98,29 @@ const decide = (id: string, body: object) => admin.post(`/admin/moderation/${id}
 
 test('money in a wallet needs a word on what becomes of it, and 20.000 may be given up', async () => {
   const person = await signUp()
-  await give(person.identityId, 20.001)
+  await giveMoney(person.identityId, 20.001)
   expect(await ask(person)).toMatchObject(refused(20.001))
   expect(await ask(person, 'give_up')).toMatchObject(refused(20.001))
   expect(await ask(person, 'keep')).toMatchObject({ status: 422 })
-  // The wallets of all identities count.
   const company = await insertOrganisation(person.id)
-  await give(person.identityId, -0.001)
-  await give(company, 0.5)
+  await giveMoney(person.identityId, -0.001)
+  await giveMoney(company, 0.5)
   expect(await ask(person, 'give_up')).toMatchObject(refused(20.5))
   expect((await ask(person, 'refund')).status).toBe(202)
 })
 
 test('nothing moves before the 14 days are over: signing in gives everything back', async () => {
   const person = await signUp()
-  await give(person.identityId, 17.5)
+  await giveMoney(person.identityId, 17.5)
   await buy(person, await newPlan())
-  await give(person.identityId, 10)
+  await giveMoney(person.identityId, 10)
   expect((await ask(person, 'give_up')).status).toBe(202)
-  await agePlans(person, 29) // it would be renewed from the wallet, by the jobs of another test too
+  await agePlans(person, 29) // otherwise it is renewed from the wallet, by another test's jobs too
   await runJobs()
   expect(await payoutsOf(person)).toEqual([])
   const again = await signIn(person.identifier, person.password)
   expect(await walletOf(again)).toMatchObject({ available: 17.5, held: 0 })
-  // What was said counts no more.
+  // The decision about the money that the withdrawn request had is no longer used.
   expect((await ask({ ...again, password: person.password })).status).toBe(409)
 })
 
@@ -132,13 +130,13 @@ test.runIf(hasSandbox)(
     const person = await signUp('نورة الصالح')
     await proveEmail(person)
     const [older, newer] = [await topUp(person, 10), await topUp(person, 5)]
-    await give(person.identityId, -3)
+    await giveMoney(person.identityId, -3)
     expect((await ask(person, 'refund')).status).toBe(202)
-    await give(person.identityId, 4.25)
+    await giveMoney(person.identityId, 4.25)
     await deleted(person)
     await expect(signIn(person.identifier, person.password)).rejects.toThrow()
 
-    // 16.250: 5 of the newer, 10 of the older, and what came by none.
+    // 16.250: 5 of the newer payment, 10 of the older, and the rest without one.
     expect(await amountsOf(person)).toEqual([['at_provider', 10], ['at_provider', 5], [
       'open',
       1.25,
@@ -203,9 +201,9 @@ test('what is given up stays here, and what is above 20.000 by then does not', a
   const phone = newPhone()
   await givePhone(person, phone)
   const company = await insertOrganisation(person.id)
-  await give(person.identityId, 12)
+  await giveMoney(person.identityId, 12)
   expect((await ask(person, 'give_up')).status).toBe(202)
-  await give(company, 11)
+  await giveMoney(company, 11)
   await deleted(person)
   const [{ id, ...rest }, ...more] = await payoutsOf(person) as [Payout]
   expect(more).toEqual([])
@@ -221,7 +219,6 @@ test('what is given up stays here, and what is above 20.000 by then does not', a
   )
   expect(Number(forfeited)).toBe(20)
 
-  // In Studio.
   await expect(act({ act: 'pay_out', target: id })).rejects.toThrow('note is missing')
   await expect(act({ act: 'write_off', target: id })).rejects.toThrow('reason is missing')
   const { result } = await act({ act: 'write_off', target: id, reason: 'لم يرد' })
@@ -263,14 +260,14 @@ test.runIf(hasSandbox)(
     const { ref } = await createCharge(person, await topUpInvoice(person, 4))
     expect((await ask(person, 'refund')).status).toBe(409)
     await submitSandboxPage(ref, 'fail', 'once')
-    const asked = await Promise.all([ask(person, 'refund'), ask(person, 'refund')])
-    expect(asked.map(({ status }) => status)).toContain(202)
+    const answers = await Promise.all([ask(person, 'refund'), ask(person, 'refund')])
+    expect(answers.map(({ status }) => status)).toContain(202)
     await makeDue(person)
     const jobs = Array.from(
       { length: 4 },
       () => query('select private.delete_due_account($1) as gone', [person.id]),
     )
-    // The failed charge is paid after all, at this very moment.
+    // The failed charge is paid after all, at this moment.
     const [, ...done] = await Promise.all([submitSandboxPage(ref, 'pay', 'once'), ...jobs])
     expect(
       done.filter(({ rows }) => rows[0].gone).length,
@@ -280,7 +277,7 @@ test.runIf(hasSandbox)(
     const owed = await payoutsOf(person)
     const { wallets, payouts } = await whereMoneyIs(person)
     expect(payouts).toBe(owed.reduce((sum, { amount }) => sum + Number(amount), 0))
-    // Either it was there before the account went, or it lies in the closed wallet, with an alarm.
+    // The payment either came before the account was closed, or it is in the closed wallet, with an alarm.
     expect([[12, 0], [8, 4]]).toContainEqual([payouts, wallets])
     await Promise.all([askProvider(person), runJobs()])
     await waitUntil(
@@ -298,7 +295,7 @@ test.runIf(hasSandbox)(
 
 test('whose it was is known for 180 days, and then it is still owed', async () => {
   const person = await signUp('هدى المطيري')
-  await give(person.identityId, 2)
+  await giveMoney(person.identityId, 2)
   await ask(person, 'refund')
   await deleted(person)
   const [{ id, name }] = await payoutsOf(person) as [Payout]

@@ -51,7 +51,7 @@ test('a code for a deletion is sent to who is signed in, and to nobody else', as
   expect(await other.post('/auth/otp/resend', resend)).toMatchObject({ status: 202 })
   await ageCodes(person.identifier, 45)
   await codeSentBy(person.identifier, () => person.post('/auth/otp/resend', resend))
-  // One came at registration.
+  // The first of the two codes came at registration.
   expect(await inboxOf(person.identifier)).toHaveLength(2)
   await person.post('/auth/logout')
   expect(await person.post('/auth/otp/resend', resend)).toMatchObject(refusal(401, 'token_invalid'))
@@ -110,7 +110,6 @@ test('a requested deletion is carried out after fourteen days', async () => {
   expect(await logIn(identifier, password)).toMatchObject(wrong)
 })
 
-/** Somebody whose deletion is due, and who was paid something after asking for it. */
 async function paidTooLate() {
   const person = await signUp()
   const invoice = await topUpInvoice(person)
@@ -122,7 +121,7 @@ async function paidTooLate() {
   await database().query('update public.accounts set delete_at = now() where id = $1', [person.id])
   for (let times = 0; times < 2; times++) {
     await drain('delete_due_accounts')
-    await drain('tell_of_stopped_deletions')
+    await drain('notify_of_stopped_deletions')
   }
   expect(await alarmsAbout(person.id)).toEqual(['deletion_stopped'])
   return { person, invoice }
@@ -137,13 +136,12 @@ const settledAlarms = async (subject: string) =>
 
 test.runIf(hasSandbox)('a deletion that late money stops is an alarm, and told once', async () => {
   const { person } = await paidTooLate()
-  // Whoever settles the alarm is told again, its owner is not.
   await database().query(
     `update private.alarms set settled_at = now(), settled_note = 'اطلعت عليه'
      where kind = 'deletion_stopped' and subject_id = $1`,
     [person.id],
   )
-  await drain('tell_of_stopped_deletions')
+  await drain('notify_of_stopped_deletions')
   const again = await signIn(person.identifier, person.password)
   expect((await walletOf(again)).available).toBe(10)
   expect(await notificationsOf(again, 'system')).toMatchObject([{
@@ -151,7 +149,7 @@ test.runIf(hasSandbox)('a deletion that late money stops is an alarm, and told o
     titleEn: 'Your account was not deleted',
     readAt: null,
   }])
-  await drain('tell_of_stopped_deletions')
+  await drain('notify_of_stopped_deletions')
   expect(await settledAlarms(person.id)).toBe(2)
   expect(await notificationsOf(again, 'system')).toHaveLength(1)
 })
@@ -168,7 +166,7 @@ test.runIf(hasSandbox)(
       person.id,
     ])
     expect(rows).toEqual([{ status: 'deleted' }])
-    await drain('tell_of_stopped_deletions')
+    await drain('notify_of_stopped_deletions')
     expect(await settledAlarms(person.id)).toBe(1)
   },
 )

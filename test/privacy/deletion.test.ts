@@ -1,4 +1,3 @@
-/** What remains of somebody who goes, and what they can take along. */
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -24,7 +23,7 @@ const remove = (id: string) => admin.delete(`/admin/users/${id}`, { reason })
 
 type Leaver = Awaited<ReturnType<typeof somebody>>
 
-/** A person with something in every area, whose words and numbers are nobody else's. */
+/** A person with data in every area, in words and numbers that nobody else has. */
 async function somebody() {
   const mark = randomUUID().slice(0, 8)
   const name = `ضاحي${mark} المغادر`
@@ -75,7 +74,7 @@ async function somebody() {
     licenceExpiresOn: '2040-01-01',
   }, { headers: { 'idempotency-key': randomUUID() } })
   await guest.post('/auth/password/forgot', { identifier: person.identifier })
-  // What Auth's log has of everybody on older projects.
+  // Entries of Auth's log, which older projects have for everyone.
   await database().query(
     `insert into auth.audit_log_entries (id, payload, created_at) values
        (gen_random_uuid(), json_build_object('action', 'login', 'actor_id', $1::uuid,
@@ -98,7 +97,6 @@ async function somebody() {
   }
 }
 
-// Where words or numbers may stay for a while, and why.
 const exempt: Record<string, string> = {
   'private.rate_hits': 'counts for the phone or email, gone within a day',
   'private.search_vocabulary': 'single words without whose',
@@ -107,7 +105,6 @@ const exempt: Record<string, string> = {
   'realtime.messages': 'events that were sent, gone with their day',
 }
 
-/** Tables with a row in which one of the texts stands. */
 async function tablesWith(needles: string[]): Promise<string[]> {
   const { rows: tables } = await database().query(
     `select format('%I.%I', nspname, relname) as name from pg_class
@@ -136,7 +133,6 @@ async function expectGone({ person, friend, listing, conversation, said, needles
     .toMatchObject({ status: 401 })
   expect((await guest.get(`/properties/${listing}`)).status).toBe(404)
 
-  // The other side keeps the conversation, with somebody without a name.
   const { body: list } = await friend.get('/conversations')
   expect(list.items.find(({ id }: { id: string }) => id === conversation).peer)
     .toMatchObject({ displayName: 'حساب محذوف', avatarUrl: null })
@@ -222,7 +218,7 @@ describe('deletion that a person asks for', () => {
       [id],
     )
 
-  /** Signs in while the account becomes due, so that no job of another test comes first. */
+  /** Signs in while the account becomes due, so that no other test's job comes first. */
   async function signInOnceDue(person: Person) {
     const clock = await database().connect()
     try {

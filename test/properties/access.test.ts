@@ -1,11 +1,9 @@
-/** Who may see and change a listing, and what nobody may. */
 import { expect, test } from 'vitest'
 import { database, guest, type Person, signUp } from '../support/client.ts'
 import { completeFields, createDraft, publishListing } from '../support/listings.ts'
 import { insertOrganisation } from '../support/fixtures.ts'
 import { problemOf, unknownId } from '../support/problems.ts'
 
-/** Acts as another identity of the account. */
 async function actAs(person: Person, identityId: string) {
   expect((await person.post('/auth/identity/switch', { identityId })).status).toBe(200)
 }
@@ -44,7 +42,6 @@ test('a hidden listing looks like a missing one, for everybody and on every meth
   expect((await Promise.all(requests(hidden.id))).map(problemOf)).toEqual(missing)
   expect(problemOf(await guest.get(`/properties/${hidden.id}`))).toEqual(missing[0])
 
-  // So is a listing of one's other identity.
   await actAs(stranger, company)
   expect((await Promise.all(requests(own.id))).map(problemOf)).toEqual(missing)
   expect((await seller.get(`/properties/${hidden.id}`)).body).toEqual(hidden)
@@ -140,7 +137,7 @@ test('ISO-09 only an id is an id, in whatever shape it comes', async () => {
       await seller.patch(path, { bedrooms: 9 }),
       await seller.post(`${path}/pause`),
     ]
-    // HTTP clients resolve two dots as a step up, where there is nothing.
+    // HTTP clients resolve two dots to the folder above, where no route is.
     const status = shape === '..' ? 404 : 422
     expect(replies.map((reply) => reply.status), shape).toEqual([status, status, status, status])
   }
@@ -165,7 +162,6 @@ test('ISO-14 a deleted listing is gone for everybody, its owner included', async
   expect((await seller.delete(path)).status).toBe(404)
   expect((await seller.post(`${path}/restore`)).status).toBe(404)
   expect((await seller.get('/properties/mine')).body.items).toEqual([like])
-  // The row stays for records.
   const { rows } = await database().query(
     `select status, deleted_at is not null as dated, listed from public.properties where id = $1`,
     [id],

@@ -1,4 +1,3 @@
-/** Whose listings they are: GET /identities/:id and all that it has listed. */
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { database, guest, type Person, signUp } from '../support/client.ts'

@@ -1,4 +1,3 @@
-/** Cards: what lists carry of a listing, true to its record at every moment. */
 import { beforeEach, expect, test } from 'vitest'
 import { cardOf } from '../support/cards.ts'
 import { database, guest, type Person, signUp } from '../support/client.ts'
@@ -20,13 +19,11 @@ beforeEach(async () => {
 const recordOf = async (person: Pick<Person, 'get'>, id: string): Promise<Listing> =>
   (await person.get(`/properties/${id}`)).body
 
-/** The listing as the buyer's favorites carry it. */
 async function savedCard(id: string): Promise<Listing> {
   const { body } = await buyer.get('/favorites')
   return body.items.find((item: Listing) => item.id === id)
 }
 
-/** The listing as a list carries it. */
 async function listed(path: string, id: string, person: Pick<Person, 'get'> = buyer) {
   const { status, body } = await person.get(path)
   expect(status).toBe(200)
@@ -54,7 +51,7 @@ test('every list carries cards, and with fields=full whole records', async () =>
   const other = await insertListing(company, { owner_type: 'company', price })
   await uploadPictures(seller, [jpeg(small), png(small)], { propertyId: id })
   await buyer.post(`/favorites/${id}`)
-  // The view of just now is counted by a job, at any moment.
+  // A job may count the view at any moment.
   const record = { ...await recordOf(buyer, id), viewsCount: expect.any(Number) }
   const card = cardOf(record)
   expect(card).toMatchObject({ isFavorite: true, picturesCount: 2, picture: small })
@@ -112,7 +109,6 @@ test('a card shows every change of its listing at once', async () => {
   const { id } = await publishListing(seller)
   await buyer.post(`/favorites/${id}`)
   let before = await savedCard(id)
-  /** That the change is seen, and that the card is still that of the record. */
   const shows = async (expected: Record<string, unknown>) => {
     const card = await savedCard(id)
     expect(card).not.toEqual(before)
@@ -219,7 +215,6 @@ test('a price drop leaves the card when it ends', async () => {
   await agePrices(id)
   await seller.patch(`/properties/${id}`, { price: 900 })
   expect(await savedCard(id)).toMatchObject({ price: 900, dropPct: 10 })
-  // The end passes while nothing writes the listing.
   await database().query(
     `update private.property_cards set drop_until = now() - interval '1 second'
      where property_id = $1`,
@@ -272,7 +267,7 @@ test('an owner sees the place of an own listing as it was given, others where it
 test('an active listing of one’s own has its card while it is not listed', async () => {
   const { id } = await publishListing(seller)
   await seller.post(`/favorites/${id}`)
-  // As after a suspension that is over, until the job that says so has run.
+  // Sets the state after a suspension that has ended, which lasts until the job records it.
   const set = (active: boolean) =>
     database().query(`do $$ begin
       update public.properties set owner_active = ${active} where id = '${id}';

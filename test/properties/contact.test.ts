@@ -1,4 +1,3 @@
-/** Reaching an owner: what is shown follows the numbers that there are, and nobody is out of reach. */
 import { beforeEach, expect, test } from 'vitest'
 import { byPassword } from '../accounts/contact-requests.ts'
 import { database, guest, newPhone, type Person, signUp } from '../support/client.ts'
@@ -18,7 +17,6 @@ const waysOf = ({ allowCall, allowWhatsapp, allowChat }: Record<string, boolean>
   ...(allowChat ? ['chat'] : []),
 ]
 
-/** What a stranger reads of the listing, by itself and in a list, and is answered when asking. */
 async function shown(): Promise<string[]> {
   const { body } = await guest.get(`/properties/${id}`)
   const list = await guest.get(`/identities/${body.owner.identityId}/listings?fields=full`)
@@ -46,8 +44,7 @@ const missing = (kinds: string[]) => ({
     },
   },
 })
-/** What the owner was told about chat. */
-const told = async (): Promise<string[]> =>
+const notified = async (): Promise<string[]> =>
   (await notificationsOf(seller, 'system')).map(({ bodyEn }) => bodyEn)
     .filter((text) => text.includes('chat'))
 
@@ -63,8 +60,7 @@ test('ISO-20 others see call and WhatsApp only while there is a number, the owne
   expect([await shown(), await own()]).toEqual([all, [all, []]])
   await takePhone(seller)
   expect([await shown(), await own()]).toEqual([['chat'], without])
-  // Nobody was out of reach, so nobody is told of anything.
-  expect(await told()).toEqual([])
+  expect(await notified()).toEqual([])
 
   await givePhone(seller)
   await seller.patch(`/properties/${id}`, { allowCall: false })
@@ -84,7 +80,6 @@ test('a company is reached at its own numbers, else at its account’s', async (
   expect(await shown()).toEqual(['whatsapp', 'chat'])
   await profile({ whatsapp: null, phone: '+96522223333' })
   expect(await shown()).toEqual(all)
-  // Its own number is public, whatever the person shows.
   await givePhone(seller)
   await privacy(false)
   expect(await shown()).toEqual(all)
@@ -112,7 +107,7 @@ test('a listing that nobody can answer is not published, and stays as it is', as
   const patch = (fields: object) => seller.patch(`/properties/${id}`, fields)
   expect(await patch({ allowCall: false, allowWhatsapp: false })).toMatchObject(missing([]))
   expect((await patch({ allowCall: false })).status).toBe(200)
-  // A state that forbids it comes first, and what is not active may be as it likes.
+  // If the state forbids the action, that is reported first; and inactive listings need no contact.
   expect(await act('resume'))
     .toMatchObject({ status: 409, body: { error: { code: 'property_state_conflict' } } })
   await act('pause')
@@ -153,7 +148,7 @@ test.each(losses)(
     for (const untouched of [paused, draft]) {
       expect((await seller.get(`/properties/${untouched.id}`)).body.allowChat).toBe(false)
     }
-    expect(await told()).toEqual([expect.stringMatching(`: ${one.refNo}, ${other.refNo}$`)])
+    expect(await notified()).toEqual([expect.stringMatching(`: ${one.refNo}, ${other.refNo}$`)])
     expect(await seller.post(`/properties/${paused.id}/resume`))
       .toMatchObject(missing(['call', 'whatsapp']))
     expect((await (await signUp()).post(`/properties/${id}/contact`, { kind: 'chat' })).status)
@@ -169,7 +164,7 @@ test('a company that takes its number off its page is reached by chat', async ()
   id = published.id
   expect((await seller.patch('/company/profile', { phone: null })).status).toBe(200)
   expect(await shown()).toEqual(['chat'])
-  expect(await told()).toEqual([expect.stringContaining(published.refNo)])
+  expect(await notified()).toEqual([expect.stringContaining(published.refNo)])
 })
 
 test('what an admin makes active is reached by chat', async () => {
@@ -177,7 +172,7 @@ test('what an admin makes active is reached by chat', async () => {
   await database().query(`update public.properties set status = 'active' where id = $1`, [id])
   expect(await shown()).toEqual(['chat'])
   const { refNo } = (await guest.get(`/properties/${id}`)).body
-  expect(await told()).toEqual([expect.stringContaining(refNo)])
+  expect(await notified()).toEqual([expect.stringContaining(refNo)])
 })
 
 test('a way that is not open is refused with those that are, whatever became of the number', async () => {

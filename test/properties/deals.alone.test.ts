@@ -1,4 +1,4 @@
-/** Deals after many changes of a price, for which a trigger is off for a moment: its table waits. */
+// Deals after many price changes. The test turns a trigger off for a moment and locks its table meanwhile.
 import { expect, test } from 'vitest'
 import { database, guest, signUp } from '../support/client.ts'
 import { publishListing } from '../support/listings.ts'
@@ -10,7 +10,7 @@ test('a price is changed as soon after 20,000 others as after two', async () => 
   const { id } = await publishListing(seller, { price: 1000 })
   const client = await database().connect()
   try {
-    // Without a look at the whole history after each row.
+    // The rows are inserted without the trigger, which reads the whole history after each row.
     await client.query(`begin; set local lock_timeout = '2min';
       alter table public.price_history disable trigger price_history_makes_deals`)
     await client.query(
@@ -24,7 +24,7 @@ test('a price is changed as soon after 20,000 others as after two', async () => 
   } finally {
     client.release()
   }
-  // All of it within the time of one statement, which the whole history times itself does not fit in.
+  // All of the work fits in the time of one statement, which quadratic work would exceed.
   expect(await seller.patch(`/properties/${id}`, { price: 990 })).toMatchObject({
     status: 200,
     body: { price: 990 },

@@ -1,4 +1,3 @@
-/** Deals: what follows from the history of prices. */
 import { randomInt } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { database, guest, type Person, signUp } from '../support/client.ts'
@@ -8,7 +7,6 @@ import { publishListing } from '../support/listings.ts'
 const set = (id: string, price: number) => (person: Person) =>
   person.patch(`/properties/${id}`, { price })
 
-/** A listing that has been listed for a week. */
 async function publishedAWeekAgo(seller: Person, fields: Record<string, unknown>) {
   const made = await publishListing(seller, fields)
   await age(made.id, '7 days')
@@ -45,18 +43,18 @@ test('a deal is measured against the lowest price of the 30 days before it dropp
   await age(id, '31 days')
   await set(id, 1000)(seller) // raised first
   await set(id, 900)(seller)
-  expect(await pct(id)).toBe(null) // 800 stood until today
+  expect(await pct(id)).toBe(null) // 800 was valid until today
   await set(id, 720)(seller)
   expect(await pct(id)).toBe(10) // of 800
 
-  // Had the raise been 31 days ago, 1000 would be the lowest.
+  // If the raise had been 31 days ago, 1000 would be the lowest.
   const other = await publishListing(seller, { price: 800 })
   await set(other.id, 1000)(seller)
   await age(other.id, '31 days')
   await set(other.id, 900)(seller)
   expect(await pct(other.id)).toBe(10)
 
-  // 29 days ago, 800 still counts.
+  // If the raise was 29 days ago, the price of 800 is still compared with.
   const third = await publishListing(seller, { price: 800 })
   await set(third.id, 1000)(seller)
   await age(third.id, '29 days')
@@ -70,10 +68,10 @@ test('a deal follows later price changes', async () => {
   await set(id, 800)(seller)
   const { until } = await deal(id)
   await set(id, 900)(seller)
-  expect(await deal(id)).toEqual({ dropPct: 10, until }) // still under, for the same time
+  expect(await deal(id)).toEqual({ dropPct: 10, until }) // still lower, for the same time
   await set(id, 960)(seller)
   expect(await deal(id)).toBe(null)
-  await set(id, 790)(seller) // under the lowest, which is 800 now, but not by 5 percent
+  await set(id, 790)(seller) // lower than the lowest, now 800, but not by 5 percent
   expect(await deal(id)).toEqual({ dropPct: 21, until })
   await set(id, 700)(seller)
   expect(await pct(id)).toBe(11.39) // of 790
@@ -106,7 +104,6 @@ test('whoever has just come has no deal: it is listed for seven days first, paus
   await age(early.id, '6 days 23 hours')
   await set(early.id, 900)(seller)
   expect(await deal(early.id)).toBe(null)
-  // What was no deal then does not become one by waiting.
   await age(early.id, '2 hours')
   await set(early.id, 899)(seller)
   expect(await pct(early.id)).toBe(null)
@@ -129,7 +126,7 @@ test('whoever has just come has no deal: it is listed for seven days first, paus
   expect(await pct(paused.id)).toBe(5)
 })
 
-/** What a deal is, word by word: prices from the oldest, each with the days since it was set. */
+/** The definition of a deal: prices from the oldest, each with the days since it was set. */
 function expectedDeal(prices: [daysAgo: number, price: number][]) {
   const now = prices.at(-1)![1]
   const standing = (from: number, to: number) =>
@@ -169,8 +166,8 @@ test('whatever the history, a deal is what its words say', async () => {
       [id, prices.map(([days]) => days), prices.map(([, price]) => price)],
     )
     const expected = expectedDeal(prices)
-    const told = await deal(id)
-    expect([told?.dropPct ?? null, JSON.stringify(prices)])
+    const shown = await deal(id)
+    expect([shown?.dropPct ?? null, JSON.stringify(prices)])
       .toEqual([expected?.pct ?? null, JSON.stringify(prices)])
     if (expected) deals++
   }

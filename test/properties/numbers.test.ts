@@ -1,4 +1,3 @@
-/** Listings by the number that people quote. */
 import { expect, test } from 'vitest'
 import { database, guest, signUp } from '../support/client.ts'
 import { startFacade, testLocally } from '../support/facade.ts'

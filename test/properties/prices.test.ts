@@ -1,4 +1,3 @@
-/** Price history, auction windows. */
 import { expect, test } from 'vitest'
 import { asCaller, database, guest, type Person, signUp } from '../support/client.ts'
 import { createDraft, publishListing } from '../support/listings.ts'
@@ -28,7 +27,6 @@ test('the history holds every price since the first publishing, newest first', a
   await seller.patch(`/properties/${id}`, { price: 250 })
   expect(await history(id)).toEqual([250, 200])
 
-  // Changes while unlisted are one change when it is listed again.
   await seller.post(`/properties/${id}/archive`)
   await seller.post(`/properties/${id}/restore`)
   await set(id, 900)(seller)
@@ -80,7 +78,6 @@ test('nobody but the database writes prices, deals and windows', async () => {
     await expect(asCaller(seller, (client) => client.query(sql, [id])), sql)
       .rejects.toMatchObject(denied)
   }
-  // The secret key does not rewrite prices either.
   for (const sql of prices) {
     const service = await database().connect()
     try {
@@ -92,8 +89,6 @@ test('nobody but the database writes prices, deals and windows', async () => {
     }
   }
 })
-
-// Auctions ---------------------------------------------------------------------------------------
 
 const hours = (count: number) => new Date(Date.now() + count * 3_600_000).toISOString()
 const window = { startsAt: hours(2), endsAt: hours(50), startPrice: 100_000, minIncrement: 500.5 }

@@ -3,33 +3,13 @@ import { guest, type Person, signUp } from '../support/client.ts'
 import { givePhone } from '../support/fixtures.ts'
 import { completeFields, createDraft, publishListing } from '../support/listings.ts'
 
-test('a draft needs only a type, and its record has every field in the order of the contract', async () => {
+test('a draft needs only a type, and its record has every field in the order of the description', async () => {
   const seller = await signUp('منيرة الصباح')
   const { status, body } = await seller.post('/properties', { type: 'SALE' })
 
   expect(status).toBe(201)
-  expect(Object.keys(body)).toEqual([
-    ...['id', 'refNo', 'type', 'kind', 'usage', 'titleAr', 'titleEn', 'descriptionAr'],
-    ...['descriptionEn', 'price', 'pricePeriod', 'priceLabel', 'isNegotiable', 'propertyIncome'],
-    ...['requestYear', 'requiredYear', 'rentConditions', 'additionalExpenses', 'landAreaM2'],
-    ...['builtAreaM2', 'bedrooms', 'bathrooms', 'floorNo', 'buildingYear', 'furnished'],
-    ...['plotPosition', 'finishing', 'amenities', 'documentType', 'isDirect', 'governorateId'],
-    ...['areaId', 'block', 'street', 'building', 'paciNo', 'location', 'media', 'owner'],
-    ...['allowCall', 'allowWhatsapp', 'allowChat', 'status', 'isFavorite', 'viewsCount'],
-    ...['favoritesCount', 'createdAt', 'publishedAt', 'confirmedAt', 'expiresAt', 'version'],
-    // What we added.
-    ...[
-      'wantedKinds',
-      'wantedAreaIds',
-      'auction',
-      'deal',
-      'shareUrl',
-      'statusReason',
-      'pauseReason',
-      'pendingChanges',
-      'contactMissing',
-    ],
-  ])
+  const { Property } = (await guest.get('/openapi.json')).body.components.schemas
+  expect(Object.keys(body)).toEqual(Object.keys(Property.properties))
   expect(body).toMatchObject({
     refNo: expect.stringMatching(/^KW-1\d{5,}$/),
     price: null,
@@ -249,7 +229,6 @@ test('a change leaves what is absent and clears what is null', async () => {
     builtAreaM2: null,
     location: null,
   }
-  // What is never without a value goes back to the one that it began with.
   const reset = { amenities: [], rentConditions: [], isNegotiable: false, allowCall: true }
   const nulls = Object.fromEntries(Object.keys({ ...cleared, ...reset }).map((key) => [key, null]))
   expect((await seller.patch(path, nulls)).body).toEqual({

@@ -1,9 +1,9 @@
-// HARM-08: a pin lies in the area that is chosen, where it is known how far that reaches.
+// HARM-08: a pin must be in the chosen area, if its extent is known.
 import { expect, test } from 'vitest'
 import { database, guest, signUp } from '../support/client.ts'
 import { insertListing } from '../support/fixtures.ts'
 import { completeFields, createDraft, publishListing } from '../support/listings.ts'
-import { callDataApi } from '../support/rate-limits.ts'
+import { callDataApi } from '../support/data-api.ts'
 
 const inSalmiya = { lat: 29.34, lng: 48.07, precision: 'exact' }
 const inJahra = { lat: 29.34, lng: 47.66, precision: 'exact' }

@@ -1,4 +1,3 @@
-/** The record of a listing that others read is kept as text: true to the listing at every moment. */
 import { beforeEach, expect, test } from 'vitest'
 import { bodyAsSeen } from '../support/answers.ts'
 import { database, guest, type Person, signUp } from '../support/client.ts'
@@ -20,7 +19,7 @@ const read = async (person: Pick<Person, 'get'>): Promise<Listing> => {
   return body
 }
 
-/** The record as it is made from the rows. A job may count a view between two reads. */
+/** The record built from the listing's rows. A job may count a view between two reads. */
 async function made(viewer: string | null): Promise<Listing> {
   const { rows } = await database().query('select private.property_record($1, $2) as record', [
     id,
@@ -30,7 +29,6 @@ async function made(viewer: string | null): Promise<Listing> {
   return { ...record as Listing, viewsCount: expect.any(Number) }
 }
 
-/** That everybody reads what was expected, and nothing older. */
 async function shows(expected: Record<string, unknown>) {
   const record = await read(guest)
   expect(record).not.toEqual(before)
@@ -115,7 +113,7 @@ test('pictures, owner, counts and favorites are as they are now', async () => {
   await shows({ favoritesCount: 1, isFavorite: false })
   expect(await read(buyer)).toMatchObject({ isFavorite: true })
   await database().query('select private.count_views()')
-  // The stack's own job may have been a moment faster.
+  // The stack's own job may have counted the view a moment earlier.
   await expect.poll(async () => (await read(guest)).viewsCount).toBe(1)
   expect(await read(guest)).toEqual(await made(null))
 })
@@ -150,20 +148,20 @@ test('a deal is shown until it ends, also when nothing writes the listing then',
 })
 
 test('what is not listed has no kept record, and is seen by whom the contract says', async () => {
-  const kept = async () =>
+  const stored = async () =>
     (await database().query('select from private.listed_records where property_id = $1', [id]))
       .rowCount
-  expect(await kept()).toBe(1)
+  expect(await stored()).toBe(1)
   await seller.post(`/properties/${id}/pause`)
-  expect(await kept()).toBe(0)
+  expect(await stored()).toBe(0)
   expect((await guest.get(`/properties/${id}`)).status).toBe(404)
   expect((await buyer.get(`/properties/${id}`)).status).toBe(404)
   expect(await read(seller)).toMatchObject({ status: 'paused' })
   await seller.post(`/properties/${id}/resume`)
-  expect(await kept()).toBe(1)
+  expect(await stored()).toBe(1)
   await shows({ status: 'active' })
   await seller.post(`/properties/${id}/mark-sold`)
-  expect(await kept()).toBe(0)
+  expect(await stored()).toBe(0)
   await shows({ status: 'sold' })
   await database().query(`update public.accounts set status = 'banned' where id = $1`, [seller.id])
   expect((await guest.get(`/properties/${id}`)).status).toBe(404)

@@ -1,4 +1,4 @@
-// The review switch and the rate of contacts hold for everybody, so these run alone.
+// The review switch and the rate of contacts apply to all accounts, so these tests run alone.
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
 import { database, guest, type Person, signUp } from '../support/client.ts'
@@ -91,7 +91,6 @@ test.each(['active', 'paused', 'expired'])(
       location: { lat: 29.33, lng: 47.66, precision: 'block' },
     }
     const edited = (await seller.patch(path, { ...changes, bedrooms: 6 })).body
-    // A change that needs no review is there at once.
     expect(edited).toMatchObject({
       status: state,
       titleAr: before.titleAr,
@@ -104,12 +103,10 @@ test.each(['active', 'paused', 'expired'])(
     if (state === 'active') {
       expect(await read(guest, before.id)).toMatchObject({ price: 185000, pendingChanges: null })
     }
-    // Restoring does not bypass the review.
     if (state === 'paused') await seller.post(`${path}/resume`)
     if (state === 'expired') await seller.post(`${path}/renew`)
     expect(await read(guest, before.id)).toMatchObject({ titleAr: before.titleAr, price: 185000 })
 
-    // What is added later waits with the rest.
     expect((await seller.patch(path, { price: 165000 })).body)
       .toMatchObject({ price: 185000, pendingChanges: { ...changes, price: 165000 } })
     await decide(before.id, true)
@@ -138,7 +135,6 @@ test('a change taken back does not wait, and a refused one is dropped', async ()
   expect(await read(seller, id))
     .toMatchObject({ titleAr, pendingChanges: null, statusReason: 'عنوان مخالف', status: 'active' })
   await expect(decide(id, true)).rejects.toMatchObject({ hint: 'status_transition_invalid' })
-  // Pending changes must be valid as well.
   expect((await seller.patch(path, { price: null })).status).toBe(422)
   expect((await seller.patch(path, { areaId: 'jahra', governorateId: 'capital' })).status).toBe(422)
 })

@@ -1,5 +1,6 @@
-/** The states of a listing: every action from every state, and the passing of time. */
+import pg from 'pg'
 import { expect, test } from 'vitest'
+import { variable } from '../../local/config/environment.ts'
 import { database, guest, type Person, signUp } from '../support/client.ts'
 import { publishListing } from '../support/listings.ts'
 import { insertListing } from '../support/fixtures.ts'
@@ -7,7 +8,6 @@ import { insertListing } from '../support/fixtures.ts'
 const states = ['draft', 'pending_review', 'active', 'rejected', 'paused', 'sold', 'rented']
   .concat('exchanged', 'expired', 'archived', 'suspended', 'deleted')
 
-/** The states in which an action is allowed, and where it leads. */
 const table: Record<string, [from: string[], to: string, type?: string]> = {
   'publish': [['draft', 'rejected'], 'active'],
   'pause': [['active'], 'paused'],
@@ -32,7 +32,6 @@ const allowed = (state: string, type: string) =>
 
 const unpublished = ['draft', 'pending_review', 'rejected']
 
-/** A listing of the person in that state. */
 async function listingIn(person: Person, status: string, type = 'SALE') {
   return await insertListing(person.identityId, {
     status,
@@ -132,7 +131,7 @@ test('publishing gives 30 days; renewing gives them again and does not move the 
 
   await set(first.id, `expires_at = now() - interval '1 second'`)
   await database().query('select private.expire_listings()')
-  // The stack's own job may have been a moment faster.
+  // The stack's own job may have expired the listing a moment earlier.
   await expect.poll(async () => (await guest.get(`/properties/${first.id}`)).status).toBe(404)
   expect((await seller.get(`/properties/${first.id}`)).body)
     .toMatchObject({ status: 'expired', version: 2 })
@@ -227,4 +226,34 @@ test('an admin suspends a listing with a reason, and restores it as it was', asy
   await database().query('select private.lift_suspension($1)', [id])
   expect((await seller.get(`/properties/${id}`)).body)
     .toMatchObject({ status: 'paused', statusReason: null })
+})
+
+test('an edit that sets every column calls only the functions of what it changes', async () => {
+  const seller = await signUp()
+  const { id } = await publishListing(seller)
+  const client = new pg.Client({ connectionString: variable('DATABASE_URL') })
+  await client.connect()
+  try {
+    const called = async (columns: string) => {
+      await client.query('select pg_stat_force_next_flush()')
+      await client.query('begin')
+      await client.query(`update public.properties set ${columns} where id = $1`, [id])
+      const { rows } = await client.query<{ name: string }>(
+        `select proname as name from pg_proc
+         join pg_trigger on tgfoid = pg_proc.oid and tgrelid = 'public.properties'::regclass
+         where pg_stat_get_xact_function_calls(pg_proc.oid) > 0 and tgname !~ '^[_~]'
+         group by 1 order by 1`,
+      )
+      await client.query('rollback')
+      return rows.map(({ name }) => name)
+    }
+    const every = 'status = status, price = price, published_at = published_at, listed = listed, ' +
+      'owner_active = owner_active, allow_call = allow_call, allow_chat = allow_chat'
+    const version = ['on_listed_property', 'on_property_edited']
+    expect(await called(every)).toEqual(version)
+    expect(await called(`${every}, bedrooms = coalesce(bedrooms, 0) + 1`))
+      .toEqual([...version, 'on_property_shown', 'update_search_document'])
+  } finally {
+    await client.end()
+  }
 })

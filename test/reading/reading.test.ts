@@ -1,4 +1,3 @@
-/** What is typed into the search box, from the app's side: what it finds, and what the answer says. */
 import { beforeEach, expect, test } from 'vitest'
 import { database, guest, type Person, type Reply, signUp } from '../support/client.ts'
 import { byHand } from '../admin/studio.ts'
@@ -62,6 +61,23 @@ test('a kind or place is found by field or text, and an area before its governor
   expect(ids(governorate)).toHaveLength(3)
 })
 
+test('of more than eight places a listing is found by its field alone', async () => {
+  const areas = 'سلوى بيان مشرف الجابرية الرميثية الشعب الفنطاس السالمية'
+  const inSalmiya = await publish({ areaId: 'salmiya', titleAr: 'عرض خاص' })
+  const byText = await publish({ areaId: 'qibla', titleAr: 'قريب من السالمية' })
+  expect(ids(await search({ q: `${areas} ${word}` }))).toEqual([byText, inSalmiya])
+  const list = await search({ q: `${areas} حولي ${word}` })
+  expect(ids(list)).toEqual([inSalmiya])
+  expect(found(list).areaIds.split(',')).toHaveLength(9)
+  const excluded = await search({ q: `${areas} حولي ${word}`, areaIds: ['qibla'] })
+  expect([ids(excluded), excluded.body.understood.conflicts]).toEqual([[], ['areaIds']])
+  const count = await guest.post('/search/count', {
+    strategy: 'standard',
+    q: `${areas} حولي ${word}`,
+  })
+  expect(count.body.count).toBe(1)
+})
+
 test('literal: every word is only a word', async () => {
   const described = await publish({ titleAr: 'بيت للبيع في مشرف', areaId: 'salwa' })
   await publish({ kind: 'house', areaId: 'mishref', titleAr: 'عقار مميز' })
@@ -107,9 +123,9 @@ test('where nothing fits, unknown words, then numbers, then sizes are left out; 
     [`${q} 900 متر 9 غرف الدور 77`, ['900 متر', '9 غرف', 'الدور 77']],
     [`${q} 900 متر 7654321`, ['7654321', '900 متر']],
   ]
-  for (const [asked, ignored] of cases) {
-    const page = await search({ q: asked })
-    expect([asked, ids(page)]).toEqual([asked, [id]])
+  for (const [text, ignored] of cases) {
+    const page = await search({ q: text })
+    expect([text, ids(page)]).toEqual([text, [id]])
     expect(page.body.similarFrom).toBe(0)
     expect(page.body.understood.ignored.toSorted()).toEqual(ignored.toSorted())
   }
@@ -122,7 +138,6 @@ test('where nothing fits, unknown words, then numbers, then sizes are left out; 
     ])
   }
   expect(ids(await search({ q: `شقة للايجار كيفان ${word}` }))).not.toContain(id)
-  // A filter that leaves nothing does not make anything fit.
   expect(ids(await search({ q: `${q} 2 غرف`, priceMin: 400 }))).toEqual([])
 })
 

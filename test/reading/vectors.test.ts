@@ -1,9 +1,10 @@
-/** What people type, and what it says: test/vectors/queries.json was written before the reader. */
+// Typed texts and their meaning: test/vectors/queries.json was written before the reader.
 import { readFileSync } from 'node:fs'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { database, signUp } from '../support/client.ts'
 import { insertListing } from '../support/fixtures.ts'
+import { isNightly } from '../support/nightly.ts'
 import { searchText } from '../search/search-text.ts'
 
 type Vector = {
@@ -27,7 +28,7 @@ const vectors: Vector[] = JSON.parse(
   readFileSync(new URL('../vectors/queries.json', import.meta.url), 'utf8'),
 )
 
-// One snapshot, so that what others publish meanwhile changes nothing.
+// The snapshot is the same for all tests, so that listings published meanwhile change nothing.
 let client: pg.PoolClient
 let owner: string
 
@@ -104,7 +105,6 @@ const columns: Record<string, (value: string) => Record<string, unknown>> = {
   plotPosition: (value) => ({ plot_position: value }),
 }
 
-/** A listing of all that a query names, with its other words in the text. */
 async function listingOf({ strategy, reads, words = [] }: Vector) {
   const named = Object.entries(reads).map(([name, value]) => columns[name](value))
   const row = {
@@ -156,7 +156,7 @@ test(
       { bbox: [47.9, 29.2, 48.1, 29.4] },
       { near: { lat: 29.33, lng: 48.07, km: 20 } },
     ]
-    for (const vector of searchable) {
+    for (const [nth, vector] of searchable.entries()) {
       await client.query('savepoint one')
       const id = await listingOf(vector)
       const all = await search(vector)
@@ -165,11 +165,11 @@ test(
         ids: expect.arrayContaining([id]),
       })
       expect([vector.q, all.understood.conflicts]).toEqual([vector.q, []])
-      // What other tests have listed may be like it, and then stands behind it.
+      // Other tests' listings may be similar to the query; they come after the exact matches.
       expect(ids.indexOf(id), vector.q).toBeLessThan(all.similarFrom ?? 50)
-      // Where all fit on one page, whatever a filter leaves is one of these.
+      // If all results fit on one page, a filter beside the query leaves some of them and adds none.
       if (ids.length < 50) {
-        for (const filter of filters) {
+        for (const filter of filters.filter((_, i) => isNightly || (nth + i) % 3 === 0)) {
           const { items } = await search(vector, filter)
           const added = items.filter((item) => !ids.includes(item.id))
           expect({ q: vector.q, filter, added }).toEqual({ q: vector.q, filter, added: [] })
@@ -177,7 +177,7 @@ test(
       }
       await client.query('rollback to savepoint one')
       if (!vector.words?.length) continue
-      // Nobody has written its other words in such a listing: they cost nobody the page.
+      // The only listing that fits has none of the query's other words, and still the page is not empty.
       await listingOf({ ...vector, words: [] })
       const { items } = await search(vector)
       expect([vector.q, items.length]).not.toEqual([vector.q, 0])

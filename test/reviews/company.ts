@@ -1,4 +1,3 @@
-/** A company with a listing, and somebody who may review it, for the tests of reviews. */
 import { beforeEach, expect } from 'vitest'
 import { guest, type Person, signUp } from '../support/client.ts'
 import { insertListing, insertOrganisation, proveEmail } from '../support/fixtures.ts'
@@ -8,7 +7,6 @@ export let company: string
 export let listing: string
 export let author: Person
 
-/** Makes them anew before each test of a file. */
 export function newCompanyForEach() {
   beforeEach(async () => {
     owner = await signUp()

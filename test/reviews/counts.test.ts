@@ -8,11 +8,10 @@ import { author, company, contact, newCompanyForEach, owner, read, review } from
 
 newCompanyForEach()
 
-/** So many people who have been in contact with the company. */
 async function crowd(size: number): Promise<Person[]> {
   const people: Person[] = []
   while (people.length < size) {
-    // A few at a time: hashing passwords is work.
+    // A few at a time, because hashing passwords is work.
     const some = await Promise.all(Array.from({ length: 5 }, () => signUp()))
     await Promise.all(some.map((person) => proveEmail(person)))
     await Promise.all(some.map((person) => contact(person)))
@@ -21,7 +20,6 @@ async function crowd(size: number): Promise<Person[]> {
   return people
 }
 
-/** What was counted, beside what there is. */
 async function counted() {
   const { rows } = await database().query(
     `select rating, count(*)::int as n from public.reviews

@@ -64,7 +64,6 @@ test('ISO-15 a review needs a real contact first', async () => {
     ratingCount: 1,
     reviews: { average: 4, count: 1 },
   })
-  // One identity had the contact, and it alone may review.
   const other = await insertOrganisation(author.id, 'office')
   await actAs(author, other)
   expect(await review(author)).toMatchObject(refusal(403, 'review_not_eligible'))
@@ -84,7 +83,6 @@ test('ISO-15 a conversation is a contact once both have written in it', async ()
   expect(await review(author)).toMatchObject(refusal(403, 'review_not_eligible'))
   expect(await write(owner)).toMatchObject({ status: 201 })
   expect(await review(author)).toMatchObject({ status: 201 })
-  // It is a contact of both.
   expect(await review(owner, { identityId: author.identityId })).toMatchObject({ status: 201 })
 })
 
@@ -183,7 +181,6 @@ test('ISO-15 only its author changes a review', async () => {
     expect(await person.post(`/reviews/${body.id}/reply`, { body: 'شكراً' }))
       .toMatchObject(refusal(404, 'not_found'))
   }
-  // Nor that of the same account under another identity.
   await actAs(author, await insertOrganisation(author.id, 'office'))
   expect(await author.delete(`/reviews/${body.id}`)).toMatchObject(refusal(404, 'not_found'))
   expect((await read()).body.items).toMatchObject([{ rating: 4, comment: 'جيد', reply: null }])
@@ -305,7 +302,6 @@ test('asking for a contact is one where phone or email is proven, opening a conv
     body: 'أهلاً',
   })
   expect(await review(unproven)).toMatchObject({ status: 201 })
-  // Once proven, what was asked for before is one as well.
   const late = await signUp()
   await contact(late)
   await proveEmail(late)
@@ -320,7 +316,8 @@ test('ISO-15 an account has one review of a subject, whichever identity it acts 
   await contact(author)
   expect(await review(author)).toMatchObject(refusal(409, 'review_exists'))
   expect((await read()).body.count).toBe(1)
-  // Withdrawn, the other identity may write it; nobody learns from it whose the identities are.
+  // Once the review is withdrawn, the other identity may write one, without revealing that both are one
+  // person's.
   await actAs(author, author.identityId)
   const { body } = await author.get(`/reviews?identityId=${company}`)
   await author.delete(`/reviews/${body.items[0].id}`)

@@ -1,11 +1,10 @@
-/** Prices of areas without filters: what a job keeps, and what stands in for it. */
 import type pg from 'pg'
 import { expect, test } from 'vitest'
 import { database, guest, signUp } from '../support/client.ts'
 import { insertListing } from '../support/fixtures.ts'
 import { drain } from '../support/jobs.ts'
 
-/** Whether it wrote them: not where the scheduler is doing so at this moment. */
+/** Stores the prices, and tells whether it did, because it does nothing while the scheduler does so. */
 const refresh = async (client: pg.Pool | pg.PoolClient = database()) =>
   Number((await client.query(`select private.refresh_area_prices('0') as n`)).rows[0].n) > 0
 
@@ -13,13 +12,12 @@ async function refreshNow() {
   while (!(await refresh()));
 }
 
-/** Runs work with all of the database as it is at one moment; what it writes is undone. */
 async function atOneMoment(work: (client: pg.PoolClient) => Promise<void>) {
   const client = await database().connect()
   try {
     for (let written = false; !written;) {
       await client.query('begin isolation level repeatable read')
-      // Refused when the scheduler has just written them.
+      // The refresh fails if the scheduler has just stored the values.
       written = await refresh(client).catch(() => false)
       if (written) await work(client)
       await client.query('rollback')

@@ -1,4 +1,3 @@
-// What people whom one has blocked offer is left out of lists: search, feed, map and similar ones.
 import { expect, test } from 'vitest'
 import { database, guest, type Person, signUp } from '../support/client.ts'
 import { agePrices, insertListing, insertOrganisation, insertReviews } from '../support/fixtures.ts'
@@ -33,14 +32,14 @@ test('SRCH-10 a block hides what an identity lists from a search, whatever the s
 
   const seen = async (strategy: string, reads: Reader = reader) =>
     ids(await search(reads, strategy, { q: word }))
-  /** Asked again where a machine that does much else could not count in time. */
+  /** Repeated if a busy machine could not count in time. */
   const count = async (): Promise<number> =>
     (await reader.post('/search/count', { strategy: 'standard', q: word })).body.count ?? count()
   expect(await count()).toBe(3)
   for (const [strategy, id] of Object.entries(found)) expect(await seen(strategy)).toContain(id)
 
   await reader.post(`/blocks/${seller.identityId}`)
-  // Another identity of the account is not known to be theirs.
+  // A blocked person's other identity is not known to be theirs, so its listings stay.
   for (const strategy of ['standard', 'company']) {
     expect(await seen(strategy)).toEqual([found.company])
   }
@@ -74,7 +73,6 @@ test('SRCH-10 a page is shorter by what is hidden, and only nextCursor ends the 
     cursor = body.nextCursor ?? undefined
   } while (cursor)
   expect(pages).toEqual([[made[0]], [], [], [made[3]]])
-  // Whose session has ended is a guest.
   await reader.post('/auth/logout')
   expect(ids(await search(reader, 'standard', { q: word }))).toEqual(made)
 })
@@ -118,9 +116,9 @@ test('SRCH-10 similar listings are not of whom one has blocked', async () => {
   const columns = { kind: 'chalet', price: 7_654_321 }
   const hidden = await insertListing(blocked.identityId, columns)
   const other = await insertListing(seller.identityId, columns)
-  const asked = await insertListing(seller.identityId, columns)
+  const source = await insertListing(seller.identityId, columns)
   const similar = async (reads: Reader, fields = 'card') =>
-    ids(await reads.get(`/properties/${asked}/similar?fields=${fields}`))
+    ids(await reads.get(`/properties/${source}/similar?fields=${fields}`))
   expect(await similar(reader)).toEqual(expect.arrayContaining([hidden, other]))
   await reader.post(`/blocks/${blocked.identityId}`)
   for (const fields of ['card', 'full']) {

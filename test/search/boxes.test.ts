@@ -1,4 +1,3 @@
-// Boxes and circles, alone and together, in every order, by words and other filters, page by page.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { signUp } from '../support/client.ts'
 import { Oracle } from './oracle.ts'
@@ -9,8 +8,8 @@ let oracle: Oracle
 
 beforeAll(async () => {
   const { identityId } = await signUp()
-  // In 4 by 4 km, so that a cell of the search's grid holds more than it looks at; hundreds stand
-  // at one place, and five at a time are equally new, and of equal price and size.
+  // They lie within 4 by 4 km, so that a cell of the grid holds more than a search reads. Hundreds share
+  // one place, and each group of five has the same age, price and size.
   oracle = await Oracle.open(async (client) => {
     await client.query(
       `insert into public.properties (
@@ -41,20 +40,19 @@ type Filters = {
   bedroomsMin?: number
 }
 
-/** Random filters of a search; each test rolls dice of its own. */
 function locations(seed: number) {
   const roll = dice(seed)
   const between = (low: number, high: number) => low + (high - low) * (roll(1_000_000) / 1_000_000)
   return (where: ('bbox' | 'near')[]): Filters => {
     const [lat, lng] = [between(29.295, 29.345), between(47.975, 48.025)]
-    // Some are larger than what is walked cell by cell, and some hold nothing.
+    // Some are larger than the search walks cell by cell, and some are empty.
     const size = [0.002, 0.01, 0.03, 0.5][roll(4)]
     const filters: Filters = {}
     if (where.includes('bbox')) {
       filters.bbox = [lng - size, lat - between(0, size), lng + between(0, size), lat + size]
     }
     if (where.includes('near')) {
-      // A circle beside the box: what is nearest mostly lies outside it.
+      // The nearest listings of a circle beside the box are mostly outside the box.
       const [up, right] = where.includes('bbox')
         ? [between(-size, size), between(-size, size)]
         : [0, 0]
@@ -67,9 +65,9 @@ function locations(seed: number) {
 }
 
 async function expectAllPages(search: Omit<Search, 'strategy'>): Promise<number> {
-  const asked: Search = { strategy: 'standard', ...search }
-  const ids = await oracle.expected(asked)
-  expect({ search, ...await oracle.walk(asked) }).toEqual({ search, ids, ended: true })
+  const query: Search = { strategy: 'standard', ...search }
+  const ids = await oracle.expected(query)
+  expect({ search, ...await oracle.walk(query) }).toEqual({ search, ids, ended: true })
   return ids.length
 }
 
@@ -88,7 +86,7 @@ test.each(
       const q = n % 4 === 0 ? 'مجرب' : undefined
       found += Math.min(1, await expectAllPages({ filters: draw(where), sort, q, limit: 50 }))
     }
-    // Many of them find something, or they would show nothing.
+    // Many searches must find something, because otherwise the comparison would prove nothing.
     expect(found).toBeGreaterThan(5)
   },
   300_000,

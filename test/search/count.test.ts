@@ -1,4 +1,3 @@
-/** Counts of searches. That they are what plain SQL counts: test/search/oracle.test.ts. */
 import { beforeEach, expect, test } from 'vitest'
 import { guest, type Person, type Reply, signUp } from '../support/client.ts'
 import { insertOrganisation } from '../support/fixtures.ts'
@@ -13,7 +12,7 @@ beforeEach(async () => {
   seller = await signUp()
 })
 
-/** A machine that does much else may not count in time: then it is asked again. */
+/** A busy machine may not count in time, so the request is repeated. */
 const known = (ask: () => Promise<Reply>) =>
   waitFor('a count', async () => {
     const { status, body } = await ask()
@@ -35,11 +34,9 @@ test('a count is of what the search lists, by body and by query string', async (
   expect(await quick({ q: `${word} السالمية` })).toEqual(exactly(2))
   expect(await count({ q: word, areaIds: ['salmiya'], bedroomsMin: 2 })).toEqual(exactly(1))
   expect(await quick({ q: word, areaIds: 'salmiya', bedroomsMin: '4' })).toEqual(exactly(0))
-  // What was read and what was given exclude each other; a type that the strategy has not.
   expect(await count({ q: `${word} السالمية`, areaIds: ['qibla'] })).toEqual(exactly(0))
   expect(await count({ q: `${word} للبدل` })).toEqual(exactly(0))
   expect(await count({ strategy: 'exchange', q: word })).toEqual(exactly(0))
-  // A text without letters and digits is in no listing.
   expect(await count({ q: '؟!' })).toEqual(exactly(0))
 })
 
@@ -68,7 +65,6 @@ test('what is only like it is not counted, but told of where nothing fits', asyn
   expect(await quick({ ...misspelt, literal: 'true' })).toEqual({ ...exactly(0), similar: true })
   expect(await count({ ...misspelt, bedroomsMin: 90 })).toEqual(exactly(0))
   expect(await count({ q: word })).toEqual(exactly(1))
-  // Left out: a size that none has.
   expect(await count({ q: `${word} 7777 متر` })).toEqual({ ...exactly(0), similar: true })
   const { body } = await guest.post('/search/advanced', { strategy: 'standard', ...misspelt })
   expect([body.items.length, body.similarFrom]).toEqual([1, 0])

@@ -1,5 +1,5 @@
-// A walk through all pages by distance, on one street. Postgres writes such numbers with 15 digits or with all, as a setting
-// says (extra_float_digits, 0 on hosted projects).
+// All pages by distance, on one street. Postgres prints such numbers with 15 digits or with all, depending
+// on extra_float_digits, which is 0 on hosted projects.
 import { beforeAll, expect, test } from 'vitest'
 import { database, guest, signUp } from '../support/client.ts'
 import { uniqueWord } from './results.ts'
@@ -24,12 +24,12 @@ beforeAll(async () => {
     [identityId, word, count],
   )
   street = rows.map(({ id }) => id).sort()
-  // A number with 15 digits is another number, for most of them.
+  // Most of these numbers change when cut to 15 digits.
   const { rows: [counts] } = await database().query(
     `select count(*) filter (where distance::numeric::double precision <> distance)::int as moved
      from private.search_documents
      cross join lateral (
-       select place operator(extensions.<->) private.earth_point($2, $3) as distance
+       select location operator(extensions.<->) private.earth_point($2, $3) as distance
      ) as distances
      where property_id = any ($1)`,
     [street, near.lat, near.lng],
@@ -39,7 +39,6 @@ beforeAll(async () => {
 
 type Page = { items: { id: string }[]; nextCursor: string | null }
 
-/** The ids of all pages, in their order. */
 async function walk(page: (cursor: string | undefined, n: number) => Promise<Page>) {
   const ids: string[] = []
   let cursor: string | undefined

@@ -1,4 +1,3 @@
-/** Pages of the home feed, and listings that come and go meanwhile. */
 import { expect } from 'vitest'
 import { database, guest, type Person } from '../support/client.ts'
 import { insertListing } from '../support/fixtures.ts'
@@ -7,7 +6,7 @@ export type Item = { id: string; kind: string; publishedAt: string; type: string
 
 export type Page = { items: Item[]; page: number; hasMore: boolean; snapshot: string }
 
-/** What the database takes for now, as the API writes times. */
+/** The database's current time, as the API writes times. */
 export async function now(): Promise<string> {
   const { rows } = await database().query(
     `select to_char(clock_timestamp() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as now`,

@@ -1,4 +1,4 @@
-// HARM-07: the places in the feed that one account takes.
+// HARM-07: the feed positions that one account takes.
 import { describe, expect, test } from 'vitest'
 import { database, guest, type Person, signUp } from '../support/client.ts'
 import { insertListing, insertOrganisation, proveEmail } from '../support/fixtures.ts'
@@ -11,7 +11,6 @@ import { ids, now, page } from './feed-pages.ts'
 
 withRates({ feed_places: 1, feed_places_unproven: 1 })
 
-/** The places of these, each with the time of its publication, in seconds. */
 async function places(...listings: string[]): Promise<{ place: number; published: number }[]> {
   const { rows } = await database().query(
     `select extract(epoch from kept.published_at)::float as place,
@@ -25,7 +24,7 @@ async function places(...listings: string[]): Promise<{ place: number; published
   return rows
 }
 
-/** Each stands so many minutes after the one before, or where it was published if that is later. */
+/** Each place is this many minutes after the previous one, or at its publication if that is later. */
 async function expectApart(minutes: number, listings: string[]) {
   const all = await places(...listings)
   expect(all).toHaveLength(listings.length)
@@ -53,7 +52,6 @@ test('HARM-07 ten minutes apart, the first at once; sixty where nothing is prove
   const shown = await inFeed()
   expect([own[0], others[0]].every((id) => shown.includes(id!))).toBe(true)
   for (const id of [...own.slice(1), ...others.slice(1)]) expect(shown).not.toContain(id)
-  // They are found all the same.
   const found = await guest.get(`/identities/${proven.identityId}/listings?limit=50`)
   expect(ids(found.body.items).toSorted()).toEqual(own.toSorted())
   const searched = await guest.post('/search/advanced', {
@@ -63,7 +61,6 @@ test('HARM-07 ten minutes apart, the first at once; sixty where nothing is prove
   })
   for (const id of [...own, ...others]) expect(ids(searched.body.items)).toContain(id)
 
-  // When its time has come it is there.
   await database().query(
     `update private.publications set published_at = now() - interval '1 second' where property_id = $1`,
     [own[1]],
@@ -71,7 +68,7 @@ test('HARM-07 ten minutes apart, the first at once; sixty where nothing is prove
   expect(await inFeed()).toContain(own[1])
 })
 
-/** Ends the rows of the past as if they had ended before the snapshots that can be read. */
+/** Moves the ended publications back by eight hours, to before the snapshots that can still be read. */
 async function forgetPast(listings: string[]) {
   await database().query(
     `update private.publications
@@ -105,7 +102,7 @@ test('HARM-07 a place is kept while a listing is away, however long', async () =
 
 test('HARM-07 what was approved without room takes its place when it is shown for the first time', async () => {
   const person = await signUp()
-  // As the approval leaves them (2_rules_states.sql).
+  // The listing's state right after its approval (2_rules_states.sql).
   const at = { status: 'paused', paused_at: new Date(), published_at: new Date() }
   const listings = [
     await insertListing(person.identityId, at),
@@ -132,7 +129,7 @@ test('HARM-07 no place is more than a day ahead, and none behind goes back', asy
     expect(seconds).toBeCloseTo(86_400, 3)
   }
 
-  // Approved long ago and shown for the first time now, it stands no earlier than what is there.
+  // A listing approved long ago and shown now for the first time comes no earlier than the others.
   const old = await insertListing(person.identityId, {
     status: 'paused',
     paused_at: new Date(),

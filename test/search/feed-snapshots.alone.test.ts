@@ -8,7 +8,7 @@ async function halfway(sql: string, id: string, atTheDoor: boolean) {
   const client = await database().connect()
   await client.query('begin')
   await client.query(sql, [id])
-  // What waits for the commit is done now: the time is taken, the lock held.
+  // Runs the work that is deferred to the commit: from here on the time is taken and the lock held.
   if (atTheDoor) await client.query('set constraints all immediate')
   return async () => {
     await client.query('commit')
@@ -62,7 +62,6 @@ test('nobody waits for an uncommitted listing, and it comes with a later snapsho
   expect(before[0]).toBe(shown)
   for (const commit of commits) await commit()
 
-  // A listing that ended leaves its slot empty, a new one has none there.
   expect(ids((await page(snapshot, 1, 5, 'sale')).items)).toEqual(before.slice(1))
   expect(ids((await page(await now(), 1, 5, 'sale')).items)[0]).toBe(coming)
 })

@@ -5,7 +5,6 @@ import { pause, waitUntil } from '../support/wait.ts'
 import { insertOrganisation, insertReviews } from '../support/fixtures.ts'
 import { ids, type Item, now, offered, type Page, page } from './feed-pages.ts'
 
-/** Every page of a filter, from the first until there is none after. */
 async function walk(filter: string, limit: number, between = async () => {}): Promise<Page[]> {
   const pages = [await page(await now(), 1, limit, filter)]
   while (pages.at(-1)!.hasMore) {
@@ -17,7 +16,6 @@ async function walk(filter: string, limit: number, between = async () => {}): Pr
 
 const listings = (items: Item[]) => items.filter((item) => item.kind === 'property')
 
-/** Listings that several people publish and delete at once, until stopped. */
 function bustle(sellers: Person[]) {
   let stopped = false
   const made: string[] = []
@@ -61,7 +59,7 @@ test.each(['all', 'sale', 'rent', 'exchange'])(
       filter === 'all' || ['sale', 'rent', 'exchange'][Math.floor(i / 20)] === filter
     )
     const { made, stop } = bustle(crowd)
-    // The walk is as long as there is enough to come in between.
+    // The walk is long enough for some to come in between.
     const pages = await walk(filter, 5, async () => {
       const before = made.length
       await waitUntil('listings have come', () => made.length > Math.max(before, 12))
@@ -71,7 +69,6 @@ test.each(['all', 'sale', 'rent', 'exchange'])(
     const seen = ids(listings(pages.flatMap(({ items }) => items)))
     expect(new Set(seen).size).toBe(seen.length)
     expect(seen.filter((id) => stayed.includes(id)).reverse()).toEqual(stayed)
-    // Those that came in the meantime are on the pages of a later snapshot.
     const { rows: later } = await database().query(
       'select id from public.properties where published_at > $1',
       [pages[0]!.snapshot],
@@ -81,7 +78,8 @@ test.each(['all', 'sale', 'rent', 'exchange'])(
     expect(seen.filter((id) => later.some((one) => one.id === id))).toEqual([])
     const after = ids((await page(await now(), 1, 50, filter)).items)
     expect(later.some(({ id }) => after.includes(id))).toBe(true)
-    // Those of other tests may have a place of their own, which is not when they were published.
+    // Only listings of this test are compared, because another test's may be at another place than its
+    // publication.
     const times = listings(pages.flatMap(({ items }) => items))
       .filter(({ id }) => [...stayed, ...made].includes(id))
       .map((item) => item.publishedAt)
@@ -155,7 +153,6 @@ test('whatever is published and deleted, the home feed is as full as before', as
   }
 
   expect(await home(await now())).toEqual(before)
-  // A reader who was paging finds these slots empty, and all others after them.
   expect((await home(during)).map(({ length }) => length)).not.toEqual(
     before.map(({ length }) => length),
   )
@@ -175,7 +172,7 @@ test('whatever is published and deleted, the home feed is as full as before', as
   }
 })
 
-/** As if no exchange had been listed when the snapshot of these five minutes began. */
+/** Pretends that no exchange was listed when the current snapshot began. */
 const asIfNoExchangeWasThere = () =>
   database().query(
     `update private.publications
@@ -247,7 +244,7 @@ test('without a filter every eighth slot is a verified office, by rating, until 
   const pages = await walk('all', 12)
   const slots = pages.flatMap(({ items }) => items)
   expect(ids(slots.filter(({ kind }) => kind === 'office'))).toEqual(offices)
-  // On a page without an empty slot the place of an item is the number of its slot.
+  // On a page without an empty slot an item's position is the number of its slot.
   const whole = [...pages.entries()].filter(([nth, { items }]) =>
     items.length === 12 && (nth + 1) * 12 <= offices.length * 8
   )
@@ -315,7 +312,6 @@ test('an office no longer listed has no slot in later snapshots', async () => {
     office,
   ])
   expect(await offices()).toEqual(before.filter((id) => id !== office))
-  // The slot is the next one's, not an empty one.
   const { rows: [{ slots }] } = await database().query(
     'select private.ranked_offices(now(), 10000) as slots',
   )

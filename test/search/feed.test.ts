@@ -5,7 +5,6 @@ import { insertListing, insertOrganisation } from '../support/fixtures.ts'
 
 type Item = { id: string; kind: string; publishedAt: string; isFavorite: boolean }
 
-/** The first pages as of now, as that person sees them. */
 async function newest(person: Pick<Person, 'get'>, query = ''): Promise<Item[]> {
   const items: Item[] = []
   const { rows } = await database().query(
@@ -88,7 +87,7 @@ test('without a snapshot the feed is of the last five minutes, and names its sna
   const id = await insertListing((await signUp()).identityId, {
     published_at: new Date(Date.now() - 3_600_000),
   })
-  // Listed for a while already, so that the first page is not empty.
+  // Published a while ago, so that the first page is not empty.
   await database().query(
     `update private.publications set since = published_at where property_id = $1`,
     [id],

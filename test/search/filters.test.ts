@@ -1,4 +1,3 @@
-/** What clients are told of the filters, held to the one definition in the database. */
 import { randomUUID } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import { database, guest } from '../support/client.ts'

@@ -1,4 +1,5 @@
-// Nobody can search while this holds its lock, so it runs alone. How soon: test/search/limit.timing.test.ts.
+// One test holds a lock that blocks all searches, so the file runs alone. How soon they are refused:
+// test/search/limit.timing.test.ts.
 import { describe, expect, test } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
 import { database, guest, signUp } from '../support/client.ts'
@@ -6,8 +7,8 @@ import { hasStack } from '../support/facade.ts'
 import { publishListing } from '../support/listings.ts'
 import { untilLocked } from '../support/races.ts'
 
-// SRCH-08 runs on the embedded stack only: nobody locks the tables of a project that people use.
-// A replica does not have the lock, and answers guests all the same.
+// SRCH-08 runs on the embedded stack only, because it locks tables. A replica does not have the lock, and
+// still answers guests.
 const isLockedForGuests = hasStack && variable('REPLICAS') === '0'
 
 describe.runIf(isLockedForGuests)('SRCH-08 while the listings are locked', () => {

@@ -1,4 +1,3 @@
-/** The map over more listings than it counts one by one. */
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { database, signUp } from '../support/client.ts'
@@ -6,7 +5,7 @@ import { bulk } from '../support/nightly.ts'
 
 type Cluster = { count: number; minPrice: number | null; bbox: number[] }
 
-/** At night more than the 20,000 that it counts one by one. */
+/** At night there are more than the 20,000 that the map counts one by one. */
 const listings = bulk(20_600, 3000)
 
 let client: pg.PoolClient
@@ -15,7 +14,7 @@ const box = [46.6, 28.6, 47.6, 29.6]
 beforeAll(async () => {
   const { identityId } = await signUp()
   client = await database().connect()
-  // Seen by this connection alone, and gone in the end.
+  // Visible to this connection only, and rolled back in the end.
   await client.query('begin')
   await client.query(
     `insert into public.properties (

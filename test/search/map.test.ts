@@ -8,8 +8,8 @@ type Point = { id: string; lat: number; lng: number }
 const kuwait = '46.5,28.45,48.8,30.15'
 
 /**
- * A place of its own for each test, out in the desert where nobody offers anything: in the corner of
- * a cell of zoom 13, so that what lies a little north-east of it lies in the same cell.
+ * Each test's own place in the empty desert: in the corner of a cell of zoom 13, so that points slightly
+ * north-east are in the same cell.
  */
 async function somewhere() {
   const size = 360 / 2 ** 15
@@ -114,8 +114,10 @@ test('an inexact point is found where it is shown, by no box around the true pla
   const shown = { lat: Math.round(lat * 400) / 400, lng: Math.round(lng * 400) / 400 }
   const hidden = { lat: shown.lat + 0.0011, lng: shown.lng - 0.0011 }
   const id = await insertListing(identityId, at(hidden.lat, hidden.lng, 'block'))
-  const around = (place: { lat: number; lng: number }, by: number) =>
-    [place.lng - by, place.lat - by, place.lng + by, place.lat + by].map((n) => n.toFixed(6)).join()
+  const around = (location: { lat: number; lng: number }, by: number) =>
+    [location.lng - by, location.lat - by, location.lng + by, location.lat + by].map((n) =>
+      n.toFixed(6)
+    ).join()
 
   expect(await points(around(hidden, 0.0005))).toEqual([])
   const [point] = await points(around(shown, 0.0005))
@@ -258,7 +260,7 @@ test('an unknown filter and a range upside down are refused by name', async () =
 test('each area has its number of listings, and their prices from five of three accounts on', async () => {
   const [one, two, three] = await Promise.all([signUp(), signUp(), signUp()])
   const company = await insertOrganisation(two.id)
-  // Prices that nobody else asks, so that the filter finds these listings only.
+  // Prices that no other listing has, so that the filter finds only these.
   const base = 1_000_000 + 10 * Math.floor(Math.random() * 1e9)
   const offer = (more: number, identityId = one.identityId) =>
     insertListing(identityId, { area_id: 'shaab', price: base + more, land_area_m2: 1000 })
@@ -270,7 +272,7 @@ test('each area has its number of listings, and their prices from five of three 
   }
 
   expect(await ask()).toMatchObject({ count: 4, medianPrice: null, medianPricePerM2: null })
-  // Two identities of an account are no third account.
+  // Two identities of one account do not make a third account.
   await offer(2.375, two.identityId)
   await offer(2.125, company)
   expect(await ask()).toMatchObject({ count: 6, medianPrice: null, medianPricePerM2: null })

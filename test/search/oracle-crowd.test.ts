@@ -1,11 +1,10 @@
-/** Searches among more listings of one place, kind and word than a walk passes by. */
+// Searches among more listings of one area, kind and word than a walk passes.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
 import { signUp } from '../support/client.ts'
 import { categories, Oracle } from './oracle.ts'
 import { crowd, dice, randomSearch, type Search } from './world.ts'
 
-/** How many listings, and how long random searches among them are compared. */
 const listings = Number(variable('ORACLE_LISTINGS'))
 const seconds = Number(variable('ORACLE_SECONDS'))
 
@@ -40,7 +39,6 @@ test.each(Object.keys(categories))(
     const end = Date.now() + seconds * 1000 / Object.keys(categories).length
     for (let n = 0; n < 20 || Date.now() < end; n++) {
       const search = randomSearch(strategy, roll, { companyIds: [owner], ownerIds: [owner] })
-      // Where the crowd is.
       if (roll(2)) search.filters.areaIds = [['salmiya'], ['sharq', 'salmiya']][roll(2)]
       if (roll(2)) {
         search.filters.kinds = [['chalet'], ['farm', 'chalet'], ['farm', 'villa']][roll(3)]

@@ -13,7 +13,7 @@ import {
   type World,
 } from './world.ts'
 
-/** How long random searches are compared, in all. */
+/** Total seconds for comparing random searches. */
 const seconds = Number(variable('ORACLE_SECONDS'))
 
 let world: World
@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 afterAll(() => oracle.close())
 
-/** Compares pages with the oracle, all of them where they are few; gives whether it finds anything. */
+/** Compares pages with the oracle, all of them if they are few; tells whether it finds any. */
 async function compare(search: Search, pages = 4): Promise<boolean> {
   const expected = await oracle.expected(search)
   const { ids, ended } = await oracle.walk(search, expected.length > 200 ? pages : Infinity)
@@ -69,11 +69,11 @@ test.each(strategies)(
     const end = Date.now() + seconds * 1000 / strategies.length
     let [compared, found] = [0, 0]
     for (; compared < bulk(50, 25) || Date.now() < end; compared++) {
-      // A connection that has just come, and one that has kept its plans.
+      // A new connection, and one with cached plans.
       if (compared % 10 === 0) await oracle.client.query('discard plans')
       if (await compare(randomSearch(strategy, roll, world))) found++
     }
-    // Many find something, or they would show nothing.
+    // Many searches must find something, because otherwise the comparison would prove nothing.
     expect(found).toBeGreaterThan(compared / 3)
   },
   1000 * seconds + 300_000,
@@ -85,8 +85,8 @@ test('SRCH-03 random searches find at the facade what the oracle finds', async (
     { length: bulk(100, 40) },
     (_, n) => randomSearch(strategies[n % strategies.length], roll, world),
   )
-  // What others publish between an answer and the snapshot is missing in the answer: those searches
-  // are asked again.
+  // Listings published between an answer and the snapshot are missing in the answer, so those searches are
+  // repeated.
   for (let round = 0; round < 5 && searches.length; round++) {
     const answers = []
     for (const search of searches) answers.push(await answered(search))
@@ -104,7 +104,6 @@ test('SRCH-03 random searches find at the facade what the oracle finds', async (
   expect(searches).toEqual([])
 })
 
-/** What the facade answers: the first pages, joined by their cursors. */
 async function answered({ filters, ...search }: Search, pages = 3) {
   const ids: string[] = []
   let cursor: string | undefined
@@ -159,7 +158,7 @@ test('SRCH-04 random searches give the same by query string and by body', async 
   }
 })
 
-/** What several reads give with nothing published in between: the first again says the same after them. */
+/** Repeats the reads until the first returns the same again, so that nothing was published meanwhile. */
 async function undisturbed<T>(ways: (() => Promise<T>)[]): Promise<T[]> {
   for (;;) {
     const all = []

@@ -1,9 +1,8 @@
-/** What a search should find, by the plainest SQL that says so, beside what it finds. */
 import type pg from 'pg'
 import { database } from '../support/client.ts'
 import { type Reading, readingOf, type Search } from './world.ts'
 
-// Written for clarity only: every listing that a stranger may see, with all fields that are searched.
+// Written for clarity alone: every public listing, with all searchable fields.
 const everything = `
   create temporary table shown on commit drop as
   select
@@ -91,8 +90,7 @@ type Page = { items: { id: string }[]; nextCursor: string | null }
 
 const number = (value: string) => `${value}::float8`
 
-/** What a strategy and filters ask. */
-function asked(
+function conditionOf(
   { strategy, filters }: Pick<Search, 'strategy' | 'filters'>,
   value: Value,
 ): string[] {
@@ -119,10 +117,7 @@ export class Oracle {
     this.client = client
   }
 
-  /**
-   * Opens one snapshot for searches and oracle: whatever happens meanwhile, both see the same. What
-   * `fill` adds is seen by these two alone, and gone in the end.
-   */
+  /** Opens one snapshot for searches and oracle. Rows of `fill` are rolled back in the end. */
   static async open(fill?: (client: pg.PoolClient) => Promise<unknown>): Promise<Oracle> {
     const client = await database().connect()
     await client.query('begin isolation level repeatable read')
@@ -131,7 +126,6 @@ export class Oracle {
     return new Oracle(client)
   }
 
-  /** Sees what the client of this oracle has changed since. */
   async renew() {
     await this.client.query(`drop table shown; ${everything}`)
   }
@@ -141,12 +135,11 @@ export class Oracle {
     this.client.release()
   }
 
-  /** The ids that a search should find, all of them, by the plainest SQL that says so. */
   async expected({ strategy, q, sort, filters }: Search): Promise<string[]> {
     const values: unknown[] = []
     const value = (one: unknown) => `$${values.push(one)}`
-    const where = asked({ strategy, filters }, value)
-    // To a thousandth of a millimetre: what two ways of computing it agree on.
+    const where = conditionOf({ strategy, filters }, value)
+    // Distances are rounded to a thousandth of a millimetre, because two computations agree no further.
     const order = sort === 'distance'
       ? `round((${
         way(number(value(filters.near.lat)), number(value(filters.near.lng)))
@@ -177,12 +170,11 @@ export class Oracle {
     return [...exact, ...like.filter((id) => !exact.includes(id))]
   }
 
-  /** How many a count should find: all that fit, and nothing that is like them. */
   async expectedCount(search: Search) {
     const { strategy, q, filters } = search
     const values: unknown[] = []
     const value = (one: unknown) => `$${values.push(one)}`
-    const where = asked({ strategy, filters }, value)
+    const where = conditionOf({ strategy, filters }, value)
     if (q !== undefined) {
       const reading = readingOf(q)
       where.push(...saying(reading))
@@ -196,7 +188,6 @@ export class Oracle {
     return { count: Math.min(n, 1000), capped: n > 1000, ...(similar && { similar }) }
   }
 
-  /** How many a count finds. */
   async counted({ strategy, q, filters }: Search) {
     const { rows } = await this.client.query(
       'select private.count_listings($1, $2, $3)::json as answer',
@@ -205,7 +196,7 @@ export class Oracle {
     return rows[0].answer
   }
 
-  /** A reading, or where nothing of the strategy fits, what is left of it. */
+  /** A reading or, without matches in the strategy, its remainder. */
   private async whatFits(strategy: string, whole: Reading): Promise<Reading> {
     if (await this.fitting(strategy, whole)) return whole
     const isNumber = (word: string) => /^[0-9]+$/.test(word)
@@ -239,7 +230,6 @@ export class Oracle {
     return left.words.length || left.hard || left.soft ? left : whole
   }
 
-  /** How many of a strategy fit a reading exactly, whatever the filters. */
   async fitting(strategy: string, reading: Reading, alike: string[][] = []): Promise<number> {
     const readings = [...reading.words.map((word) => [word]), ...alike]
     const match = readings.map((_, i) => `words && $${i + 1}::text[]`)
@@ -252,7 +242,7 @@ export class Oracle {
     return rows[0].n
   }
 
-  /** Whether so many have it that it is no slip of the pen. */
+  /** True if so many listings have the word that it is not a typing mistake. */
   private isCommon = remembered(async (word: string): Promise<boolean> => {
     const { rows } = await this.client.query(
       'select from private.search_vocabulary where word = $1 and listings >= 16',
@@ -261,7 +251,7 @@ export class Oracle {
     return rows.length > 0
   })
 
-  /** A word, and after it those that look most like it, but nothing in place of a name. */
+  /** The word itself and the most similar words, but none that would replace a name. */
   private readingsOf = remembered(async (word: string): Promise<string[]> => {
     const { rows: names } = await this.client.query(
       'select from private.search_names where word = $1',
@@ -291,7 +281,6 @@ export class Oracle {
     return [word, ...[...alike, ...near].map((row) => row.word as string)]
   })
 
-  /** What a search finds: its first pages, joined by their cursors, or all. */
   async walk({ strategy, q, sort, limit, filters }: Search, pages = Infinity) {
     const ids: string[] = []
     let cursor: string | null = null
@@ -307,7 +296,6 @@ export class Oracle {
   }
 }
 
-/** What a reading says beside its words. */
 const saying = ({ hard, soft }: Reading) => [hard, soft].filter((one) => one !== undefined)
 
 function remembered<T>(ask: (word: string) => Promise<T>) {

@@ -14,7 +14,7 @@ type Page = { items: { id: string }[]; nextCursor: string | null }
 const search = (body: Body) => guest.post('/search/advanced', { strategy: 'standard', ...body })
 const quick = (query: string) => guest.get(`/search?${query}`)
 
-/** Published listings with that word, newest first; five and no more fit into a free plan. */
+/** Published listings with that word, newest first; five fit into a free plan. */
 async function offers(word: string, prices: number[]): Promise<string[]> {
   const made: string[] = []
   for (const price of prices) {
@@ -60,6 +60,20 @@ test('a cursor is good whatever plan a connection has made meanwhile', async () 
     client.release()
   }
   expect(seen).toEqual(made)
+})
+
+test.each([
+  ...[0, 51, null].flatMap((size) => [
+    [`private.search('standard', '{}', page_size => ${size})`, 'limit'],
+    [`private.search('standard', '{}', 'فيلا', page_size => ${size})`, 'limit'],
+    [`private.list_feed('all', 1, ${size})`, 'limit'],
+  ]),
+  ...[0, 501, null].map((page) => [`private.list_feed('all', ${page}, 20)`, 'page']),
+])('the database itself refuses %s', async (call, path) => {
+  await expect(database().query(`select ${call}`)).rejects.toMatchObject({
+    code: 'PT422',
+    detail: JSON.stringify({ fields: [{ code: 'invalid', path }] }).replaceAll(/[:,]/g, '$& '),
+  })
 })
 
 test('equal sort keys are ordered by id, on every page', async () => {
@@ -133,8 +147,6 @@ test('INP-07 a limit of 1 and of 50 is accepted, and there is no offset', async 
     })
   }
 })
-
-// Numbers ------------------------------------------------------------------------------------------
 
 const money = ['priceMin', 'priceMax']
 const wholes = ['bedroomsMin', 'bathroomsMin']
@@ -245,7 +257,7 @@ test('INP-04 places are within the world, boxes are boxes, and a circle has at m
   for (const text of ['48,29,47,30', '47,29,48', '47,29,48,a', '', '1e1,29,48,30']) {
     expect([text, await quick(`bbox=${text}`)]).toMatchObject([text, refused])
   }
-  // The whole world is cut to Kuwait; a box of no size is a box.
+  // The whole world is cut to Kuwait; a box without area is valid.
   expect(await search({ bbox: [-180, -90, 180, 90] })).toMatchObject({ status: 200 })
   expect(await search({ bbox: [48, 29.3, 48, 29.3] })).toMatchObject({ status: 200 })
 })

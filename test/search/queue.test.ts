@@ -1,4 +1,4 @@
-// The answers of the database are held back here, so that what is asked meanwhile can be counted.
+// The database's answers are held back here, so that waiting requests can be counted.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Person, signUp } from '../support/client.ts'
 import { startCountingProxy } from '../support/counting-proxy.ts'
@@ -17,7 +17,6 @@ describe.runIf(hasStack)('searches at once', () => {
     listing = (await publishListing(person)).id
     proxy = await startCountingProxy(defaultSettings().FACADE_DB_URL!)
     facade = await startFacade({ FACADE_DB_URL: proxy.url, FACADE_DB_POOL: '4' })
-    // So that connections are there and the signing keys are known.
     await Promise.all(Array.from({ length: 4 }, () => get('/favorites', person)))
   })
 
@@ -30,14 +29,14 @@ describe.runIf(hasStack)('searches at once', () => {
   const get = (path: string, { accessToken }: { accessToken?: string } = {}) =>
     facade.get(path, accessToken ? { authorization: `Bearer ${accessToken}` } : {})
 
-  /** What the database has been asked, once that is so often and the facade has taken up all requests. */
+  /** The messages to the database, once there are this many and the facade has read all requests. */
   async function messages(count: number) {
     const taken: string[] = []
     await waitUntil(`${count} messages`, () => {
       taken.push(...proxy.takeMessages())
       return taken.length >= count
     })
-    // What was sent before these is taken up by then.
+    // By then, earlier requests have been read.
     for (let after = 0; after < 3; after++) await get('/errors')
     return [...taken, ...proxy.takeMessages()]
   }
@@ -80,7 +79,6 @@ describe.runIf(hasStack)('searches at once', () => {
     expect(await messages(2)).toHaveLength(2)
     const saved = get('/favorites', person)
     expect(await messages(1)).toHaveLength(1)
-    // Those that wait for a slot are refused in time.
     const refused = await Promise.race(searches)
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '2'])
     proxy.release()

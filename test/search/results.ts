@@ -1,8 +1,6 @@
-/** What searches are asked and find. */
 import { randomUUID } from 'node:crypto'
 import type { Reply } from '../support/client.ts'
 
-/** The ids of a page, in its order. */
 export const ids = ({ body }: Reply): string[] => body.items.map(({ id }: { id: string }) => id)
 
 /** A word of letters and digits that no other listing has. */

@@ -1,12 +1,11 @@
 /**
- * How texts are compared in searches, for clients and tests: the same as private.search_text. The
- * rule is written at the head of sql/01_base/2_rules_search_text.sql; test/search/vectors.json holds both to it.
+ * Compares texts like private.search_text, for clients and tests. The rule is at the head of
+ * sql/01_base/2_rules_search_text.sql; test/search/vectors.json checks both.
  */
 const from = 'ىة٠١٢٣٤٥٦٧٨٩' + 'ٱٲٳ' + 'یۍێېے' + 'ۃہھە' + 'کڪګگ' + 'ڤڥپچژ' + '۰۱۲۳۴۵۶۷۸۹'
 const to = 'يه0123456789' + 'ااا' + 'ييييي' + 'هههه' + 'كككك' + 'ففبجز' + '0123456789'
 const letters = new Map([...from].map((letter, i) => [letter, to[i]]))
 
-// Diacritics, tatweel, hamza, and what cannot be seen.
 const silent = new RegExp(
   '[\\u0300-\\u036F\\u0610-\\u061A\\u0621\\u0640\\u064B-\\u065F\\u0670\\u0674\\u06D6-\\u06DC' +
     '\\u06DF-\\u06E8\\u06EA-\\u06ED\\u08D3-\\u08FF\\u00AD\\u061C\\u200B-\\u200F\\u202A-\\u202E' +
@@ -14,9 +13,8 @@ const silent = new RegExp(
   'g',
 )
 
-/** A text as words of plain letters and digits, with single spaces between them. */
 export function searchText(value: string): string {
-  // Letter by letter: Postgres too knows nothing of a letter's neighbours (Σ at the end of a word).
+  // Letter by letter, because Postgres too ignores a letter's neighbours (Σ at the end of a word).
   const plain = Array.from(value.normalize('NFKD'), (letter) => {
     const lower = letter.toLowerCase()
     return letters.get(lower) ?? lower
@@ -28,7 +26,6 @@ export function searchText(value: string): string {
     .trim()
 }
 
-/** The different words of a text. */
 export const searchWords = (value: string): string[] => [
   ...new Set(
     searchText(value).split(' ').filter(Boolean).map((word) => [...word].slice(0, 60).join('')),

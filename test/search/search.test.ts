@@ -18,8 +18,6 @@ const search = (body: Body, person = guest) =>
 const quick = (query: string | Record<string, string>) =>
   guest.get(`/search?${new URLSearchParams(query)}`)
 
-// Strategies ---------------------------------------------------------------------------------------
-
 const five = ['standard', 'exchange', 'auction', 'deal', 'company']
 
 test.each([
@@ -107,8 +105,6 @@ test('each strategy finds its own category only', async () => {
   expect(ids(await search({ strategy: 'company', companyId, q: word }))).toEqual([ofCompany.id])
 })
 
-// Filters and sorts --------------------------------------------------------------------------------
-
 test('SRCH-07 only known sorts are accepted, each with its own strategy', async () => {
   const refused = { status: 422, body: { error: { fields: [{ path: 'sort', code: 'invalid' }] } } }
   const sorts = [
@@ -174,7 +170,6 @@ test('an owner’s listings are found in every strategy and on the map, while th
   expect(await found('standard', office)).toEqual([ofOffice])
   expect(await onMap(office)).toEqual([ofOffice])
 
-  // One that is not shown is as good as none.
   await database().query(
     'update public.organisations set verified = false where identity_id = $1',
     [office],

@@ -19,7 +19,7 @@ async function inDatabase(texts: string[]) {
   return rows as { plain: string; words: string[] }[]
 }
 
-// By code point, as Postgres sorts with collation C.
+// The words are compared by code point, as Postgres sorts with collation C.
 const sorted = (words: string[]) =>
   words.sort((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)))
 
@@ -29,7 +29,6 @@ test.each(vectors)('INP-03 $rule, for clients and in the database', async ({ tex
 })
 
 test('any text has the same words for clients and in the database, also when normalised twice', async () => {
-  // Everything that people write here, and what lies around it.
   const ranges = [
     [0x20, 0x7e],
     [0xa0, 0x24f],

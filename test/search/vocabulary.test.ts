@@ -1,4 +1,3 @@
-/** What a misspelt word is taken for, and who decides that. */
 import { expect, test } from 'vitest'
 import { database, guest, type Person, signUp } from '../support/client.ts'
 import { givePhone, proveEmail } from '../support/fixtures.ts'
@@ -34,7 +33,6 @@ test('HARM-07 what few accounts with a phone write is found, but nothing misspel
     await write(writer)
     if (nth === 0) await write(writer)
   }
-  // Those without a phone do not count, a proven email or not.
   for (const writer of [await signUp(), await signUp()]) {
     await proveEmail(writer)
     await write(writer)
@@ -95,7 +93,7 @@ test('nobody crowds out a name: it is guessed at, whatever people write', async 
   await spread(...nearer)
   expect(await known(...nearer)).toHaveLength(12)
   expect(await search(name, price)).toEqual([own.id])
-  // They are guessed at as well.
+  // The nearer words are candidates as well, so their listings are found.
   const found = await search(name, { areaIds: ['qibla'], postedSince: own.publishedAt })
   expect(found).toEqual(expect.arrayContaining(crowding.map(({ id }) => id)))
 })

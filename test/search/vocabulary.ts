@@ -1,7 +1,7 @@
-/** Which words a misspelt one is taken for: those that were counted, and that five accounts wrote. */
+// Candidates for misspelt words: counted words that five accounts wrote.
 import { database } from '../support/client.ts'
 
-/** Counts what was written until all changes of these words are counted; a job may be doing it, too. */
+/** Counts words until all their changes are counted; a job may do so too. */
 export async function countWords(...words: string[]) {
   for (let left = true; left;) {
     await database().query('select private.count_search_words()')
@@ -16,7 +16,7 @@ export async function countWords(...words: string[]) {
   }
 }
 
-/** As if five accounts with a phone had written words that a listing has: they can be guessed from then on. */
+/** Pretends that five accounts with a phone wrote a listing's words, which makes them candidates. */
 export async function spread(...words: string[]) {
   await countWords(...words)
   await database().query(

@@ -14,7 +14,7 @@ const search = (body: Record<string, unknown>) =>
   guest.post('/search/advanced', { strategy: 'standard', ...body })
 const quick = (query: Record<string, string>) => guest.get(`/search?${new URLSearchParams(query)}`)
 
-/** A word of letters alone, which can be matched loosely. */
+/** A word of letters only, which can be matched loosely. */
 const ownLetters = () =>
   Array.from({ length: 12 }, () => 'بتثجحخدرزسشصضطظعغفقكلمنهو'[Math.floor(Math.random() * 25)])
     .join('')
@@ -71,7 +71,7 @@ test('INP-01 INP-02 INP-03 search text is only text, whatever it means elsewhere
     `${word} x,owner_identity_id.neq.0`,
     `${word}' OR 1=1--`,
   ]
-  // Read, what no listing has is left out of it.
+  // If the text is read as a query, a value that no listing has is left out.
   for (const q of notFound) expect([q, ids(await quick({ q, literal: 'true' }))]).toEqual([q, []])
   const signs = ['%', '_', '\\', '%'.repeat(200), '<->', ':*', '&|!', '((((', "'", '*', '$$']
   for (const q of signs) expect([q, ids(await quick({ q }))]).toEqual([q, []])
@@ -147,7 +147,6 @@ test('where 5 match, nothing is matched loosely, however few a filter leaves of 
   expect(ids(await search({ q: word, bedroomsMin: 4 }))).toEqual([right[0]])
   expect(ids(await search({ q: word, bedroomsMin: 5 }))).toEqual([])
   expect(ids(await quick({ q: word, bedroomsMin: '4', sort: 'price_asc' }))).toEqual([right[0]])
-  // Where the words are few, a filter leaves some of both.
   expect(ids(await search({ q: misspelt }))).toEqual([other.id, ...right])
   expect(ids(await search({ q: misspelt, bedroomsMin: 4 }))).toEqual([other.id, right[0]])
   expect(ids(await search({ q: misspelt, bedroomsMin: 5 }))).toEqual([])
@@ -176,7 +175,7 @@ test('a filter never adds a result, on any page, and both ways of asking agree',
   const alike = [3, 6, 9].map((at) => word.slice(0, at) + 'ي' + word.slice(at + 1))
   const person = await signUp()
   for (let n = 0; n < 12; n++) {
-    // Of the word itself 4, so that the others follow; of one that looks like it 6.
+    // The word itself appears 4 times, so that others follow, and a similar one 6 times.
     const titleAr = `شقة ${n < 4 ? word : n < 10 ? alike[0] : alike[n - 9]}`
     await publishListing(person, { titleAr, bedrooms: n % 3, areaId: n % 2 ? 'salmiya' : 'qibla' })
   }

@@ -1,4 +1,3 @@
-/** Thousands of listings over all types and categories, and random searches among them. */
 import { randomUUID } from 'node:crypto'
 import { database, signUp } from '../support/client.ts'
 import { insertOrganisation } from '../support/fixtures.ts'
@@ -16,7 +15,6 @@ export type Search = {
 
 export type World = { companyIds: string[]; ownerIds: string[] }
 
-/** Thousands of listings of a person, two companies, one of them not verified, and an office. */
 export async function fillWorld(count = bulk(3000, 1500)): Promise<World> {
   const person = await signUp()
   const rival = await signUp()
@@ -95,7 +93,6 @@ const listings = `
   ) as age
   returning id`
 
-// Live ones, scheduled ones, and some that are over.
 const auctions = `
   insert into public.auctions (property_id, starts_at, ends_at, start_price, min_increment)
   select
@@ -107,7 +104,6 @@ const auctions = `
   ) as chosen
   where n % 4 = 0`
 
-// Deals, drops that are too small for one, and prices that rose.
 const drops = `
   update public.properties
   set price = round(properties.price * (array[0.7, 0.85, 0.94, 0.97, 1.2])[1 + n % 5], 3)
@@ -117,14 +113,12 @@ const drops = `
   ) as chosen
   where chosen.id = properties.id and n % 3 = 0`
 
-/** A word that no other listing has. */
 export const letters = () =>
   Array.from({ length: 12 }, () => 'بتثجحخدرزسشصضطظعغفقكلمنهو'[Math.floor(Math.random() * 25)])
     .join('')
 
-export type Dice = (below: number) => number
+type Dice = (below: number) => number
 
-/** A random number below, the same in every run. */
 export function dice(seed: number): Dice {
   return (below: number) => {
     seed = (Math.imul(seed, 1103515245) + 12345) >>> 0
@@ -132,7 +126,7 @@ export function dice(seed: number): Dice {
   }
 }
 
-/** What a query says: by fields (hard ones always hold, soft ones can be left out) and by words. */
+/** A query's meaning: by fields (hard ones always hold, soft ones can be left out) and by words. */
 export type Reading = { hard?: string; soft?: string; words: string[] }
 
 const block = `regexp_replace(private.ascii_digits(block), '[^0-9]', '', 'g')`
@@ -140,7 +134,6 @@ const kind = (code: string, word: string) => `(kind = '${code}' or said && '{${w
 const area = (code: string, word: string) => `(area_id = '${code}' or said && '{${word}}')`
 const flat = kind('apartment', 'شقه')
 
-/** Queries and their readings, written by hand. */
 const queries: Record<string, Reading> = {
   'شقة': { hard: flat, words: [] },
   'الفيلا': { hard: kind('villa', 'فيلا'), words: [] },
@@ -215,7 +208,7 @@ const governorateIds = ['capital', 'hawalli', 'farwaniya', 'mubarak-al-kabeer', 
 const some = <T>(roll: Dice, from: T[]) => from[roll(from.length)]
 const several = <T>(roll: Dice, from: T[]) => from.filter(() => roll(from.length) < 2).slice(0, 9)
 
-/** Every filter: how often a random search has it, and a value of it. */
+/** Every filter: how often a random search has it, and a value. */
 // deno-lint-ignore no-explicit-any
 export const filters: Record<string, [chance: number, value: (roll: Dice, world: World) => any]> = {
   type: [15, (roll) => some(roll, ['SALE', 'RENT', 'EXCHANGE'])],
@@ -252,14 +245,12 @@ export const filters: Record<string, [chance: number, value: (roll: Dice, world:
   requestYearMax: [20, (roll) => 1995 + roll(30)],
 }
 
-/** The strategy that alone has a filter. */
 export const strategyOf: Record<string, string> = {
   companyId: 'company',
   requestYearMin: 'exchange',
   requestYearMax: 'exchange',
 }
 
-/** A search of a strategy with these filters, or a few random ones. */
 export function randomSearch(
   strategy: string,
   roll: Dice,
@@ -290,8 +281,8 @@ export function randomSearch(
 }
 
 /**
- * More listings of a type, kind and area than a walk passes by; a few at once in each millisecond of
- * the last second, so that what others have published does not stand before them.
+ * More listings of a type, kind and area than a walk passes, a few in each millisecond of the last second,
+ * so that others' listings do not come before them.
  */
 export const crowd = `
   insert into public.properties (

@@ -1,7 +1,7 @@
-/** Areas of the suite, as its commands name them: `favorites` is `test/favorites/`. */
+// Areas of the suite as its commands name them: `favorites` is `test/favorites/`.
 import type { Tree } from './since.ts'
 
-/** Arguments for vitest: files, and what follows an option of it, stay what they are. */
+/** Arguments for vitest; files and everything after an option stay unchanged. */
 export function filtersFor(given: string[]): string[] {
   const options = given.findIndex((one) => one.startsWith('-'))
   return given.map((one, nth) =>
@@ -13,7 +13,6 @@ type Files = Pick<Tree, 'files'>
 
 const testsOf = ({ files }: Files) => files.filter((file) => file.endsWith('.test.ts'))
 
-/** The folders that have tests. */
 export function areasOf(tree: Files): string[] {
   const folders = testsOf(tree).map((file) => /^(test|local)\/[\w-]+\//.exec(file)?.[0])
   return [...new Set(folders)].filter((folder) => folder !== undefined).sort()

@@ -1,13 +1,11 @@
-/** The command that runs just one test again, to be pasted into a shell. */
 import { variable, type VariableName, variables } from '../../local/config/environment.ts'
 
 const quoted = (word: string) =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 
-/** A pattern of vitest's that only this name matches. */
 export const patternOf = (name: string) => `^${name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')}$`
 
-/** What the tests are told, without which a failure may not come again; where a project is, is not said. */
+/** The tests' settings, without which a failure may not recur, except the project's address. */
 const settings = Object.entries(variables)
   .filter(([name, { of }]) => of.includes('tests') && !/^(SUPABASE|DATABASE|INBOX)_/.test(name))
   .map(([name]) => name as VariableName)

@@ -1,12 +1,9 @@
-/**
- * A process that a test stops stays stopped: `npm run test:slow` continues every process again and again,
- * but not those that are named in this folder.
- */
+// Processes that a test stops stay stopped: `npm run test:slow` continues every process repeatedly, except
+// those named in this folder.
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { variable } from '../../local/config/environment.ts'
 
-/** Stops a process; gives what continues it. */
 export function hold(pid: number): () => void {
   const folder = variable('HELD_PROCESSES')
   if (folder) writeFileSync(join(folder, String(pid)), '')

@@ -1,13 +1,9 @@
-/**
- * Jobs at moments that nobody expects, besides those of the stack's own clock: a test that holds only while
- * none runs is found.
- */
+// Runs jobs at random moments besides the stack's clock, to find tests that hold only while none runs.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { drawsOf } from '../../local/processes/random.ts'
 
 type Project = { url: string; secretKey: string }
 
-/** Calls them every few seconds, as the seed draws, until it is stopped. */
 export function jobsAtRandom({ url, secretKey }: Project, seed: number): () => void {
   const draw = drawsOf(seed)
   const stopped = new AbortController()
@@ -15,7 +11,7 @@ export function jobsAtRandom({ url, secretKey }: Project, seed: number): () => v
   const run = async () => {
     while (!signal.aborted) {
       await sleep(500 + 9500 * draw(), undefined, { signal })
-      // What answers while a test has stopped the stack's parts is that test's business.
+      // A job may fail while a test has stopped parts of the stack; that test handles it.
       await fetch(`${url}/functions/v1/jobs`, {
         method: 'POST',
         headers: { apikey: secretKey },

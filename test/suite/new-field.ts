@@ -1,13 +1,10 @@
-/**
- * A field of a listing by the recipe of docs/conventions.md, as somebody would write it: what a release
- * after 1.0.0 brings, for test/release.ts.
- */
+// A field of a listing by the recipe of docs/conventions.md, as a release after 1.0.0 would add it, for
+// test/release.ts.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export const column = 'parking_spaces'
 
-/** Each file of the recipe, what stands there, and what comes after it. */
 const edits: [file: string, after: string, added: string][] = [
   ['docs/contract/properties.md', '`buildingYear?`', ', `parkingSpaces?`'],
   [
@@ -23,46 +20,17 @@ const edits: [file: string, after: string, added: string][] = [
   ],
   [
     'sql/06_properties/2_rules_fields.sql',
-    `('buildingYear', 'integer', null, 1900, private.this_year() + 5, false),\n`,
-    `    ('parkingSpaces', 'integer', null, 0, 100, false),\n`,
-  ],
-  [
-    'sql/06_properties/3_records.sql',
-    'properties.building_year as "buildingYear",\n',
-    '          properties.parking_spaces as "parkingSpaces",\n',
-  ],
-  [
-    'sql/06_properties/5_writes.sql',
-    'building_year = property.building_year,',
-    '\n      parking_spaces = property.parking_spaces,',
-  ],
-  [
-    'sql/15_edits/2_rules_tables.sql',
-    `'allow_call,allow_whatsapp,allow_chat`,
-    ',parking_spaces',
-  ],
-  ['test/admin/studio-tables.test.ts', `'allow_whatsapp allow_chat`, ' parking_spaces'],
-  [
-    'functions/api/properties/schemas.ts',
-    `'When it was built, or will be: at most five years ahead.',\n    ),\n`,
-    `    parkingSpaces: z.int().min(0).max(100).nullable().describe('Those that go with it.'),\n`,
+    `('buildingYear', 'integer', null, 1900, private.this_year() + 5, '{by_hand}'),\n`,
+    `    ('parkingSpaces', 'integer', null, 0, 100, '{by_hand}'),\n`,
   ],
   [
     'functions/api/properties/schemas-fields.ts',
-    'buildingYear: maybe(year(1900, 5)),\n',
-    '  parkingSpaces: maybe(whole(0, 100)),\n',
+    '    maybe(year(1900, 5)),\n  ),\n',
+    `  parkingSpaces: field(\n    z.int().min(0).max(100).nullable().describe('Those that go with it.'),\n` +
+    '    maybe(whole(0, 100)),\n  ),\n',
   ],
-  [
-    'test/properties/fields.test.ts',
-    `['buildingYear', [1900, thisYear + 5], [1899, thisYear + 6, 1999.5]],\n`,
-    `  ['parkingSpaces', [0, 100], [-1, 101, 1.5]],\n`,
-  ],
-  ['test/properties/records.test.ts', 'buildingYear: 1999,\n', '    parkingSpaces: 2,\n'],
-  ['test/properties/properties.test.ts', `'floorNo', 'buildingYear',`, ` 'parkingSpaces',`],
-  ['test/properties/properties.test.ts', 'buildingYear: 1999,\n', '    parkingSpaces: 2,\n'],
 ]
 
-/** Rows of before: every home has one, say. */
 const backfill = `-- Listings of before say what every one of their buildings has.
 set edits.by = 'release';
 
@@ -76,15 +44,14 @@ select private.rebuild_search_documents();
 reset edits.by;
 `
 
-/** The listings that the backfill is about, and of these those that have it. */
 export const backfilled = `
   select count(*)::int as all, (count(parking_spaces))::int as mended
   from public.properties where bedrooms > 0`
 
-/** The files as they are with the field; says which one has no longer the place for it. */
+/** The files with the field; throws if the text to find is gone from one. */
 export function withField(read: (file: string) => string): Map<string, string> {
   const files = new Map([['sql/92_backfills.sql', backfill]])
-  // Tests of the clone itself ask, too.
+  // The clone's own tests call this too.
   const there = edits.map(([file]) => file).filter((file) => /parking_?spaces/i.test(read(file)))
   for (const [file, after, added] of edits) {
     if (there.includes(file)) {

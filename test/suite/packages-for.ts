@@ -1,9 +1,8 @@
-/** The packages of another version in a folder of its own. */
 import { spawnSync } from 'node:child_process'
 import { cpSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Those of `here` where both lock the same, which asks no registry; else by `npm ci`. */
+/** Uses the packages here if both lock the same ones, without a registry; otherwise `npm ci`. */
 export function packagesFor(folder: string, here: string) {
   const [theirs, ours] = [lockedIn(folder), lockedIn(here)]
   if (theirs === ours) {
@@ -20,7 +19,6 @@ export function packagesFor(folder: string, here: string) {
   if (status !== 0) throw new Error(`npm ci in ${folder} ended with ${status}.`)
 }
 
-/** What a version locks, without its own name and number. */
 function lockedIn(folder: string): string {
   const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8'))
   const { '': { version: _, ...own }, ...others } = packages

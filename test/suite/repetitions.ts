@@ -1,12 +1,10 @@
-/**
- * What was tried again. A failure of ours is never repeated: it would be hidden. What is not ours (a
- * registry of packages) may be, and each time is counted and printed at the end of the run.
- */
+// Records repetitions. Our own failures are never repeated, which would hide them; outside ones (a package
+// registry) may be, and each is counted and printed at the end.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { variable } from '../../local/config/environment.ts'
 
-/** Does what depends on others; once more after a failure, which is counted. */
+/** Runs an act that depends on outside services, and repeats it once after a failure. */
 export async function onceMore<T>(what: string, act: () => Promise<T>, pause = 2000): Promise<T> {
   try {
     return await act()
@@ -19,6 +17,5 @@ export async function onceMore<T>(what: string, act: () => Promise<T>, pause = 2
   }
 }
 
-/** What was counted, in a line each. */
 export const repetitionsIn = (file: string): string[] =>
   existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : []

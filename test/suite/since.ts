@@ -1,35 +1,33 @@
-/**
- * `npm test -- --since=<commit>`: the tests of what changed since, by rule. A changed file concerns its
- * area and the areas of what names it (an import, a path in a text); an area has the same name
- * everywhere. The tests that span areas always run; of a file that no rule knows, everything does.
- */
+// `npm test -- --since=<commit>`: the tests of changed files. A file concerns its area and the areas of
+// files that name it (an import, a path in a text); an area has the same name everywhere. Tests that span
+// areas always run; a file without a rule runs everything.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { root } from '../../local/config/settings.ts'
 
 export type Tree = {
-  /** Every file of the repository that people write. */
   files: string[]
   read: (path: string) => string
 }
 
-/** What is of no area, and of which no test looks at more than that it is as the others need it. */
+/** Files without an area; tests only check that they fit the others. */
 const spans = 'test/whole/'
 const ofWholeOnly = /^(\.github|\.ci|bench)\/|^[A-Z]+(\.md)?$|^\.gitignore$/
 
-/** They name all there is, so whoever names them is not concerned by what changed in one of it. */
+const onWhichAllStand = /^sql\/(01_base\/|03_accounts\/(1_callers|2_rules_rates)\.sql$)/
+
+/** These list everything, so files that name them are not affected by one entry. */
 const lists = ['functions/api/app.ts', 'local/functions/programs.ts']
 
-/** What vitest is to run, as filters of paths; undefined is everything. */
+/** Path filters for vitest; undefined means everything. */
 export function testsFor(changed: string[], tree: Tree): string[] | undefined {
-  // Generated files change with what they are made from.
+  // Generated files change with their sources.
   const written = changed.filter((path) => !isGenerated(path, tree))
   const filters = new Set([spans])
   const names = namedIn(tree)
   for (const path of written) {
     const found = [...concernedBy(path, names)].map((one) => filtersOf(one, tree))
-    // What has no area of its own has those of what names it.
     if (found.every((one) => one === undefined)) return undefined
     for (const filter of found.flatMap((one) => one ?? [])) filters.add(filter)
   }
@@ -41,7 +39,6 @@ const isGenerated = (path: string, { files, read }: Tree) =>
 
 type Names = Map<string, string[]>
 
-/** For each file those whose text names it by a path from where they are, as imports do. */
 function namedIn({ files, read }: Tree): Names {
   const names: Names = new Map()
   for (const file of files.filter((path) => path.endsWith('.ts'))) {
@@ -53,7 +50,6 @@ function namedIn({ files, read }: Tree): Names {
   return names
 }
 
-/** A file and all that name it, over any number of steps. */
 function concernedBy(changed: string, names: Names): Set<string> {
   const found = new Set<string>()
   const visit = (path: string) => {
@@ -65,19 +61,18 @@ function concernedBy(changed: string, names: Names): Set<string> {
   return found
 }
 
-/** Filters for the tests of a file's area; undefined where no rule says which. */
 function filtersOf(path: string, { files }: Tree): string[] | undefined {
   if (ofWholeOnly.test(path)) return []
   if (path.startsWith('docs/')) return ['local/docs/']
   if (/^(client|examples)\//.test(path)) return ['test/client/']
-  // Every area builds on it, or is in it.
-  if (path.startsWith('sql/01_base/') || lists.includes(path)) return undefined
+  // Every area builds on the file, or is listed in it, so it has no area of its own.
+  if (onWhichAllStand.test(path) || lists.includes(path)) return undefined
   const folder = /^(?:test|local)\/[\w-]+\//.exec(path)?.[0]
   if (folder) return files.some((file) => isTestIn(file, folder)) ? [folder] : undefined
   const [, area] = /^(?:sql\/\d+_|functions\/(?:api\/)?)(\w+)/.exec(path) ?? []
   if (!area) return undefined
   if (files.some((file) => isTestIn(file, `test/${area}/`))) return [`test/${area}/`]
-  // Some areas are tested in the folder of another, in files of their name.
+  // Some areas are tested in another's folder, in files with their name.
   const named = new RegExp(`^test/\\w+/${area}[.-].*test\\.ts$`)
   const found = files.filter((file) => named.test(file))
   return found.length ? found : undefined
@@ -86,7 +81,6 @@ function filtersOf(path: string, { files }: Tree): string[] | undefined {
 const isTestIn = (file: string, folder: string) =>
   file.startsWith(folder) && file.endsWith('.test.ts')
 
-/** The arguments for vitest: `--since=<commit>` becomes the filters that it stands for. */
 export function argumentsFor(given: string[]): string[] {
   const since = given.find((one) => one.startsWith('--since='))
   if (!since) return given
@@ -98,8 +92,7 @@ export function argumentsFor(given: string[]): string[] {
   return [...filters ?? [], ...given.filter((one) => one !== since)]
 }
 
-/** The files that differ from a commit, those that are not in git yet among them. */
-export function changedSince(commit: string): string[] {
+function changedSince(commit: string): string[] {
   const git = (...args: string[]) =>
     execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
       .split('\0').filter(Boolean)
@@ -109,7 +102,6 @@ export function changedSince(commit: string): string[] {
   ]
 }
 
-/** The repository as it lies here. */
 export function thisTree(): Tree {
   const skipped = new Set(['node_modules', 'site', 'dist'])
   const under = (folder: string): string[] =>

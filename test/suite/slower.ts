@@ -1,8 +1,6 @@
-/**
- * Slows the processes below one, as a program beside it: node test/suite/slower.ts <pid> <seed> <folder of
- * held processes>. Each is stopped and continued by signals to a quarter of its time, in turns of its own.
- * When its input ends (the runner has finished, or was killed), it continues all, and ends what is left.
- */
+// Slows the processes below one, from outside: node test/suite/slower.ts <pid> <seed> <folder of held
+// processes>. Each is stopped and continued by signals to a quarter of its time, in its own turns. When its
+// input ends (the runner has finished or was killed), it continues all, and ends the remaining ones.
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   commandOf,
@@ -17,9 +15,12 @@ import { isHeld } from './held-processes.ts'
 const [runner, seed] = process.argv.slice(2, 4).map(Number) as [number, number]
 const held = process.argv[4]!
 
-/** Milliseconds between two looks for new processes. */
-const look = 300
-/** Below the runner `npm test` and its vitests start and count tests, and have no part in them. */
+/** Milliseconds between two searches for new processes. */
+const checkEvery = 300
+/**
+ * `npm test` and the vitest processes directly below the runner only start and count tests, so they are
+ * not slowed.
+ */
 const sparedLevels = 2
 
 function signal({ pid }: Process, name: NodeJS.Signals): boolean {
@@ -30,7 +31,6 @@ function signal({ pid }: Process, name: NodeJS.Signals): boolean {
   }
 }
 
-/** The turns of a process; gives what ends them. */
 function slow(one: Process, draw: () => number): () => void {
   let timer: ReturnType<typeof setTimeout>
   const run = () => {
@@ -55,10 +55,9 @@ function slow(one: Process, draw: () => number): () => void {
 const draw = drawsOf(seed)
 const nameOf = ({ pid, born }: Process) => `${pid} ${born}`
 type Known = Process & { release: () => void }
-/** By name: one that loses its parent stays in it. */
+/** Processes by name, so that one stays known after losing its parent. */
 const known = new Map<string, Known>()
 
-/** What lies close below the runner, but for this program. */
 function spared(all: Process[]): Process[] {
   const below = (of: number[]) => all.filter(({ parent }) => of.includes(parent))
   const found: Process[] = []
@@ -86,17 +85,17 @@ function takeNew() {
   }
 }
 
-const looking = setInterval(takeNew, look)
+const looking = setInterval(takeNew, checkEvery)
 
 function releaseAll() {
   clearInterval(looking)
   for (const one of known.values()) one.release()
 }
 
-/** What is left has been left behind by a test or the stack, or by a runner that was killed. */
+/** Remaining processes were left by a test, the stack, or a killed runner. */
 async function endAll() {
   releaseAll()
-  // The last of the run may be about to end.
+  // The run's last process may be ending by itself at this moment.
   const left = process.ppid === runner
     ? await stillThere([...known.values()], 10_000)
     : [...known.values()]
@@ -108,14 +107,13 @@ async function endAll() {
   process.exit(left.length ? 1 : 0)
 }
 
-/** Which of them have not ended after a time. */
 async function stillThere(some: Process[], limit: number): Promise<Process[]> {
   const there = () => some.filter((one) => startTimeOf(one.pid) === one.born)
   for (let waited = 0; waited < limit && there().length; waited += 100) await sleep(100)
   return there()
 }
 
-// Ctrl-C: the run ends at its own speed.
+// Ctrl-C lifts the slowing, so that the run ends as it does without it.
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, releaseAll)
 process.stdin.on('end', endAll).on('error', endAll).resume()
 process.on('uncaughtException', (error) => {

@@ -1,4 +1,3 @@
-// The tools around the suite, as far as they need nothing that runs.
 import { execFileSync } from 'node:child_process'
 import { readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -48,6 +47,7 @@ test.each<[what: string, changed: string[], tests: string[] | undefined]>([
     'test/search/map.test.ts',
   ]],
   ['SQL that every area builds on', ['sql/01_base/1_tables.sql'], undefined],
+  ['who is calling', ['sql/03_accounts/1_callers.sql'], undefined],
   ['SQL of no area', ['sql/90_platform.sql'], undefined],
   ['a file that is gone', ['sql/07_favorites/8_gone.sql'], ['test/favorites/']],
   ['routes', ['functions/api/favorites.ts'], ['test/favorites/']],
@@ -96,11 +96,11 @@ test('what is not ours is tried once more, and counted', async () => {
   const before = variable('REPETITIONS') ?? ''
   Object.assign(process.env, { REPETITIONS: file })
   try {
-    let asked = 0
+    let tries = 0
     const refusal = new Error('refused\nat its door')
     const answer = await onceMore(
       'the registry',
-      () => ++asked === 1 ? Promise.reject(refusal) : Promise.resolve(asked),
+      () => ++tries === 1 ? Promise.reject(refusal) : Promise.resolve(tries),
       0,
     )
     expect(answer).toBe(2)

@@ -1,9 +1,8 @@
-/** Clients from addresses of their own. */
 import { randomInt } from 'node:crypto'
 import { test } from 'vitest'
 import { projectUrl } from './client.ts'
 
-// 127.x.y.z, all of them this machine: each is another client to a stack that runs here.
+// All addresses 127.x.y.z are this machine, but a local stack takes each for a different client.
 const isHere = new URL(projectUrl).hostname === '127.0.0.1'
 export const testFromAddresses = test.runIf(isHere)
 if (!isHere) {
@@ -14,14 +13,12 @@ if (!isHere) {
 
 export const newAddress = () => `127.${randomInt(1, 255)}.${randomInt(255)}.${randomInt(1, 255)}`
 
-/** How many of each. */
 export const tally = (statuses: number[]) =>
   Object.fromEntries([...new Set(statuses)].map((status) => [
     status,
     statuses.filter((one) => one === status).length,
   ]))
 
-/** Headers with which clients pretend to be others. */
 export const spoofedHeaders = (): [string, string][] => {
   const other = `10.${randomInt(255)}.${randomInt(255)}.${randomInt(255)}`
   return [

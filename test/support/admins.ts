@@ -1,11 +1,9 @@
-/** Admins, made as in Studio: by inserting a row. */
 import { createHash, randomUUID } from 'node:crypto'
 import { caller, database, type Person, signUp } from './client.ts'
 
-/** Whoever has the access token of an admin and nothing else. */
 export const byTokenAlone = ({ accessToken }: Person) => caller(accessToken)
 
-/** A proof of this session, as of POST /auth/sudo, for a day: no test depends on how long it takes. */
+/** A proof of this session like POST /auth/sudo's, valid for a day so that no test depends on time. */
 export async function proofOf({ accessToken }: Person): Promise<string> {
   const { session_id: id } = JSON.parse(
     Buffer.from(accessToken.split('.')[1]!, 'base64url').toString(),
@@ -20,10 +18,9 @@ export async function proofOf({ accessToken }: Person): Promise<string> {
   return proof
 }
 
-/** An admin, who sends a proof with everything. */
 export async function makeAdmin(person: Person): Promise<Person> {
   await database().query('insert into public.admins (account_id) values ($1)', [person.id])
-  // Hundreds of a test run need not all hear of each other.
+  // A test run makes hundreds of admins, who need no notifications about each other.
   await database().query(
     `delete from private.deferred_notifications where details ->> 'accountId' = $1`,
     [person.id],
@@ -45,7 +42,6 @@ export async function demote({ id }: Person) {
 // deno-lint-ignore no-explicit-any
 type Entry = any
 
-/** The audit trail of one target, newest first, as admins read it. */
 export async function auditOf(admin: Person, targetId: string): Promise<Entry[]> {
   const { status, body } = await admin.get(`/admin/audit?targetId=${targetId}`)
   if (status !== 200) throw new Error(JSON.stringify(body))

@@ -1,11 +1,9 @@
-/**
- * Which error codes each operation answered in the suite: what is described must have been seen. That
- * nothing else is answered, answers.ts finds at once.
- */
+// The error codes that each operation answered in the suite: every described one must occur. answers.ts
+// finds others at once.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { variable } from '../../local/config/environment.ts'
 
-/** What follows from token, body and rates is the same code for all: one operation shows it. */
+/** Codes of token, body and rates come from shared code, so one operation is enough. */
 const common = [
   'token_missing',
   'token_expired',
@@ -21,7 +19,7 @@ const common = [
   'service_unavailable',
 ]
 
-/** Described, and not to be had in a test that holds on every machine. */
+/** Described, but not reproducible on every machine. */
 const neverSeen: Record<string, string> = {
   internal: 'nothing may fail that way',
   timeout: 'the database gives up sooner, as service_unavailable',
@@ -30,7 +28,7 @@ const neverSeen: Record<string, string> = {
   'verify_otp phone_taken': 'an account that gets the number by another way in the same moment',
 }
 
-/** Operations that are one handler: what one of them answered, all may. */
+/** Operations with a common handler share the codes that any of them answered. */
 const handlers: Record<string, string> = {
   register_individual: 'register',
   sign_in_with_apple: 'sign_in_with_google',
@@ -49,21 +47,20 @@ function note(line: string) {
   const file = variable('ANSWERED_CODES')
   if (!file || noted.has(line)) return
   noted.add(line)
-  // Files run side by side; a line is one write.
+  // Files run in parallel, and a line is a single write.
   appendFileSync(file, `${line}\n`)
 }
 
 export const recordAnswer = (id: string, code: string) => note(`answered ${id} ${code}`)
 const recordDescribed = (id: string, code: string) => note(`described ${id} ${code}`)
 
-/** Notes what the API says that its operations answer. */
 export async function recordDescription() {
   if (!variable('ANSWERED_CODES')) return
   const { everyOperation } = await import('./openapi.ts')
   for (const { id, codes } of everyOperation) for (const code of codes) recordDescribed(id, code)
 }
 
-/** The described codes that no answer of the suite had, and the exceptions of codes that are not described. */
+/** Described codes that never occurred, and exceptions for codes that are not described. */
 export function unansweredCodes(file: string): string[] {
   if (!existsSync(file)) return []
   const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean).map((line) =>

@@ -1,4 +1,4 @@
-/** Checks every answer that the suite gets against the API's description. Runs before each file. */
+// Checks every answer in the suite against the API's description. Runs before each file.
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { variable } from '../../local/config/environment.ts'
@@ -14,7 +14,7 @@ import {
   type Schema,
 } from './openapi.ts'
 
-// Unknown keywords (OpenAPI's own) say nothing about a value.
+// Unknown keywords (OpenAPI's own) do not constrain a value.
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 formats.default(ajv)
 
@@ -32,8 +32,8 @@ export function closed(schema: Schema): Schema {
     copy.additionalProperties = closed(copy.additionalProperties)
   }
   if (copy.allOf) {
-    // Parts know only their own properties, so the whole is what is closed; and what a part says of
-    // another's property is not all of it.
+    // Each part lists only its own properties, so only the whole can be closed; and what a part says
+    // about another part's property is incomplete.
     const others = copy.allOf.filter((one) => one.$ref).map((one) => resolve(one).properties ?? {})
     copy.allOf = copy.allOf.map((one) => {
       const part = closed(resolve(one))
@@ -74,9 +74,9 @@ const patterns = everyOperation.map((operation) => ({
   pattern: new RegExp(`^${operation.path.replace(/\{\w+\}/g, '[^/]+')}$`),
 }))
 
-/** The operation that a request means: one without parameters before one with them. */
+/** The operation of a request: one without parameters before one with them. */
 export function operationOf(method: string, path: string): Operation | undefined {
-  // As it is sent: without dots for folders.
+  // The path as it is sent: dots that stand for folders are resolved.
   const bare = URL.parse(`http://api${path}`)?.pathname ?? path
   return patterns
     .filter(({ operation, pattern }) =>
@@ -95,7 +95,6 @@ const { error: described } = description.components.schemas.Problem!.properties!
 const detailsOf = (described as { 'x-details': Record<string, string[]> })['x-details']
 const allDetails = [...new Set(Object.values(detailsOf).flat().map((one) => one.replace('?', '')))]
 
-/** The details of an error are those of its code. */
 function faultsOfDetails(error: Record<string, unknown>): string[] {
   const own = detailsOf[String(error.code)] ?? []
   return allDetails.flatMap((detail) => {
@@ -104,7 +103,6 @@ function faultsOfDetails(error: Record<string, unknown>): string[] {
   })
 }
 
-/** What is wrong with an answer; nothing when it is as described. */
 export function faultsOf(method: string, path: string, { status, body, headers }: Reply): string[] {
   const faults: string[] = []
   const holds = (schema: Schema) => {
@@ -124,7 +122,7 @@ export function faultsOf(method: string, path: string, { status, body, headers }
     if (!content) {
       if (body !== null) faults.push('a body where none is described')
     } else {
-      // A file is sent as it is, by its own type.
+      // A file is sent as it is, with its own type.
       const type = headers.get('content-type')?.toLowerCase() ?? 'none'
       const json = content['application/json']
       if (json ? type !== 'application/json; charset=utf-8' : !content[type]) {
@@ -152,14 +150,13 @@ export function faultsOf(method: string, path: string, { status, body, headers }
 
 const notConfigured = /_(disabled|not_configured)$/
 
-/** Failures that are allowed: the database for a moment, and providers. */
+/** Allowed failures: the database for a moment, and providers. */
 const cleanFailure = (status: number, code?: string) =>
   status === 503 || ['sms_send_failed', 'payment_provider_error'].includes(code ?? '')
 
-// ISO-13: keys with full rights stay inside.
+// ISO-13: keys with full rights never appear.
 const secrets = [secretKey, new URL(variable('DATABASE_URL')!).password].filter(Boolean)
 
-/** The body of an answer as tests see it. */
 export function bodyAsSeen(
   method: string,
   path: string,

@@ -1,4 +1,4 @@
-/** A backup of a stack's database, made while it is in use, in a copy of its folder. */
+// A backup of a stack's database in use, in a copy of its folder.
 import { execFileSync } from 'node:child_process'
 import { chownSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import pg from 'pg'
 import { passwordOf, secretsOf } from '../../local/config/secrets.ts'
 import type { Stack } from './stack.ts'
 
-// A file that goes while it is copied is no loss: the log of the database has it.
+// A file that disappears during the copy does no harm, because the database's log has its changes.
 export const copyFolder = (from: string, to: string) =>
   execFileSync('sh', [
     '-c',
@@ -16,7 +16,6 @@ export const copyFolder = (from: string, to: string) =>
     to,
   ])
 
-/** As the superuser of a stack. */
 export async function adminOf(stack: Stack): Promise<pg.Client> {
   const admin = new pg.Client({
     connectionString: stack.databaseUrl.replace(

@@ -1,4 +1,3 @@
-/** Buckets and policies for a single test, used through storage-js. */
 import { createClient } from '@supabase/supabase-js'
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect } from 'vitest'
@@ -15,14 +14,10 @@ export const storageAs = (person: Person) =>
     accessToken: () => Promise.resolve(person.accessToken),
   }).storage
 
-/** The size limit of the buckets; their types are below. */
 export const sizeLimit = 100_000
 const limits = { fileSizeLimit: '100KB', allowedMimeTypes: ['text/*', 'image/png'] }
 
-/**
- * A closed bucket where everybody has a folder, a public one, and two people. All of it is made
- * before the tests of a file and gone after them.
- */
+/** A closed bucket with a folder per person, a public one, and two people, for all tests of a file. */
 export function ownBuckets() {
   const bucket = `test-${randomUUID()}`
   const open = `${bucket}-open`
@@ -62,7 +57,6 @@ export function ownBuckets() {
   return made
 }
 
-/** Empties a bucket, which takes a while, and removes it. */
 export async function removeBucket(id: string) {
   expect((await serviceStorage.emptyBucket(id)).error).toBe(null)
   await waitUntil(

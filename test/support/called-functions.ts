@@ -1,7 +1,5 @@
-/**
- * Which plpgsql functions of ours the suite called: Postgres reads their bodies at their first call
- * only, so one that is never called was never checked against the schema.
- */
+// Records which of our plpgsql functions the suite called. Postgres checks a body only at its first call,
+// so an uncalled one was never checked against the schema.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import pg from 'pg'
 import { variable } from '../../local/config/environment.ts'
@@ -20,13 +18,14 @@ const neverReturn = [
   'private.refuse_message',
   'private.refuse_password',
   'private.refuse_picture_quota',
+  'private.refuse_redirect',
   'private.refuse_rewriting',
 ]
 
-/** They are called on a replica, by test/base/replica.alone.test.ts; the primary counts no call of them. */
+/** Called only on a replica (test/base/replica.alone.test.ts), whose calls the primary does not count. */
 const onReplicas = ['private.last_beat', 'private.require_replica']
 
-/** Adds what was called so far to the file CALLED_FUNCTIONS; a crash of the server forgets it. */
+/** Adds the calls so far to the file CALLED_FUNCTIONS; a server crash loses them. */
 export async function recordCalls(databaseUrl: string) {
   const file = variable('CALLED_FUNCTIONS')
   if (!file) return
@@ -49,7 +48,6 @@ export async function recordCalls(databaseUrl: string) {
   }
 }
 
-/** The functions that no database of the run counted a call of. */
 export function uncalledFunctions(file: string): string[] {
   if (!existsSync(file)) return []
   const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean)

@@ -1,21 +1,18 @@
-/** Realtime channels joined with an unmodified supabase-js, as an app does. */
 import { randomUUID } from 'node:crypto'
 import { createClient, type SupabaseClient } from '@supabase/supabase-js'
 import { saysHearing } from '../../functions/chat/hearing.ts'
-import { isUuid } from '../../functions/_shared/uuid.ts'
+import { isUuid } from '../../functions/_shared/input/uuid.ts'
 import { check } from './chat-events.ts'
 import { type Person, projectUrl, publishableKey } from './client.ts'
 import { isTemporary } from './joins.ts'
 import { waitUntil } from './wait.ts'
 
-// What a test looks at is what it checks.
 // deno-lint-ignore no-explicit-any
 type Json = any
 type ChannelEvent = { event: string; payload: Json }
 
 const clients: SupabaseClient[] = []
 
-/** A client with the person's token; without one it has the public key only. */
 export async function clientOf(person?: Pick<Person, 'accessToken'>): Promise<SupabaseClient> {
   const client = createClient(projectUrl, publishableKey, {
     auth: { persistSession: false, autoRefreshToken: false, storageKey: randomUUID() },
@@ -31,10 +28,7 @@ export const closeClients = () =>
 
 export type Channel = Awaited<ReturnType<typeof joinChannel>>
 
-/**
- * Joins a channel and waits until Realtime is connected to the database; `status` says how it went,
- * what arrives is in `received`.
- */
+/** Joins a channel and waits until Realtime receives the database's events. */
 export async function joinChannel(client: SupabaseClient, topic: string, config: Json = {}) {
   const { changes, broadcast, ...rest } = config
   const channel = client.channel(topic, {
@@ -42,7 +36,7 @@ export async function joinChannel(client: SupabaseClient, topic: string, config:
   })
   const received: ChannelEvent[] = []
   channel.on('broadcast', { event: '*' }, ({ event, payload }) => {
-    // On the channel of an account only the database speaks; on that of a conversation, clients.
+    // On an account's channel only the database sends; on a conversation's channel clients send.
     const known = isUuid(topic) ? check('account', event, payload) : payload
     received.push({ event, payload: known })
   })
@@ -68,10 +62,8 @@ export async function joinChannel(client: SupabaseClient, topic: string, config:
     heard: received,
     status,
     topic,
-    /** The payloads of one event. */
     payloads: (event: string) =>
       received.filter((one) => one.event === event).map(({ payload }) => payload),
-    /** Waits for so many of an event. */
     async waitFor(event: string, count = 1): Promise<Json[]> {
       const all = () => received.filter((one) => one.event === event)
       await waitUntil(`${count} ${event} on ${topic}`, () => all().length >= count)
@@ -82,9 +74,7 @@ export async function joinChannel(client: SupabaseClient, topic: string, config:
   }
 }
 
-/** The topic of an account. */
 export const topicOf = async (person: Person) => (await person.get('/auth/me')).body.realtimeTopic
 
-/** As the person, with a client of its own: a device. */
 export const joinAs = async (person: Pick<Person, 'accessToken'>, topic: string, config?: Json) =>
   joinChannel(await clientOf(person), topic, config)

@@ -1,4 +1,4 @@
-/** Holds what the tests send and hear of chat against GET /asyncapi.json. */
+// Checks the chat frames and events of tests against GET /asyncapi.json.
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { variable } from '../../local/config/environment.ts'
@@ -22,7 +22,6 @@ formats.default(ajv)
 const schemas = Object.entries(components.schemas).map(([name, one]) => [name, closed(one)])
 ajv.addSchema({ $id: 'events', components: { schemas: Object.fromEntries(schemas) } })
 
-/** What is wrong with a message of a channel; undefined when it is as described. */
 export function faultOf(channel: ChannelName, name: string, value: unknown) {
   const payload = channels[channel].messages[name]?.payload
   if (!payload) return `${name} is not described`
@@ -30,7 +29,7 @@ export function faultOf(channel: ChannelName, name: string, value: unknown) {
   return validate(value) ? undefined : ajv.errorsText(validate.errors, { dataVar: name })
 }
 
-/** The message as tests see it, which is as described. */
+/** Checks a message and returns it as tests see it. */
 export function check<T>(channel: ChannelName, name: string, value: T): T {
   const payload = channels[channel].messages[name]?.payload
   const message = payload ? seen(value, payload, components.schemas) : value

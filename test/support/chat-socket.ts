@@ -1,4 +1,3 @@
-/** WebSockets to the chat gateway. */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import WebSocket from 'ws'
@@ -9,7 +8,6 @@ import { waitUntil } from './wait.ts'
 
 export const chatUrl = `${projectUrl.replace(/^http/, 'ws')}/functions/v1/chat`
 
-// What a test looks at is what it checks.
 // deno-lint-ignore no-explicit-any
 type Json = any
 type Frame = { event: string; data: Json; ref?: string | number }
@@ -20,11 +18,9 @@ type Opening = {
   protocols?: string[]
 }
 
-/** A socket and everything that came over it. */
 export class ChatSocket {
   readonly socket: WebSocket
   readonly frames: Frame[] = []
-  /** Code and reason, once it is closed. */
   closed: { code: number; reason: string } | undefined
   private refs = 0
 
@@ -38,7 +34,6 @@ export class ChatSocket {
     this.socket.on('error', () => {})
   }
 
-  /** Opens a socket for somebody and waits until it is authenticated. */
   static async connect(person: Pick<Person, 'accessToken'>, url = chatUrl): Promise<ChatSocket> {
     const socket = new ChatSocket({ url })
     await socket.opened()
@@ -52,7 +47,6 @@ export class ChatSocket {
     return this
   }
 
-  /** Sends a frame and gives its ack or error. */
   async ask(event: string, data: unknown): Promise<Frame> {
     const ref = `t${++this.refs}`
     this.socket.send(JSON.stringify({ event, data, ref }))
@@ -85,7 +79,6 @@ export class ChatSocket {
       ...more,
     })
 
-  /** The messages that came as events, in the order in which they came. */
   messages(conversationId?: string): Json[] {
     return this.frames.filter(({ event }) => event === 'new_message')
       .map(({ data }) => data.message)
@@ -106,12 +99,11 @@ export class ChatSocket {
   }
 }
 
-/** 1, 2, 3 … */
 export const upTo = (count: number) => Array.from({ length: count }, (_, i) => i + 1)
 
 /**
- * Waits until sockets of a person have been told all that happened to it before. A message of somebody else
- * that is sent now is told after that, on the same way; its frame is taken out again.
+ * Waits until a person's sockets have received all earlier events. Another person's message follows them on
+ * the same way, and its frame is removed again.
  */
 export async function toldAll(person: Person, ...sockets: ChatSocket[]): Promise<void> {
   const other = await signUp()

@@ -1,4 +1,4 @@
-/** People talking to the API over HTTP. Each test signs up its own, so nothing needs cleaning. */
+// People who use the API over HTTP. Each test signs up its own, so nothing needs cleaning.
 import { randomInt, randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { variable } from '../../local/config/environment.ts'
@@ -14,7 +14,6 @@ export const baseUrl = `${projectUrl}/functions/v1/api`
 
 export type Reply = {
   status: number
-  // What a test looks at is what it checks.
   // deno-lint-ignore no-explicit-any
   body: any
   headers: Headers
@@ -30,6 +29,9 @@ export async function request(
   const response = await fetch(baseUrl + path, {
     method,
     headers: {
+      // Compressed small answers cost both sides more than the rest of a call. Apps' clients, which the
+      // suite tries too, ask for them.
+      'accept-encoding': 'identity',
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...headers,
     },
@@ -48,7 +50,6 @@ export async function request(
 
 type Method = (path: string, body?: unknown, sent?: Sent) => Promise<Reply>
 
-/** Sends requests as a guest or with a token. */
 export function caller(token?: string, always: Record<string, string> = {}) {
   const send = (method: string): Method => (path, body, sent = {}) =>
     request(method, path, body, {
@@ -68,7 +69,6 @@ export const guest = caller()
 export type Guest = typeof guest
 
 export type Person = Guest & {
-  /** The account. */
   id: string
   /** The individual identity, which acts at first. */
   identityId: string
@@ -76,16 +76,14 @@ export type Person = Guest & {
   password: string
   accessToken: string
   refreshToken: string
-  /** Of an admin, what the calls above send as X-Proof. */
+  /** An admin's X-Proof, sent with the calls above. */
   proof?: string
 }
 
-/** A new email or phone that nobody else has. */
 export const newEmail = () => `${randomUUID()}@example.com`
 export const newPhone = () =>
   `${'569'[randomInt(3)]}${String(randomInt(10_000_000)).padStart(7, '0')}`
 
-/** A person with a token, from a session as the API gives it. */
 // deno-lint-ignore no-explicit-any
 export function personOf(session: any, identifier: string, password: string): Person {
   return {
@@ -99,7 +97,6 @@ export function personOf(session: any, identifier: string, password: string): Pe
   }
 }
 
-/** Registers by email and signs in, as the app does. */
 export async function signUp(fullName = 'سالم العنزي'): Promise<Person> {
   const identifier = newEmail()
   const password = randomUUID()
@@ -114,7 +111,7 @@ export async function signIn(identifier: string, password: string): Promise<Pers
   return personOf(body, identifier, password)
 }
 
-/** The newest message to a phone or email: codes are read as people read them. */
+/** The newest message to a phone or email; tests read codes like people. */
 export async function lastMessage(to: string): Promise<{ body: string; code: string }> {
   return await waitFor(`a message to ${to}`, async () => (await inboxOf(to))[0])
 }
@@ -127,19 +124,19 @@ export async function inboxOf(to: string): Promise<{ body: string; code: string 
 let pool: pg.Pool | undefined
 
 /**
- * For what HTTP cannot show: SQL as role postgres. It makes what no admin may make by hand, so it
- * says, as a migration does, that it is none (test/admin/studio.ts is one).
+ * SQL as role postgres, for effects that HTTP cannot show. It changes rows that no admin may change by
+ * hand, so it declares itself not an edit by hand, like a migration (test/admin/studio.ts makes those).
  */
 export function database(): pg.Pool {
   if (!pool) {
-    // Given back soon: several test files and all parts of a project share 60.
+    // Released soon, because several test files and the project share 60.
     pool = new pg.Pool({
       ...databaseAt(variable('DATABASE_URL')!),
       max: 4,
       idleTimeoutMillis: 1000,
       onConnect: async (client) => void await client.query(`set edits.by = 'tests'`),
     })
-    // Some tests end the database: a connection that breaks with it is replaced.
+    // Some tests end the database; a connection that breaks with it is replaced.
     pool.on('error', () => {})
     pool.on('connect', (client) => client.on('error', () => {}))
   }
@@ -169,11 +166,9 @@ export async function asCaller<T>(
 type Check = (method: string, path: string, reply: Reply) => void | Promise<void>
 let checkAnswer: Check = () => {}
 
-/** Registers a check of every answer; answers.ts has one. */
 export function onReply(check: Check) {
   checkAnswer = check
 }
 
-/** Checks an answer that did not come through request(). */
 export const checkReply = (method: string, path: string, reply: Reply) =>
   checkAnswer(method, path, reply)

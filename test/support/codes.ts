@@ -1,13 +1,11 @@
-/** Registrations by phone, codes, and making them older. */
 import { randomUUID } from 'node:crypto'
 import { database, guest, inboxOf, newPhone, type Person, personOf, type Reply } from './client.ts'
 import { waitUntil } from './wait.ts'
 
 export type Attempt = { phone: string; password: string; registrationId: string; code: string }
 
-/** Does something that sends a code, and gives that code. */
 export async function codeSentBy(to: string, act: () => Promise<Reply>): Promise<[string, Reply]> {
-  // A notice to the same person has no code.
+  // A notice to the same person is left out, because it has no code.
   const codes = async () => (await inboxOf(to)).filter(({ code }) => code)
   const before = (await codes()).length
   const reply = await act()
@@ -16,7 +14,6 @@ export async function codeSentBy(to: string, act: () => Promise<Reply>): Promise
   return [(await codes())[0]!.code, reply]
 }
 
-/** An attempt to register a phone, and the code that came. */
 export async function registerPhone(phone = newPhone()): Promise<Attempt> {
   const password = randomUUID()
   const [code, { body }] = await codeSentBy(
@@ -26,7 +23,6 @@ export async function registerPhone(phone = newPhone()): Promise<Attempt> {
   return { phone, password, registrationId: body.registrationId, code }
 }
 
-/** Requests a code for a password reset, and gives it. */
 export async function requestResetCode(identifier: string): Promise<string> {
   const [code] = await codeSentBy(
     identifier,
@@ -35,7 +31,6 @@ export async function requestResetCode(identifier: string): Promise<string> {
   return code
 }
 
-/** A person who registered by phone. */
 export async function signUpByPhone(phone = newPhone()): Promise<Person> {
   const { code, password } = await registerPhone(phone)
   const { status, body } = await verifyCode(phone, code)
@@ -46,14 +41,12 @@ export async function signUpByPhone(phone = newPhone()): Promise<Person> {
 export const verifyCode = (identifier: string, code: unknown, registrationId?: string) =>
   guest.post('/auth/register/verify-otp', { identifier, code, registrationId })
 
-/** A code other than this one. */
 export const wrongCode = (code: string, by = 1) =>
   String((Number(code) + by) % 1_000_000).padStart(6, '0')
 
 export const normalizedIdentifier = (identifier: string) =>
   identifier.includes('@') ? identifier : `+965${identifier.slice(-8)}`
 
-/** Makes the codes and attempts of an identifier older. */
 export async function ageCodes(identifier: string, seconds: number) {
   const values = [normalizedIdentifier(identifier), seconds]
   await database().query(
@@ -68,7 +61,6 @@ export async function ageCodes(identifier: string, seconds: number) {
   )
 }
 
-/** Wrong tries of the codes of an identifier, newest first. */
 export async function codeTries(identifier: string): Promise<number[]> {
   const { rows } = await database().query(
     'select tries from private.codes where identifier = $1 order by created_at desc',
@@ -77,7 +69,6 @@ export async function codeTries(identifier: string): Promise<number[]> {
   return rows.map((row) => row.tries)
 }
 
-/** How many sessions an account has. */
 export async function countSessions(accountId: string): Promise<number> {
   const { rows } = await database().query(
     'select count(*)::int from auth.sessions where user_id = $1',
@@ -86,7 +77,7 @@ export async function countSessions(accountId: string): Promise<number> {
   return rows[0].count
 }
 
-/** As if the ten seconds had passed in which Auth takes a refresh token several times. */
+/** Ends the ten seconds in which Auth accepts a refresh token several times. */
 export async function ageRefreshTokens(accountId: string) {
   await database().query(
     `with rows as (
@@ -99,7 +90,6 @@ export async function ageRefreshTokens(accountId: string) {
   )
 }
 
-/** How many accounts have this email or phone. */
 export async function countAccounts(identifier: string): Promise<number> {
   const { rows } = await database().query(
     'select count(*)::int from public.accounts where email = $1 or phone = $1',

@@ -1,27 +1,22 @@
-/** Two people and their messages to each other over REST. */
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
 import { database, type Guest, type Person, signUp } from './client.ts'
 
-// What a test looks at is what it checks.
 // deno-lint-ignore no-explicit-any
 type Json = any
 
-/** Opens a conversation, or finds it. */
 export async function openConversation(person: Guest, about: object): Promise<Json> {
   const { status, body } = await person.post('/conversations', about)
   expect(status).toBeOneOf([200, 201])
   return body
 }
 
-/** The id of the conversation of two people. */
 export async function conversationBetween(a: Guest, b: { identityId: string }): Promise<string> {
   return (await openConversation(a, { identityId: b.identityId })).id
 }
 
 export type Conversation = { a: Person; b: Person; conversationId: string }
 
-/** Two people with a conversation about nothing in particular. */
 export async function startConversation(): Promise<Conversation> {
   const [a, b] = await Promise.all([signUp('أحمد العنزي'), signUp('نورة الشمري')])
   return { a, b, conversationId: await conversationBetween(a, b) }
@@ -34,19 +29,17 @@ export const textMessage = (body: string, more: object = {}) => ({
   ...more,
 })
 
-/** Sends a message, a text unless it is given whole. */
 export const postMessage = (person: Person, id: string, message: string | object = 'مرحبا') =>
   person.post(
     `/conversations/${id}/messages`,
     typeof message === 'string' ? textMessage(message) : message,
   )
 
-/** Sends a text that must be accepted. */
 export async function sendMessageAs(person: Person, conversationId: string, body = 'نص') {
   expect((await postMessage(person, conversationId, body)).status).toBe(201)
 }
 
-/** Sends texts of several people in one transaction, as the functions do; null for one that was left. */
+/** Sends several people's texts in one transaction, as the functions do; null for one that was left out. */
 export async function sendBatch(
   messages: { by: Person; to: string; body?: string; id?: string }[],
 ): Promise<Json[]> {
@@ -69,11 +62,9 @@ export async function sendBatch(
   )
 }
 
-/** A page of the history, its newest one by default. */
 export const messagesPage = async (person: Person, id: string, query = '?limit=50') =>
   (await person.get(`/conversations/${id}/messages${query}`)).body
 
-/** All messages of a conversation, oldest first. */
 export async function wholeHistory(person: Person, conversationId: string): Promise<Json[]> {
   const items: Json[] = []
   for (;;) {
@@ -84,7 +75,6 @@ export async function wholeHistory(person: Person, conversationId: string): Prom
   }
 }
 
-/** The conversation as the person's list shows it. */
 export async function listEntry(person: Person, id: string): Promise<Json> {
   const { body } = await person.get('/conversations?limit=50')
   return body.items.find((item: Json) => item.id === id)

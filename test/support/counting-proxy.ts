@@ -1,14 +1,11 @@
-/**
- * A TCP proxy before Postgres that counts what a client asks: messages up to ReadyForQuery. It can
- * hold the answers back.
- */
+// A TCP proxy before Postgres that counts a client's messages up to ReadyForQuery. It can hold back answers.
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 // Frontend messages after which Postgres answers ReadyForQuery: simple query, sync, function call.
 const asks = new Set('QSF'.split('').map((letter) => letter.charCodeAt(0)))
 
-/** Counts in one connection's bytes from the client; its start-up does not count. */
+/** Calls `count` for each message that comes from a client over one connection, except its start-up. */
 function messageCounter(count: (text: string) => void) {
   let rest: Buffer = Buffer.alloc(0)
   let started = false
@@ -20,7 +17,7 @@ function messageCounter(count: (text: string) => void) {
       const length = rest.readInt32BE(typed) + typed
       if (rest.length < length) return
       if (started && asks.has(rest[0]!)) count(rest.toString('utf8', 5, Math.min(length, 2000)))
-      // The request for TLS looks like a start-up and is followed by the real one.
+      // A request for TLS looks like a start-up, and the real start-up follows it.
       else if (!started && rest.readInt32BE(4) !== 80_877_103) started = true
       rest = rest.subarray(length)
     }
@@ -56,13 +53,9 @@ export async function startCountingProxy(databaseUrl: string) {
   url.port = String((server.address() as AddressInfo).port)
   return {
     url: url.href,
-    /** How many connections are open. */
     connections: () => answers.size,
-    /** How many were open at once, at most. */
     most: () => most,
-    /** The messages since the last time, as text. */
     takeMessages: () => messages.splice(0),
-    /** Holds the answers of the database back until `release`. */
     hold: () => {
       held = true
       for (const upstream of answers) upstream.pause()

@@ -1,4 +1,3 @@
-/** The processes of the embedded stack that the suite runs against, to end them as a crash would. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -14,11 +13,10 @@ function supervisor(): number {
   return JSON.parse(readFileSync(join(folder(), 'supervisor.lock'), 'utf8')).pid
 }
 
-/** The process of this stack whose command line has this in it. */
 export const processIdOf = (what: string): number | undefined =>
   descendants(supervisor()).find(({ command }) => command.includes(what))?.pid
 
-/** kill -9, and waits until the process is back; a function's worker starts with the next request. */
+/** Kills a process with kill -9 and waits until it is back; a worker starts with the next request. */
 export async function crash(what: string): Promise<void> {
   const old = processIdOf(what)
   if (!old) throw new Error(`${what} does not run`)
@@ -26,7 +24,7 @@ export async function crash(what: string): Promise<void> {
   await waitUntil(`${what} is back`, () => ![old, undefined].includes(processIdOf(what)))
 }
 
-/** kill -9 of the database's main process; waits until it answers again, and Auth with it. */
+/** Kills the database's main process; waits until the database and Auth answer again. */
 export async function crashDatabase(): Promise<void> {
   const pid = Number(
     readFileSync(join(folder(), 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0],
@@ -40,15 +38,15 @@ export async function crashDatabase(): Promise<void> {
     await client.query('select 1').finally(() => client.end())
     return true
   })
-  // The real one learns of each connection that it is gone by using it.
+  // The real Auth notices a lost connection only by using it.
   await waitUntil('Auth is back', async () => {
-    const asked = Array.from({ length: 10 }, async () => {
+    const calls = Array.from({ length: 10 }, async () => {
       const { ok, body } = await fetch(`${projectUrl}/auth/v1/admin/users?per_page=1`, {
         headers: { apikey: secretKey },
       })
       await body?.cancel()
       return ok
     })
-    return (await Promise.all(asked)).every(Boolean)
+    return (await Promise.all(calls)).every(Boolean)
   })
 }

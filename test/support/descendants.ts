@@ -1,9 +1,7 @@
-/** The processes below one, as the system lists them. */
 import { execFileSync } from 'node:child_process'
 
 export type Process = { pid: number; parent: number; megabytes: number; command: string }
 
-/** Children, their children and so on. */
 export function descendants(of: number): Process[] {
   const list = execFileSync('ps', ['-eo', 'pid=,ppid=,rss=,args='], { encoding: 'utf8' })
   const all = list.split('\n').flatMap((line): Process[] => {

@@ -1,4 +1,3 @@
-/** Documents of companies and offices, sent and read as apps do. */
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
 import { baseUrl, type Person } from './client.ts'
@@ -8,7 +7,6 @@ import { download, uploadDocuments } from './uploads.ts'
 export const readDocument = ({ accessToken }: Person, path: string) =>
   download(baseUrl + path, { authorization: `Bearer ${accessToken}` })
 
-/** Sends one PDF of its own; gives its path. */
 export async function sendDocument(
   owner: Person,
   identityId: string,

@@ -1,14 +1,12 @@
-/** Code that imports modules of the facade, run by its own Deno, without a database. */
+// Runs code that imports modules of the facade in its Deno, without a database.
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'
 import { denoBinary, denoPackages } from '../../local/config/packages.ts'
 
-/** The address of a module of `functions/`, as a literal. */
 export const moduleOf = (path: string) =>
   JSON.stringify(new URL(`../../functions/${path}`, import.meta.url).href)
 
-/** Gives what the code prints. */
 export async function runFacadeCode(code: string): Promise<string> {
   const key = randomBytes(32).toString('base64')
   const { stdout } = await promisify(execFile)(

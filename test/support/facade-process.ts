@@ -1,10 +1,10 @@
-/** The facade as a process of its own (functions/api/main.ts), as whoever hosts it starts it. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { denoBinary, denoPackages } from '../../local/config/packages.ts'
 import { root } from '../../local/config/settings.ts'
-import { defaultSettings, freePort } from './facade.ts'
+import { freePort } from '../../local/schema/temporary-server.ts'
+import { defaultSettings } from './facade.ts'
 import { waitUntil } from './wait.ts'
 
 export async function startFacadeProcess(settings: Record<string, string> = {}) {
@@ -24,7 +24,6 @@ export async function startFacadeProcess(settings: Record<string, string> = {}) 
   return {
     port,
     said: () => said,
-    /** Tells it to end; gives its exit code and signal. */
     end: () => child.kill('SIGTERM') && ended,
     kill: () => child.kill('SIGKILL'),
   }

@@ -1,18 +1,17 @@
-/** A process of the functions beside the stack's own: with other settings or another database URL. */
+// A process of the functions beside the stack's own, with other settings or another database URL.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
 import { variable } from '../../local/config/environment.ts'
 import { functionsProgram } from '../../local/functions/programs.ts'
 import { test } from 'vitest'
 import { functionsEnvironment, readStack } from '../../local/config/stack.ts'
+import { freePort } from '../../local/schema/temporary-server.ts'
 import { checkReply, projectUrl, type Reply } from './client.ts'
 import { waitUntil } from './wait.ts'
 
-/** Only the embedded stack says what its functions need to start. */
+/** Only the embedded stack tells the settings that its functions need. */
 export const hasStack = Boolean(variable('LOCAL_STACK'))
 
-/** Tests that need the embedded stack: its processes, its folder. */
 export const testLocally = test.runIf(hasStack)
 if (!hasStack) console.log('LOCAL_STACK is not set: tests that start processes are left out.')
 
@@ -21,17 +20,15 @@ type Headers = Record<string, string>
 export type Facade = {
   url: string
   pid: number
-  /** As the proxy would pass it on: the client's address is the last entry of X-Forwarded-For. */
+  /** Looks as if it came from the proxy: the client's address is the last entry of X-Forwarded-For. */
   post: (path: string, body?: unknown, headers?: Headers) => Promise<Reply>
   get: (path: string, headers?: Headers) => Promise<Reply>
-  /** What the process has printed so far. */
   output: () => string
   stop: () => Promise<void>
 }
 
 type Settings = Record<string, string | undefined>
 
-/** The settings that the stack gives its functions; a further process takes fewer connections. */
 export function defaultSettings(): Settings {
   const defaults = functionsEnvironment(theStack(), {
     ...process.env,
@@ -50,15 +47,6 @@ const theStack = () =>
     NODE_ENV: 'test',
   })
 
-/** A port that is free at the moment. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return port
-}
-
 /** Starts it; settings replace the default ones, undefined removes one. `names`: other functions. */
 export async function startFacade(settings: Settings = {}, ...names: string[]): Promise<Facade> {
   const served = names.length ? names : ['api']
@@ -72,12 +60,12 @@ export async function startFacade(settings: Settings = {}, ...names: string[]): 
       ...defaultSettings(),
       READ_RATE: '0',
       REFUSAL_RATE: '0',
-      // Whoever looks at what the database is asked looks at all of it.
+      // A test that counts queries must see all of them.
       ...(settings.FACADE_DB_URL && { FACADE_READ_DB_URL: undefined }),
       ...settings,
     },
   })
-  // Its input stays open: the process ends when its input does.
+  // Its input stays open, because the process ends with it.
   const child = spawn(program.command, program.args, { env: program.env, stdio: 'pipe' })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (output += part))

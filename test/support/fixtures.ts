@@ -1,11 +1,9 @@
-/** Rows inserted by SQL, for tests that are not about how they come about. */
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { database, newPhone, type Person } from './client.ts'
 
 type Query = Pick<pg.Pool, 'query'>
 
-/** An active, verified company or office of the account. */
 export async function insertOrganisation(
   accountId: string,
   type: 'company' | 'office' = 'company',
@@ -26,11 +24,10 @@ export async function insertOrganisation(
   return rows[0].id
 }
 
-/** As if a code or a provider had proven who owns the email of the account. */
+/** Pretends that a code or a provider has verified the account's email. */
 export const proveEmail = ({ id }: Person) =>
   database().query('update public.accounts set email_proven = true where id = $1', [id])
 
-/** A phone in any spelling, beside an email that is proven, as if both had been verified. */
 export async function givePhone(person: Person, phone = newPhone()) {
   await proveEmail(person)
   await database().query(
@@ -39,14 +36,12 @@ export async function givePhone(person: Person, phone = newPhone()) {
   )
 }
 
-/** The person, who has an email, signs in with a phone no more. */
 export const takePhone = (person: Person) =>
   database().query(
     'update auth.users set phone = null, phone_confirmed_at = null where id = $1',
     [person.id],
   )
 
-/** Makes a company wait for its verification. */
 export async function makePending(company: string) {
   await database().query(
     `update public.identities set status = 'pending_verification', status_reason = null
@@ -59,7 +54,6 @@ export async function makePending(company: string) {
   )
 }
 
-/** A company that waits for its verification. */
 export async function insertWaitingCompany(accountId: string): Promise<string> {
   const company = await insertOrganisation(accountId)
   await makePending(company)
@@ -88,7 +82,8 @@ export async function insertListing(
     lng: 48.077777,
     location_precision: 'block',
     published_at: new Date(),
-    expires_at: new Date(Date.now() + 86_400_000),
+    // The listing expires later than the job's warning about it.
+    expires_at: new Date(Date.now() + 30 * 86_400_000),
     ...columns,
   }
   const names = Object.keys(row)
@@ -100,14 +95,13 @@ export async function insertListing(
   return rows[0].id
 }
 
-/** Makes the whole history of a listing's prices so much older: for a week it has no deal. */
+/** Makes a listing's whole price history older; a listing has no deal in its first week. */
 export const agePrices = (id: string, by = '7 days') =>
   database().query(
     'update public.price_history set changed_at = changed_at - $2::interval where property_id = $1',
     [id, by],
   )
 
-/** What these people say of an identity, which counts as if they had written it. */
 export const insertReviews = (subjectId: string, rating: number, authors: Person[]) =>
   database().query(
     `insert into public.reviews (author_identity_id, subject_identity_id, rating)
@@ -115,7 +109,6 @@ export const insertReviews = (subjectId: string, rating: number, authors: Person
     [authors.map(({ identityId }) => identityId), subjectId, rating],
   )
 
-/** A hash of everything that belongs to a person. */
 export async function fingerprintOf({ id }: Person): Promise<string> {
   const { rows } = await database().query(
     `with mine as (select identities.id from public.identities where account_id = $1)

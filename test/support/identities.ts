@@ -1,11 +1,9 @@
-/** Identities: acting as one, asking for one, and their states, which an admin sets. */
 import { randomUUID } from 'node:crypto'
 import { database, type Person } from './client.ts'
 
 export const actAs = (person: Person, identityId: unknown) =>
   person.post('/auth/identity/switch', { identityId })
 
-/** The identity that the account acts as. */
 export async function actingOf(accountId: string): Promise<string | null> {
   const { rows } = await database().query(
     'select active_identity_id as id from public.accounts where id = $1',
@@ -17,7 +15,6 @@ export async function actingOf(accountId: string): Promise<string | null> {
 export const setStatus = (identityId: string, status: string) =>
   database().query('update public.identities set status = $2 where id = $1', [identityId, status])
 
-/** What asks for a company of a new licence. */
 export const company = () => ({
   type: 'company',
   nameAr: 'شركة الديرة العقارية',

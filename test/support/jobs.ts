@@ -1,11 +1,7 @@
-/** Scheduled work, run now instead of by the clock. */
 import { database, projectUrl, secretKey } from './client.ts'
 import { waitUntil } from './wait.ts'
 
-/**
- * Waits for whoever is in the middle of something in the database at this moment, such as the stack's own
- * clock: jobs pass by what another run has in its hands.
- */
+/** Waits for other runs, such as the stack's own clock, because jobs skip rows of another run. */
 async function untilOthersAreDone(query: string) {
   const running = async () => {
     const { rows } = await database().query(
@@ -24,10 +20,7 @@ async function untilOthersAreDone(query: string) {
   return true
 }
 
-/**
- * Runs all jobs, as the scheduler does; gives what each of them did. What takes more than the database (files
- * at Storage, pushes, providers) another run may have taken up, and be at: what it does is waited for.
- */
+/** Runs all jobs like the scheduler; waits for another run that has taken work outside the database. */
 export async function runJobs(
   path: 'jobs' | 'jobs/often' = 'jobs',
 ): Promise<Record<string, { done?: number; error?: string }>> {
@@ -41,8 +34,8 @@ export async function runJobs(
 }
 
 /**
- * Makes something due, and runs all jobs in the process of a facade that was started with them. One facade
- * at a time: jobs take what is due of everybody, and a facade's provider knows its own charges only.
+ * Makes something due, and runs all jobs in a facade's process. One facade at a time, because jobs take
+ * everyone's work, and a facade's provider knows only its own charges.
  */
 export async function runJobsOf(
   facade: { url: string },
@@ -63,7 +56,7 @@ export async function runJobsOf(
   }
 }
 
-/** Runs one job until it finds nothing to do, and nobody else is at it. */
+/** Runs one job until it finds nothing to do and no other run is at it. */
 export async function drain(name: string) {
   do {
     for (let done = 1; done;) {

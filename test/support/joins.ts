@@ -1,8 +1,3 @@
-/** Joins of Realtime's channels that are refused for a moment. */
-
-/**
- * Whether supabase-js, which joins again by itself, need only be waited for: the first join of a project,
- * or after three days, comes before Realtime has made its partitions.
- */
+/** True if waiting is enough: a first join, or one after three days, is ahead of Realtime's partitions. */
 export const isTemporary = (error: Error | undefined): boolean =>
   /MissingPartition|InitializingProject/.test(error?.message ?? '')

@@ -1,4 +1,3 @@
-/** Listings as people write them, over HTTP. */
 import { randomInt } from 'node:crypto'
 import type { Person } from './client.ts'
 
@@ -6,7 +5,6 @@ import type { Person } from './client.ts'
 export type Listing = any
 type Fields = Record<string, unknown>
 
-/** A complete listing of each type, with nothing that is optional. */
 export const completeFields = {
   SALE: {
     type: 'SALE',
@@ -34,20 +32,18 @@ export const completeFields = {
   },
 } satisfies Record<string, Fields>
 
-/** A draft with these fields. */
 export async function createDraft(person: Person, fields: Fields = {}): Promise<Listing> {
   const { status, body } = await person.post('/properties', { type: 'SALE', ...fields })
   if (status !== 201) throw new Error(`draft: ${JSON.stringify(body)}`)
   return body
 }
 
-/** A published listing, for sale unless another type is named. */
 export async function publishListing(person: Person, fields: Fields = {}): Promise<Listing> {
   const type = (fields.type ?? 'SALE') as keyof typeof completeFields
   return await createDraft(person, { ...completeFields[type], ...fields, publish: true })
 }
 
-/** What others see of a listing whose owner, who sees this, has no number. */
+/** What others see of the owner's view of a listing, for an owner without a phone number. */
 export const asOthersSee = (listing: Listing): Listing => ({
   ...listing,
   allowCall: false,

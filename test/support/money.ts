@@ -1,4 +1,3 @@
-/** Payments as the app makes them: top-ups, charges, the sandbox's page, its callbacks. */
 import { createHmac, randomUUID } from 'node:crypto'
 import { checkReply, database, type Person, projectUrl, type Reply } from './client.ts'
 import { defaultSettings, hasStack } from './facade.ts'
@@ -8,7 +7,6 @@ export type Invoice = any
 
 export const returnUrl = 'https://app.example/payments/back'
 
-/** An open invoice whose payment goes into the wallet. */
 export async function topUpInvoice(person: Person, amount: number | string = 10): Promise<Invoice> {
   const { status, body } = await person.post('/wallet/topup', `{"amount":${amount}}`)
   if (status !== 201) throw new Error(`topup: ${JSON.stringify(body)}`)
@@ -28,7 +26,6 @@ export async function createCharge(person: Person, invoice: Invoice): Promise<Ch
 
 export const refOf = (redirectUrl: string) => redirectUrl.split('/').at(-1)!
 
-/** Submits the sandbox's page; gives the URL that it redirects to. */
 export async function submitSandboxPage(
   ref: string,
   outcome: 'pay' | 'fail' | 'leave' = 'pay',
@@ -47,7 +44,6 @@ export async function submitSandboxPage(
 
 const sandboxSecret = () => defaultSettings().SANDBOX_SECRET!
 
-/** A callback of the sandbox, as text. */
 export const sandboxCallback = (ref: string, more: Record<string, unknown> = {}) =>
   JSON.stringify({ id: `evt_${randomUUID()}`, type: 'charge', chargeId: ref, ...more })
 
@@ -58,7 +54,7 @@ export function sandboxSignature(raw: string, secret = sandboxSecret(), at = Dat
 
 type CallbackOptions = { base?: string; signature?: string | null; path?: string; method?: string }
 
-/** Sends a callback, rightly signed unless another signature is given (null: none). */
+/** Sends a callback, correctly signed unless another signature is given (null: none). */
 export async function sendCallback(raw: string, options: CallbackOptions = {}): Promise<Reply> {
   const { base = `${projectUrl}/functions/v1/api`, signature = sandboxSignature(raw) } = options
   const path = options.path ?? '/payments/webhook/sandbox'
@@ -82,7 +78,6 @@ export async function sendCallback(raw: string, options: CallbackOptions = {}): 
   return reply
 }
 
-/** Tops a wallet up, all the way through page and callback. */
 export async function topUp(person: Person, amount: number | string = 10): Promise<Invoice> {
   const invoice = await topUpInvoice(person, amount)
   const { ref } = await createCharge(person, invoice)
@@ -98,9 +93,23 @@ export async function findPlan(person: Person, code: string) {
   return body.items.find((plan: any) => plan.code === code)
 }
 
+/** Books a correction, which moves money that came by no payment; below zero it is taken away. */
+export const giveMoney = async (
+  identityId: string,
+  amount: number | string,
+  decision: string = randomUUID(),
+) =>
+  await database().query(
+    `select private.move_money(
+       case when $2::numeric < 0 then own else other end,
+       case when $2::numeric < 0 then other else own end,
+       abs($2::numeric), 'adjustment', 'adjustment', $3)
+     from private.wallet_of($1) as own, private.system_account('adjustments') as other`,
+    [identityId, amount, decision],
+  )
+
 export const walletOf = async (person: Person) => (await person.get('/wallet')).body
 
-/** A hash of the invoices, payments, entries and balances of an identity. */
 export async function moneyFingerprint(identityId: string): Promise<string> {
   const { rows } = await database().query(
     `select md5(concat(
@@ -125,5 +134,5 @@ export const alarmsAbout = async (subject: string): Promise<string[]> =>
   (await database().query('select kind from private.alarms where subject_id = $1', [subject])).rows
     .map(({ kind }) => kind)
 
-/** The sandbox runs on the embedded stack only, and only that gives its secret away. */
+/** Only the embedded stack has the sandbox and reveals its secret. */
 export const hasSandbox = hasStack

@@ -1,10 +1,7 @@
-/**
- * What is bulk, a corpus or thousands of rounds, is whole at night and short in `npm test`
- * (docs/conventions.md, Tests).
- */
+// Bulk tests, such as a corpus or thousands of rounds, are complete at night and short in `npm test`
+// (docs/tests.md).
 import { variable } from '../../local/config/environment.ts'
 
 export const isNightly = variable('NIGHTLY') === '1'
 
-/** So much at night, and so much in `npm test`. */
 export const bulk = (atNight: number, otherwise: number): number => isNightly ? atNight : otherwise

@@ -1,4 +1,3 @@
-/** Notifications and devices. */
 import { randomUUID } from 'node:crypto'
 import { database, type Person } from './client.ts'
 import { waitUntil } from './wait.ts'
@@ -6,7 +5,6 @@ import { waitUntil } from './wait.ts'
 // deno-lint-ignore no-explicit-any
 type Notification = any
 
-/** Somebody's notifications, newest first; of one kind if named. */
 export async function notificationsOf(person: Person, kind?: string): Promise<Notification[]> {
   const { body } = await person.get('/notifications?limit=50')
   return body.items.filter((one: Notification) => !kind || one.kind === kind)
@@ -15,7 +13,6 @@ export async function notificationsOf(person: Person, kind?: string): Promise<No
 export const unreadCount = async (person: Person): Promise<number> =>
   (await person.get('/notifications/unread-count')).body.unread
 
-/** Waits for the first notification of a kind. */
 export async function waitForNotification(person: Person, kind: string): Promise<Notification> {
   await waitUntil(
     `there is a notification ${kind}`,
@@ -24,7 +21,6 @@ export async function waitForNotification(person: Person, kind: string): Promise
   return (await notificationsOf(person, kind))[0]
 }
 
-/** Creates a notification, as functions and triggers of the areas do. */
 export async function notify(
   person: Person,
   kind: string,
@@ -41,7 +37,6 @@ export async function notify(
   ])
 }
 
-/** The details of a `system` notification: a message of the service. */
 export const serviceMessage = (text = 'مرحباً بك') => ({
   titleAr: text,
   bodyAr: `${text}، كيف حالك؟`,
@@ -49,7 +44,6 @@ export const serviceMessage = (text = 'مرحباً بك') => ({
   bodyEn: `How are you, ${text}?`,
 })
 
-/** Registers a device with a push token that nobody else has. */
 export async function registerDevice(person: Person, fields: object = {}) {
   const given = {
     deviceId: randomUUID(),
@@ -62,7 +56,7 @@ export async function registerDevice(person: Person, fields: object = {}) {
   return given
 }
 
-/** The time of day in Kuwait (hh:mm) so many hours from now. */
+/** The time of day in Kuwait (hh:mm) in this many hours. */
 export function kuwaitTimeIn(hours: number): string {
   return new Date(Date.now() + (hours + 3) * 3_600_000).toISOString().slice(11, 16)
 }

@@ -60,16 +60,13 @@ export type Operation = {
   id: string
   method: string
   path: string
-  /** Whether it needs a token. */
   secured: boolean
   tags: string[]
   parameters: Parameter[]
-  /** The JSON body it takes. */
   body?: Schema
   /** Whether it takes a form: files are never sent as JSON. */
   form: boolean
   responses: Record<string, Answer>
-  /** The error codes that it may answer. */
   codes: string[]
 }
 
@@ -80,7 +77,6 @@ export const plainDescription: Document = await (
 /** With every union in place of the object that stands for it. */
 export const description = exactly(plainDescription)
 
-/** What stands at a place of the description, also where that refers to a component. */
 function dereference<T extends object>(value: T | Reference): T {
   if (!('$ref' in value)) return value
   const steps = value.$ref.split('/').slice(1)
@@ -90,11 +86,9 @@ function dereference<T extends object>(value: T | Reference): T {
 const mapValues = <T, U>(record: Record<string, T>, change: (value: T) => U) =>
   Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]))
 
-/** The error codes of a response: each has its example. */
 export const codesIn = ({ content }: Answer) =>
   Object.keys(content?.['application/json']?.examples ?? {})
 
-/** Every operation of the API. */
 export const everyOperation: Operation[] = Object.entries(description.paths).flatMap((
   [path, methods],
 ) =>
@@ -181,7 +175,6 @@ export function sampleOf(given: Schema, all = false): unknown {
   }
 }
 
-/** Its path with values in the places of its parameters; random ids where none is given. */
 export function pathOf(operation: Operation, values: Record<string, string> = {}): string {
   return operation.path.replace(/\{(\w+)\}/g, (_, name) => {
     const { schema } = operation.parameters.find((one) => one.name === name)!
@@ -189,7 +182,6 @@ export function pathOf(operation: Operation, values: Record<string, string> = {}
   })
 }
 
-/** Its required query, with what is given. */
 export function queryOf(operation: Operation, values: Record<string, string> = {}): string {
   const required = operation.parameters
     .filter((one) => one.in === 'query' && one.required)
@@ -219,7 +211,6 @@ const bodySamples: Record<string, object> = {
 
 export type Input = { in: 'path' | 'query' | 'body'; name: string; schema: Schema }
 
-/** Every parameter and body field of an operation. */
 export function inputsOf(operation: Operation): Input[] {
   const parameters = operation.parameters
     .filter((one) => one.in !== 'header')
@@ -252,7 +243,6 @@ export function bodyLimit({ id, body }: Operation): number {
   return (isLarge ? 256 : 8) * 1024
 }
 
-/** A valid request of the operation but for one input, which gets this value. */
 export function requestWith(operation: Operation, input?: Input, value?: unknown) {
   const at = (where: Input['in']) =>
     input?.in === where ? { [input.name]: String(value) } : undefined

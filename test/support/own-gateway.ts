@@ -1,4 +1,3 @@
-/** A process of the chat gateway beside the stack's own: with other settings, or to be stopped. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Times } from '../../functions/chat/server/times.ts'
@@ -6,7 +5,8 @@ import { variable } from '../../local/config/environment.ts'
 import { chatProgram } from '../../local/functions/programs.ts'
 import { readStack } from '../../local/config/stack.ts'
 import { projectUrl } from './client.ts'
-import { defaultSettings, freePort } from './facade.ts'
+import { freePort } from '../../local/schema/temporary-server.ts'
+import { defaultSettings } from './facade.ts'
 import { waitUntil } from './wait.ts'
 
 export type OwnGateway = {
@@ -14,12 +14,10 @@ export type OwnGateway = {
   port: number
   pid: number
   output: () => string
-  /** As a supervisor stops it. */
   terminate: () => Promise<void>
   kill: () => Promise<void>
 }
 
-/** Starts it; settings and times replace the usual ones. */
 export async function startGateway(
   settings: Record<string, string> = {},
   { port: given, times }: { port?: number; times?: Partial<Times> } = {},

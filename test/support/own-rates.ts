@@ -2,7 +2,6 @@ import { afterAll, beforeAll } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
 import { enforceRates } from './rates.ts'
 
-/** Enforces rates for the tests of a file. */
 export function withRates(rates: Record<string, number>): void {
   let lift: () => Promise<void>
   beforeAll(async () => {

@@ -1,4 +1,3 @@
-/** Workers of edge functions beside the stack's own: with another lifetime or other functions. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
@@ -10,16 +9,15 @@ import { projectUrl } from './client.ts'
 import { defaultSettings } from './facade.ts'
 
 type Choice = {
-  /** Seconds that a worker lives. */
+  /** A worker's lifetime in seconds. */
   life: number
   settings?: Record<string, string>
-  /** Source text of functions by their names, in place of the project's. */
+  /** Source text of functions by name, instead of the project's. */
   functions?: Record<string, string>
 }
 
-export type OwnWorkers = {
+type OwnWorkers = {
   url: string
-  /** How many of them have taken requests. */
   used: () => number
   stop: () => Promise<void>
 }

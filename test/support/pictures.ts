@@ -1,4 +1,3 @@
-/** Pictures made byte by byte, and what a served one contains. */
 import { crc32, deflateSync } from 'node:zlib'
 
 type Size = { width: number; height: number }
@@ -50,7 +49,6 @@ type Jpeg = Size & {
   shade?: number
   /** Put after the beginning, and before the pixels. */
   before?: Buffer[]
-  /** Put after the end. */
   after?: Buffer
   jfif?: boolean
 }
@@ -75,7 +73,7 @@ export function jpeg({ width, height, shade = 0, before = [], after, jfif = true
 }
 
 function blockCodes(blocks: number, shade: number): Buffer {
-  // The first block carries the shade, the others differ from it by nothing.
+  // The first block sets the shade, and the others have a difference of zero.
   const value = 512 + (Math.abs(Math.trunc(shade)) % 511)
   let bits = `01${value.toString(2).padStart(10, '0')}0${'000'.repeat(blocks - 1)}`
   bits = bits.padEnd(Math.ceil(bits.length / 8) * 8, '1')
@@ -120,11 +118,12 @@ export function png(
   ])
 }
 
-/** A picture of exactly so many bytes, none of which can go. */
+/** A picture of exactly this many bytes, none of which is removed from the picture that is served. */
 export function pngOf(length: number): Buffer {
   const width = 340
   const row = 1 + width * 3
-  // Around the rows: signature, header, the chunk of pixels and the end; in it head and checksum.
+  // Subtracts what is around the rows: the signature, the header chunk, the heads of the pixel chunk and
+  // the end chunk, and the head and checksum of the zlib stream.
   const left = length - 8 - 25 - 12 - 12 - 6
   let height = Math.floor((left - 10) / row)
   // Rows are stored in blocks with a head of five bytes each; some are empty.
@@ -197,7 +196,7 @@ export function lossless({ width, height }: Size, [red, green, blue] = [10, 20, 
   for (const symbol of [green, red, blue, 255]) {
     put(1, 1) // a simple code
     put(0, 1) // of one symbol
-    put(1, 1) // in eight bits
+    put(1, 1) // of eight bits
     put(symbol, 8)
   }
   put(1, 1)
@@ -205,12 +204,11 @@ export function lossless({ width, height }: Size, [red, green, blue] = [10, 20, 
   while (bits.length % 8) bits.push(0)
   const packed = Array.from(
     { length: bits.length / 8 },
-    (_, at) => bits.slice(at * 8, at * 8 + 8).reduce((sum, bit, place) => sum | (bit << place), 0),
+    (_, at) => bits.slice(at * 8, at * 8 + 8).reduce((sum, bit, index) => sum | (bit << index), 0),
   )
   return webpChunk('VP8L', bytes(0x2f, ...packed, 0))
 }
 
-/** A lossy picture of one pixel. */
 export const lossy = () =>
   webpChunk('VP8 ', Buffer.from('MAEAnQEqAQABAA7A/iWkAANwAAAAAA==', 'base64'))
 
@@ -220,7 +218,7 @@ export const extended = ({ width, height }: Size, flags: number) =>
     Buffer.concat([bytes(flags, 0, 0, 0), little(width - 1, 3), little(height - 1, 3)]),
   )
 
-// What is in a file -------------------------------------------------------------------------------
+// Contents of a file ------------------------------------------------------------------------------
 
 /** The names of the parts of a file, in order, and where it ends. */
 export function partsIn(file: Buffer): string[] {

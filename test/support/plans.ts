@@ -1,14 +1,11 @@
-/** Plans of people: given by SQL, for tests that are about something else. */
 import pg from 'pg'
 import { databaseAt } from '../../local/schema/connection.ts'
 import { database } from './client.ts'
 
-/**
- * Lifts the quota of the free plan, so that a person of a test may publish as many listings as it
- * needs; answers how to put it back. What the quota does is shown in test/billing/quotas.alone.test.ts.
- */
+/** Lifts the free plan's quota (its tests: quotas.alone.test.ts); returns a function that restores it. */
 export async function liftQuota(url: string): Promise<() => Promise<void>> {
-  // A connection each time: one that stayed open would not survive the tests that end the database.
+  // Each query opens a connection of its own, because an open one would not survive the tests that end
+  // the database.
   const ask = async (text: string, values: unknown[] = []) => {
     const client = new pg.Client(databaseAt(url))
     await client.connect()
@@ -26,7 +23,6 @@ export async function liftQuota(url: string): Promise<() => Promise<void>> {
   }
 }
 
-/** A plan that holds for an identity from now on, as if it had been bought. */
 export async function givePlan(identityId: string, code: string, days = 30): Promise<string> {
   const { rows: [{ id }] } = await database().query(
     `insert into public.subscriptions (identity_id, plan_id, ends_at, pay_with)

@@ -1,7 +1,4 @@
-/**
- * The times that are promised (docs/contract, docs/cases.md), each by name and in milliseconds. No
- * other time is asserted in a test.
- */
+// The promised times (docs/contract, docs/cases.md) by name, in milliseconds. Tests assert no other time.
 import { expect } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
 
@@ -11,7 +8,7 @@ const promisedTimes = {
   'a code that is not sent is answered for': 4500, // SMS-03
   'a file that is too large is refused': 2000, // MED-02
   'an upload that stalls is ended': 30_000, // MED-02
-  // The limit of statements, 5 s, and a second to answer.
+  // The statement limit, 5 s, and a second to answer.
   'a push that is not answered is given up': 6000, // four seconds, then the others
   'a search that waits is given up': 6000, // SRCH-08
   'a search is answered again': 2000, // SRCH-08
@@ -28,14 +25,14 @@ const promisedTimes = {
   'a stack is ready again': 8000,
   'a stack has stopped': 10_000, // CRASH-05
 }
-export type PromisedTime = keyof typeof promisedTimes
+type PromisedTime = keyof typeof promisedTimes
 
-/** `npm run test:timing` holds to the promise itself. */
+/** `npm run test:timing` requires the promise itself. */
 const exact = variable('TIMES') === 'exact'
 
 /**
- * Holds a time to its promise, exactly on a quiet machine (`npm run test:timing`), to ten times as much
- * in `npm test`, and to nothing where the machine is slowed on purpose (SLOW).
+ * Checks a promised time: exactly on a quiet machine (`npm run test:timing`), ten times as much in `npm
+ * test`, and not at all on a deliberately slowed machine (SLOW).
  */
 export function expectWithin(name: PromisedTime, took: number) {
   if (variable('SLOW')) return
@@ -43,7 +40,6 @@ export function expectWithin(name: PromisedTime, took: number) {
   expect(took, name).toBeLessThan(promisedTimes[name] * (exact ? 1 : 10))
 }
 
-/** Does something within its promised time, and gives what it gives. */
 export async function within<T>(name: PromisedTime, act: () => Promise<T>): Promise<T> {
   const began = performance.now()
   const result = await act()

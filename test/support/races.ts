@@ -1,4 +1,4 @@
-/** Requests that arrive at the same moment, from chosen addresses, with raw headers. */
+// Requests that arrive at the same moment, from chosen addresses, with raw headers.
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
@@ -16,18 +16,17 @@ export type RawRequest = {
   body?: unknown
   /** Pairs, so that a header can come twice. */
   headers?: [name: string, value: string][]
-  /** The address to come from: 127.0.0.2, .3 … are other clients to a stack on this machine. */
+  /** The client's address: 127.0.0.2, .3 … are other clients to a stack on this machine. */
   from?: string
   base?: string
 }
 
-/** The header of a person's requests. */
 export const bearer = ({ accessToken }: Pick<Person, 'accessToken'>): [string, string] => [
   'Authorization',
   `Bearer ${accessToken}`,
 ]
 
-/** Waits until so many connections wait for what this one holds, or for one another behind it. */
+/** Waits until this many connections wait for this one, or for one another behind it. */
 export async function waitedFor(holder: PoolClient, count = 1): Promise<void> {
   const { rows: [{ pid }] } = await holder.query('select pg_backend_pid() as pid')
   await waitUntil(`${count} wait for it`, async () => {
@@ -45,14 +44,13 @@ export async function waitedFor(holder: PoolClient, count = 1): Promise<void> {
   })
 }
 
-/** The deadlocks that Postgres has found so far. */
 export async function deadlocks(): Promise<number> {
   const folder = variable('LOCAL_STACK')
   if (folder) {
     const log = readFileSync(join(folder, 'logs', 'postgres.log'), 'utf8')
     return log.split('deadlock detected').length - 1
   }
-  // A connection reports its own after a second of work, or ten idle.
+  // A connection reports its own calls after a second of work, or ten idle seconds.
   await pause(11_000, 'time is the subject')
   const { rows } = await database().query(
     'select deadlocks::int from pg_stat_database where datname = current_database()',
@@ -60,7 +58,6 @@ export async function deadlocks(): Promise<number> {
   return rows[0].deadlocks
 }
 
-/** Waits until so many statements that have this in them wait for a lock. */
 export const untilLocked = (text: string, count = 1) =>
   waitUntil(`${text} waits for a lock`, async () => {
     const { rowCount } = await database().query(
@@ -78,7 +75,6 @@ export async function race(shots: RawRequest[]): Promise<Reply[]> {
   return await Promise.all(loaded.map(({ reply }) => reply))
 }
 
-/** Sends one request as race does. */
 export async function sendRaw(shot: RawRequest): Promise<Reply> {
   const [reply] = await race([shot])
   return reply!
@@ -115,7 +111,7 @@ async function load(shot: RawRequest) {
   return {
     fire: () => socket.write(bytes.subarray(-1)),
     reply: reply.then(async (answer) => {
-      // What never reached the facade (431) is not described by it.
+      // Answers from before the facade (431) are not in its description.
       if (answer.headers.has('x-request-id')) await checkReply(method, shot.path, answer)
       return answer
     }),
@@ -148,7 +144,6 @@ async function read(socket: Socket): Promise<Reply> {
   }
 }
 
-/** The chunks of a chunked body as one. */
 function joined(bytes: Buffer): Buffer {
   const chunks: Buffer[] = []
   for (let at = 0;;) {

@@ -1,7 +1,6 @@
-/** The rate-limit hits of a subject: planted, read, made older. */
 import { database } from './client.ts'
 
-/** Plants hits of this moment, to test the limit of a large rate without as many requests. */
+/** Adds hits now, to test a large rate's limit without as many requests. */
 export async function plantHits(rule: string, subject: string, hits: number) {
   await database().query(
     `insert into private.rate_hits (rule, subject, hits, expires_at)
@@ -16,7 +15,6 @@ export async function plantHits(rule: string, subject: string, hits: number) {
   )
 }
 
-/** How many hits of a subject are stored. */
 export async function hitsOf(rule: string, subject: string): Promise<number> {
   const { rows: [row] } = await database().query(
     'select cardinality(hits) as hits from private.rate_hits where rule = $1 and subject = $2',
@@ -25,7 +23,6 @@ export async function hitsOf(rule: string, subject: string): Promise<number> {
   return row?.hits ?? 0
 }
 
-/** The hits of these subjects by each rule like this. */
 export async function hitsByRule(like: string, ...subjects: string[]) {
   const { rows } = await database().query(
     `select rule, cardinality(hits) as hits
@@ -36,7 +33,6 @@ export async function hitsByRule(like: string, ...subjects: string[]) {
   return rows.map(({ rule, hits }) => [rule, hits])
 }
 
-/** Makes the hits of these subjects older. */
 export async function ageHits(seconds: number, ...subjects: string[]) {
   await database().query(
     `update private.rate_hits

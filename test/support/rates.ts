@@ -1,4 +1,3 @@
-/** The rates of the project: lifted while many people sign up from one machine, then put back. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -21,7 +20,6 @@ async function query<Row extends pg.QueryResultRow>(url: string, sql: string, va
 const put = 'update private.rates set max = given.max from ' +
   'jsonb_to_recordset($1::jsonb) as given (rule text, max integer) where given.rule = rates.rule'
 
-/** Lifts every rate; gives a function that restores them. */
 export async function liftRates(url: string): Promise<() => Promise<void>> {
   const before = await query<Rate>(url, 'select rule, max from private.rates')
   await query(url, 'update private.rates set max = 1000000000 where true')
@@ -30,7 +28,6 @@ export async function liftRates(url: string): Promise<() => Promise<void>> {
   }
 }
 
-/** Enforces the rates of the contract; gives a function that lifts them again. */
 export async function enforceRates(url: string, rates: Record<string, number>) {
   const rows = Object.entries(rates).map(([rule, max]) => ({ rule, max }))
   await query(url, put, [JSON.stringify(rows)])
@@ -39,7 +36,6 @@ export async function enforceRates(url: string, rates: Record<string, number>) {
   }
 }
 
-/** The rates that every project begins with (sql/91_data.sql), of these rules. */
 export function defaultRates(...rules: RegExp[]): Record<string, number> {
   const [data = ''] = readFileSync(join(root, 'sql', '91_data.sql'), 'utf8')
     .split('insert into private.settings')

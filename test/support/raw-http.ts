@@ -1,4 +1,3 @@
-/** HTTP as no client library would write it. */
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import { projectUrl } from './client.ts'
@@ -12,7 +11,6 @@ type Answer = { status: number; body: any; text: string; headers: Record<string,
 
 type Sent = { headers?: Record<string, string>; body?: string | Buffer }
 
-/** A request whose path goes out byte for byte. */
 export function sendLiteral(method: string, path: string, { headers, body }: Sent = {}) {
   return new Promise<Answer>((resolve, reject) => {
     const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }
@@ -44,8 +42,8 @@ export function sendLiteral(method: string, path: string, { headers, body }: Sen
 }
 
 /**
- * Bytes as they are; gives what came until the other side closed, or, where that keeps the connection, until
- * so many answers began.
+ * Sends bytes and returns everything received until the server closes the connection or, if that is kept
+ * alive, until `answers` responses have begun.
  */
 export async function sendBytes(
   text: string | Buffer,
@@ -67,10 +65,8 @@ export async function sendBytes(
   return got
 }
 
-/** The head of a request as text. */
 export const requestHead = (method: string, path: string, ...lines: string[]) =>
   [`${method} ${root}${path} HTTP/1.1`, `Host: ${hostname}:${port}`, ...lines, '', ''].join('\r\n')
 
-/** The status lines in an exchange of bytes. */
 export const statusCodes = (got: string) =>
   [...got.matchAll(/HTTP\/1\.[01] (\d{3}) /g)].map(([, status]) => Number(status))

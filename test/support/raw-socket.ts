@@ -1,4 +1,3 @@
-/** WebSocket frames made by hand, right and wrong, over plain TCP. */
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
@@ -9,11 +8,10 @@ type FrameOptions = {
   last?: boolean
   masked?: boolean
   reserved?: number
-  /** What the head says of the length, whatever follows. */
+  /** The length in the head, whatever follows. */
   length?: number
 }
 
-/** A frame of a client. */
 export function frame(data: string | Buffer, look: FrameOptions = {}): Buffer {
   const { opcode = 1, last = true, masked = true, reserved = 0 } = look
   const payload = Buffer.from(data)
@@ -36,7 +34,6 @@ function bigEndian(value: number): Buffer {
   return bytes
 }
 
-/** The head of an upgrade. */
 export const upgradeHead = (path: string, headers: Record<string, string> = {}) =>
   [
     `GET ${path} HTTP/1.1`,
@@ -49,11 +46,9 @@ export const upgradeHead = (path: string, headers: Record<string, string> = {}) 
     '\r\n',
   ].join('\r\n')
 
-/** A TCP connection that speaks the protocol as badly as a test wants. */
 export class RawSocket {
   readonly socket: Socket
   private bytes = Buffer.alloc(0)
-  /** HTTP status of the upgrade. */
   status = 0
   ended = false
 
@@ -81,7 +76,7 @@ export class RawSocket {
     if (!this.socket.destroyed) this.socket.write(bytes)
   }
 
-  /** What came that is no upgrade, as text. */
+  /** The text received without an upgrade. */
   text = () => this.bytes.toString('latin1')
 
   /** The frames that came, as opcode and payload. */

@@ -1,7 +1,5 @@
-/**
- * What the real Auth sees of the world: Google's and Apple's keys are those of the suite, and Turnstile
- * knows no token. It is asked over a proxy, in TLS by a certificate of its own, which openssl makes.
- */
+// The outside world of the real Auth: Google's and Apple's keys are the suite's, and Turnstile accepts no
+// token. Auth reaches it through a proxy, by TLS with a certificate from openssl.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer as createProxy } from 'node:http'
@@ -16,7 +14,7 @@ const providers: Record<string, string> = {
 }
 const turnstile = 'challenges.cloudflare.com'
 
-/** Starts it for the issuer at this address; gives what a stack needs to ask it. */
+/** Starts it for the issuer at this address; returns the settings for a stack. */
 export async function startOutside(issuerUrl: string) {
   const folder = mkdtempSync(join(tmpdir(), 'property-outside-'))
   const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')]

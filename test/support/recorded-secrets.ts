@@ -1,16 +1,15 @@
-/** What the suite's people keep secret, noted as they use it: OPS-01 looks for it in every log. */
+// Records the secrets of the suite's people as they are used; OPS-01 searches every log for them.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { variable } from '../../local/config/environment.ts'
 
 const secret = /password|token|secret|authorization/i
 
-/** Notes every text that stands under the name of a secret, wherever in the value. */
 export function recordSecrets(value: unknown) {
   const file = variable('USED_SECRETS')
   if (!file || typeof value !== 'object' || value === null) return
   const found: string[] = []
   JSON.stringify(value, (key, one) => {
-    // A short one may stand in a log by chance.
+    // A short one may be in a log by chance.
     if (typeof one === 'string' && one.length >= 16 && secret.test(key) && !/\s/.test(one)) {
       found.push(one)
     }

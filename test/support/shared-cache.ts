@@ -1,7 +1,5 @@
-/**
- * A shared cache before the API, as a CDN keeps it, that counts. It keeps what Cache-Control lets it, for
- * each value of what Vary names, and passes by whatever has an Authorization.
- */
+// A shared cache before the API, like a CDN, with counts. It follows Cache-Control and Vary, and ignores
+// requests with Authorization.
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -11,7 +9,7 @@ type Answer = { status: number; headers: Headers; body: string }
 
 export type SharedCache = Awaited<ReturnType<typeof startSharedCache>>
 
-/** For how many seconds a shared cache may keep an answer; 0 is not at all. */
+/** Seconds for which a shared cache may store an answer; 0 means not at all. */
 export function secondsKept({ status, headers }: Pick<Answer, 'status' | 'headers'>): number {
   const rules = (headers.get('cache-control') ?? '').toLowerCase().split(/\s*,\s*/)
   if (![200, 203, 204, 301, 404, 405, 410, 414, 501].includes(status)) return 0
@@ -22,9 +20,9 @@ export function secondsKept({ status, headers }: Pick<Answer, 'status' | 'header
   return Number(of('s-maxage') ?? of('max-age') ?? 0)
 }
 
-/** Its clock may be another than that of the machine, so that no answer grows old while a test is slow. */
+/** Its clock may differ from the machine's, so that no answer expires while a test is slow. */
 export async function startSharedCache(origin: string, now = Date.now) {
-  const kept = new Map<string, Kept[]>()
+  const cached = new Map<string, Kept[]>()
   const counts = { hits: 0, requests: 0, passedBy: 0 }
 
   async function ask(path: string, method: string, given: IncomingHttpHeaders): Promise<Answer> {
@@ -41,7 +39,7 @@ export async function startSharedCache(origin: string, now = Date.now) {
       return await ask(path, method, given)
     }
     const valueOf = (name: string) => given[name]?.toString()
-    const found = kept.get(path)?.find(({ until, requests }) =>
+    const found = cached.get(path)?.find(({ until, requests }) =>
       until > now() && requests.every(([name, value]) => valueOf(name) === value)
     )
     if (found) {
@@ -57,7 +55,7 @@ export async function startSharedCache(origin: string, now = Date.now) {
       )
       const requests = varies.map((name): [string, string?] => [name, valueOf(name)])
       const entry = { until: now() + 1000 * seconds, requests, answer: fresh }
-      kept.set(path, [...(kept.get(path) ?? []), entry])
+      cached.set(path, [...(cached.get(path) ?? []), entry])
     }
     return fresh
   }
@@ -72,14 +70,12 @@ export async function startSharedCache(origin: string, now = Date.now) {
   await once(server, 'listening')
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** What it did since the last time. */
     takeCounts: () => {
       const taken = { ...counts }
       counts.hits = counts.requests = counts.passedBy = 0
       return taken
     },
-    /** The texts that it keeps. */
-    texts: () => [...kept.values()].flat().map(({ answer }) => answer.body),
+    texts: () => [...cached.values()].flat().map(({ answer }) => answer.body),
     stop: () => server.close(),
   }
 }

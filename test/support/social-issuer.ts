@@ -1,7 +1,5 @@
-/**
- * Google and Apple as the suite knows them: key sets of its own, whatever id token is asked for, and
- * Apple's exchange and revocation of tokens. One process for the whole run (setup.ts starts it).
- */
+// Google and Apple for the suite: their key sets, any id token, and Apple's exchange and revocation of
+// tokens. One process for the whole run (setup.ts starts it).
 import { createHash, generateKeyPairSync, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -24,7 +22,7 @@ const bodyOf = async (request: IncomingMessage) => {
   return text
 }
 
-/** Starts it; gives its address and what a stack needs to believe it. */
+/** Starts the issuer; returns its address and the settings with which a stack trusts it. */
 export async function startIssuer() {
   const keys = { google: rsa(), apple: rsa(), stranger: rsa() }
   const sets = {
@@ -82,16 +80,14 @@ export async function startIssuer() {
 const rsa = () => generateKeyPairSync('rsa', { modulusLength: 2048 })
 const about = (kid: Provider) => ({ kid, alg: 'RS256', use: 'sig' })
 
-// What follows is for tests.
-
-/** Where it listens; empty when the suite runs against a project that does not know it. */
+/** The issuer's address; empty for a project that does not trust it. */
 export const issuerUrl = variable('SOCIAL_ISSUER_URL') ?? ''
 
 const now = () => Math.floor(Date.now() / 1000)
 
 export const hashed = (nonce: string) => createHash('sha256').update(nonce).digest('hex')
 
-/** The claims of a good token, some of them changed; undefined takes one away. */
+/** The claims of a valid token with some changed; undefined removes one. */
 export const claims = (provider: Provider, changes: Json = {}): Json => ({
   iss: issuers[provider],
   aud: clientIds[provider][0],
@@ -104,7 +100,6 @@ export const claims = (provider: Provider, changes: Json = {}): Json => ({
   ...changes,
 })
 
-/** A token with these claims, signed by the provider unless another is named. */
 export async function token(
   by: Provider | 'stranger',
   said: Json,
@@ -117,7 +112,6 @@ export async function token(
   return await response.json()
 }
 
-/** What Apple was asked about a code or a token. */
 export async function requestsWith(text: string): Promise<{ path: string; form: Json }[]> {
   const requests = await (await fetch(`${issuerUrl}/requests`)).json()
   return requests.filter((one: unknown) => JSON.stringify(one).includes(text))

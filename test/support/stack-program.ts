@@ -1,4 +1,3 @@
-/** The embedded stack as a program, to be watched from outside. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
@@ -10,14 +9,13 @@ export type Settings = Record<string, string>
 type How = {
   args?: string[]
   cwd?: string
-  /** A command that runs it, as nsenter. */
+  /** A command that runs it, such as nsenter. */
   within?: string[]
   user?: { uid?: number; gid?: number }
-  /** In a process group of its own, which gets a signal as one does from a terminal. */
+  /** In its own process group, which gets signals like one of a terminal. */
   group?: boolean
 }
 
-/** Runs one of the programs with settings. */
 export function run(script: string, settings: Settings, how: How = {}) {
   const { args = [], cwd, within = [], user, group } = how
   const env = { ...process.env, SEED: 'none', NODE_ENV: 'test', ...settings }
@@ -38,7 +36,6 @@ export function run(script: string, settings: Settings, how: How = {}) {
 
 export const start = (settings: Settings, how?: How) => run('local/start.ts', settings, how)
 
-/** Waits until a stack is ready. */
 export async function ready({ child, said }: ReturnType<typeof run>, folder: string) {
   const file = join(folder, 'stack.json')
   await waitUntil(

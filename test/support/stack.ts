@@ -1,11 +1,10 @@
-/**
- * An embedded stack of one's own, on free ports and an empty folder, which is gone when it stops.
- */
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { variable } from '../../local/config/environment.ts'
+import { copyProject } from '../suite/new-project.ts'
 import { waitUntil } from './wait.ts'
 
 export type Stack = {
@@ -20,21 +19,33 @@ export type Stack = {
   stop: () => Promise<void>
 }
 
-/** Starts it with the given settings (docs/settings.md) and waits until it is ready. Its folder goes with it. */
+const realServers = ['REAL_AUTH', 'REAL_STORAGE', 'REAL_REALTIME'] as const
+
+/** Starts it with settings (docs/settings.md) and waits until it is ready; its folder is removed with it. */
 export async function startStack(settings: Record<string, string> = {}): Promise<Stack> {
   const folder = settings.LOCAL_DATA ?? mkdtempSync(join(tmpdir(), 'property-test-'))
+  const project = variable('NEW_PROJECT')
+  // Real servers make their tables themselves, before the migrations.
+  const isReal = realServers.some((name) => settings[name] ?? variable(name))
+  if (project && !settings.LOCAL_DATA && !isReal) copyProject(project, folder)
   const port = settings.PORT ?? await freePorts()
   const stack = spawn(process.execPath, ['local/start.ts'], {
     env: { ...process.env, PORT: String(port), LOCAL_DATA: folder, SEED: 'none', ...settings },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   let said = ''
-  stack.stdout.on('data', (data) => (said += data))
+  let lastSaid = 0
+  stack.stdout.on('data', (data) => {
+    said += data
+    lastSaid = Date.now()
+  })
   const file = join(folder, 'stack.json')
   try {
     await waitUntil(
       'the stack is ready or has ended',
       () => existsSync(file) || stack.exitCode !== null,
+      undefined,
+      () => lastSaid,
     )
     if (!existsSync(file)) throw new Error('it ended')
   } catch (error) {
@@ -51,23 +62,25 @@ export async function startStack(settings: Record<string, string> = {}): Promise
   return { folder, ...JSON.parse(readFileSync(file, 'utf8')), stop }
 }
 
-/** Warnings that the start and tests bring about. */
+/** Warnings caused by the start and by tests. */
 const ofOthers = [
-  // Rights are taken away that a role never had, by the start and by tests of roles.
+  // Revoking rights that a role never had, by the start and by tests of roles.
   /no privileges were granted|has not been granted membership/,
-  // What was dropped just before the server was killed is dropped again when its log is read.
+  // Files dropped just before the server was killed are dropped again when its log is read.
   /could not open directory "base\/|some useless files may be left behind/,
   // With REPLICAS=1 a test ends a connection whose commit waits for the replica.
   /canceling the wait for synchronous replication/,
-  // A test rolls back what has ended by itself.
+  // A test ends a connection that has ended by itself meanwhile (called-functions.ts).
+  /PID \d+ is not a PostgreSQL (backend|server) process/,
+  // A test rolls back a transaction that had already ended by itself.
   /there is no transaction in progress/,
   // realtime.send() without a topic, or as a client's role; ours has a topic, and its owner's rights.
   /WarnSendingBroadcastMessage: (null value in column "topic"|new row violates row-level security)/,
-  // Nobody has joined for three days, or ever: nobody hears.
+  // Without a join in three days, or ever, there is no partition and no listener.
   /WarnSendingBroadcastMessage: no partition of relation "messages"/,
 ]
 
-/** What else the database of a stack warned of: what is ours raises alarms, so there is nothing. */
+/** Other warnings of a stack's database: our own code raises alarms instead, so there are none. */
 export function warningsIn(folder: string): string[] {
   const log = join(folder, 'logs', 'postgres.log')
   if (!existsSync(log)) return []
@@ -77,8 +90,8 @@ export function warningsIn(folder: string): string[] {
 }
 
 /**
- * A port with room above it: the stack's other ports follow its first one. Below those that systems
- * give to outgoing connections, of which other tests open many.
+ * A port with room above it for the stack's other ports, below the range for outgoing connections, of which
+ * other tests open many.
  */
 export async function freePorts(): Promise<number> {
   for (;;) {

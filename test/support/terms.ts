@@ -1,10 +1,9 @@
-/** Terms that people accept: one setting for everybody, so only what runs alone changes it. */
+// Terms of use. They are one setting for everyone, so only tests that run alone change them.
 import type pg from 'pg'
 import { database, type Person } from './client.ts'
 
 export type Terms = { version: string; url: string; requiredFrom: string }
 
-/** A day in Kuwait, as an administrator types it. */
 export const dayIn = (days: number) =>
   new Date(Date.now() + (days * 24 + 3) * 3_600_000).toISOString().slice(0, 10)
 
@@ -33,7 +32,7 @@ const write = (client: pg.PoolClient, value: Terms | null) =>
     JSON.stringify(value),
   ])
 
-/** As if the event of new terms were so old that of all people only these were there by then. */
+/** Makes the event of the new terms so old that only these people had an account by then. */
 async function onlyTo(client: pg.PoolClient, people: Person[]) {
   await client.query(
     `update public.accounts set created_at = now() - interval '30 hours' where id = any ($1)`,
@@ -45,7 +44,7 @@ async function onlyTo(client: pg.PoolClient, people: Person[]) {
   )
 }
 
-/** Sets terms as in Studio; of all people these alone are told. */
+/** Sets terms as in Studio; only these people are notified. */
 export const announce = (value: Terms | null, ...people: Person[]) =>
   inTransaction(async (client) => {
     await client.query(`set local edits.by = ''`)
@@ -54,7 +53,7 @@ export const announce = (value: Terms | null, ...people: Person[]) =>
     await onlyTo(client, people)
   })
 
-/** As if the day had come from which on the present terms are required. */
+/** Pretends that the day has come from which the present terms are required. */
 export const requireTerms = (value: Terms) =>
   inTransaction(async (client) => {
     await client.query('alter table private.settings disable trigger settings_are_understood')
@@ -62,7 +61,6 @@ export const requireTerms = (value: Terms) =>
     await client.query('alter table private.settings enable trigger settings_are_understood')
   })
 
-/** The event that new terms leave, for one person, while there are none. */
 export const tellOfTerms = (person: Person) =>
   inTransaction(async (client) => {
     await client.query(

@@ -1,4 +1,3 @@
-/** Access tokens made by hand: what a forger would send, and what only the project's key could sign. */
 import {
   createHmac,
   createPrivateKey,
@@ -17,7 +16,6 @@ type Parts = { header: Json; claims: Json }
 const encoded = (text: string | Buffer) => Buffer.from(text).toString('base64url')
 const asText = (value: Json | string) => (typeof value === 'string' ? value : JSON.stringify(value))
 
-/** The header and claims of a token. */
 export function partsOf(token: string): Parts {
   const [header, claims] = token.split('.').slice(0, 2).map((part) =>
     JSON.parse(Buffer.from(part, 'base64url').toString())
@@ -29,29 +27,24 @@ export function partsOf(token: string): Parts {
 const signingInput = (header: Json | string, claims: Json | string) =>
   `${encoded(asText(header))}.${encoded(asText(claims))}`
 
-/** A token with an ES256 signature by this key. */
 export function signEs256(header: Json | string, claims: Json | string, key: KeyObject): string {
   const text = signingInput(header, claims)
   const signature = sign('sha256', Buffer.from(text), { key, dsaEncoding: 'ieee-p1363' })
   return `${text}.${encoded(signature)}`
 }
 
-/** A token with an RS256 signature by this key. */
 export function signRs256(header: Json, claims: Json, key: KeyObject): string {
   const text = signingInput(header, claims)
   return `${text}.${encoded(sign('sha256', Buffer.from(text), key))}`
 }
 
-/** A token with an HS256 signature by this secret. */
 export function signHs256(header: Json, claims: Json, secret: string | Buffer): string {
   const text = signingInput({ ...header, alg: 'HS256' }, claims)
   return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`
 }
 
-/** A token without a signature. */
 export const unsignedToken = (header: Json, claims: Json) => signingInput(header, claims)
 
-/** A key that no project knows. */
 export const newKey = () => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
 
 const stack = variable('LOCAL_STACK')

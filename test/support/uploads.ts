@@ -1,10 +1,8 @@
-/** Uploads, as apps send them and malformed ones. */
 import { randomUUID } from 'node:crypto'
 import { baseUrl, checkReply, database, type Person, type Reply } from './client.ts'
 
 type Sent = { name?: string; type?: string; bytes: Buffer }
 
-/** A form with fields first, then files, all under one name. */
 export function formOf(field: string, files: Sent[], fields: Record<string, unknown> = {}) {
   const form = new FormData()
   for (const [name, value] of Object.entries(fields)) form.append(name, String(value))
@@ -14,7 +12,7 @@ export function formOf(field: string, files: Sent[], fields: Record<string, unkn
   return form
 }
 
-/** A good form for the upload route of this operation; of documents for nobody's company. */
+/** A valid form for this operation's route; documents get an unknown company. */
 export const formFor = (operationId: string, bytes: Buffer) =>
   formOf(
     operationId === 'upload_avatar' ? 'file' : 'files',
@@ -22,7 +20,6 @@ export const formFor = (operationId: string, bytes: Buffer) =>
     operationId === 'upload_documents' ? { identityId: randomUUID() } : {},
   )
 
-/** Sends a body to an upload route; the answer is held against the description. */
 export async function postForm(
   person: Pick<Person, 'accessToken'> | undefined,
   path: string,
@@ -70,7 +67,6 @@ export const uploadDocuments = (
     }),
   )
 
-/** A multipart body written by hand. */
 export function rawForm(parts: (string | Buffer)[], boundary = 'xxBOUNDARYxx') {
   const pieces = parts.flatMap((part) => [
     Buffer.from(`--${boundary}\r\n`),
@@ -90,14 +86,12 @@ export const filePart = (field: string, disposition: string, bytes: Buffer) =>
     bytes,
   ])
 
-/** What is served at a URL. */
 export async function download(url: string, headers: Record<string, string> = {}) {
   const response = await fetch(url, { headers })
   const bytes = Buffer.from(await response.arrayBuffer())
   return { status: response.status, headers: response.headers, bytes }
 }
 
-/** The files that Storage has for an identity, read from its tables. */
 export async function storedFiles(identityId: string): Promise<string[]> {
   const { rows } = await database().query(
     `select bucket_id || '/' || name as path from storage.objects

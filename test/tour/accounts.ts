@@ -1,4 +1,3 @@
-/** The tour: the service itself, registering, signing in. */
 import { randomInt, randomUUID } from 'node:crypto'
 import { ask, type Asker, codeFor, inboxUrl, me, must, step } from './guide.ts'
 
@@ -6,7 +5,6 @@ const password = randomUUID()
 const phone = `5${randomInt(10_000_000).toString().padStart(7, '0')}`
 const email = `tour-${randomUUID()}@example.com`
 
-/** A person of the tour, registered by email and signed in. */
 export type Person = Asker & { token: string; identityId: string }
 
 export async function newPerson(fullName: string): Promise<Person> {

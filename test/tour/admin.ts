@@ -1,4 +1,3 @@
-/** The tour: somebody reports, an admin decides, suspends and releases, and the audit trail has it all. */
 import { newPerson, type Person } from './accounts.ts'
 import { ask, type Json, must, step } from './guide.ts'
 import { newAdmin } from './admins.ts'

@@ -1,4 +1,3 @@
-/** The tour: people who are made admins, and dismissed when it ends. */
 import pg from 'pg'
 import { databaseAt } from '../../local/schema/connection.ts'
 import { newPerson, type Person } from './accounts.ts'
@@ -10,7 +9,6 @@ export async function newAdmin(): Promise<Person> {
   return admin
 }
 
-/** An admin is a row that Studio or SQL writes; at the end of the tour it goes again. */
 export async function promote(person: Person) {
   must(databaseUrl, 'an admin is made by SQL: the tour needs DATABASE_URL')
   await runSql(

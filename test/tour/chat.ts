@@ -1,4 +1,3 @@
-/** The tour: two people chat, through Realtime and through the gateway, unheard by others. */
 import { isDeepStrictEqual } from 'node:util'
 import { randomUUID } from 'node:crypto'
 import { waitUntil } from '../support/wait.ts'
@@ -26,11 +25,9 @@ const closeAll = () => {
   for (const close of toClose.splice(0)) close()
 }
 
-/** Waits for something to arrive. */
 const arrives = (what: string, check: () => boolean) =>
   waitUntil(what, check, 60_000).catch(() => must(false, `${what} was to arrive`))
 
-/** A client of Realtime, as an app has it: unchanged supabase-js with the person's token. */
 async function realtime(name: string, { token }: Asker) {
   const client = createClient(url, publishableKey!, {
     accessToken: () => Promise.resolve(token!),
@@ -49,13 +46,13 @@ async function realtime(name: string, { token }: Asker) {
       })
       let answered = false
       const answer = (status: string, error?: Error) => {
-        // Later ones report the end of the connection.
+        // Later calls report the end of the connection.
         if (answered) return
         answered = true
         show(`  ${name} joins the private channel: ${error?.message ?? status}`)
         resolve({ status, channel })
       }
-      // Joined is who Realtime says hears the database.
+      // A channel is joined once Realtime says that it receives the database's events.
       channel.on('system', {}, (said) => saysHearing(said) && answer('SUBSCRIBED'))
         .subscribe((status, error) => {
           if (status !== 'SUBSCRIBED' && !isTemporary(error)) answer(status, error)
@@ -65,7 +62,6 @@ async function realtime(name: string, { token }: Asker) {
   return { join, of }
 }
 
-/** A bare WebSocket to the chat gateway. */
 async function gateway(name: string, { token }: Asker) {
   const address = `${url.replace(/^http/, 'ws')}/functions/v1/chat`
   const socket = new WebSocket(address, ['chat', `bearer.${token}`])
@@ -80,7 +76,6 @@ async function gateway(name: string, { token }: Asker) {
     socket.onopen = resolve
     socket.onerror = () => reject(new Error('the gateway did not open a socket'))
   })
-  /** Sends a frame and waits for what answers it. */
   const say = async (event: string, data: Json) => {
     const ref = randomUUID().slice(0, 8)
     show(`${name} sends ${event} ${brief(data)}`)
@@ -190,7 +185,6 @@ export async function chat() {
     const before = seller.of('new_message').length
     await asker.say('send_message', text(conversationId, 'هل أنت هنا؟'))
     said.push('هل أنت هنا؟')
-    // What happens after that is heard: a conversation that the seller opens.
     const { body: next } = await ask('POST', '/conversations', {
       identityId: stranger.identityId,
     }, { status: 201 })

@@ -1,4 +1,3 @@
-/** The tour: saved listings. */
 import { ask, must, step } from './guide.ts'
 import { ids, offered } from './world.ts'
 

@@ -1,4 +1,4 @@
-/** What every part of the tour needs: sending, showing, and stopping at the first failure. */
+// Common parts of the tour: sending, showing, and stopping at the first failure.
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { waitFor } from '../support/wait.ts'
@@ -10,7 +10,7 @@ import { variable } from '../../local/config/environment.ts'
 export type Json = any
 type Answer = { status: number; body: Json }
 
-/** Who sends requests; without a token a guest. */
+/** The sender of requests; a guest without a token. */
 export type Asker = { token?: string }
 
 class Wrong extends Error {}
@@ -43,7 +43,6 @@ function stop(sentence: string): never {
 
 const leftovers: (() => Promise<void>)[] = []
 
-/** What has to be done at the end of the tour, whichever way it ends. */
 export function atTheEnd(work: () => Promise<void>) {
   leftovers.push(work)
 }
@@ -52,16 +51,13 @@ async function clear() {
   for (const work of leftovers.splice(0)) await work()
 }
 
-/** Shortens a body to what fits on a line. */
 export function brief(value: unknown): string {
   const text = JSON.stringify(value) ?? ''
   return text.length > 150 ? `${text.slice(0, 147)}…` : text
 }
 
-/** Who sends unless somebody else is named. */
 export const me: Asker = {}
 
-/** Sends a request and shows it; fails unless the answer has that status. */
 export async function ask(
   method: string,
   path: string,
@@ -86,7 +82,6 @@ export async function ask(
   return { status: response.status, body }
 }
 
-/** Sends files as an app does. */
 export async function upload(path: string, form: FormData, as = me): Promise<Json> {
   const response = await fetch(`${url}/functions/v1/api${path}`, {
     method: 'POST',
@@ -100,7 +95,6 @@ export async function upload(path: string, form: FormData, as = me): Promise<Jso
   return body
 }
 
-/** What a path of the API sends as a file. */
 export async function download(path: string, as = me): Promise<Buffer> {
   const response = await fetch(`${url}/functions/v1/api${path}`, {
     headers: { authorization: `Bearer ${as.token}` },
@@ -118,7 +112,7 @@ const usedUp = ({ headers }: Response) =>
 
 const secret = /password|token/i
 
-/** The same without passwords and tokens: others may see the output. */
+/** The same without passwords and tokens, because others may see the output. */
 function hidden(value: Json): Json {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return value
   return Object.fromEntries(
@@ -126,7 +120,6 @@ function hidden(value: Json): Json {
   )
 }
 
-/** Of a page its titles, of a listing what one reads first. */
 function summary(body: Json): Json {
   if (Array.isArray(body?.items)) {
     const { items, ...rest } = body
@@ -140,7 +133,6 @@ function summary(body: Json): Json {
   return body
 }
 
-/** A line under the step that runs. */
 export function show(line: string) {
   console.log(`     ${line}`)
 }
@@ -149,7 +141,6 @@ export function must(holds: unknown, sentence: string) {
   if (!holds) throw new Wrong(sentence)
 }
 
-/** One step: its name, what happens, and the end of the tour when it is not as it should be. */
 export async function step(name: string, work: () => Promise<void>) {
   console.log(`\n${String(++steps).padStart(2)}.  ${name}`)
   try {
@@ -161,13 +152,11 @@ export async function step(name: string, work: () => Promise<void>) {
   }
 }
 
-/** The last line. */
 export async function finish() {
   await clear()
   console.log(`\n  ✓ ${steps} steps, all as the contract says.`)
 }
 
-/** The code that was sent there, as its reader finds it. */
 export async function codeFor(address: string): Promise<string> {
   const message = await waitFor(`a code for ${address}`, async (): Promise<Json | undefined> => {
     const response = await fetch(`${inboxUrl}/messages?to=${encodeURIComponent(address)}`)

@@ -1,4 +1,3 @@
-/** Pictures: of a person, and of a listing in one flow with a bad one among them. */
 import { jpeg, partsIn, png } from '../support/pictures.ts'
 import { ask, type Json, must, show, step, upload } from './guide.ts'
 import { listing } from './world.ts'

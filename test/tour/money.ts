@@ -1,4 +1,3 @@
-/** The tour: a wallet is filled on the sandbox's page, a plan bought from it, a quota reached, money refunded. */
 import { newPerson } from './accounts.ts'
 import { promote } from './admins.ts'
 import { ask, type Json, must, show, step, url } from './guide.ts'
@@ -6,7 +5,6 @@ import { listing } from './world.ts'
 
 const returnUrl = `${url}/functions/v1/api/sandbox/done`
 
-/** Opens the payment page, pays, and follows the redirect. */
 async function payOnPage(address: string, callback: string) {
   const page = await (await fetch(address)).text()
   show(`page: ${/<h1>(.*)<\/h1>/.exec(page)?.[1]}, ${/dir="ltr">([\d.]+)</.exec(page)?.[1]} د.ك`)

@@ -1,4 +1,3 @@
-/** The tour: notifications and devices. */
 import { randomUUID } from 'node:crypto'
 import { newPerson } from './accounts.ts'
 import { ask, type Json, must, step } from './guide.ts'
@@ -17,7 +16,7 @@ export async function notifications() {
     const { body } = await ask('GET', '/notifications?unread=true')
     const [lead] = body.items.filter(({ kind }: Json) => kind === 'lead_new')
     must(lead?.data.entityId === offered.sale, 'the lead was to name the listing')
-    // A sign-in of a moment ago may come in between.
+    // The notification of a sign-in a moment ago may come in between.
     const { body: before } = await ask('GET', '/notifications/unread-count')
     must(before.unread >= body.items.length, 'the badge was to count what is unread')
     await ask('POST', `/notifications/${lead.id}/read`)

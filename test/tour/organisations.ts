@@ -1,4 +1,3 @@
-/** The tour: a company is requested, verified, acted as, and reviewed after a contact. */
 import { randomUUID } from 'node:crypto'
 import { newPerson, type Person } from './accounts.ts'
 import { newAdmin } from './admins.ts'

@@ -1,11 +1,10 @@
-/** The tour: listings of every kind, and a company that has one. */
 import { randomInt } from 'node:crypto'
 import pg from 'pg'
 import { databaseAt } from '../../local/schema/connection.ts'
 import { ask, databaseUrl, must, show, step } from './guide.ts'
 import { ids, listing, offered, publish, same } from './world.ts'
 
-/** What an admin does in Studio until there are routes for it. */
+/** An admin's work in Studio until there are routes for it. */
 async function verify(identityId: string) {
   must(databaseUrl, 'DATABASE_URL is needed here, to verify the company as an admin does')
   const client = new pg.Client(databaseAt(databaseUrl))
@@ -21,7 +20,7 @@ async function verify(identityId: string) {
   show('Studio: the company is verified')
 }
 
-/** As if a listing had been there for a week: sooner no lower price is a deal. */
+/** Makes a listing a week old, because before that no lower price is a deal. */
 async function makeOlder(id: string) {
   must(databaseUrl, 'DATABASE_URL is needed here, to let a week go by')
   const client = new pg.Client(databaseAt(databaseUrl))

@@ -1,10 +1,8 @@
-/** The tour: search, feed and map. */
 import { pause } from '../support/wait.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { ask, type Json, must, step } from './guide.ts'
 import { ids, offered, same, word } from './world.ts'
 
-/** The tour's own listings that a strategy finds. */
 async function found(strategy: string, more: object = {}): Promise<string[]> {
   return ids((await ask('POST', '/search/advanced', { strategy, q: word, ...more })).body)
 }
@@ -73,7 +71,7 @@ export async function search() {
   })
 
   await step('Asks how many there are before looking at them', async () => {
-    // null: it took too long to count.
+    // If `count` is null, counting took too long.
     const { body } = await ask('POST', '/search/count', { strategy: 'standard', q: word })
     must([4, null].includes(body.count), 'four were to be counted')
     const narrowed = await ask('GET', `/search/count?q=${word}&type=RENT&priceMax=1000`)
@@ -84,8 +82,8 @@ export async function search() {
   await step('Reads the feed page by page', async () => {
     const seen: string[] = []
     let more = true
-    // A feed that is asked for without a snapshot may be five minutes old, and a listing is in it
-    // from its commit on, a moment after the time that it carries.
+    // A feed without a snapshot may be five minutes old, and contains a listing from its commit on, a
+    // moment after its timestamp.
     const { publishedAt } = (await ask('GET', `/properties/${offered.company}`)).body
     await pause(1_500, 'time is the subject')
     const snapshot = new Date(Date.parse(publishedAt) + 1_000).toISOString()

@@ -1,11 +1,9 @@
-/** What the parts of the tour share: its own listings, known by a word that only they have. */
 import { randomInt } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { ask, type Json, must } from './guide.ts'
 
 export const word = `جولة${randomInt(1_000_000_000)}`
 
-/** The ids of what was published, by what it is. */
 export const offered: Record<string, string> = {}
 
 export const ids = (body: Json): string[] => body.items.map((item: Json) => item.id)

@@ -1,5 +1,5 @@
-// INP-23 past the facade: each text of each function that clients can execute is refused at once and by its
-// name, where all else that the function takes is sound.
+// INP-23 past the facade: each text argument of each function that clients can execute is refused at once
+// and by name, if all others are valid.
 import { createHash } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import { asCaller, database, type Person, signUp } from '../support/client.ts'
@@ -18,21 +18,20 @@ import { cheaply, type Senders, signUpSenders } from './input-requests.ts'
 
 const text = '\u0651\u064e'.repeat(4000)
 
-/** What says nothing of an argument, and why. */
+/** Arguments without an error about them, and why. */
 const silent: Record<string, string> = {
   'api.remove_device device_id': 'it is only compared, and no device has such an id',
   'private.begin_upload bucket': 'a word of the facade, which alone calls it',
   'private.list_feed filter': 'the same',
-  'private.set_user_identifier value': 'a phone or an email, as the facade has read it',
-  'private.look_at_contact kind': 'the same',
-  'private.look_at_contact idempotency_key': 'the same; it is hashed',
+  'private.precheck_contact kind': 'the same',
+  'private.precheck_contact idempotency_key': 'the same; it is hashed',
 }
-/** What is JSON but has no field of a body. */
+/** JSON arguments without fields of a body. */
 const lists: Record<string, string> = {
   'api.upload_documents again': 'hashes of files, which are only compared',
   'api.upload_listing_media again': 'the same',
 }
-/** Fields that are sent as records show them: they are neither read nor stored. */
+/** Fields in the form of records, which are neither read nor stored. */
 const unread = ['rentConditions.0.text', 'additionalExpenses.0.label']
 
 type Row = {
@@ -74,7 +73,6 @@ beforeAll(async () => {
 const personOf = (who: string) =>
   (senders.people as Record<string, Person & { proof?: string }>)[who]!
 
-/** SQL for what else a function needs. */
 function samplesFor(name: string, who: string): Record<string, string> {
   const organisation = organisations[who] ?? organisations.company
   return {
@@ -122,7 +120,6 @@ function samplesFor(name: string, who: string): Record<string, string> {
   }
 }
 
-/** What is asked of one of them in the transaction of a caller, which it leaves as it was. */
 async function outcomeOf(row: Row, who: string, value: string): Promise<Outcome> {
   const samples = samplesFor(row.name, who)
   const call = row.required.filter((one) => one !== row.arg)
@@ -138,7 +135,6 @@ async function outcomeOf(row: Row, who: string, value: string): Promise<Outcome>
   })
 }
 
-/** As the first answers whom the function takes. */
 async function asWhoMay(row: Row, value: string): Promise<Outcome> {
   let outcome: Outcome | undefined
   for (const who of ['owner', 'admin', 'company', 'office']) {
@@ -151,7 +147,6 @@ async function asWhoMay(row: Row, value: string): Promise<Outcome> {
 
 type Field = { operation: Operation; input: Input }
 const isText = ({ in: where, schema }: Input) => where === 'body' && typeOf(schema) === 'string'
-/** Every text of every body, also inside of lists and objects. */
 const fields: Field[] = operations.flatMap((operation) =>
   inputsOf(operation).filter(isText).map((input) => ({ operation, input }))
 )
@@ -161,7 +156,7 @@ const isFree = ({ input }: Field) => {
   return maxLength !== undefined && maxLength > 64 && !words && !pattern && !format
 }
 
-/** One field as the body has it, with a value in its place; a term is in its owner's own words. */
+/** A body with the value in one field; a term gets code `other`, the only one with the owner's own words. */
 function bodyWith(row: Row, { operation, input }: Field, value: string) {
   const [top] = input.name.split('.')
   const part = requestWith(operation, input, value).body![top!]

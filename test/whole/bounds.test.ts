@@ -1,5 +1,5 @@
-// INP-23: a text is bounded before anything is done with it. Marks of two classes in turn are the dearest
-// text for a normal form; with 16 KB of them a text that is normalised first takes a second or more.
+// INP-23: text is limited before anything is done with it. Alternating marks of two classes are the most
+// expensive to normalize; 16 KB of them take a second or more.
 import { beforeAll, describe, expect, test } from 'vitest'
 import { asCaller, database, guest, type Reply, signUp } from '../support/client.ts'
 import { ChatSocket } from '../support/chat-socket.ts'
@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 describe('INP-23 every string of the description', () => {
   const isText = ({ schema }: Input) => typeOf(schema) === 'string'
-  // In an address each mark takes twelve bytes, and 16 KB is all that a server takes.
+  // In an address each mark takes twelve bytes, and a server accepts only 16 KB.
   const lengthFor = (operation: Operation, { in: where }: Input) =>
     where !== 'body' ? 1000 : bodyLimit(operation) > 8192 ? 8000 : 3000
 
@@ -29,7 +29,7 @@ describe('INP-23 every string of the description', () => {
         const { path, body } = senders.built(operation, input, marks(lengthFor(operation, input)))
         await cheaply(async () => {
           const reply: Reply = await senders.call(operation, { path, body })
-          // Whose listings there are is looked for before a cursor is read.
+          // The owner of the listings is checked before the cursor.
           const refusals = operation.id === 'login'
             ? [401]
             : input.name === 'cursor'
@@ -67,7 +67,7 @@ describe('INP-23 every string of the description', () => {
     const run = `سالم${'\u064b'.repeat(31)}`
     expect((await senders.owner.patch('/auth/me', { fullName: run })).body.error.fields)
       .toMatchObject([{ path: 'fullName', code: 'invalid' }])
-    // Marks that NFKC makes of one.
+    // NFKC turns one character into several marks.
     const grown = `سالم${'\u0344'.repeat(16)}`
     expect((await senders.owner.patch('/auth/me', { fullName: grown })).status).toBe(422)
     const full = `سالم${'\u064b'.repeat(30)}`

@@ -1,4 +1,4 @@
-/** What must hold of schema, grants and settings (cases, I-01 to I-04, I-16, I-24 to I-30). */
+// Invariants of schema, grants and settings (cases, I-01 to I-04, I-16, I-24 to I-30).
 import type { Invariant } from './invariant.ts'
 
 const ours = `('api', 'private', 'public')`
@@ -112,7 +112,7 @@ export const catalogue: Invariant[] = [
     plant: 'grant truncate on public.favorites to authenticated',
   },
   {
-    // Clients speak on live topics only: broadcast and presence, which a policy can distinguish.
+    // Clients send on live channels alone: broadcast and presence, which a policy can tell apart.
     id: 'I-29',
     says: 'clients may not broadcast on Realtime but on live topics',
     sql: `select policyname as bad from pg_policies

@@ -1,4 +1,4 @@
-/** Certificates for a single test: authorities, and what they sign, as far as Node needs. */
+// Makes authorities and certificates for one test, with only the fields that Node requires.
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { isIP } from 'node:net'
 
@@ -8,7 +8,7 @@ export type Certificate = { cert: string; key: string }
 const der = (tag: number, ...parts: Buffer[]): Buffer => {
   const content = Buffer.concat(parts)
   const { length } = content
-  // As short as it can be, or it is no DER.
+  // DER requires the shortest form.
   const size = length < 128
     ? [length]
     : length < 256
@@ -81,7 +81,6 @@ export function authority(name: string): Authority {
   return { pem, name, key: privateKey, keyId }
 }
 
-/** A certificate for a host, signed by an authority, or by nobody but itself. */
 export function certificateFor(host: string, by?: Authority, days = 1): Certificate {
   const { key, privateKey } = newKeys()
   const extensions = [goodFor(host), signersKeyId(by?.keyId ?? keyIdOf(key))]

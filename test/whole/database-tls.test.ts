@@ -1,9 +1,8 @@
-/** TLS to the database: the server must prove its identity before anything is sent. */
 import { X509Certificate } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { connectionOf, facadeConnection } from '../../functions/_shared/connection.ts'
-import { supabaseRoots } from '../../functions/_shared/supabase-ca.ts'
+import { connectionOf, facadeConnection } from '../../functions/_shared/settings/connection.ts'
+import { supabaseRoots } from '../../functions/_shared/settings/supabase-ca.ts'
 import { databaseAt } from '../../local/schema/connection.ts'
 import { remoteFlag, supabase } from '../../local/schema/cli.ts'
 import { authority, type Certificate, certificateFor } from './certificates.ts'
@@ -14,7 +13,6 @@ import { waitUntil } from '../support/wait.ts'
 const [one, other, stranger] = [authority('Root'), authority('Root'), authority('Another')]
 const trusted = one.pem + other.pem
 
-/** Certificates that a database may present for `localhost`, and whether they are trusted. */
 const shown: [what: string, certificate: Certificate | undefined, believed: boolean][] = [
   ['a certificate of a root that is trusted', certificateFor('localhost', one), true],
   ['one of another root of the same name', certificateFor('localhost', other), true],
@@ -33,7 +31,6 @@ describe.runIf(hasStack)('the way to the database', () => {
   })
   afterAll(() => proxy.stop())
 
-  /** Whether a program of Node gets through. */
   async function reaches(url: string) {
     const client = new pg.Client({ ...connectionOf(url, { ca: trusted }) })
     client.on('error', () => {})
@@ -79,7 +76,7 @@ describe.runIf(hasStack)('the way to the database', () => {
         const requests = Array.from({ length: 5 }, () => fetch(`${facade.url}/meta/areas`))
         for (const { status } of await Promise.all(requests)) expect(status).toBe(503)
       }
-      // As many as wait at once for the first answer.
+      // Only the requests that wait for the first refusal log in, and one connection more.
       expect(proxy.seen.verified - before).toBeLessThanOrEqual(6)
     } finally {
       await facade.stop()
@@ -112,7 +109,7 @@ describe.runIf(hasStack)('the way to the database', () => {
     }
   })
 
-  // Of this machine, under a name that does not say so.
+  // The address is this machine's under another name.
   test('any host but this machine is reached by TLS without configuration', async () => {
     for (const query of ['', 'host=127.0.0.1', 'sslrootcert=/nothing', 'sslmode=verify-ca']) {
       proxy.show(undefined)

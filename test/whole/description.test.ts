@@ -11,11 +11,9 @@ import {
   type Schema,
 } from '../support/openapi.ts'
 
-// What the description says of fields, held against the database and the vocabularies.
-
 type Bounds = Pick<Schema, 'minimum' | 'maximum' | 'minLength' | 'maxLength'>
 
-/** A bound in a check constraint: a function of a column or the column, how it compares, with what. */
+/** A limit in a check constraint: a column or a function of it, the comparison, and the value. */
 const comparison =
   /(?:char_length\((?<text>\w+)\)|\((?<number>\w+)) (?<sign>[<>]=) \(?'?(?<bound>-?[\d.]+)/g
 
@@ -30,7 +28,6 @@ function boundsIn(constraint: string, column: string): Bounds {
   return bounds
 }
 
-/** The bounds of a table's columns: of their constraints and of their types' own. */
 async function boundsOf(table: string): Promise<Record<string, Bounds>> {
   const { rows } = await database().query(
     `select attributes.attname as column, pg_get_constraintdef(constraints.oid) as constraint,
@@ -65,8 +62,8 @@ const bodies = [
 ] as const
 
 describe('what a body takes is what the database takes', () => {
-  // The year of today is not described, the least step is what three decimals can write, and an empty
-  // text is none.
+  // The description leaves out the current year; the smallest step is that of three decimals, and an
+  // empty text is treated as none.
   const elsewhere = [
     'buildingYear.maximum',
     'minIncrement.minimum',

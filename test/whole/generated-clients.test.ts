@@ -1,8 +1,6 @@
-/**
- * Clients that generators make of the description, in Kotlin, Go and Python: they compile, decode the
- * first screens of an app, and send a listing. Only where GENERATORS names a folder filled as in the
- * nightly workflow; nothing is fetched here, and what is generated goes with the test.
- */
+// Clients from generators in Kotlin, Go and Python: they compile, decode an app's first screens, and send a
+// listing. This needs GENERATORS, a folder filled as in the nightly workflow; nothing is fetched, and the
+// results are removed.
 import { execFile } from 'node:child_process'
 import { copyFileSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -28,7 +26,6 @@ let inputs: string[]
 let screens: Record<string, unknown>
 let me: Person
 
-/** Runs it and gives what it prints; what it says when it fails is the error's. */
 async function run(command: string, args: string[], more: object = {}) {
   try {
     const options = { cwd: folder, maxBuffer: 64 * 1024 * 1024, ...more }
@@ -52,8 +49,8 @@ beforeAll(async () => {
   const location = { lat, lng, precision: 'exact' }
   const home = await publishListing(me, { price: low, location })
   await publishListing(me, { type: 'RENT', price: high, location })
-  const [kept, gone] = [await publishListing(b), await publishListing(b)]
-  for (const { id } of [kept, gone]) await me.post(`/favorites/${id}`)
+  const [stored, gone] = [await publishListing(b), await publishListing(b)]
+  for (const { id } of [stored, gone]) await me.post(`/favorites/${id}`)
   await b.post(`/properties/${gone.id}/mark-sold`)
   await waitUntil(
     'the sold favorite is told of',
@@ -62,7 +59,7 @@ beforeAll(async () => {
   await sendMessageAs(b, conversationId, 'هل البيت متاح؟')
   const unwanted = await signUp('بدر المطيري')
   await me.post(`/blocks/${unwanted.identityId}`)
-  // Of before the present snapshot of the feed.
+  // The listing was published before the feed's present snapshot began.
   const before = { published_at: new Date(Date.now() - 600_000) }
   for (let made = 0; made < 8; made++) await insertListing(b.identityId, before)
   await insertOrganisation(unwanted.id, 'office')
@@ -95,10 +92,9 @@ afterAll(() => {
   if (given) rmSync(folder, { recursive: true })
 })
 
-/** What a program printed is what the screens show, and the listing that it sent is there. */
 async function check(printed: string) {
   const lines = printed.trim().split('\n').map((line) => line.split(/: (.*)/, 2))
-  // Each language has its own way to write a list.
+  // Each language prints a list in its own way.
   const { sent, ...shown } = Object.fromEntries(lines.map(([name, what]) => [
     name,
     what!.replaceAll(/[[\],]/g, ''),

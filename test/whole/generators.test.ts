@@ -1,7 +1,4 @@
-/**
- * Rules of the description by which generators of clients make something of it. They hold of what is
- * sent.
- */
+// Rules of the description for generators of clients, checked on the sent form.
 import { expect, test } from 'vitest'
 import { plainDescription, type Schema } from '../support/openapi.ts'
 
@@ -9,13 +6,12 @@ const { paths, components } = plainDescription
 
 type Found = { at: string; schema: Schema }
 
-/** Every schema in a part of the description, with the way to it. */
 function schemasIn(part: unknown, at = '', isSchema = false): Found[] {
   if (typeof part !== 'object' || !part) return []
   return [
     ...(isSchema ? [{ at, schema: part }] : []),
     ...Object.entries(part)
-      // These are exact, and no generator reads them; nor is an example a schema.
+      // These keywords hold exact forms, which no generator reads, or examples, which are not schemas.
       .filter(([name]) => !/^(x-any-of|examples?|not)$/.test(name) || /properties$/.test(at))
       .flatMap(([name, one]) =>
         schemasIn(
@@ -29,7 +25,6 @@ function schemasIn(part: unknown, at = '', isSchema = false): Found[] {
 }
 
 const all = [...schemasIn(paths), ...schemasIn({ schemas: components.schemas })]
-/** Where a schema is so. */
 const where = (isSo: (schema: Schema, at: string) => unknown) =>
   all.filter(({ schema, at }) => isSo(schema, at)).map(({ at }) => at)
 const types = ({ type }: Schema) => [type].flat()

@@ -1,4 +1,4 @@
-// HARM-04: what one account can make grow, and where it ends.
+// HARM-04: the rows that one account can add, and their limits.
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { database, type Person, signIn, signUp } from '../support/client.ts'
@@ -12,7 +12,8 @@ import { statusAndCode } from '../support/problems.ts'
 import { bearer, race } from '../support/races.ts'
 import { hitsOf, plantHits } from '../support/rate-hits.ts'
 import { withRates } from '../support/own-rates.ts'
-import { callDataApi, expectRateLimited } from '../support/rate-limits.ts'
+import { callDataApi } from '../support/data-api.ts'
+import { expectRateLimited } from '../support/rate-limits.ts'
 
 withRates({ drafts: 50, blocks_kept: 500, sessions: 100, messages: 60, messages_day: 2000 })
 
@@ -45,7 +46,7 @@ describe('HARM-04 drafts', () => {
     })
     expect([status, JSON.parse(text).message]).toEqual([409, 'drafts_full'])
     expect(await act(person, published.id, 'restore')).toMatchObject(full(50))
-    // It was counted already.
+    // The draft was counted when it was made, so restoring it adds nothing.
     expect((await act(person, draft.id, 'restore')).status).toBe(200)
     expect((await publishListing(person)).status).toBe('active')
     expect((await person.delete(`/properties/${last.id}`)).status).toBe(204)
@@ -106,13 +107,13 @@ test('HARM-04 five hundred blocks, one more of two at once is refused; one of be
     expect(replies.map(({ status }) => status).toSorted()).toEqual([204, 409])
     const refused = replies.find(({ status }) => status === 409)!
     expect(refused.body.error).toMatchObject({ code: 'blocks_full', limit: 500 })
-    const [kept, missing] = replies[0]!.status === 204 ? others : others.toReversed()
-    expect((await person.post(`/blocks/${kept!.identityId}`)).status).toBe(204)
+    const [remaining, missing] = replies[0]!.status === 204 ? others : others.toReversed()
+    expect((await person.post(`/blocks/${remaining!.identityId}`)).status).toBe(204)
     const { status, text } = await callDataApi(person, 'block_identity', {
       identity_id: missing!.identityId,
     })
     expect([status, JSON.parse(text).message]).toEqual([409, 'blocks_full'])
-    await person.delete(`/blocks/${kept!.identityId}`)
+    await person.delete(`/blocks/${remaining!.identityId}`)
     expect((await person.post(`/blocks/${missing!.identityId}`)).status).toBe(204)
   } finally {
     await database().query(
@@ -134,7 +135,6 @@ test('HARM-04 a hundred sessions: of more the least recently used end', async ()
      from generate_series(1, 99)`,
     [person.id],
   )
-  // One that was made long ago and used just now stays, one that was used long ago goes.
   await database().query(
     `update auth.sessions set created_at = now() - interval '9 days',
        refreshed_at = case when id = $1 then now() at time zone 'UTC'

@@ -1,4 +1,4 @@
-// PR-13 where a value reaches code before the schema of its route, or makes a schema throw.
+// PR-13: values that reach code before the schema of their route checks them, or that make the schema throw.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { moduleOf, runFacadeCode } from '../support/facade-code.ts'
 import { ChatSocket } from '../support/chat-socket.ts'
@@ -33,7 +33,7 @@ describe.runIf(hasStack)('a webhook of a provider without its signature', () => 
   })
   afterAll(() => functions?.stop())
 
-  // What each reads before it knows who signed it.
+  // The parts of an event that each provider's code reads before it knows who signed it.
   const events: Record<string, { header: string; sign: string; bodies: string[] }> = {
     tap: {
       header: 'hashstring',

@@ -15,8 +15,8 @@ import { jpeg } from '../support/pictures.ts'
 import { RawSocket, upgradeHead } from '../support/raw-socket.ts'
 import { pause, waitUntil } from '../support/wait.ts'
 
-// Clients that disconnect in the middle of something. On separate processes, whose logs are read:
-// a client's disconnect is not our failure, so it is not logged as one.
+// Clients that disconnect midway, on separate processes whose logs are read: a disconnect is not our
+// failure, so it is not logged as one.
 
 let database: Awaited<ReturnType<typeof startCountingProxy>>
 let functions: Facade
@@ -45,7 +45,6 @@ async function connected(url: string, text: string | Buffer): Promise<RawSocket>
   return raw
 }
 
-/** Disconnects, by closing or by a reset. */
 const leave = ({ socket }: RawSocket, how: 'end' | 'reset') =>
   void (how === 'end' ? socket.end() : socket.resetAndDestroy())
 
@@ -54,7 +53,6 @@ type Line = { route?: string; status?: number; code?: string; stack?: string; al
 const linesOf = (log: string): Line[] =>
   log.split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line))
 
-/** The lines that come in the log while something is done, once there are as many as expected. */
 async function logged(count: number, work: () => Promise<unknown>): Promise<Line[]> {
   const before = functions.output().length
   await work()
@@ -66,7 +64,7 @@ async function logged(count: number, work: () => Promise<unknown>): Promise<Line
 const opening = (method: string, path: string, ...lines: string[]) =>
   [`${method} /api${path} HTTP/1.1`, 'Host: api', ...lines, '', ''].join('\r\n')
 
-// With a 100 the functions say that they have begun to read.
+// A 100 tells that the functions have begun to read.
 const body = 'Content-Type: application/json\r\nExpect: 100-continue'
 const bearer = () => `Authorization: Bearer ${person.accessToken}`
 const pictureForm = Buffer.concat([
@@ -133,7 +131,6 @@ testLocally.each(
 testLocally.each(['end', 'reset'] as const)(
   'a client that disconnects (%s) before its answer raises no alarm',
   async (how) => {
-    // So that there is a connection to the database, and the signing keys are known.
     const authorization = `Bearer ${person.accessToken}`
     await logged(1, () => functions.get('/auth/me', { authorization }))
     for (const path of [`/search?q=${encodeURIComponent('شقة')}`, '/auth/me', '/favorites']) {

@@ -14,7 +14,6 @@ import { insertListing, insertOrganisation } from '../support/fixtures.ts'
 
 let owner: Person
 let other: Person
-/** The caller that a route needs, by the beginning of its path. */
 let scoped: Record<string, Person>
 
 beforeAll(async () => {
@@ -64,7 +63,6 @@ const notTheirs = [
   '__proto__',
 ]
 
-/** The objects inside a body: names of the places that hold one, by the keys that it knows. */
 function objectsOf(given: Schema, path = ''): { path: string; keys: string[] }[] {
   const schema = concreteSchema(given)
   const under = (name: string) => (path ? `${path}.${name}` : name)
@@ -76,7 +74,7 @@ function objectsOf(given: Schema, path = ''): { path: string; keys: string[] }[]
   ]
 }
 
-/** The body with all that it knows around the object at a path, and one key more in there. */
+/** Adds a key to the object at a path. Objects that are missing on the way are filled in from samples. */
 function withKey(schema: Schema, body: object, path: string, key: string) {
   const marked = structuredClone(body) as Record<string, unknown>
   let at: Record<string, unknown> = marked
@@ -124,7 +122,8 @@ describe('INP-07 paging at the edge', () => {
     parameters.some(({ name }) => name === 'cursor')
   )
 
-  // An id in the path is a listing's, a conversation's or an identity's, in the query an identity's.
+  // An id in the path is the id of a listing, a conversation or an identity; an id in the query is the id
+  // of an identity.
   const idsOf = (path: string, id: string) =>
     path.replace(/(?<=\/)[0-9a-f-]{36}/, id).replace(/(?<==)[0-9a-f-]{36}/, owner.identityId)
   const thingOf = async (path: string) => {
@@ -191,7 +190,8 @@ describe('INP-07 paging at the edge', () => {
       expect(await ask(owner, '/properties/mine?', altered), String(at)).toBe(422)
     }
     expect(await ask(owner, '/properties/mine?', cursor + 'A')).toBe(422)
-    // Without the key nobody makes a cursor of their own: the mark is no checksum of the page alone.
+    // Without the key nobody can forge a cursor: the mark at its beginning is more than a checksum of the
+    // page.
     const packed = Buffer.from(JSON.stringify(['2020-01-01', randomUUID()])).toString('base64url')
     expect(await ask(owner, '/properties/mine?', cursor.slice(0, 12) + packed)).toBe(422)
   })

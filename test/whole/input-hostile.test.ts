@@ -2,12 +2,11 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { asCaller, database, request } from '../support/client.ts'
 import { type Input, inputsOf, type Operation } from '../support/openapi.ts'
 import { fillWorld } from '../search/world.ts'
-import { each, isText, routes, type Senders, signUpSenders } from './input-requests.ts'
+import { each, isText, routes, type Senders, signUpSenders, someOf } from './input-requests.ts'
 
-// Texts that SQL, tsquery, LIKE, regular expressions, JSON paths, formats or file systems would read as
-// their own, in every place of every route. That no answer is a 5xx or other than described is seen by
-// answers.ts on each of them. Some searches only come to ask their index for a text when thousands of
-// listings are passed by first.
+// Texts with a meaning in SQL, tsquery, LIKE, regular expressions, JSON paths, formats or file systems, in
+// every place of every route. answers.ts checks that no answer is a 5xx or undescribed. Some searches use
+// their index only beyond thousands of listings.
 
 let senders: Senders
 
@@ -53,11 +52,12 @@ const hostile = [
   '{a,"b',
 ]
 
-/** By turns, or every value where it is looked for in what is stored. */
+/** In turn, or by day a third and at night every value where stored text is searched. */
+const valuesOf = (index: number, looksFor: boolean) =>
+  looksFor ? someOf(hostile, index) : hostile.filter((_, i) => i % 5 === index % 5)
+
 const valuesFor = (input: Input, index: number, looksFor: boolean) =>
-  hostile
-    .filter((_, i) => looksFor || i % 5 === index % 5)
-    .map((value) => ({ input, value }))
+  valuesOf(index, looksFor).map((value) => ({ input, value }))
 
 const looksFor = ({ method, tags }: Operation, input: Input) =>
   input.in !== 'path' && (method === 'GET' || tags.includes('search'))
@@ -105,12 +105,12 @@ describe('INP-01 INP-03 INP-16 SQL, patterns and paths in every text', () => {
 })
 
 describe('INP-01 INP-03 past the facade', () => {
-  // Syntax errors, unknown names, patterns that end in the middle, limits and faults of the server.
+  // Syntax errors, unknown names, unfinished patterns, limits and server faults.
   const misread = /^(42(?!501)|2201B|22025|54|XX)/
   const filters = inputsOf(routes.find(({ path }) => path === '/search/advanced')!.operation)
     .map(({ name }) => name.split('.')[0]!)
 
-  /** What a function must have before it looks at its other arguments: a search each strategy in turn. */
+  /** Arguments that a function needs before it reads others: each search strategy in turn. */
   function contexts(names: string[]): Record<string, string>[] {
     if (names.includes('bbox')) return [{ bbox: `'[47.9,29.2,48.1,29.4]'`, zoom: '12' }]
     if (!names.includes('strategy')) return [{}]
@@ -141,7 +141,7 @@ describe('INP-01 INP-03 past the facade', () => {
             .concat(`${arg} => $1::${type}`)
         )
         const all = arg === 'q' || arg === 'filters'
-        for (const value of hostile.filter((_, i) => all || i % 5 === index % 5)) {
+        for (const value of valuesOf(index, all)) {
           const texts = type === 'text'
             ? [value]
             : [value, ...new Set(arg === 'filters' ? filters : ['id'])].map((key) =>

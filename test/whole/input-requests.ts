@@ -1,4 +1,3 @@
-/** Requests of every route with a value in one place, sent by somebody whom the route takes. */
 import { signUpAdmin } from '../support/admins.ts'
 import { type Person, request, signUp } from '../support/client.ts'
 import { insertListing, insertOrganisation } from '../support/fixtures.ts'
@@ -10,6 +9,7 @@ import {
   requestWith,
   typeOf,
 } from '../support/openapi.ts'
+import { isNightly } from '../support/nightly.ts'
 import { expectWithin } from '../support/promised-times.ts'
 
 export const routes = operations.map((operation) => ({ ...operation, operation }))
@@ -17,7 +17,6 @@ export const routes = operations.map((operation) => ({ ...operation, operation }
 export const isText = ({ schema }: Input) =>
   typeOf(schema) === 'string' || concreteSchema(schema).type === undefined
 
-/** Signs up a person with a listing, and who else routes are for: an admin, a company, an office. */
 export async function signUpSenders() {
   const [owner, admin, company, office] = await Promise.all([
     signUp(),
@@ -40,7 +39,6 @@ export async function signUpSenders() {
     listing,
     headers,
 
-    /** The request of an operation with a value in one place; a property's id is the owner's. */
     built(operation: Operation, input?: Input, value?: unknown) {
       const { path, body } = requestWith(operation, input, value)
       const own = operation.path.startsWith('/properties/{id}') && input?.in !== 'path'
@@ -52,9 +50,12 @@ export async function signUpSenders() {
   }
 }
 
+/** All at night; by day every third, beginning where the place says, so that all have their turn. */
+export const someOf = <T>(all: T[], place: number): T[] =>
+  all.filter((_, i) => isNightly || i % 3 === place % 3)
+
 export type Senders = Awaited<ReturnType<typeof signUpSenders>>
 
-/** Runs them a few at a time. */
 export async function each<T>(all: T[], work: (one: T) => Promise<unknown>) {
   let next = 0
   const worker = async () => {
@@ -63,7 +64,7 @@ export async function each<T>(all: T[], work: (one: T) => Promise<unknown>) {
   await Promise.all(Array.from({ length: 6 }, worker))
 }
 
-/** Refuses a text at once: the least of a few tries, as whatever else the machine does is not in all of them. */
+/** Takes the fastest of a few tries, because the machine's other work does not slow all of them. */
 export async function cheaply<T>(attempt: () => Promise<T>): Promise<T> {
   let least = Infinity
   let outcome: T

@@ -69,7 +69,7 @@ describe('INP-02 INP-03 what is searched for is a text', () => {
     const exact = Object.keys(titles)
       .filter((id) => words(q).every((word) => words(titles[id]!).includes(word)))
     const found = idsOf(advanced.body)
-    // Those that have every word come first; similar ones may follow.
+    // Listings with every word come first; similar ones may follow.
     expect(new Set(found.slice(0, exact.length))).toEqual(new Set(exact))
     for (const id of found) expect(Object.keys(titles)).toContain(id)
   })
@@ -164,9 +164,9 @@ describe('ISO-14 deleted and archived things', () => {
       ])
       expect(await seen()).toEqual([])
       expect((await viewer.post(`/favorites/${strategies.exchange}`)).status).toBe(404)
-      const kept = await viewer.get('/favorites')
+      const saved = await viewer.get('/favorites')
       const hidden = ['draft', 'suspended', 'rejected', 'deleted'].includes(status)
-      expect(kept.body.items.length).toBe(hidden ? 0 : 1)
+      expect(saved.body.items.length).toBe(hidden ? 0 : 1)
     },
   )
 })

@@ -19,9 +19,9 @@ import { formFor, postForm } from '../support/uploads.ts'
 import { sendLiteral } from '../support/raw-http.ts'
 import { insertListing } from '../support/fixtures.ts'
 
-// PR-13, made from the description: values of every shape in every place of every operation. That an
-// answer is as described, and no 5xx but a 503, is seen by answers.ts on each of them; here a 503
-// would be one too. Names of people, prices and the like are the business of input.test.ts.
+// PR-13, made from the description: values of every shape in every place of every operation. answers.ts
+// checks that each answer is as described and not a 5xx other than 503; in this file a 503 is a failure
+// too. input.test.ts covers names of people, prices and the like.
 
 let owner: Person
 let listing: string
@@ -33,11 +33,11 @@ beforeAll(async () => {
 
 const as = ({ accessToken }: Person) => ({ authorization: `Bearer ${accessToken}` })
 const isWebhook = ({ id }: Operation) => id.startsWith('receive_webhook')
-// Webhooks answer for their signature first, which only the embedded stack's sandbox can make.
+// Webhooks check their signature first, and only the sandbox of the embedded stack can make one.
 const reachable = [...operations, ...everyOperation.filter((one) => isWebhook(one) && hasStack)]
 const routes = reachable.map((operation) => ({ ...operation, operation }))
 
-/** Sends it with all that lets it in, so that only its shape can be refused. */
+/** Sends it with valid credentials, so that only its shape can be refused. */
 async function call(operation: Operation, path: string, body?: string): Promise<Reply> {
   const reply = isWebhook(operation)
     ? await sendCallback(body ?? '{}', { path: path.replace(/webhook\/\w+/, 'webhook/sandbox') })
@@ -50,7 +50,6 @@ async function call(operation: Operation, path: string, body?: string): Promise<
 
 const picture = jpeg({ width: 8, height: 8 })
 
-/** Its request with a value as JSON text in a place; a property's id is one's own. */
 function built(operation: Operation, input?: Input, text?: string) {
   const given = input && input.in !== 'body' ? text : '@@'
   const { path, body } = requestWith(operation, input, given)
@@ -63,7 +62,7 @@ function built(operation: Operation, input?: Input, text?: string) {
 
 let turn = 0
 
-/** Runs them a few at a time: all at night, by day every third, each time others. */
+/** Runs them a few at a time: all at night, by day a changing third. */
 async function each<T>(all: T[], work: (one: T) => Promise<unknown>) {
   const some = all.filter(() => turn++ % bulk(1, 3) === 0)
   let next = 0
@@ -73,7 +72,7 @@ async function each<T>(all: T[], work: (one: T) => Promise<unknown>) {
   await Promise.all(Array.from({ length: 6 }, worker))
 }
 
-/** The places in a body, also those that hold others, and all that one of several shapes has. */
+/** The places in a body, including containers, and those of every shape of a union. */
 function bodyInputs(given: Schema, path = ''): Input[] {
   const schema = resolve(given)
   const under = (name: string) => (path ? `${path}.${name}` : name)
@@ -89,7 +88,6 @@ function bodyInputs(given: Schema, path = ''): Input[] {
   ]
 }
 
-/** The types of JSON that a schema takes; undefined where it does not say. */
 function typesOf(given: Schema): string[] | undefined {
   const schema = resolve(given)
   const parts = schema.anyOf ?? schema.oneOf
@@ -107,7 +105,6 @@ function typeOfJson(text: string): string[] {
   return typeof value === 'number' ? ['number', 'integer'] : [typeof value]
 }
 
-// Names that every object has, or its class.
 const names = [
   '__proto__',
   'constructor',
@@ -245,7 +242,6 @@ describe('PR-13 values of every shape', () => {
     'ظ'.repeat(1500),
     ',,,,',
   ]
-  // As no encoder would write them.
   const raw = ['%', '%zz', '%ff', '%c3%28', '%ed%a0%80', '%u0041']
 
   test.each(routes.filter((operation) => inputsOf(operation).some((one) => one.in !== 'body')))(
@@ -298,7 +294,7 @@ describe('PR-13 values of every shape', () => {
       const values = ['__proto__', '{"toString":1}', '', '\xff', 'x'.repeat(4000)]
       const cells = headers.flatMap((name) => values.map((value) => ({ name, value })))
       await each(cells, async ({ name, value }) => {
-        // A body that is refused, so that nothing is done over and over.
+        // A body that is refused, so that it has no effect.
         const sent = body && '{"constructor":1}'
         const { status } = await request(operation.method, path, sent, {
           headers: { ...(operation.secured && as(owner)), [name]: value },

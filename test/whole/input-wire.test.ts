@@ -1,5 +1,5 @@
-// Raw HTTP that no library would write, at every part behind the gateway: it is
-// accepted as on the platform, or refused in the format of the part that it was sent to.
+// Raw HTTP that no library would write, to every part behind the gateway: accepted as on the platform, or
+// refused in that part's format.
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
@@ -11,7 +11,7 @@ import { sendBytes, statusCodes } from '../support/raw-http.ts'
 const { host } = new URL(projectUrl)
 const api = '/functions/v1/api'
 
-/** A request whose bytes are the UTF-8 of this text; the last on its connection unless it says not. */
+/** A request with the UTF-8 bytes of this text; the last on its connection unless it says otherwise. */
 const head = (method: string, target: string, ...lines: string[]) =>
   [
     `${method} ${target} HTTP/1.1`,
@@ -24,7 +24,6 @@ const head = (method: string, target: string, ...lines: string[]) =>
   ].join('\r\n')
 const json = 'Content-Type: application/json'
 
-/** The answers in an exchange: their status and JSON. */
 async function exchange(text: string | Buffer) {
   const got = await sendBytes(text)
   const parts = got.split(/(?=HTTP\/1\.1 \d{3} )/).filter((part) => !part.startsWith('HTTP/1.1 1'))
@@ -106,7 +105,7 @@ describe('odd percent encodings', () => {
   })
 })
 
-// The real one answers a path that it does not know with text, as local/README.md says.
+// The real Auth answers an unknown path with text, see local/README.md.
 test.runIf(!variable('REAL_AUTH')).each(['شقة', '%zz'])(
   '/auth/v1/%s is 404 in the shape of the stand-in',
   async (path) => {

@@ -1,4 +1,4 @@
-/** The checks that must always hold (cases, I-01 to I-30): each gives no row when all is well. */
+// The invariants (cases, I-01 to I-30): each query returns no row if all is well.
 import { catalogue } from './catalogue-checks.ts'
 import { type Invariant, unguarded } from './invariant.ts'
 import { kept } from './kept-checks.ts'
@@ -107,7 +107,7 @@ export const invariants: Invariant[] = [
           on sessions.id = session_id and sessions.user_id = devices.account_id
         where sessions.id is null
       union all
-      select session_id::text from private.session_places
+      select session_id::text from private.session_clients
         where session_id not in (select id from auth.sessions)`,
     plant: `${unguarded('public.devices')}
       insert into public.devices (account_id, device_id, session_id, platform, push_token)
@@ -222,7 +222,7 @@ export const invariants: Invariant[] = [
   {
     id: 'I-23',
     says: 'no connection is stuck',
-    // The platform's own role is somebody else: what watches a project, Realtime's long reads.
+    // The platform's own role is ignored: monitoring, and Realtime's long reads.
     sql: `select pid as bad, state, query
       from pg_stat_activity
       where datname = current_database() and backend_type = 'client backend'
@@ -230,7 +230,7 @@ export const invariants: Invariant[] = [
           (state like 'idle in transaction%' and xact_start < now() - interval '30 s')
           or (state = 'active' and query_start < now() - interval '60 s')
         )`,
-    // No connection can be made to have waited, so one is said to: what is temporary is seen first.
+    // A waiting connection cannot be produced, so a temporary table that takes the view's place contains one.
     plant: `create temporary table pg_stat_activity on commit drop as
       select 0 as pid, 'idle in transaction' as state, 'select' as query,
         current_database() as datname, 'client backend' as backend_type, 'facade' as usename,

@@ -1,16 +1,15 @@
-/** What the lists of invariants are made of. */
 export type Invariant = {
   id: string
   says: string
   sql: string
   /**
-   * SQL that breaks it in the tables themselves, on rows of invariants-planted.test.ts, in a
-   * transaction that is rolled back. The check must find it.
+   * SQL that breaks it in the tables themselves, on rows of invariants-planted.test.ts, in a transaction
+   * that is rolled back. The check must find it.
    */
   plant?: string
 }
 
-/** Disables what would refuse or repair the fault. */
+/** Disables the rules that would refuse or repair the fault. */
 export const unguarded = (table: string, ...constraints: string[]) =>
   [
     `alter table ${table} disable trigger user;`,

@@ -8,7 +8,6 @@ import { topUpInvoice } from '../support/money.ts'
 import { jpeg } from '../support/pictures.ts'
 import { uploadPictures } from '../support/uploads.ts'
 
-// What the planted rows break.
 beforeAll(async () => {
   const { a, b, conversationId: id } = await startConversation()
   await postMessage(a, id)
@@ -34,7 +33,7 @@ test.each(invariants.filter(({ plant }) => plant))(
   },
 )
 
-// Extensions and the platform bring schemas of their own, and tables of theirs among Supabase's.
+// Extensions and the platform have their own schemas, and tables among Supabase's.
 const elsewhere = `
   create schema elsewhere;
   grant usage on schema elsewhere to anon, authenticated;

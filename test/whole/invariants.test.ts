@@ -13,14 +13,13 @@ import { recordedSecrets } from '../support/recorded-secrets.ts'
 
 const planted = randomUUID()
 
-// After everything else.
 describe('what must always hold', () => {
   test.each(invariants)('$id $says', async ({ sql }) => {
     expect((await database().query(sql)).rows).toEqual([])
   })
 })
 
-// What one act may not fail by, another's notification or event, is swallowed, and an alarm.
+// A failure that must not stop an act, in another's notification or event, is swallowed and raises an alarm.
 describe('nothing was swallowed', () => {
   test('by our functions', async () => {
     const { rows } = await database().query(
@@ -36,7 +35,7 @@ describe('nothing was swallowed', () => {
   })
 })
 
-// Every answer of the suite was searched for them too, in answers.ts.
+// answers.ts searched every answer of the suite for them too.
 describe.runIf(hasStack)('ISO-13 keys with full rights stay inside', () => {
   const secrets = () => {
     const { SUPABASE_SECRET_KEYS, CODE_SECRET, SEAL_KEY, FACADE_DB_URL } = defaultSettings()

@@ -1,4 +1,4 @@
-/** What is kept to be read faster must be what would be counted or made now (cases, I-08, I-11, PR-18). */
+// Values cached for faster reads must equal the values counted or built now (cases, I-08, I-11, PR-18).
 import { type Invariant, unguarded } from './invariant.ts'
 
 export const kept: Invariant[] = [

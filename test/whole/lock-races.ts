@@ -1,20 +1,18 @@
-/** Two people with everything that may be locked, their concurrent requests, and deadlocks. */
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { expect } from 'vitest'
 import { actions, device, type Side } from './racing-actions.ts'
 import { database, type Person, signUp } from '../support/client.ts'
 import { openConversation, textMessage } from '../support/conversations.ts'
+import { giveMoney } from '../support/money.ts'
 import { isNightly } from '../support/nightly.ts'
 import { bearer, race, type RawRequest } from '../support/races.ts'
 import { insertListing, insertOrganisation, makePending } from '../support/fixtures.ts'
 
-/** What an administrator's requests carry besides a token. */
 const proofHeader = ({ proof }: Person): [string, string][] => proof ? [['X-Proof', proof]] : []
 
-/** A request of a person. */
 export const sentBy = (person: Person, { headers = [], ...shot }: RawRequest): RawRequest => ({
   ...shot,
-  // Some are sent in another session.
+  // Some requests already have the token of another session.
   headers: headers.some(([name]) => name === 'Authorization')
     ? headers
     : [...headers, bearer(person), ...proofHeader(person)],
@@ -37,11 +35,7 @@ async function side(witness: Person): Promise<Side> {
     `update public.accounts set active_identity_id = $2 where id = $1`,
     [person.id, office],
   )
-  await database().query('select private.adjust_wallet($1, 500 + $2::numeric, $3)', [
-    office,
-    price,
-    randomUUID(),
-  ])
+  await giveMoney(office, 500 + Number(price))
   const company = await insertOrganisation(person.id, 'company')
   await makePending(company)
   const { body: { id: open } } = await person.post('/wallet/topup', { amount: 7 })
@@ -57,7 +51,6 @@ async function side(witness: Person): Promise<Side> {
 
 type Acquaintances = { one: Side; other: Side; talk: string; passwords: string; sessions: string }
 
-/** Two people with a conversation, saved listings, devices and reviews of each other. */
 export async function twoAcquaintances(): Promise<Acquaintances> {
   const witness = await signUp()
   const [one, other] = await Promise.all([side(witness), side(witness)])
@@ -68,17 +61,16 @@ export async function twoAcquaintances(): Promise<Acquaintances> {
     await who.put('/devices', device())
     await who.post('/reviews', { identityId: whom.office, rating: 4, comment: 'تعامل ممتاز' })
   }
-  const { rows: [kept] } = await database().query(
+  const { rows: [stored] } = await database().query(
     `select
        (select jsonb_agg(sessions)::text from auth.sessions where user_id = any ($1)) as sessions,
        (select jsonb_object_agg(id, encrypted_password)::text from auth.users where id = any ($1))
          as passwords`,
     [[one.id, other.id]],
   )
-  return { one, other, talk, ...kept }
+  return { one, other, talk, ...stored }
 }
 
-/** Restores what admins, and people themselves, changed of their accounts. */
 export async function restore({ one, other, sessions, passwords }: Acquaintances) {
   for (const { id, identifier, office, company, listing, drafted, report } of [one, other]) {
     await database().query('delete from private.contact_changes where account_id = $1', [id])
@@ -126,13 +118,15 @@ export async function restore({ one, other, sessions, passwords }: Acquaintances
          select documents.id from public.documents where identity_id = $1))`,
       [company],
     )
-    // The races spend it.
+    // The races spend the money, so it is filled up.
     await database().query(
-      `select private.adjust_wallet($1, 500, gen_random_uuid()) from public.wallets
+      `select private.move_money(private.system_account('adjustments'), wallets.id, 500,
+         'adjustment', 'adjustment', gen_random_uuid())
+       from public.wallets
        where wallets.identity_id = $1 and wallets.part = 'available' and wallets.balance < 100`,
       [office],
     )
-    // A decided report stays so: it is made again.
+    // A decided report stays decided, so it is replaced.
     await database().query(
       `with gone as (delete from public.reports where id = $1 returning *)
        insert into public.reports (id, account_id, identity_id, target_type, target_id, reason)
@@ -157,7 +151,6 @@ export async function restore({ one, other, sessions, passwords }: Acquaintances
   )
 }
 
-/** All actions in groups; others meet with another seed. */
 export const groupsOfActions = (size: number, seed = '') => {
   const order = (name: string) => createHash('md5').update(seed + name).digest('hex')
   const names = Object.keys(actions).sort((a, b) => order(a).localeCompare(order(b)))
@@ -167,11 +160,10 @@ export const groupsOfActions = (size: number, seed = '') => {
   )
 }
 
-/** The groups that the nth of many meets: all at night, in `npm test` every third. */
+/** The groups for the nth of many: all at night, every third in `npm test`. */
 export const groupsFor = (nth: number, title: string) =>
   groupsOfActions(10, title).filter((_, i) => isNightly || i % 3 === nth % 3)
 
-/** Sends all requests of a group at once, by both, with others among them. */
 export async function raceGroup(
   names: string[],
   { one, other, talk }: Acquaintances,
@@ -186,7 +178,7 @@ export async function raceGroup(
     )
   }
   for (const shot of more) shots.splice(Math.floor(Math.random() * shots.length), 0, shot)
-  // Only now, when everything that will be sent is made ready.
+  // Called only now, when everything that will be sent is ready.
   await make?.()
   const [replies] = await Promise.all([race(shots), also?.()])
   const failed = replies.flatMap(({ status, body }, i) =>

@@ -1,7 +1,5 @@
-/**
- * Codes of changes of phone and email, used while an administrator acts by a row on that account: one
- * order of locks, and what Postgres undoes all the same is repeated within the act.
- */
+// Codes for changes of phone and email, used while an administrator acts by a row on that account: they
+// lock in one order, and a rolled-back act is repeated.
 import { beforeAll, expect, test } from 'vitest'
 import { act, byHand } from '../admin/studio.ts'
 import { signUpAdmin } from '../support/admins.ts'
@@ -18,7 +16,6 @@ beforeAll(async () => {
   admin = await signUpAdmin()
 })
 
-/** A change of the email that was begun: its verification, ready to be sent. */
 async function begun(person: Person) {
   const email = newEmail()
   const { status, body } = await person.post('/auth/me/email', {
@@ -64,7 +61,8 @@ test('ADM-11 an act that Postgres undoes for another’s sake is done all the sa
     await client.query('select from public.accounts where id = $1 for no key update', [id])
     const done = act({ act: 'suspend_account', target: id, reason })
     await untilLocked('insert into public.admin_acts')
-    // Now each waits for the other; who waited first is the first to look, and is undone.
+    // Now each waits for the other. Postgres rolls back the transaction whose check for deadlocks comes
+    // first, which is the one that waited first.
     await client.query('select from auth.sessions where user_id = $1 for update', [id])
       .then(() => client.query('commit'), () => client.query('rollback'))
     expect(await done).toMatchObject({ state: 'done', result: 'The account is suspended.' })
@@ -79,7 +77,7 @@ test('AUTH-13 a session that is locked while its account is suspended is gone, a
   const client = await database().connect()
   try {
     await client.query('begin')
-    // As one that has just begun, of which is noted from where.
+    // The lock is that of a session that has just begun, whose origin is being recorded.
     await client.query('select from auth.sessions where user_id = $1 for key share', [person.id])
     await byHand(`update public.accounts set status = 'suspended' where id = $1`, [person.id])
     await drain('end_sessions_left')
@@ -117,7 +115,7 @@ test('AUTH-13 a sign-in that races with a suspension leaves no session', async (
   }
 })
 
-/** Does what an administrator does in a transaction that is held open until the request waits for it. */
+/** Runs an administrator's statements in a transaction that stays open until the request waits for it. */
 async function beside<Reply>(
   admins: [sql: string, values: unknown[]],
   waits: string,

@@ -1,7 +1,5 @@
-/**
- * Actions of admins and jobs on people who are sending requests at that moment: nobody waits
- * for somebody who waits for them (sql/03_accounts/2_rules_locks.sql), and what is closed keeps nothing.
- */
+// Acts of admins and jobs on people who send requests at that moment: there are no deadlocks
+// (sql/03_accounts/2_rules_locks.sql), and nothing remains of a closed account.
 import { randomUUID } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import { adminActions, adminActs, deletion, reason, type Side } from './racing-actions.ts'
@@ -27,7 +25,6 @@ import { insertListing, insertWaitingCompany } from '../support/fixtures.ts'
 import { runJobs } from '../support/jobs.ts'
 
 let admin: Person
-/** Deadlocks so far. */
 let known: number
 
 beforeAll(async () => {
@@ -41,7 +38,6 @@ async function expectNoDeadlock() {
   expect(known).toBe(before)
 }
 
-/** Does the work with three pairs of people at a time. */
 async function inPairs<Work>(
   work: Work[],
   does: (people: Awaited<ReturnType<typeof twoAcquaintances>>, work: Work) => Promise<unknown>,
@@ -77,7 +73,8 @@ test('an admin’s act by a row and concurrent requests of people never deadlock
       const results = await Promise.allSettled(rows(people.one).map(act))
       for (const result of results) {
         if (result.status === 'fulfilled') done++
-        // A sentence about what stood there by then; nothing undone for another's sake.
+        // An act may be refused because of the state that it finds, but never rolled back because of
+        // another act.
         else {expect(result.reason).toMatchObject({
             code: expect.stringMatching(/^(23514|PT4\d\d)$/),
           })}
@@ -128,7 +125,6 @@ test('jobs and concurrent requests of people never deadlock', async () => {
   await expectNoDeadlock()
 })
 
-/** Leftovers of a closed account that should be gone. */
 async function remains(id: string): Promise<string[]> {
   const { rows } = await database().query(
     `with mine as (select identities.id from public.identities where account_id = $1)
@@ -278,7 +274,7 @@ test('of documents that arrive while their account closes none is left', async (
 
 test('of documents that arrive while their company is decided none is decided unseen', async () => {
   const decided: number[] = []
-  // Later and later, until both have come first.
+  // The delays grow until the upload and the decision have each come first.
   for (let round = 0; round < 12 || new Set(decided).size < 2 && round < 100; round++) {
     const person = await signUp()
     const company = await insertWaitingCompany(person.id)
@@ -299,14 +295,14 @@ test('of documents that arrive while their company is decided none is decided un
   expect(decided).toEqual(expect.arrayContaining([200, 409]))
 })
 
-/** Who has waited for a second looks for a deadlock, and is undone: the request, which came first. */
+/** Postgres looks for a deadlock after a second and rolls back the request, which began to wait first. */
 const aheadOfUs = 500
 
 test('a notification that meets a lock is retried, and its cause does not fail', async () => {
   const { one, other, talk } = await twoAcquaintances()
   const client = await database().connect()
   try {
-    // Somebody who takes the same two rows the other way round; the message waits first.
+    // Another transaction takes the same two rows in the reverse order; the message is the first to wait.
     await client.query('begin')
     await client.query(
       `select from public.notifications where account_id = $1 and kind = 'message_new'
@@ -332,7 +328,7 @@ test('a notification that meets a lock is retried, and its cause does not fail',
 test('a deadlock victim is retried as a whole', async () => {
   const { one, other } = await twoAcquaintances()
   const listing = await insertListing(other.office)
-  // Once on, and off: what counts its favorites is there now.
+  // Saves and removes a favorite once, so that the counter of the listing's favorites exists.
   for (let turn = 0; turn < 2; turn++) await one.post(`/favorites/${listing}`)
   const before = await deadlocks()
   const client = await database().connect()

@@ -1,4 +1,4 @@
-/** The tables of schema private, which nobody but functions may touch: for test/whole/matrix.test.ts. */
+// The tables of schema private, which only functions may access: for test/whole/matrix.test.ts.
 import type { Table } from './matrix-outcomes.ts'
 
 export const closed = (of: string | null, plant?: string): Table => ({ of, plant })
@@ -6,9 +6,9 @@ export const closed = (of: string | null, plant?: string): Table => ({ of, plant
 export const ofListing = '(select owner_identity_id from public.properties where id = property_id)'
 
 export const closedTables: Record<string, Table> = {
-  'private.moments': closed(
+  'private.timestamps': closed(
     null,
-    `insert into private.moments (name, at) values (gen_random_uuid(), now())`,
+    `insert into private.timestamps (name, at) values (gen_random_uuid(), now())`,
   ),
   'private.alarms': closed(
     null,
@@ -126,9 +126,9 @@ export const closedTables: Record<string, Table> = {
     `insert into private.known_addresses (account_id, mark, known_until)
      values (:account, '', now()) on conflict do nothing`,
   ),
-  'private.session_places': closed(
+  'private.session_clients': closed(
     '(select user_id from auth.sessions where id = session_id)',
-    `insert into private.session_places (session_id)
+    `insert into private.session_clients (session_id)
      select id from auth.sessions where user_id = :account on conflict do nothing`,
   ),
   'private.sessions_left': closed(
@@ -163,7 +163,7 @@ export const closedTables: Record<string, Table> = {
     'identity_id',
     'insert into private.property_views (property_id, identity_id) values (:property, :identity)',
   ),
-  // Written by itself at the commit, which never comes here.
+  // Rows of this table are written at the commit, which never happens here.
   'private.listing_places': closed(
     ofListing,
     `insert into private.listing_places (property_id, place) values (:property, now())`,

@@ -1,25 +1,22 @@
-/**
- * Who may do what to which rows, for every table of ours. test/whole/matrix.test.ts tries each cell in SQL
- * as the caller; a table that is missing here fails.
- */
+// Rights per table, row and caller. test/whole/matrix.test.ts tries each cell in SQL as the caller; a
+// missing table fails.
 import { closed, closedTables, ofListing } from './matrix-closed.ts'
 
 export const callers = ['guest', 'owner', 'other identity', 'stranger', 'suspended'] as const
 export const commands = ['select', 'insert', 'update', 'delete', 'upsert'] as const
 
 export type Command = (typeof commands)[number]
-/** done; none: allowed to ask, and nothing was there; denied; -: there is no such row. */
+/** done; none: allowed, but no row was found; denied; -: there is no such row. */
 export type Outcome = 'done' | 'none' | 'denied' | '-'
 
 export type Table = {
-  /** SQL for the account, identity or property that a row belongs to; null where it is nobody's. */
+  /** SQL for the account, identity or property that a row belongs to; null for none. */
   of: string | null
   /**
-   * By command, for each caller: a guest, its owner acting as that identity, its owner acting as
-   * another one, another account, and its owner while suspended. Denied to all where it is left out.
+   * By command, for each caller: a guest, its owner acting as that identity, its owner acting as another
+   * one, another account, and its suspended owner. Omitted commands are denied to all.
    */
   may?: Partial<Record<Command, Outcome[]>>
-  /** SQL that makes a row for :account, :identity or :property. */
   plant?: string
 }
 
@@ -33,7 +30,7 @@ export const tables: Record<string, Table> = {
   ...closedTables,
   'public.accounts': { of: 'id', may: { select: ofAccount } },
   'public.individual_profiles': { of: 'account_id', may: { select: ofAccount } },
-  // An account sees all of its identities, to choose among them.
+  // An account sees all of its identities, so that the person can choose one.
   'public.identities': { of: 'id', may: { select: ['denied', 'done', 'done', 'none', 'none'] } },
   'public.organisations': {
     of: 'identity_id',
@@ -73,7 +70,7 @@ export const tables: Record<string, Table> = {
       values (:account, :identity, 'listings', :identity || '/' || gen_random_uuid() || '.jpg', 1,
         1, 1, 1, repeat('a', 64))`,
   },
-  // An account sees those of all its companies and offices.
+  // An account sees the documents of all its companies and offices.
   'public.documents': {
     of: 'identity_id',
     may: { select: ['denied', 'done', 'done', 'none', 'none'] },
@@ -85,7 +82,7 @@ export const tables: Record<string, Table> = {
     of: 'identity_id',
     may: {
       select: ofIdentity,
-      // Saving for somebody else saves for the acting identity: the column is not granted.
+      // An insert for another person saves for the acting identity, because the column is not granted.
       insert: ['denied', 'done', 'none', 'none', 'denied'],
       delete: ofIdentity,
     },
@@ -134,7 +131,7 @@ export const tables: Record<string, Table> = {
       'topup', 'charge', gen_random_uuid())`,
   },
   'public.wallet_entries': {
-    // Ledgers are long: only what was planted in this transaction is looked at.
+    // Ledgers are long, so only entries of this transaction are compared.
     of: `case when created_at = now()
       then (select identity_id from public.wallets where id = wallet_id) end`,
     may: { select: ofIdentity },
@@ -149,7 +146,7 @@ export const tables: Record<string, Table> = {
   'public.invoices': {
     of: 'identity_id',
     may: { select: ofIdentity },
-    // Of another year: the numbers of this one are not held up by a test.
+    // The invoice is of another year, so that a test does not block this year's numbers.
     plant: `insert into public.invoices
         (year, serial, identity_id, account_id, purpose, total, due_at, issued_at)
       select 0, 0, id, account_id, 'topup', 1, now() + interval '1 day', '2001-02-03'
@@ -239,7 +236,7 @@ export const tables: Record<string, Table> = {
   'public.admin_act_kinds': closed(null),
   'public.admin_acts': closed(
     'account_id',
-    // The same twice within ten minutes is refused.
+    // The same act twice within ten minutes is refused, so the earlier ones are made old.
     `update public.admin_acts set created_at = '-infinity' where account_id = :account;
      insert into public.admin_acts (act, "by", target, reason)
      select 'activate_account', cast(account_id as text), cast(:account as text), 'planted'
@@ -251,11 +248,12 @@ export const tables: Record<string, Table> = {
   ),
 }
 
-/** Views, for Studio and for our functions: clients can read none of them. */
 export const views = [
   'private.file_rows',
   'private.named_rows',
   'private.notification_kinds',
+  'private.notification_requests',
+  'private.notification_texts',
   'private.search_filter_rules',
   'public.admin_alarms',
   'public.admin_audit',
@@ -269,16 +267,15 @@ export const views = [
   'public.admin_users',
 ]
 
-/** Buckets, with the commands that a client may do to files there: through Storage's policies. */
+/** Buckets, with the file commands that Storage's policies allow clients. */
 export const buckets: Record<string, Partial<Record<Command, (typeof callers)[number][]>>> = {
-  // Read by public address alone, which asks no policy; the functions write with the secret key.
+  // Read only by public address, without a policy; the functions write with the secret key.
   avatars: {},
   listings: {},
-  // Read by the functions with the secret key, for whom the database allows it.
+  // The functions read them with the secret key, if the database allows it.
   documents: {},
 }
 
-/** Every policy on what Supabase's own services ask before they let clients do something. */
 export const servicePolicies: Record<string, string[]> = {
   'realtime.messages': ['people hear their own channels', 'people speak on live channels only'],
   'storage.buckets': [],
@@ -286,9 +283,9 @@ export const servicePolicies: Record<string, string[]> = {
 }
 
 type Channel = {
-  /** SQL for the name of the channel of an :account, or of one of a conversation of an :identity. */
+  /** SQL for the channel's name of an :account, or of a conversation of an :identity. */
   topic: string
-  /** Who may receive and who may send there, by what Realtime calls an extension. */
+  /** The callers who may receive and send there, by Realtime's extensions. */
   hear: Partial<Record<'broadcast' | 'presence', (typeof callers)[number][]>>
   speak: Partial<Record<'broadcast' | 'presence', (typeof callers)[number][]>>
 }

@@ -13,9 +13,10 @@ import {
   tables,
   views,
 } from './matrix-outcomes.ts'
-import { insertListing, insertOrganisation } from '../support/fixtures.ts'
+import { insertOrganisation } from '../support/fixtures.ts'
+import { claimsOf, converse, plantRows } from './planted-rows.ts'
 
-// All of it happens in one transaction that is rolled back, each cell in a savepoint of its own.
+// Everything happens in one transaction that is rolled back, each cell in its own savepoint.
 let client: pg.PoolClient
 let owner: Person
 let stranger: Person
@@ -34,15 +35,14 @@ beforeAll(async () => {
   client = await database().connect()
   await client.query('begin')
   const companyId = await insertOrganisation(owner.id, 'company', client)
-  await furnish(owner.id, owner.identityId)
-  await furnish(owner.id, companyId)
-  await furnish(stranger.id, stranger.identityId)
-  // The row that each caller of a cell tries to reach.
+  await plantRows(client, owner.id, owner.identityId)
+  await plantRows(client, owner.id, companyId)
+  await plantRows(client, stranger.id, stranger.identityId)
   ids.owner = ids.suspended = [owner.id, owner.identityId]
   ids['other identity'] = [companyId]
   ids.guest = [owner.id, owner.identityId, companyId]
   for (const identity of [owner.identityId, companyId, stranger.identityId]) {
-    await converse(identity, third.identityId)
+    await converse(client, identity, third.identityId)
   }
   const strangersCompany = await insertOrganisation(stranger.id, 'company', client)
   ids.stranger = [stranger.id, stranger.identityId, strangersCompany]
@@ -53,34 +53,8 @@ afterAll(async () => {
   client.release()
 })
 
-/** One row in every table that can have one. */
-async function furnish(account: string, identity: string) {
-  const values: Record<string, string> = {
-    account,
-    identity,
-    property: await insertListing(identity, {}, client),
-  }
-  for (const { plant } of Object.values(tables)) {
-    if (plant) await client.query(plant.replace(/:(\w+)/g, (_, name) => `'${values[name]}'`))
-  }
-}
-
-/** A conversation of two identities, without a message. */
-async function converse(...identities: string[]) {
-  await client.query(
-    `with made as (
-       insert into public.conversations (pair_key) values (gen_random_uuid()) returning id
-     )
-     insert into public.participants (conversation_id, identity_id, account_id)
-     select made.id, identities.id, identities.account_id
-     from made, public.identities where identities.id = any ($1)`,
-    [identities],
-  )
-}
-
 const named = (table: string) => `(${table.split('.')[1]}.*)::text`
 
-/** The rows that a cell may be about, as text. */
 async function rowsOf(table: string, reached: string[]): Promise<string[]> {
   const { of } = tables[table]!
   const { rows } = await client.query(
@@ -90,7 +64,7 @@ async function rowsOf(table: string, reached: string[]): Promise<string[]> {
   return rows.map(({ row }) => row)
 }
 
-/** Where the row lies now: elsewhere after any update, nowhere after a delete. */
+/** The row's location now: elsewhere after any update, nowhere after a delete. */
 async function locationOf(table: string, row: string): Promise<string | undefined> {
   const { rows } = await client.query(
     `select ctid::text from ${table} where ${named(table)} = $1 limit 1`,
@@ -103,14 +77,11 @@ async function become(caller: (typeof callers)[number]) {
   if (caller === 'suspended') {
     await client.query(`update public.accounts set status = 'suspended' where id = $1`, [owner.id])
   }
-  const claims = caller === 'guest'
-    ? '{"role":"anon"}'
-    : Buffer.from(owner.accessToken.split('.')[1]!, 'base64url').toString()
+  const claims = caller === 'guest' ? '{"role":"anon"}' : claimsOf(owner)
   await client.query(`select set_config('request.jwt.claims', $1, true)`, [claims])
   await client.query(`set local role ${caller === 'guest' ? 'anon' : 'authenticated'}`)
 }
 
-/** The columns of a table that the role may use so. */
 async function columnsOf(table: string, privilege: string, role: string): Promise<string[]> {
   const { rows } = await client.query(
     `select quote_ident(attname) as name from pg_attribute
@@ -123,7 +94,7 @@ async function columnsOf(table: string, privilege: string, role: string): Promis
   return rows.map(({ name }) => name)
 }
 
-/** SQL that tries as much as the role was given; what it was not given at all it asks for anyway. */
+/** SQL that uses all of the role's privileges, or tries without any. */
 async function attempt(command: Command, table: string, role: string, row: string) {
   const name = table.split('.')[1]
   if (command === 'select') {
@@ -163,7 +134,7 @@ async function cell(table: string, command: Command, caller: (typeof callers)[nu
   await client.query('savepoint cell')
   try {
     const text = await attempt(command, table, caller === 'guest' ? 'anon' : 'authenticated', row)
-    // Whoever may write a row writes it where it was missing.
+    // The row is deleted first, so that a caller with the right can insert it.
     if (command === 'insert' && !text.includes('default values')) {
       await client.query(`delete from ${table} where ${named(table)} = $1`, [row])
     }
@@ -185,7 +156,7 @@ async function cell(table: string, command: Command, caller: (typeof callers)[nu
   }
 }
 
-/** Whether a row read by the caller is the one reached for, by all that was shown of it. */
+/** Tells whether a row read by the caller is the wanted one, by its visible columns. */
 async function includesRow(table: string, row: string, seen: object[]): Promise<boolean> {
   const { rows } = await client.query(
     `select exists (
@@ -245,7 +216,7 @@ describe('ISO-02 cross-tenant matrix', () => {
   })
 })
 
-/** Whether what is tried as the caller does anything; refused or without effect is the same here. */
+/** Tells whether the caller's statement changes anything; a refusal and no effect are the same here. */
 async function does(caller: (typeof callers)[number], sql: string, values: unknown[]) {
   await client.query('savepoint cell')
   try {
@@ -259,7 +230,6 @@ async function does(caller: (typeof callers)[number], sql: string, values: unkno
   }
 }
 
-/** The account and identity that a caller of a cell reaches for. */
 const reached = (caller: (typeof callers)[number]) => ({
   account: caller === 'stranger' ? stranger.id : owner.id,
   identity: caller === 'stranger'

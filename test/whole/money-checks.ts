@@ -1,4 +1,4 @@
-/** What must hold of wallets, payments and invoices (cases, I-12 to I-17, I-26). */
+// Invariants of wallets, payments and invoices (cases, I-12 to I-17, I-26).
 import { type Invariant, unguarded } from './invariant.ts'
 
 export const money: Invariant[] = [

@@ -1,4 +1,3 @@
-/** The commands that the documents ask a person to type, and those that the workflows run. */
 import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
@@ -10,6 +9,8 @@ const docs = [
   'CONTRIBUTING.md',
   'docs/apps.md',
   'docs/conventions.md',
+  'docs/releases.md',
+  'docs/tests.md',
   'docs/deploy.md',
   'CHANGELOG.md',
   ...workflows,

@@ -8,7 +8,7 @@ import { jpeg } from '../support/pictures.ts'
 import { formFor, postForm } from '../support/uploads.ts'
 import { fingerprintOf, insertListing, insertOrganisation } from '../support/fixtures.ts'
 
-// What holds on every route, made from the API's description: a new route is covered by itself.
+// Rules for every route, made from the API's description: a new route is covered automatically.
 
 let owner: Person
 let stranger: Person
@@ -37,7 +37,7 @@ const callAs = (
   { path, body }: At,
   more: Record<string, string> = {},
 ) => {
-  // Not packed: answers that are the same but for their id would differ in length.
+  // Uncompressed, because answers that differ only by id would differ in length.
   const headers = { 'accept-encoding': 'identity', ...more }
   if (form) return postForm(person, path, formFor(id, picture), headers)
   const token = person && { authorization: `Bearer ${person.accessToken}` }
@@ -154,7 +154,7 @@ describe('an operation that acts as an identity', () => {
   })
 })
 
-/** What two answers must have in common: all but the request's id and time. */
+/** The parts that two answers must share: all but the request's id and time. */
 function looks({ status, body, headers }: Reply) {
   const { requestId: _, ...error } = body?.error ?? {}
   const varying = ['x-request-id', 'date', 'ratelimit-remaining', 'ratelimit-reset']
@@ -165,7 +165,7 @@ function looks({ status, body, headers }: Reply) {
   }
 }
 
-// Where somebody else's thing is public: what is listed, whoever owns it.
+// Public things that belong to other people: any owner's listings.
 const open: Record<string, string[]> = {
   block_identity: ['identity', 'company'],
   create_conversation: ['identity', 'company', 'listing'],
@@ -183,10 +183,10 @@ const open: Record<string, string[]> = {
 }
 
 describe("ISO-08 another's id is as good as none", () => {
-  // Names that are secrets themselves (registrationId) are the business of the sign-in.
+  // The sign-in tests cover names that are secrets themselves (registrationId).
   const routes = operations.filter(({ tags }) => !tags.includes('sign-in'))
   const inputs = routes.flatMap((operation) =>
-    // Listings are searched by the public id of whose they are.
+    // Listings are searched by their owner's public id.
     inputsOf(operation).filter(isId).filter(({ name }) => !/^(company|owner)Id$/.test(name))
       .map((input) => ({ ...operation, operation, input }))
   )
@@ -252,7 +252,7 @@ describe('ISO-09 shapes of ids', () => {
         },
         body: body && JSON.stringify(body),
       })
-      // Only capitals are an id after all; whether it is there is another question.
+      // Capital letters still form an id, which may or may not exist.
       const right = shape === id.toUpperCase() ? [200, 204, 403, 404, 422] : [404, 405, 422]
       expect(right, `${shape.slice(0, 80)} ${reply.text}`).toContain(reply.status)
     }

@@ -1,4 +1,3 @@
-/** Actions of people on their account, and signing in and out, as requests that race. */
 import { randomInt, randomUUID } from 'node:crypto'
 import type { Action, Side } from './racing-actions.ts'
 import { formField, pictureForm } from './racing-listings.ts'
@@ -10,7 +9,7 @@ import { partsOf } from '../support/tokens.ts'
 import { pdf } from '../support/pdf.ts'
 import { uploadDocuments } from '../support/uploads.ts'
 
-/** The owner of the email comes and takes the account over, which anybody may have registered. */
+/** The owner of the email takes over an account that anyone may have registered. */
 const takenOver = (provider: Provider): Action => async ({ identifier, id }) => ({
   path: `/auth/${provider}`,
   body: { idToken: await token(provider, claims(provider, { email: identifier, sub: id })) },
@@ -87,7 +86,9 @@ export const accountActions: Record<string, Action> = {
   }),
   leave: async ({ id, office, password }) => {
     await database().query(
-      `select private.adjust_wallet($1, -wallets.balance, gen_random_uuid()) from public.wallets
+      `select private.move_money(wallets.id, private.system_account('adjustments'), wallets.balance,
+         'adjustment', 'adjustment', gen_random_uuid())
+       from public.wallets
        where wallets.identity_id = $1 and wallets.part = 'available' and wallets.balance > 0`,
       [office],
     )

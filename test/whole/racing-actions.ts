@@ -1,4 +1,3 @@
-/** Actions of people and admins, as requests that race (locks.alone.test.ts). */
 import { randomInt, randomUUID } from 'node:crypto'
 import { accountActions } from './racing-accounts.ts'
 import { listingActions } from './racing-listings.ts'
@@ -14,17 +13,15 @@ import {
 } from '../support/money.ts'
 import type { RawRequest } from '../support/races.ts'
 
-/** Somebody with an office, a pending company, a listing and money, acting as that office. */
+/** A person with an office, a pending company, a listing and money, acting as that office. */
 export type Side = Person & {
   office: string
   company: string
   listing: string
   drafted: string
   planId: string
-  /** An invoice to pay, and one that was paid. */
   open: string
   paid: string
-  /** A report of the listing. */
   report: string
 }
 
@@ -34,7 +31,7 @@ export const device = () => ({
   pushToken: `token-${randomUUID()}`,
 })
 
-/** A request of somebody who knows another; what it needs and would use up is made for it. */
+/** A request of a person who knows another; consumed prerequisites are made for it. */
 export type Action = (
   by: Side,
   about: Side,
@@ -43,14 +40,13 @@ export type Action = (
 
 async function newNotification({ id }: Side): Promise<string> {
   const { rows } = await database().query(
-    `select private.notify($1, null, 'system', null, $2) as id`,
+    `select private.make_notification($1, null, 'system', null, $2) as id`,
     [id, { titleAr: 'مرحباً', bodyAr: 'أهلاً', titleEn: 'Hello', bodyEn: 'Welcome' }],
   )
   return rows[0].id
 }
 
-/** The review that one has written about another's office, as if for the first time. */
-export async function newReview(by: Side, about: Side): Promise<string> {
+async function newReview(by: Side, about: Side): Promise<string> {
   const { rows } = await database().query(
     `insert into public.reviews (author_identity_id, subject_identity_id, rating, comment)
      values ($1, $2, 4, 'تعامل ممتاز')
@@ -69,7 +65,6 @@ async function callbackOf(by: Side): Promise<RawRequest> {
   return { path: '', body, headers: [['Sandbox-Signature', sandboxSignature(body)]] }
 }
 
-/** Actions of people, alone and towards one another. */
 export const actions: Record<string, Action> = {
   ...accountActions,
   ...listingActions,
@@ -130,7 +125,7 @@ export const actions: Record<string, Action> = {
     body: { nameAr: `مكتب ${randomUUID().slice(0, 8)}` },
   }),
   about: () => ({ method: 'PATCH', path: '/office/profile', body: { aboutAr: randomUUID() } }),
-  // Comes and goes: the listings follow.
+  // The number comes and goes, and the office's listings follow.
   number: () => ({
     method: 'PATCH',
     path: '/office/profile',
@@ -174,7 +169,6 @@ export const actions: Record<string, Action> = {
   export: () => ({ method: 'GET', path: '/auth/me/export' }),
 }
 
-/** Writes of the API that do not race, and why. */
 export const leftOut: Record<string, string> = {
   verify_phone_change:
     'locks a user, then what providers said of it; a sign-in the other way round: asked once more',
@@ -213,7 +207,6 @@ const refund = (id: string, to: string) => ({
   body: { amount: 0.1, to, reason },
 })
 
-/** Actions of admins on somebody, and their reversal where there is one. */
 export const adminActions: Record<string, (whom: Side) => RawRequest[]> = {
   'suspends the account': ({ id }) => [status(id, 'suspended')],
   'bans the account': ({ id }) => [status(id, 'banned')],
@@ -233,7 +226,6 @@ export const adminActions: Record<string, (whom: Side) => RawRequest[]> = {
   'refunds': ({ paid }) => [refund(paid, 'wallet'), refund(paid, 'wallet')],
 }
 
-/** The same by a row of admin_acts. */
 export const adminActs: Record<string, (whom: Side) => Record<string, unknown>[]> = {
   'suspends the account': ({ id }) => [{ act: 'suspend_account', target: id, reason }],
   'bans the account': ({ id }) => [{ act: 'ban_account', target: id, reason }],
@@ -254,7 +246,6 @@ export const adminActs: Record<string, (whom: Side) => Record<string, unknown>[]
   'refunds': ({ paid }) => [{ act: 'refund', target: paid, to: 'wallet', amount: 0.1, reason }],
 }
 
-/** What an admin cannot take back. */
 export const deletion = ({ id }: Pick<Person, 'id'>): RawRequest => ({
   method: 'DELETE',
   path: `/admin/users/${id}`,

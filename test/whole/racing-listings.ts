@@ -1,4 +1,3 @@
-/** Actions of people on their listings, as requests that race. */
 import type { Action, Side } from './racing-actions.ts'
 import { database } from '../support/client.ts'
 import { insertListing } from '../support/fixtures.ts'
@@ -10,7 +9,6 @@ import { filePart, rawForm, uploadPictures } from '../support/uploads.ts'
 export const formField = (name: string, value: string) =>
   `Content-Disposition: form-data; name="${name}"\r\n\r\n${value}`
 
-/** A form with a picture that nobody has sent before. */
 export function pictureForm(
   field: string,
   ...more: string[]
@@ -20,7 +18,6 @@ export function pictureForm(
   return { body, headers: Object.entries(headers) as [string, string][] }
 }
 
-/** A listing that the other one has saved. */
 async function savedListing(by: Side, about: Side, columns: object = {}): Promise<string> {
   const id = await insertListing(by.office, { ...columns })
   await database().query(
@@ -32,7 +29,6 @@ async function savedListing(by: Side, about: Side, columns: object = {}): Promis
 
 const post = (id: string, what: string) => ({ method: 'POST', path: `/properties/${id}/${what}` })
 
-/** Does something to a listing that was saved in some state. */
 const doneTo = (what: string, columns: object = {}): Action => async (by, about) =>
   post(await savedListing(by, about, columns), what)
 
@@ -46,7 +42,6 @@ const auction = () => ({
   minIncrement: 10,
 })
 
-/** A saved listing with two pictures. */
 async function picturedListing(by: Side, about: Side) {
   const propertyId = await savedListing(by, about)
   const bytes = () => jpeg({ width: 64, height: 64, shade: Math.floor(Math.random() * 256) })

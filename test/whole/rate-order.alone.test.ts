@@ -1,7 +1,5 @@
-/**
- * The rows of rates that one transaction counts in are held until it ends (sql/03_accounts/2_rules_locks.sql),
- * so whatever counts in two of them does so in one order.
- */
+// A transaction holds the rows of the rates that it counts (sql/03_accounts/2_rules_locks.sql), so all
+// transactions must count two of them in one order.
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { database, guest, newEmail, type Person, signIn, signUp } from '../support/client.ts'
@@ -21,7 +19,8 @@ import { withRates } from '../support/own-rates.ts'
 import { givePlan } from '../support/plans.ts'
 import { defaultRates } from '../support/rates.ts'
 
-// After that of pushes of strangers more is counted. These people are registered at one address and prove nothing.
+// More is counted after the pushes of strangers. These people are registered at one address and prove
+// nothing.
 withRates({ ...defaultRates(/^(?!proof_first$)/), pushes_strangers: 1 })
 
 beforeAll(() =>
@@ -47,8 +46,8 @@ afterAll(() =>
 )
 
 /**
- * The rules that were counted together, the earlier one first; and of these what two transactions counted in
- * both orders, unless both had counted in one row before, at which one of them waits with nothing.
+ * The rules counted together, the earlier one first; and of these the pairs counted in both orders, unless
+ * both transactions counted an earlier common row, where one waits without holding any.
  */
 async function orders() {
   const { rows } = await database().query(
@@ -177,7 +176,7 @@ test('what many are told of one owner’s listings counts in one order', async (
     await insertOrganisation(one.id, 'company'),
   ]
   const own = [one.identityId, office, company].toSorted()
-  // Somebody between two identities of one account.
+  // The other person's identity sorts between two identities of the first account.
   let other = await signUp()
   while (other.identityId < own[0]! || other.identityId > own[2]!) other = await signUp()
   await Promise.all([one, other].map((person) => registerDevice(person)))

@@ -1,5 +1,5 @@
-// LOAD-05: how often an account may do what, the same through the facade and the Data API. SQL plants
-// hits up to each limit, the last steps go over HTTP. Messages: test/chat/rates.alone.test.ts.
+// LOAD-05: an account's rates, the same through the facade and the Data API. SQL adds hits up to each
+// limit, the last steps go over HTTP. Messages: test/chat/rates.alone.test.ts.
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { asCaller, database, newEmail, type Person, signUp } from '../support/client.ts'
@@ -14,7 +14,8 @@ import { uploadAvatar, uploadPictures } from '../support/uploads.ts'
 import { postMessage } from '../support/conversations.ts'
 import { givePhone, insertListing, proveEmail } from '../support/fixtures.ts'
 import { startFacade, testLocally } from '../support/facade.ts'
-import { callDataApi, expectRateLimited, limited, rateLimitOf } from '../support/rate-limits.ts'
+import { callDataApi } from '../support/data-api.ts'
+import { expectRateLimited, limited, rateLimitOf } from '../support/rate-limits.ts'
 
 withRates({
   favorites: 120,
@@ -165,7 +166,6 @@ describe('LOAD-05 listings', () => {
       .toMatchObject(limited)
     const { id: other } = await createDraft(person, completeFields.SALE)
     expect(await person.post(`/properties/${other}/publish`)).toMatchObject(limited)
-    // Refused requests created nothing.
     expect((await person.get('/properties/mine')).body.items).toHaveLength(2)
   })
 
@@ -202,11 +202,11 @@ describe('LOAD-05 listings', () => {
     )
       .rejects.toMatchObject({ code: 'PT429' })
     expect(refused.body.error.fields).toMatchObject([{ path: 'price', code: 'rate_limited' }])
-    // Nothing of it was done; the other fields, the same price and other listings are free.
+    // The refused request changed nothing; other fields, the same price and other listings may still be
+    // changed.
     expect((await person.patch(path, { price: 1002, bedrooms: 3 })).body)
       .toMatchObject({ price: 1002, bedrooms: 3 })
     expect((await person.patch(`/properties/${other.id}`, { price: 1001 })).status).toBe(200)
-    // Nor does the way through a draft, which may have any price, show another one.
     const act = (name: string) => person.post(`${path}/${name}`)
     for (const name of ['archive', 'restore']) expect((await act(name)).status).toBe(200)
     expect((await person.patch(path, { price: 900 })).status).toBe(200)
@@ -214,7 +214,7 @@ describe('LOAD-05 listings', () => {
       .toMatchObject({ code: 'rate_limited', fields: [{ path: 'price' }] })
     expect((await person.patch(path, { price: 1002 })).status).toBe(200)
     expect((await act('publish')).status).toBe(200)
-    // What is undone is not counted, and the oldest change of the day makes room again.
+    // Refused changes are not counted, and the day's oldest change makes room again.
     expect(await hitsOf('price_changes', listing.id)).toBe(30)
     await ageHits(refused.body.error.retryAfter, listing.id)
     expect((await person.patch(path, { price: 1003 })).status).toBe(200)
@@ -243,20 +243,18 @@ describe('CHAT-17 conversations opened anew', () => {
       await callDataApi(person, 'create_conversation', { property_id: more }),
     )
     expectRateLimited(await ask(person, more, 'chat'), 5, 86_400)
-    // What is there already is opened as ever, and so is what the other side has opened.
     expect((await open(person, ids[0]!)).status).toBe(200)
     const own = await insertListing(person.identityId)
     const theirs = await open(owner, own)
     expect(await person.post('/conversations', { propertyId: own, identityId: owner.identityId }))
       .toMatchObject({ status: 200, body: { id: theirs.body.id } })
-    // One that is answered makes room, the own words do not.
+    // An answer makes room for another conversation, and the caller's own messages do not.
     const write = (who: Person) => postMessage(who, first!.body.id)
     expect((await write(person)).status).toBe(201)
     expect((await open(person, more)).status).toBe(429)
     expect((await write(owner)).status).toBe(201)
     expect((await ask(person, more, 'chat')).status).toBe(200)
     expect((await open(person, ids[6]!)).status).toBe(429)
-    // So does a day.
     await database().query(
       `update public.conversations set created_at = created_at - make_interval(secs => $2)
        where opened_by = $1`,
@@ -298,17 +296,17 @@ describe('LOAD-05 what cannot be taken back', () => {
     expect(answers.map((answer) => rateLimitOf(answer).slice(0, 2)))
       .toEqual([3, 2, 1, 0].map((left) => [5, left]))
     expectRateLimited(await ask(person, id), 5, 86_400)
-    // What is not offered is refused before it counts, and a conversation is no number.
+    // A contact that is not available is refused before the limit is used; and a conversation is not a
+    // number that is shown.
     expect((await ask(person, id, 'whatsapp')).body.error)
       .toMatchObject({ code: 'property_state_conflict', allowed: ['call', 'chat'] })
     expect((await ask(person, id, 'chat')).status).toBe(200)
-    // Verifying the email gives the rest of the 30.
     await proveEmail(person)
     expect(rateLimitOf(await ask(person, id)).slice(0, 2)).toEqual([30, 24])
     expect(await hitsOf('contact', person.id)).toBe(6)
     await plantHits('contact', person.id, 30)
     expectRateLimited(await ask(person, id), 30, 86_400)
-    // A phone is verified by its registration.
+    // A phone is verified when it is registered.
     await givePhone(person)
     expect(rateLimitOf(await ask(owner, await insertListing(person.identityId)))[0]).toBe(30)
     expect(
@@ -332,7 +330,6 @@ describe('LOAD-05 what cannot be taken back', () => {
       expect(rateLimitOf(await askFrom(one)).slice(0, 2)).toEqual([5, 4])
       for (const person of [one, two]) expectRateLimited(await askFrom(person), 30, 3600)
       expect(await hitsOf('contact', two.id)).toBe(0)
-      // Accounts that are proven, and other addresses, go on.
       expect((await askFrom(proven)).status).toBe(200)
       expect(rateLimitOf(await askFrom(two, '192.0.2.10')).slice(0, 2)).toEqual([5, 4])
       await plantHits('contact', one.id, 5)
@@ -399,7 +396,8 @@ testLocally(
       }
       expect((await post(`/favorites/${id}`, two)).status).toBe(200)
       expect((await functions.get('/auth/me', as(one))).status).toBe(200)
-      // A guest is its address; a search by POST reads; what a provider sends is always looked at.
+      // A guest is counted by address; a search by POST is a read; a provider's requests are always
+      // processed.
       const from = { 'x-forwarded-for': '192.0.2.7' }
       const toggle = `/favorites/${id}`
       const statuses = []
@@ -407,7 +405,7 @@ testLocally(
         statuses.push((await functions.post(toggle, undefined, from)).status)
       }
       expect(statuses).toEqual([...Array(5).fill(401), 429])
-      // Signing in is counted by the database, where neighbours do not refuse each other.
+      // Sign-ins are counted by the database, where people who share an address do not block each other.
       const login = { identifier: newEmail(), password: 'wrong one' }
       expect((await functions.post('/auth/login', login, from)).status).toBe(401)
       const search = (by: object) => functions.post('/search/advanced', by, from)

@@ -1,5 +1,5 @@
-// A stack is backed up while in use, lost, and restored: as docs say for a project of
-// one's own (a hosted one restores from the platform's backups).
+// A stack is backed up while in use, lost, and restored as docs describe (a hosted one restores from the
+// platform's backups).
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -76,7 +76,6 @@ test('MIG-05 a backup made under load gives the same answers, pictures included'
     }
     const before = await answers()
 
-    // Requests go on while the folder is copied.
     let working = true
     const work = (async () => {
       while (working) await offer(await signUp())
@@ -100,7 +99,7 @@ test('MIG-05 a backup made under load gives the same answers, pictures included'
   }
 })
 
-/** Runs npm run restore:check as whoever restored would. */
+/** Runs npm run restore:check as after a restore. */
 async function restoreCheck(env: Record<string, string>, ...flags: string[]) {
   const child = spawn(process.execPath, ['local/deploy/restore-check.ts', ...flags], {
     env: { PATH: process.env.PATH, ...env },
@@ -112,7 +111,6 @@ async function restoreCheck(env: Record<string, string>, ...flags: string[]) {
   return { code, output }
 }
 
-/** Tap's list of charges, in two pages. */
 async function startTap(charges: { id: string; status: string; transaction: string }[]) {
   const server = createServer(async (request, response) => {
     let text = ''
@@ -177,7 +175,7 @@ test('MIG-05 a database that was put back is compared with what went on without 
       const { files: [file] } = await ask('POST', '/api/media/upload/listings', seller.token, form)
       return { id: file.mediaId, path: (file.url as string).split('/public/')[1]! }
     }
-    const [kept, gone] = [await upload(32), await upload(48)]
+    const [present, gone] = [await upload(32), await upload(48)]
     const { id: company } = await ask('POST', '/api/auth/identities', seller.token, {
       type: 'company',
       nameAr: 'شركة السور العقارية',
@@ -215,7 +213,6 @@ test('MIG-05 a database that was put back is compared with what went on without 
     const since = new Date().toISOString()
     await backUp(stack, copy)
 
-    // An hour goes on, as far as a test can have one.
     await ask('DELETE', `/api/properties/${listing.id}/media/${gone.id}`, seller.token)
     const paper = `/api/auth/identities/${company}/documents/${sent[1].documentId}`
     await ask('DELETE', paper, seller.token)
@@ -248,7 +245,7 @@ test('MIG-05 a database that was put back is compared with what went on without 
     expect(output).toContain(
       `rows whose file does not answer: 2\n   ${gonePaper.path}\n   ${gone.path}`,
     )
-    expect(output).not.toContain(kept.path)
+    expect(output).not.toContain(present.path)
     expect(output).not.toContain(keptPaper.path)
     expect(output).toContain(`files without a row: 1\n   ${stray}`)
     expect(output).toContain('payments that only the provider knows: 1\n   chg_3: 12.500 KWD')
@@ -257,7 +254,7 @@ test('MIG-05 a database that was put back is compared with what went on without 
     expect(output).toContain('uploads that are lost with their rows: 1')
     expect(code).toBe(2)
 
-    // As the functions see it whose secret is newer than the backup.
+    // The functions have a newer secret than the backup.
     const admin = await adminOf(restored)
     await admin.query(`alter role facade password 'of-an-hour-before'`)
     await admin.query(

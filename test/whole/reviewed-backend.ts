@@ -1,4 +1,4 @@
-/** Every function that role backend may execute: the facade acting for nobody, and jobs; and why. */
+// Every function that role backend may execute (the facade without a caller, and jobs), and why.
 import type { Review } from './reviewed-functions.ts'
 
 export const ofBackend: Review[] = [
@@ -13,7 +13,7 @@ export const ofBackend: Review[] = [
     'private.begin_social_sign_in',
     'private.finish_apple_revocation',
     'private.finish_social_sign_in',
-    'private.keep_apple_token',
+    'private.store_apple_token',
     'private.release_social_tokens',
     'private.take_apple_revocations',
   ]],
@@ -70,7 +70,7 @@ export const ofBackend: Review[] = [
   ]],
   ['backend', 'jobs', [
     'private.delete_due_accounts',
-    'private.tell_of_stopped_deletions',
+    'private.notify_of_stopped_deletions',
     'private.give_up_unreachable_accounts',
     'private.take_contact_messages',
     'private.finish_contact_message',
@@ -116,11 +116,11 @@ export const ofBackend: Review[] = [
     'private.try_provider_door',
   ]],
   ['backend', 'what workers know of one another: when jobs ran, until when no push is sent', [
-    'private.claim_moment',
+    'private.claim_timestamp',
     'private.health',
     'private.note_jobs_ran',
     'private.pause_pushes',
-    'private.release_moment',
+    'private.release_timestamp',
   ]],
   ['backend', 'whether what is asked is a replica, and not far behind', [
     'private.require_replica',

@@ -1,15 +1,13 @@
-/**
- * Every function that somebody other than its owner may execute, by whom and why. A function that
- * is missing here fails test/whole/doors.test.ts, whether or not the Data API exposes its schema.
- */
+// Every function with a caller other than its owner, by whom and why. A missing function fails
+// test/whole/doors.test.ts, whether or not the Data API exposes its schema.
 import { ofBackend } from './reviewed-backend.ts'
 
 type Callers = 'guests' | 'users' | 'backend' | 'all'
 
 export type Review = [by: Callers, why: string, functions: string[]]
 
-// guests: anon and authenticated. users: authenticated. backend: the facade acting for nobody. all:
-// anon, authenticated and backend. What is in private alone is reached through the facade alone.
+// guests: anon and authenticated. users: authenticated. backend: the facade without a caller. all: anon,
+// authenticated and backend. Functions only in private are reached only through the facade.
 const reviews: Review[] = [
   ...ofBackend,
   ['guests', 'reads what everybody may see', [
@@ -184,8 +182,8 @@ const reviews: Review[] = [
     'private.lock_caller_exclusively',
   ]],
   ['users', 'answers kept for keys of the calling account only', [
-    'private.kept_answer',
-    'private.keep_answer',
+    'private.stored_answer',
+    'private.store_answer',
   ]],
   ['users', 'shapes rows that row security has let through', [
     'private.device_record',
@@ -247,7 +245,7 @@ const reviews: Review[] = [
       'private.contact_property',
       'private.export_account',
       'private.get_document',
-      'private.look_at_contact',
+      'private.precheck_contact',
     ],
   ],
   ['users', 'counts what the calling account does; can only use up its own rates', [
@@ -308,7 +306,6 @@ const reviews: Review[] = [
   ]],
 ]
 
-/** The functions with who may execute them. */
 export const reviewed: Record<string, Callers> = Object.fromEntries(
   reviews.flatMap(([by, _why, functions]) => functions.map((name) => [name, by])),
 )

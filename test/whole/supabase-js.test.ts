@@ -1,5 +1,5 @@
-/** What docs/supabase-js.md says that an unchanged supabase-js can do here, and what it cannot. */
-import { type ErrorCode, errors } from '../../functions/_shared/errors.ts'
+// Checks docs/supabase-js.md: what supabase-js can do here, and what it cannot.
+import { type ErrorCode, errors } from '../../functions/_shared/errors/errors.ts'
 import { createClient, type SupabaseClient } from '@supabase/supabase-js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bodyAsSeen } from '../support/answers.ts'
@@ -27,7 +27,7 @@ type Client = SupabaseClient<any, any, any>
 
 let person: Person
 let listing: string
-/** One that keeps the session itself, one that is given access tokens, one without a token. */
+/** One that stores the session itself, one with given access tokens, one without a token. */
 let keeping: Client
 let given: Client
 let nobody: Client
@@ -262,7 +262,7 @@ test('files are downloaded by whoever asks, and stored and removed by the facade
   expect(await picturesOf()).toEqual([])
 })
 
-/** What follows from token, rights and ceilings, and what the facade alone says. */
+/** Codes about the token, rights and ceilings, and codes that only the facade sends. */
 const saidElsewhere = [
   'token_missing',
   'account_suspended',
@@ -281,7 +281,7 @@ test('the comment of a function says what its caller may be refused, beside what
        and has_function_privilege('authenticated', oid, 'execute')`,
   )
   const comments = new Map(rows.map(({ name, comment }) => [name, comment]))
-  // As api.other: what that one says, too.
+  // "as api.other" includes that function's codes.
   const saidOf = (name: string): string =>
     [...comments.get(name)!.matchAll(/as api\.(\w+)/g)]
       .reduce((said, [, other]) => said + saidOf(other!), comments.get(name)!)

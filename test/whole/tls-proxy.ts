@@ -1,4 +1,4 @@
-/** A proxy to Postgres that speaks TLS like a hosted project, with any certificate. */
+// A proxy to Postgres with TLS like a hosted project, with any certificate.
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { createSecureContext, TLSSocket } from 'node:tls'
@@ -25,7 +25,7 @@ export async function tlsProxy(databaseUrl: string) {
       const secureContext = createSecureContext(certificate)
       const secure = new TLSSocket(client, { isServer: true, secureContext })
       secure.on('error', () => {})
-      // Nothing comes from a client that rejects the certificate.
+      // A client that rejects the certificate sends nothing.
       secure.once('data', (startUp: Buffer) => {
         seen.verified++
         const upstream = connect(Number(target.port), target.hostname)
@@ -38,7 +38,6 @@ export async function tlsProxy(databaseUrl: string) {
   await once(server, 'listening')
   return {
     seen,
-    /** The database's URL through this proxy, under one of this machine's names. */
     url: (host: string, query = '') => {
       const url = new URL(databaseUrl)
       url.hostname = host

@@ -1,4 +1,3 @@
-/** `npm run tour`, which a newcomer runs first. */
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -17,7 +16,7 @@ async function admins() {
 }
 
 test('the tour goes through all of its steps', async () => {
-  await signUpAdmin() // the last one of a project could not be removed
+  await signUpAdmin() // the last admin of a project could not be removed
   const before = await admins()
   const { stdout } = await promisify(execFile)(process.execPath, [program, '--url', projectUrl])
   expect(stdout).toMatch(/✓ \d+ steps, all as the contract says\./)

@@ -1,4 +1,4 @@
-/** Emptying a table locks it and all that follow it before anything is refused: alone. */
+// Emptying a table locks it and all that refer to it before the refusal, so it runs alone.
 import { expect, test } from 'vitest'
 import { byHand } from '../admin/studio.ts'
 import { database } from '../support/client.ts'
@@ -16,7 +16,7 @@ test('ADM-05 no table is emptied by hand: each refuses with a sentence', async (
   }
 })
 
-// WAL-04: not even by who may edit what Studio refuses.
+// WAL-04: the tables may not be emptied even by roles for which Studio's refusals do not apply.
 test.each([
   'public.audit',
   'public.wallet_entries',

@@ -1,4 +1,4 @@
-/** LOAD-05 how often an account may change what it has, and how much may be unfinished at a time. */
+// LOAD-05: how often an account may change its records, and how many may be unfinished at a time.
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { insertListing, insertOrganisation, insertWaitingCompany } from '../support/fixtures.ts'
@@ -7,14 +7,15 @@ import { completeFields, createDraft, publishListing } from '../support/listings
 import { givePlan } from '../support/plans.ts'
 import { race } from '../support/races.ts'
 import { hitsOf, plantHits } from '../support/rate-hits.ts'
-import { callDataApi, expectRateLimited, rateLimitOf } from '../support/rate-limits.ts'
+import { callDataApi } from '../support/data-api.ts'
+import { expectRateLimited, rateLimitOf } from '../support/rate-limits.ts'
 import { refusal } from '../support/problems.ts'
 import { withRates } from '../support/own-rates.ts'
 import { defaultRates } from '../support/rates.ts'
 import { pdf } from '../support/pdf.ts'
 import { uploadDocuments } from '../support/uploads.ts'
 
-// All but that of proof first: these people are registered at one address and prove nothing.
+// All rates except proof_first, because these people are registered at one address and prove nothing.
 withRates(defaultRates(/^(?!proof_first$)/))
 
 type Write = (person: Person) => Promise<() => Promise<Reply>>
@@ -176,7 +177,6 @@ test('first publishings are twice what the plan shows and ten a day, deleted one
     await person.post('/properties', { ...completeFields.SALE, publish: true }),
   ]
   for (const one of refused) expectRateLimited(one, 30, 86_400)
-  // What was published before comes back however often.
   for (const act of ['pause', 'resume', 'archive', 'restore', 'publish']) {
     expect([act, (await person.post(`/properties/${id}/${act}`)).status]).toEqual([act, 200])
   }
@@ -187,7 +187,6 @@ test('first publishings are twice what the plan shows and ten a day, deleted one
     86_400,
     await callDataApi(person, 'act_on_property', { property_id: draft, action: 'publish' }),
   )
-  // A larger plan of any of its identities allows more.
   await givePlan(await insertOrganisation(person.id), 'company')
   await plantHits('first_publications', person.id, 509)
   expect((await person.post(`/properties/${draft}/publish`)).status).toBe(200)
@@ -216,7 +215,7 @@ test('five top-ups are unpaid at a time, also when more are asked for at once', 
     status: 409,
     body: { error: { code: 'topups_full', limit: 5, used: 5 } },
   })
-  // One that is over makes room, before the job has seen it.
+  // An expired invoice makes room before the job has seen it.
   const { body } = await person.get('/invoices')
   await database().query(
     `update public.invoices set due_at = now() - interval '1 second' where id = $1`,
@@ -256,7 +255,7 @@ test('three identities wait at a time, also when one that was rejected asks agai
     ])
   await setStatus('rejected')
   expect((await person.post('/auth/identities', newOffice())).status).toBe(201)
-  // It has what it waits with, but no place in the queue.
+  // The identity keeps the data with which it waits, but has lost its place in the queue.
   const change = (fields: object) => person.patch(`/auth/identities/${first}`, fields)
   expect(await change({ aboutAr: 'نبذة' })).toMatchObject(full)
   await setStatus('active')

@@ -1,4 +1,4 @@
-/** The lists of conversations, as far as they have changed. */
+// Reads changed conversations from the lists.
 import type { Client } from '../client.ts'
 import type { Schemas } from '../operations.ts'
 import { once } from './link.ts'
@@ -7,9 +7,8 @@ const pageSize = 20
 const mostPages = 5
 
 /**
- * The conversations that changed since then, those of the first pages at least; of each page the oldest
- * first. Reads on until the change of `changedAt` is found: what was read, muted or archived may be an
- * old one.
+ * Returns the conversations that changed since then, of each page the oldest first. It reads on until the
+ * change of `changedAt` is found, because an old conversation may have been read, muted or archived.
  */
 export async function changesSince(
   client: Client,

@@ -1,7 +1,7 @@
-/** A private channel of Supabase Realtime, followed under whatever name it has at the moment. */
+// Follows a private channel of Supabase Realtime through changes of its name.
 import { saysHearing } from '../../../functions/chat/hearing.ts'
 
-/** A client of supabase-js, or what of it is needed. */
+/** A client of supabase-js, reduced to the parts used here. */
 export type Supabase = {
   channel(topic: string, options: { config: { private: true } }): unknown
   removeChannel(channel: never): Promise<unknown>
@@ -23,14 +23,16 @@ export type Channel = {
 }
 
 type Options = {
-  /** The database sends there: it is joined when Realtime says that it hears the database. */
+  /**
+   * Set for a channel on which the database sends, which is joined only once Realtime receives the
+   * database's events.
+   */
   fromDatabase?: true
-  /** Of the channel, beside `private`. */
+  /** Channel options beside `private`. */
   config?: Record<string, unknown>
-  /** Adds the listeners, before it is joined. */
   listen(channel: Channel): void
   joined(channel: Channel): void
-  /** It is not heard, or not any more. */
+  /** The channel does not receive events, or has stopped receiving them. */
   interrupted(): void
 }
 
@@ -50,7 +52,6 @@ export class FollowedChannel {
     this.options = options
   }
 
-  /** Follows it under this name from now on. */
   follow(topic: string): void {
     const follows = this.channel || this.refused || this.rejoining
     if (this.stopped || topic === this.topic && follows) return
@@ -77,26 +78,26 @@ export class FollowedChannel {
     channel.subscribe((status, error) => {
       if (this.channel !== channel) return
       if (status === 'SUBSCRIBED') return fromDatabase || joined()
-      // One that was closed does not come back by itself. One that was refused would try for ever,
-      // and after each refusal Realtime says nothing on the whole connection for 5 s.
+      // A closed channel does not come back by itself. A refused one would retry for ever, and each refusal
+      // silences the whole connection for 5 s.
       this.refused = deniedReason.test(error?.message ?? '')
       if (this.refused || status === 'CLOSED') void this.leave()
       this.options.interrupted()
     })
   }
 
-  /** Joins it anew under the same name: that wakes a Realtime that has lost the database. */
+  /** Joins the same name again, which wakes a Realtime that has lost the database. */
   async rejoin(): Promise<void> {
     const { channel, topic } = this
     if (!channel || this.rejoining) return
     this.rejoining = true
-    // supabase-js would give the old channel again until it is left.
+    // supabase-js would return the old channel until it is left.
     await this.leave()
     this.rejoining = false
     if (!this.stopped && this.topic === topic) this.join(topic)
   }
 
-  /** A name that was refused is tried again at the next follow. */
+  /** A refused name is tried again at the next `follow`. */
   retryRefused(): void {
     this.refused = false
   }

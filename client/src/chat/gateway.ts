@@ -1,13 +1,11 @@
-/**
- * The link through the chat gateway: one socket, frames as in protocol.ts. While there is none it looks
- * by itself for what it misses.
- */
+// The link through the chat gateway: one socket with frames as in protocol.ts. Without a connection it
+// polls.
 import { stateOf } from '../../../functions/chat/conversation-states.ts'
 import type { Client } from '../client.ts'
 import { ApiError, connectionError } from '../errors.ts'
 import { retryPause, wait } from '../wait.ts'
 import { asApiError, type Link, type LinkListener, tokenOf } from './link.ts'
-import { Look, lookTimes, pageIsVisible } from './look.ts'
+import { checkTimes, ListCheck, pageIsVisible } from './list-check.ts'
 import {
   type Acked,
   type ChatError,
@@ -22,7 +20,7 @@ const answerTime = 10_000
 const heartbeatEvery = 25_000
 const typingEvery = 2000
 
-/** After these the same would be refused again. */
+/** After a close with one of these codes another try would be refused too. */
 const finalCodes: number[] = [closeCodes.forbidden, closeCodes.tooMany, closeCodes.tokenInQuery]
 
 type Socket = {
@@ -35,13 +33,13 @@ type Socket = {
 }
 
 type Options = {
-  /** Where the gateway is, if not at `<project>/functions/v1/chat`. */
+  /** The gateway's address, if not `<project>/functions/v1/chat`. */
   url?: string
-  /** In place of the platform's own; Node has one from 22 on, before it that of the package `ws` will do. */
+  /** Replaces the platform's own. Node has one from 22 on; before that, the package `ws` works. */
   WebSocket?: SocketClass
-  /** Whether somebody looks at the app, as `realtime` has it. */
+  /** Tells whether the app is visible; see `realtime`. */
   visible?: () => boolean
-  /** Unless this is false the other side sees who has the conversation open. */
+  /** Unless this is false the other side sees which conversation is open. */
   sharePresence?: boolean
 }
 
@@ -49,7 +47,6 @@ type SocketClass = new (url: string, protocols?: string[]) => unknown
 
 type PendingAnswer = { resolve: (data: never) => void; reject: (error: ApiError) => void }
 
-/** Throws where there is no WebSocket. */
 export function gateway(options: Options = {}): Link {
   const Socket = options.WebSocket ?? (globalThis as { WebSocket?: SocketClass }).WebSocket
   if (!Socket) {
@@ -61,7 +58,7 @@ export function gateway(options: Options = {}): Link {
   return new GatewayLink(Socket, options)
 }
 
-/** Settled from outside; nobody need wait for it. */
+/** A promise resolved from outside; leaving it unhandled is fine. */
 function deferred() {
   let resolve!: () => void
   let reject!: (failure: ApiError) => void
@@ -78,11 +75,11 @@ class GatewayLink implements Link {
   private readonly url: string | undefined
   private readonly visible: () => boolean
   private readonly sharePresence: boolean
-  private look!: Look
+  private listCheck!: ListCheck
   private clock: ReturnType<typeof setInterval> | undefined
-  private lookedAt = 0
-  private looking = false
-  private lookFailed = false
+  private checkedAt = 0
+  private checking = false
+  private checkFailed = false
   private readonly joined = new Set<string>()
   private readonly typedAt = new Map<string, number>()
   /** Conversations that the other side has open. */
@@ -90,9 +87,8 @@ class GatewayLink implements Link {
   private readonly pending = new Map<number, PendingAnswer>()
   private client!: Client
   private listener!: LinkListener
-  /** The open socket. */
   private socket: Socket | undefined
-  /** Resolved while there is a socket that has shown its token. */
+  /** Resolved while there is a socket whose token the gateway has accepted. */
   private ready = deferred()
   private authenticated = false
   private token = ''
@@ -110,14 +106,14 @@ class GatewayLink implements Link {
   start(client: Client, listener: LinkListener): void {
     this.client = client
     this.listener = listener
-    this.look = new Look(client, ({ id, ...state }, passOn = true) => {
+    this.listCheck = new ListCheck(client, ({ id, ...state }, passOn = true) => {
       const update = stateOf({ ...state, conversationId: id })
-      const isNew = this.look.note(update)
+      const isNew = this.listCheck.note(update)
       if (isNew && passOn) listener.updated(update)
       return isNew
     })
-    this.lookedAt = Date.now()
-    this.clock = setInterval(() => this.lookIfDue(), 1000)
+    this.checkedAt = Date.now()
+    this.clock = setInterval(() => this.checkIfDue(), 1000)
     void this.keepConnected()
   }
 
@@ -163,30 +159,28 @@ class GatewayLink implements Link {
     this.end(connectionError('closed'))
   }
 
-  // The socket ------------------------------------------------------------------------------------
-
-  /** Keeps one socket, and gets another when it is lost: later each time that fails. */
+  /** Maintains one socket and replaces it after a loss, more slowly each time that fails. */
   private async keepConnected(): Promise<void> {
     let failures = 0
     while (!this.ended) {
       try {
         const { lost } = await this.open()
         this.token = await tokenOf(this.client)
-        // It was closed meanwhile, maybe since the token is another's now.
+        // The chat was closed meanwhile, maybe because the token now belongs to another session.
         if (this.ended) throw this.ended
         await this.sendFrame('auth', { accessToken: this.token })
         failures = 0
         this.authenticated = true
         this.ready.resolve()
         for (const conversationId of this.joined) void this.rejoin(conversationId)
-        // What was missed before; the first time it is what there is.
-        void this.lookAround()
+        // Looks for missed changes; the first time it learns the current state.
+        void this.check()
         const clock = setInterval(() => void this.heartbeat(), heartbeatEvery)
         await lost
         clearInterval(clock)
       } catch (error) {
         const { code, message, temporary } = error as ApiError
-        // It is tried again: the app may have a better token by then.
+        // The connection is tried again, because the app may have a better token by then.
         if (!temporary && !this.ended) this.listener.error({ code, message })
       }
       this.dropSocket()
@@ -194,11 +188,11 @@ class GatewayLink implements Link {
     }
   }
 
-  /** Opens a socket; gives what is settled when it is lost. */
+  /** Opens a socket; `lost` resolves when it is lost. */
   private open(): Promise<{ lost: Promise<void> }> {
     return new Promise((resolve, reject) => {
       const { url, region } = this.client
-      // A socket of a browser has no headers.
+      // A browser's socket cannot send headers.
       const query = region ? `?forceFunctionRegion=${region}` : ''
       const address = `${url.replace(/^http/, 'ws')}/functions/v1/chat${query}`
       const socket = new this.Socket(this.url ?? address, [subprotocol]) as Socket
@@ -231,7 +225,6 @@ class GatewayLink implements Link {
     })
   }
 
-  /** Gives the socket up; answers that are waited for fail. */
   private dropSocket() {
     const { socket } = this
     this.socket = undefined
@@ -239,7 +232,7 @@ class GatewayLink implements Link {
     for (const { reject } of this.pending.values()) reject(connectionError('The socket is closed.'))
     this.pending.clear()
     for (const conversationId of this.present) this.notePresence({ conversationId, here: false })
-    // Whoever waits for the next socket goes on waiting.
+    // Calls that wait for the next socket keep waiting.
     if (this.authenticated) this.ready = deferred()
     this.authenticated = false
     if (this.ended) this.ready.reject(this.ended)
@@ -266,29 +259,27 @@ class GatewayLink implements Link {
     }
   }
 
-  // What is missed while there is none ------------------------------------------------------------
-
-  private lookIfDue() {
-    const every = lookTimes[this.lookFailed ? 'whole' : 'broken']
-    if (this.authenticated || Date.now() - this.lookedAt < every || !this.visible()) return
-    void this.lookAround()
+  private checkIfDue() {
+    const every = checkTimes[this.checkFailed ? 'whole' : 'broken']
+    if (this.authenticated || Date.now() - this.checkedAt < every || !this.visible()) return
+    void this.check()
   }
 
-  private async lookAround() {
-    if (this.looking) return
-    this.looking = true
-    this.lookedAt = Date.now()
+  private async check() {
+    if (this.checking) return
+    this.checking = true
+    this.checkedAt = Date.now()
     try {
-      await this.look.compareWith(await this.look.newest())
-      this.lookFailed = false
+      await this.listCheck.compareWith(await this.listCheck.newest())
+      this.checkFailed = false
       if (!this.authenticated) this.joined.forEach((id) => this.listener.resumed(id))
     } catch {
-      this.lookFailed = true
+      this.checkFailed = true
     }
-    this.looking = false
+    this.checking = false
   }
 
-  /** Sees whether the other side is there, and shows a token that is new. */
+  /** Checks the connection, and sends the gateway a new token. */
   private async heartbeat() {
     const { socket } = this
     try {
@@ -301,8 +292,6 @@ class GatewayLink implements Link {
       if ((error as ApiError).code === 'connection' && this.socket === socket) socket?.close()
     }
   }
-
-  // Frames ----------------------------------------------------------------------------------------
 
   private async request<Event extends keyof Incoming>(event: Event, data: Incoming[Event]) {
     await this.ready.promise
@@ -337,7 +326,7 @@ class GatewayLink implements Link {
     if (event === 'ack') pending?.resolve(data as never)
     else if (event === 'new_message') this.listener.message(data.message)
     else if (event === 'conversation_updated') {
-      if (this.look.note(data)) this.listener.updated(data)
+      if (this.listCheck.note(data)) this.listener.updated(data)
     } else if (event === 'message_read') this.listener.read(data)
     else if (event === 'notification') this.listener.notified(data)
     else if (event === 'message_hidden') this.listener.hidden(data)

@@ -1,5 +1,5 @@
 /**
- * Chat. The same over both transports, the chat gateway and Supabase Realtime:
+ * Chat. It works in the same way over either transport, the chat gateway or Supabase Realtime:
  *
  * ```ts
  * import { createChat, realtime } from 'kuwait-property-client/chat'
@@ -11,24 +11,23 @@
  * chat.on('conversation_updated', ({ conversationId, unread }) => badge(conversationId, unread))
  * chat.on('error', ({ code, message }) => console.warn(code, message))
  *
- * await chat.join(conversationId, { afterSeq: 41 }) // 41: the newest that the screen shows
+ * await chat.join(conversationId, { afterSeq: 41 }) // 41: the newest message on the screen
  * const message = await chat.send({ conversationId, type: 'text', body: 'مرحباً' })
  * chat.on('typing', ({ conversationId }) => showDots(conversationId))
  * chat.on('presence', ({ conversationId, here }) => showDot(conversationId, here))
- * chat.typing(conversationId) // at every key
+ * chat.typing(conversationId) // on every keystroke
  * chat.leave(conversationId)
  * chat.close()
  * ```
  *
- * It connects again by itself, later each time. The messages of a joined conversation come each once
- * and in order of `seq`, also those that were sent while there was no connection. A message is sent
- * until the server has answered, always under the same `clientMessageId`, one after another; those
- * that wait are kept in the client's storage and sent after the app's next start. Names of Realtime's
- * channels are followed when they change, and what Realtime did not deliver is fetched every 25 s
- * while somebody looks at the app; then its channel is joined anew. While there is no connection it looks
- * every 3 s. A chat ends with the session that it
- * began in. After `leave` no event of that conversation
- * comes any more, `conversation_updated` included, until it is joined again.
+ * It reconnects by itself, more slowly after each failure. A joined conversation's messages arrive once
+ * each and in order of `seq`, including those sent while there was no connection. A message is sent under
+ * one `clientMessageId` until the server has answered, one message after another; waiting ones are stored
+ * and sent after the app's next start. When the service renames a Realtime channel, the chat joins the
+ * new one. Events that Realtime did not deliver are fetched every 25 s while the app is visible, and the
+ * channel is then joined again; without a connection every 3 s. A chat ends with its session. After
+ * `leave` no event of that conversation arrives, not even `conversation_updated`, until it is joined
+ * again.
  */
 import { lastSeqOf } from '../../../functions/chat/conversation-states.ts'
 import { MessageFeed } from '../../../functions/chat/message-feed.ts'
@@ -56,44 +55,39 @@ export type { Supabase } from './channel.ts'
 export type { Link, LinkListener } from './link.ts'
 export type * from '../../../functions/chat/protocol.ts'
 
-/** What an app can listen for. */
+/** The events that an app can listen for. */
 export type Events = {
   new_message: { message: Message }
-  /** How a conversation stands now, also of those that are not joined, and of one just opened. */
+  /** The current state of a conversation, joined or not, or of a new one. */
   conversation_updated: ConversationUpdated
-  /** The other side has read a conversation; what nobody listened for does not come again. */
+  /** The other side has read a conversation. Without a listener the event is lost. */
   message_read: MessageRead
-  /**
-   * There is a new notification, or one stands for more; of messages only the events above tell. What
-   * nobody listened for is in `GET /notifications`.
-   */
+  /** A notification is new or has grown, except for messages. Missed ones: `GET /notifications`. */
   notification: Notified
-  /** An administrator has hidden a message: nothing of it is to be shown any more. */
+  /** An administrator has hidden a message, so stop showing it. */
   message_hidden: MessageHidden
-  /** The other side is writing. */
   typing: { conversationId: string }
-  /** Whether the other side has the conversation open. */
   presence: { conversationId: string; here: boolean }
-  /** A message was refused for good; also one that waited since before the app was started. */
+  /** A message was refused for good; it may date from before the app's start. */
   refused: { message: NewMessage; error: ChatError }
   error: ChatError
 }
 
 export type Chat = {
-  /** Follows a conversation; `afterSeq` is the newest message that is there already. */
+  /** Follows a conversation; `afterSeq` is the newest message already there. */
   join(conversationId: string, options?: { afterSeq?: number }): Promise<void>
   leave(conversationId: string): void
-  /** Sends until the server has answered; gives the stored message or throws an ApiError. */
+  /** Sends until the server has answered; returns the stored message or throws an ApiError. */
   send(
     message: Omit<NewMessage, 'clientMessageId'> & { clientMessageId?: string },
   ): Promise<Message>
-  /** What was written and is not sent yet, in its order. */
+  /** Unsent messages in their order. */
   unsent(): Promise<NewMessage[]>
-  /** Lets the other side of a joined conversation see that something is being written. */
+  /** Shows the other side of a joined conversation that the user is typing. */
   typing(conversationId: string): void
-  /** Returns what ends the listening. */
+  /** Returns a function that stops listening. */
   on<Event extends keyof Events>(event: Event, listen: (data: Events[Event]) => void): () => void
-  /** Ends it, as the end of its session does; what is unsent is kept for the same account. */
+  /** Ends the chat, like the end of its session; unsent messages stay stored for the same account. */
   close(): void
 }
 
@@ -154,7 +148,7 @@ export function createChat(client: Client, { link = gateway() }: ChatOptions = {
       deliver: (message) => emit('new_message', { message }),
       failed: (error) => {
         emit('error', asChatError(error))
-        // In case the link does not break and resume, one more try.
+        // One more try, in case the link does not break and resume.
         wait(2000).then(() => feed.fill())
       },
     })
@@ -198,7 +192,7 @@ export function createChat(client: Client, { link = gateway() }: ChatOptions = {
     link.close()
   }
 
-  // It ends with the session that it began in: nothing of it is ever another's.
+  // A chat ends with its session, so that none of its events reach the next session.
   let own: string | undefined
   function follow(session: Session | undefined) {
     const now = session && sessionOf(session.accessToken)

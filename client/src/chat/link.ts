@@ -1,4 +1,3 @@
-/** What a transport of the chat client is, whichever it is. */
 import type {
   ChatError,
   ConversationUpdated,
@@ -14,7 +13,7 @@ import { ApiError, type ErrorCode } from '../errors.ts'
 /** A transport; see gateway.ts and realtime.ts. */
 export type Link = {
   start(client: Client, listener: LinkListener): void
-  /** Settled when everything that is sent from then on will be heard. */
+  /** Resolves once every later event of the conversation will be received. */
   join(conversationId: string): Promise<void>
   leave(conversationId: string): void
   send(message: NewMessage): Promise<Message>
@@ -22,7 +21,7 @@ export type Link = {
   close(): void
 }
 
-/** What a transport hears. */
+/** Receives a transport's events. */
 export type LinkListener = {
   message(message: Message): void
   updated(update: ConversationUpdated): void
@@ -31,14 +30,14 @@ export type LinkListener = {
   hidden(hidden: MessageHidden): void
   typing(conversationId: string): void
   presence(conversationId: string, here: boolean): void
-  /** The conversation is heard again after a break. */
+  /** The conversation's events are received again after a break. */
   resumed(conversationId: string): void
-  /** There is no right to hear it any more. */
+  /** The right to receive the conversation's events is gone. */
   removed(conversationId: string, error: ChatError): void
   error(error: ChatError): void
 }
 
-/** Chat tries again by itself, in its own time. */
+/** Chat retries by itself, in its own time. */
 export const once = { retries: 0 }
 
 export async function tokenOf(client: Client): Promise<string> {
@@ -47,11 +46,9 @@ export async function tokenOf(client: Client): Promise<string> {
   throw new ApiError({ code: 'token_missing', message: 'Nobody is signed in.' })
 }
 
-/** An error of a frame as the API's own. */
 export const asApiError = ({ code, ...rest }: ChatError) =>
   new ApiError({ code: code as ErrorCode, ...rest })
 
-/** Anything thrown as an event shows it. */
 export const asChatError = (error: unknown): ChatError =>
   error instanceof ApiError
     ? { code: error.code, message: error.message }

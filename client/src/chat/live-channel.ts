@@ -1,12 +1,12 @@
-/** The live channel of a conversation, where its two sides see one another and who is typing. */
+// A conversation's live channel, which carries presence and typing.
 import { type Broadcast, FollowedChannel, type Supabase } from './channel.ts'
 import type { LinkListener } from './link.ts'
 
 type Options = {
   conversationId: string
-  /** One's own, under which one is present there. */
+  /** This user's identity, its key on the channel. */
   identityId: string
-  /** Of the other side: whoever else is there or writing is another device of one's own. */
+  /** The other side; anyone else there is another device of this user. */
   peerId: string
   sharePresence: boolean
   listener: LinkListener
@@ -17,7 +17,8 @@ export function liveChannel(supabase: Supabase, options: Options): FollowedChann
   return new FollowedChannel(supabase, {
     config: { presence: { key: identityId } },
     listen: (channel) => {
-      // Nothing else there counts: participants send it themselves.
+      // All other events on this channel are ignored: participants send on it themselves and could forge
+      // any.
       channel.on('broadcast', { event: 'typing' }, ({ payload }: Broadcast) => {
         if (payload?.identityId === peerId) listener.typing(conversationId)
       })

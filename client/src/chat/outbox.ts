@@ -1,4 +1,4 @@
-/** Messages on their way: one after another, and kept until the server has answered. */
+// Sends messages one after another, and stores them until the server has answered.
 import type { Message, NewMessage } from '../../../functions/chat/protocol.ts'
 import type { Client } from '../client.ts'
 import { connectionError } from '../errors.ts'
@@ -7,13 +7,13 @@ type Options = {
   client: Client
   /** Sends until the server has answered. */
   deliver: (message: NewMessage) => Promise<Message>
-  /** The server will not have it. */
+  /** The server refused it for good. */
   refused: (message: NewMessage, error: unknown) => void
 }
 
 type Waiting = {
   message: NewMessage
-  /** Who waits for it; nobody for one that was written before the app was started. */
+  /** The caller that waits for the answer; unset for a message stored before the app was restarted. */
   sender?: { resolve: (stored: Message) => void; reject: (error: unknown) => void }
 }
 
@@ -46,14 +46,17 @@ export class Outbox {
     return this.waiting.map(({ message }) => message)
   }
 
-  /** What waits stays stored. */
+  /** Waiting messages stay stored. */
   close(): void {
     this.closed = true
     for (const { sender } of this.waiting) sender?.reject(connectionError('closed'))
     this.waiting = []
   }
 
-  /** One after another, so that they are stored in the order in which they were written. */
+  /**
+   * Sends one message after another, so that the server stores them in the order in which they were
+   * written.
+   */
   private async work(): Promise<void> {
     await this.loaded
     if (this.working) return
@@ -77,10 +80,10 @@ export class Outbox {
     )
   }
 
-  /** Those that wait since the app's last start, before what is written now. */
+  /** Messages waiting since the last start go before new ones. */
   private async load() {
     const session = await this.options.client.auth.session()
-    // Where something else keeps the session, nobody knows whose they would be.
+    // If the app keeps the session itself, their owner is unknown.
     if (!session) return
     this.key = `kuwait-property.outbox.${session.user.id}`
     const messages = await this.read()
@@ -95,7 +98,7 @@ export class Outbox {
     }
   }
 
-  /** Changes what is stored by this message only: another tab may have its own there. */
+  /** Changes only this message, because other tabs may store their own there. */
   private store(change: (messages: NewMessage[]) => NewMessage[]): void {
     this.stored = this.stored.then(async () => {
       if (!this.key) return

@@ -1,7 +1,5 @@
-/**
- * The link through Supabase Realtime: the channel of the account for all that comes, a live channel
- * for each joined conversation, where presence and typing are, and REST for what goes.
- */
+// The link through Supabase Realtime. Events come over the account's channel, presence and typing over a
+// live channel per joined conversation; sending uses REST.
 import { stateOf } from '../../../functions/chat/conversation-states.ts'
 import type {
   ConversationUpdated,
@@ -17,28 +15,27 @@ import { retryPause, wait } from '../wait.ts'
 import { type Broadcast, FollowedChannel, type Supabase } from './channel.ts'
 import { asChatError, type Link, type LinkListener, once, tokenOf } from './link.ts'
 import { liveChannel } from './live-channel.ts'
-import { type ConversationState, Look, lookTimes, pageIsVisible } from './look.ts'
+import { checkTimes, type ConversationState, ListCheck, pageIsVisible } from './list-check.ts'
 
-/** Realtime may take longer to hear the database: then a check finds what is sent meanwhile. */
+/** If Realtime takes longer to receive the database's events, a check finds what was missed. */
 const joinTime = 5000
 const typingEvery = 2000
 
 type Options = {
-  /** Unless this is false the other side sees who has the conversation open. */
+  /** Unless this is false the other side sees which conversation is open. */
   sharePresence?: boolean
   /**
-   * Whether somebody looks at the app: what Realtime did not deliver is fetched only then. In
-   * React Native `() => AppState.currentState === 'active'`; browsers know it themselves.
+   * Tells whether the app is visible; missed events are fetched only then. In React Native `() =>
+   * AppState.currentState === 'active'`; browsers know by themselves.
    */
   visible?: () => boolean
 }
 
-/** A joined conversation. */
 type JoinedConversation = { live: FollowedChannel; identityId: string; typedAt: number }
 
 /**
- * Connects to the project's Realtime by a client of supabase-js, which takes its tokens from this
- * one: `createClient(url, key, { accessToken: async () => await client.auth.accessToken() ?? null })`.
+ * Connects by a client of supabase-js that takes its tokens from ours: `createClient(url, key, {
+ * accessToken: async () => await client.auth.accessToken() ?? null })`.
  */
 export const realtime = (supabase: Supabase, options: Options = {}): Link =>
   new RealtimeLink(supabase, options)
@@ -49,9 +46,9 @@ class RealtimeLink implements Link {
   private readonly visible: () => boolean
   private readonly account: FollowedChannel
   private readonly joined = new Map<string, JoinedConversation>()
-  /** Conversations that are joined, or are to be. */
+  /** Conversations that are joined, or will be. */
   private readonly followed = new Set<string>()
-  private look!: Look
+  private listCheck!: ListCheck
   private client!: Client
   private listener!: LinkListener
   /** Resolved when the account's channel was joined for the first time. */
@@ -65,15 +62,14 @@ class RealtimeLink implements Link {
   private checking = false
   private checkAgain = false
   private checkedAt = 0
-  /** When the last check began that went well. */
+  /** When the last successful check began. */
   private foundAt = 0
-  /** When the account's channel was joined; 0 while it is not heard. */
+  /** When the account's channel was joined; 0 while it receives no events. */
   private joinedAt = 0
-  /** How many events it has brought. */
+  /** The number of events that the account's channel has brought. */
   private heard = 0
-  /** The name of the account's channel of which an event has said that it is no more. */
+  /** The name of the account's channel that an event has declared ended. */
   private endedTopic = ''
-  /** The last check did not go well. */
   private checkFailed = false
   private closed = false
 
@@ -90,7 +86,7 @@ class RealtimeLink implements Link {
         this.failures = 0
         this.joinedAt = Date.now()
         this.resolveJoined()
-        // What was sent before.
+        // Finds what was sent before.
         void this.check()
       },
       interrupted: () => {
@@ -103,7 +99,7 @@ class RealtimeLink implements Link {
   start(client: Client, listener: LinkListener): void {
     this.client = client
     this.listener = listener
-    this.look = new Look(client, (state, passOn) => this.noteState(state, passOn))
+    this.listCheck = new ListCheck(client, (state, passOn) => this.noteState(state, passOn))
     void this.check()
     this.clock = setInterval(() => this.checkIfDue(), 1000)
   }
@@ -128,7 +124,7 @@ class RealtimeLink implements Link {
           listener: this.listener,
         })
         this.joined.set(conversationId, { live, identityId, typedAt: 0 })
-        this.noteState(state, this.look.knows(conversationId))
+        this.noteState(state, this.listCheck.knows(conversationId))
         return
       } catch (error) {
         const { temporary } = error as ApiError
@@ -169,8 +165,6 @@ class RealtimeLink implements Link {
     this.account.stop()
   }
 
-  // What is heard ---------------------------------------------------------------------------------
-
   private received({ event, payload }: Broadcast) {
     this.heard++
     if (event === 'topic_changed') {
@@ -184,7 +178,7 @@ class RealtimeLink implements Link {
         conversation: ConversationState
       }
       this.listener.message(message)
-      // Whoever were kept from one another are not any more.
+      // A message shows that neither side blocks the other any more.
       this.joined.get(conversation.id)?.live.retryRefused()
       this.noteState({ ...conversation, identityId })
     } else if (event === 'conversation_updated') {
@@ -206,27 +200,24 @@ class RealtimeLink implements Link {
     }
   }
 
-  /** Passes a state on if it is newer, and follows the live channel to its name of now. */
+  /** Passes a newer state on, and follows the live channel to its current name. */
   private noteState({ id, liveTopic, ...state }: ConversationState, passOn = true): boolean {
     const update = stateOf({ ...state, conversationId: id })
-    const isNew = this.look.note(update)
+    const isNew = this.listCheck.note(update)
     if (isNew && passOn) this.listener.updated(update)
     this.joined.get(id)?.live.follow(liveTopic)
     return isNew
   }
 
-  // What may have been missed ---------------------------------------------------------------------
-
-  /** Checks when it is time and somebody is there: for who comes back, within a second. */
+  /** Checks when it is due and the app is visible: within a second of its return. */
   private checkIfDue() {
-    const every = lookTimes[this.joinedAt || this.checkFailed ? 'whole' : 'broken']
+    const every = checkTimes[this.joinedAt || this.checkFailed ? 'whole' : 'broken']
     if (Date.now() - this.checkedAt >= every && this.visible()) void this.check()
   }
 
   /**
-   * Realtime delivers at most once and may fall silent, and no event says that a live channel has
-   * another name: so it asks by itself. One request at a time, and one is enough while nothing was
-   * missed.
+   * Realtime may miss events or fall silent, and no event reports a renamed live channel. So this asks,
+   * with one request at a time, and with just one if nothing was missed.
    */
   private async check(): Promise<void> {
     this.checkAgain = this.checking
@@ -235,25 +226,25 @@ class RealtimeLink implements Link {
     const began = this.checkedAt = Date.now()
     clearTimeout(this.nextCheck)
     try {
-      const page = await this.look.newest()
+      const page = await this.listCheck.newest()
       await this.renewToken()
       if (this.closed) return
       this.account.follow(page.realtimeTopic)
-      // The event may be here a moment before the change can be read.
+      // The event may arrive shortly before the change can be read.
       if (page.realtimeTopic === this.endedTopic) this.checkSoon()
       const others = [...this.joined.keys()].filter((id) => id !== page.items[0]?.id)
       const missed = [
-        await this.look.compareWith(page),
+        await this.listCheck.compareWith(page),
         ...await Promise.all(others.map((id) => this.checkConversation(id))),
       ]
-      // Between two checks since it was joined the channel should have brought it.
+      // Between two checks since the join, the channel should have brought it.
       if (missed.includes(true) && this.joinedAt && this.foundAt >= this.joinedAt) this.doubt()
       this.foundAt = began
       this.checkFailed = false
     } catch (error) {
       if (this.closed) return
       this.checkFailed = true
-      // The rest is tried at the next check: the app may have a better token by then.
+      // The rest waits for the next check, because the app may have a better token by then.
       if ((error as ApiError).temporary) this.checkSoon()
       else this.listener.error(asChatError(error))
     } finally {
@@ -263,8 +254,8 @@ class RealtimeLink implements Link {
   }
 
   /**
-   * Realtime's connection to the database can end while its sockets stay, and nobody is told. A join
-   * opens another, so the channel is joined anew if what a check has found does not come in a moment.
+   * Realtime can silently lose the database while its sockets stay. A join reconnects it, so the channel is
+   * joined again if a change found by a check does not arrive in a moment.
    */
   private doubt() {
     const { heard, joinedAt } = this
@@ -272,7 +263,7 @@ class RealtimeLink implements Link {
       if (!this.closed && this.heard === heard && this.joinedAt === joinedAt) {
         void this.account.rejoin()
       }
-    }, lookTimes.eventLate)
+    }, checkTimes.eventLate)
   }
 
   private checkSoon() {
@@ -281,7 +272,7 @@ class RealtimeLink implements Link {
     this.nextCheck = setTimeout(() => void this.check(), retryPause(this.failures++))
   }
 
-  /** True if it has changed. */
+  /** Returns true if it has changed. */
   private async checkConversation(conversationId: string): Promise<boolean> {
     try {
       return this.noteState(await this.read(conversationId))
@@ -306,7 +297,8 @@ class RealtimeLink implements Link {
       this.token = token
       this.tokenRenewed = Promise.resolve(this.supabase.realtime.setAuth())
     }
-    // Also for who comes while another shows it: a channel must not be joined without.
+    // Also waits while another call of this method passes the new token to supabase-js, because a channel
+    // must not be joined without a token.
     await this.tokenRenewed
   }
 }

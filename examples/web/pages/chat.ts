@@ -1,5 +1,4 @@
-// Chat, live. Messages come each once and in order, also what was missed; one that is written offline
-// is sent later. ✓ is stored, ✓✓ is read by the other side.
+// Messages arrive once and in order; one written offline is sent later. ✓ means stored, ✓✓ read.
 import type { Schemas } from 'kuwait-property-client'
 import type { Page } from '../main.ts'
 import { chat, client, me } from '../service.ts'
@@ -44,7 +43,7 @@ export const chatPage: Page = async (into, signal, id) => {
   const send = async () => {
     const body = box.value.trim()
     box.value = ''
-    // Drawn when it comes back as new_message, as on every other device.
+    // The message is drawn when it returns as new_message, as on every other device.
     if (body) await chat().send({ conversationId: id, type: 'text', body })
   }
   into.append(
@@ -66,7 +65,7 @@ export const chatPage: Page = async (into, signal, id) => {
     messages.append(html`<div class="bubble ${isMine(message) && 'own'}" data-seq="${message.seq}">
       ${contentOf(message)}<small>${clockOf(message.createdAt)}</small></div>`)
     messages.lastElementChild!.scrollIntoView({ block: 'end' })
-    if (!isMine(message)) read(message.seq - 1) // who answers has read what was before
+    if (!isMine(message)) read(message.seq - 1) // an answer means that earlier messages were read
   }
   function tellRead(upToSeq: number) {
     if (document.hidden) return

@@ -1,4 +1,3 @@
-// What somebody has saved. One that is not offered now stays in the list and says so.
 import type { Page } from '../main.ts'
 import { client } from '../service.ts'
 import { cardOf, favoriteButton, fill, html } from '../ui.ts'

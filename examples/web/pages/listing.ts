@@ -1,4 +1,3 @@
-// A listing: its pictures, what it says, and how to reach whoever offers it.
 import type { Page } from '../main.ts'
 import { client, me, words } from '../service.ts'
 import { cardOf, dayOf, favoriteButton, html, number, press } from '../ui.ts'
@@ -22,7 +21,7 @@ export const listingPage: Page = async (into, signal, id) => {
     ['رقم الإعلان', listing.refNo],
     ['نُشر', listing.publishedAt && dayOf(listing.publishedAt)],
   ]
-  // A number is given one at a time, to whoever is signed in; the owner hears of each.
+  // Only signed-in people get a number, one at a time, and the owner is notified of each.
   const contact = (kind: 'call' | 'whatsapp') => async () => {
     const given = await client.post('/properties/{id}/contact', { ...path, body: { kind } })
     open(given.whatsappUrl ?? `tel:${given.phone}`)

@@ -1,5 +1,5 @@
-// The map: clusters from afar, listings from zoom 15 on; a tap on a cluster goes into its box. Drawn
-// on the names of the areas: an app puts the same answers on the map that it has.
+// The map: clusters at low zooms, listings from zoom 15 on; a tap on a cluster opens its box. It is drawn
+// over area names; an app puts the same answers on its own map.
 import type { Page } from '../main.ts'
 import { allAreas, client } from '../service.ts'
 import { escape, explain, html, number, press } from '../ui.ts'

@@ -1,5 +1,5 @@
-// Plans, the wallet and paying. The provider's page opens beside the app (here the sandbox's, where a
-// button pays); what became of it is asked of the service, never believed of the page.
+// The provider's page opens beside the app (here the sandbox's page, with a button to pay). The app then
+// asks the service for the outcome and never trusts that page.
 import type { Schemas } from 'kuwait-property-client'
 import type { Page } from '../main.ts'
 import { client, me, returnUrl } from '../service.ts'
@@ -49,7 +49,7 @@ export const plansPage: Page = async (into, signal) => {
   async function pay({ id }: { id: string }) {
     const body = { invoiceId: id, returnUrl }
     const { redirectUrl } = await client.post('/payments/charge', { body })
-    // In an app: the system's browser sheet, and an address to come back to that opens the app.
+    // An app uses the system's browser sheet, and a return URL that opens the app.
     open(redirectUrl, '_blank')
     await draw()
     for (let asked = 0; asked < 300; asked++) {

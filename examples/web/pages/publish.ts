@@ -1,5 +1,4 @@
-// A new listing. Pictures go up while the rest is filled in; the listing then takes them. The service
-// says of each field what is wrong with it, and that stands beside the field.
+// Pictures are uploaded while the rest is filled in; the listing then takes them.
 import { isApiError, newId, type Schemas } from 'kuwait-property-client'
 import type { Page } from '../main.ts'
 import { allAreas, client, words } from '../service.ts'
@@ -41,7 +40,7 @@ export const publishPage: Page = async (into) => {
 
   async function publish() {
     form.querySelectorAll('.wrong').forEach((note) => note.remove())
-    // Only what was filled in: an empty text is one that is too short.
+    // Only filled-in fields are sent, because an empty text would be too short.
     const text = Object.fromEntries([...new FormData(form)].filter(([, value]) => value))
     const body = {
       ...text,
@@ -58,7 +57,7 @@ export const publishPage: Page = async (into) => {
         for (const { path, message } of error.fields) {
           form.querySelector(`[name=${path}]`)?.after(html`<small class="wrong">${message}</small>`)
         }
-        // A greater plan has room for more.
+        // A larger plan allows more.
         if (error.code === 'quota_exceeded') location.hash = '#/plans'
       }
       throw error

@@ -1,6 +1,5 @@
-// The search box. What is typed goes out as it is; what the service read in it (`understood.found`)
-// comes back as chips. Who takes one away asks for the other chips, as filters, and for the words that
-// were not read.
+// The search box. The text is sent as typed, and the service's reading (`understood.found`) is shown as
+// chips. Removing one searches with the other chips as filters, and with the unread words.
 import type { Schemas } from 'kuwait-property-client'
 import type { Page } from '../main.ts'
 import { client } from '../service.ts'
@@ -37,7 +36,7 @@ export const searchPage: Page = async (into, signal) => {
     let index = 0
     await fill(results, pages, async (card) => {
       const drawn = await cardOf(card)
-      // From there on they only resemble what was asked.
+      // From this position on the listings only resemble the query.
       drawn.classList.toggle('similar', index++ >= (first.similarFrom ?? Infinity))
       return drawn
     }, whyNone(first.understood), first)
@@ -47,7 +46,7 @@ export const searchPage: Page = async (into, signal) => {
 
   function drawChips(understood: Schemas['Understood']) {
     const all = [...taken, ...understood?.found ?? []]
-    // What was said once may be two filters: «٤٠٠ متر» is a least and a most.
+    // One phrase may be two filters: «٤٠٠ متر» is a minimum and a maximum.
     const said = new Map(all.map((chip) => [chip.text, chip]))
     const ignored = understood?.ignored ?? []
     chips.replaceChildren(
@@ -64,7 +63,6 @@ export const searchPage: Page = async (into, signal) => {
   await run()
 }
 
-/** Where a page is empty, the service says why. */
 function whyNone(understood: Schemas['Understood']): string {
   if (understood?.strategy) return 'هذا النوع من الإعلانات في قسم آخر من التطبيق'
   if (understood?.conflicts.length) return 'ما كتبته لا يتفق مع ما اخترته: احذف أحدهما'

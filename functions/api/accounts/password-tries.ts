@@ -1,12 +1,13 @@
-/** Tries of a password: each is counted as a failure before it is made, so that many at once count. */
-import { addressArgs } from '../../_shared/crypto.ts'
-import { backend } from '../../_shared/db.ts'
-import { type MaybeError, throwIfError } from '../../_shared/refusal.ts'
-import { AuthUnavailable } from '../../_shared/supabase-auth.ts'
+// Each password try is counted as a failure before it is made, so that the limit holds for simultaneous
+// tries too.
+import { addressArgs } from '../../_shared/auth/secrets.ts'
+import { AuthUnavailable } from '../../_shared/auth/supabase-auth.ts'
+import { backend } from '../../_shared/database/db.ts'
+import { type MaybeError, throwIfError } from '../../_shared/errors/refusal.ts'
 
-export type PasswordTry = { exists: boolean; attempts: string[]; hits: unknown; hasDecoy: boolean }
+type PasswordTry = { exists: boolean; attempts: string[]; hits: unknown; hasDecoy: boolean }
 
-/** Makes a try that is counted; where Auth did not get to compare the password it counts no more. */
+/** Makes a counted try. If Auth did not get to compare the password, the count is taken back. */
 export async function tryPassword<T>(
   identifier: string,
   address: string,

@@ -1,26 +1,24 @@
-/** Who is signed in already proves once more who they are, before what cannot be taken back. */
-import type { ApiContext } from '../../_shared/context.ts'
-import { addressArgs, codeHmac } from '../../_shared/crypto.ts'
-import { backend, call } from '../../_shared/db.ts'
-import type { Identifier } from '../../_shared/identifiers.ts'
-import { type MaybeError, Refusal, throwIfError } from '../../_shared/refusal.ts'
-import { discardSession, isOwnPassword, signIn } from '../../_shared/supabase-auth.ts'
+import { addressArgs, codeHmac } from '../../_shared/auth/secrets.ts'
+import { discardSession, isOwnPassword, signIn } from '../../_shared/auth/supabase-auth.ts'
+import type { ApiContext } from '../../_shared/caller/context.ts'
+import { backend, call } from '../../_shared/database/db.ts'
+import { type MaybeError, Refusal, throwIfError } from '../../_shared/errors/refusal.ts'
+import type { Identifier } from '../../_shared/input/identifiers.ts'
 import { tryPassword } from './password-tries.ts'
 
 export type User = { id: string; phone: string | null; email: string | null }
 
-/** The caller, before what is proven once more: counted as a change of the profile. */
+/** Reads the caller before the check. The call adds to the caller's limit of profile changes. */
 export async function callerAsUser(c: ApiContext): Promise<User> {
   return JSON.parse(await call(c, 'get_me', {}, { rate: 'profile' })).user
 }
 
-/** What the user signs in with; undefined: nothing, or a provider alone. */
 function identifierOf({ phone, email }: User): Identifier | undefined {
   if (phone) return { kind: 'phone', value: phone }
   if (email) return { kind: 'email', value: email }
 }
 
-/** What Auth does for the caller: it fails for one who is being deleted, and then that is 401. */
+/** Auth fails for a caller who is being deleted at that moment; this turns the failure into a 401. */
 export async function ofCaller<T>(c: ApiContext, work: Promise<T>): Promise<T> {
   try {
     return await work
@@ -30,7 +28,7 @@ export async function ofCaller<T>(c: ApiContext, work: Promise<T>): Promise<T> {
   }
 }
 
-/** By a code that was sent for this to a phone or email of the account: gives which. */
+/** Verifies a code sent to a phone or email of the account, and returns which one. */
 export async function verifyOwnCode(
   c: ApiContext,
   { id: accountId }: User,
@@ -50,7 +48,7 @@ export async function verifyOwnCode(
   return identifier
 }
 
-/** Whether a password opens the account; the session that this opens ends at once. */
+/** Tries the password; the session that this opens ends at once. */
 async function opens(identifier: Identifier, password: string, address: string) {
   const tokens = await signIn(identifier, password, address)
   if (!tokens || 'denied' in tokens) return false
@@ -58,7 +56,6 @@ async function opens(identifier: Identifier, password: string, address: string) 
   return true
 }
 
-/** By the password, counted like a sign-in. */
 export async function verifyPassword(c: ApiContext, user: User, password: string) {
   const { address, caller } = c.var
   const identifier = identifierOf(user)

@@ -1,12 +1,16 @@
-/** Changing and removing phone and email, and removing providers. */
 import { z } from '@hono/zod-openapi'
-import type { ApiContext } from '../../_shared/context.ts'
-import { addressArgs, codeHmac, newCode } from '../../_shared/crypto.ts'
-import { backend, call } from '../../_shared/db.ts'
-import { Code, Identifier, Password } from '../../_shared/identifiers.ts'
-import { mailWorks } from '../../_shared/messages.ts'
-import { invalidField, type MaybeError, Refusal, throwIfError } from '../../_shared/refusal.ts'
-import { isDecoy, putContact } from '../../_shared/supabase-auth.ts'
+import { addressArgs, codeHmac, newCode } from '../../_shared/auth/secrets.ts'
+import { isDecoy, putContact } from '../../_shared/auth/supabase-auth.ts'
+import type { ApiContext } from '../../_shared/caller/context.ts'
+import { backend, call } from '../../_shared/database/db.ts'
+import {
+  invalidField,
+  type MaybeError,
+  Refusal,
+  throwIfError,
+} from '../../_shared/errors/refusal.ts'
+import { Code, Identifier, Password } from '../../_shared/input/identifiers.ts'
+import { mailWorks } from '../../_shared/outside/messages.ts'
 import { area, body, Count, json, mine, route, send, sendNothing } from '../http/route.ts'
 import { addCode, type CodeAnswer, requireSending, sendCode, type SmsFor, smsFor } from './codes.ts'
 import { callerAsUser, type User as Me, verifyOwnCode, verifyPassword } from './reauthenticate.ts'
@@ -166,7 +170,7 @@ const removeProvider = route({
 
 type Proof = { currentPassword?: string; code?: string }
 
-/** What proves a change: the password, where a code was sent to, or whatever a provider may. */
+/** Returns the proof: the password, the address of a code, or a provider. */
 async function prove(c: ApiContext, user: Me, { currentPassword, code }: Proof): Promise<string> {
   if (currentPassword !== undefined) {
     await verifyPassword(c, user, currentPassword)
@@ -233,7 +237,7 @@ async function verify(
   })
   throwIfError(verified)
   if (!verified.done) await putContact(session.accountId, { kind, value: verified.value })
-  // Auth's answer may be late or lost: the database knows.
+  // Auth's answer may be late or lost, so the database is asked.
   const { accountId } = session
   const outcome = await backend<Outcome | null>('contact_change_outcome', { accountId, changeId })
   const { user } = JSON.parse(await call(c, 'get_me', {}))

@@ -1,16 +1,15 @@
-/** Forgotten and changed passwords. */
 import { z } from '@hono/zod-openapi'
-import { addressArgs, codeHmac } from '../../_shared/crypto.ts'
-import { backend } from '../../_shared/db.ts'
-import { Code, Identifier, NewPassword, Password } from '../../_shared/identifiers.ts'
-import { type MaybeError, Refusal, throwIfError } from '../../_shared/refusal.ts'
+import { addressArgs, codeHmac } from '../../_shared/auth/secrets.ts'
 import {
   changePassword,
   discardSession,
   invalidNewPassword,
   resetPassword,
   signIn,
-} from '../../_shared/supabase-auth.ts'
+} from '../../_shared/auth/supabase-auth.ts'
+import { backend } from '../../_shared/database/db.ts'
+import { type MaybeError, Refusal, throwIfError } from '../../_shared/errors/refusal.ts'
+import { Code, Identifier, NewPassword, Password } from '../../_shared/input/identifiers.ts'
 import { area, body, json, mine, route, send, sendNothing, withoutToken } from '../http/route.ts'
 import { requestCode, smsFor } from './codes.ts'
 import { callerAsUser, ofCaller, verifyPassword } from './reauthenticate.ts'
@@ -86,7 +85,6 @@ const change = route({
   responses: { 204: { description: 'Changed.' } },
 })
 
-/** Whether it is the account's current password; the session that this opens ends at once. */
 async function isCurrentPassword(identifier: Identifier, password: string, address: string) {
   const tokens = await signIn(identifier, password, address)
   if (tokens && !('denied' in tokens)) await discardSession(tokens)

@@ -1,6 +1,4 @@
-/** Registration by email or phone, and resent codes. */
 import { z } from '@hono/zod-openapi'
-import type { ApiContext } from '../../_shared/context.ts'
 import {
   addressArgs,
   codeHmac,
@@ -8,13 +6,19 @@ import {
   seal,
   unknownPassword,
   unseal,
-} from '../../_shared/crypto.ts'
-import { backend, call, setRateHeaders } from '../../_shared/db.ts'
-import { Code, Identifier, NewPassword, PersonName } from '../../_shared/identifiers.ts'
-import type { ErrorCode } from '../../_shared/errors.ts'
-import { type Detail, type MaybeError, Refusal, throwIfError } from '../../_shared/refusal.ts'
-import { createUser, isDecoy } from '../../_shared/supabase-auth.ts'
-import { validationError } from '../../_shared/validation.ts'
+} from '../../_shared/auth/secrets.ts'
+import { createUser, isDecoy } from '../../_shared/auth/supabase-auth.ts'
+import type { ApiContext } from '../../_shared/caller/context.ts'
+import { backend, call, setRateHeaders } from '../../_shared/database/db.ts'
+import type { ErrorCode } from '../../_shared/errors/errors.ts'
+import {
+  type Detail,
+  type MaybeError,
+  Refusal,
+  throwIfError,
+} from '../../_shared/errors/refusal.ts'
+import { Code, Identifier, NewPassword, PersonName } from '../../_shared/input/identifiers.ts'
+import { validationError } from '../../_shared/input/validation.ts'
 import { area, body, Count, json, route, send, withoutToken } from '../http/route.ts'
 import { addCode, type CodeAnswer, requestCode, requireSms, sendCode, smsFor } from './codes.ts'
 import { isFreeName } from './free-names.ts'
@@ -70,7 +74,7 @@ const register = {
     'sms_send_failed',
     'sms_not_configured',
   ],
-  // The database has to see each of them, also refused ones: they are attempts on that phone.
+  // The database has to see refused requests too, because each is an attempt on that phone.
   unlimited: true,
   request: body(Registration),
   responses: {
@@ -155,7 +159,7 @@ const resend = route({
 
 type Given = z.output<typeof Registration>
 
-/** Counted as a registration: limit, what remains, seconds until it starts anew. */
+/** `rate` holds the limit, the remaining count and the seconds until reset. */
 type Counted = MaybeError & { rate: string }
 
 async function registerEmail(c: ApiContext, given: Given) {
@@ -204,10 +208,7 @@ type Verified = MaybeError & {
   sealedPassword: string | null
 }
 
-/**
- * Creates the user with the attempt's password, or with one that nobody knows (contract, section 2).
- * Gives that password.
- */
+/** Creates the user with the attempt's password or a random one (contract, section 2), and returns it. */
 async function createVerifiedUser(identifier: Identifier, verified: Verified): Promise<string> {
   const { sealedPassword, fullName, termsVersion, codeId } = verified
   const password = sealedPassword && await unseal(sealedPassword, identifier.value) ||
@@ -221,7 +222,7 @@ async function createVerifiedUser(identifier: Identifier, verified: Verified): P
   return password
 }
 
-/** Whoever is refused for a short password may still type a code that somebody else's attempt sent. */
+/** A person refused for a short password could still type a code that another person's attempt sent. */
 async function refuseMalformed(c: ApiContext, code: ErrorCode, detail: Detail): Promise<never> {
   const given = await c.req.json().catch(() => undefined)
   const { data: identifier } = Identifier.safeParse(Object(given).identifier)

@@ -1,10 +1,8 @@
-/** Settings of the calling account: notifications, quiet hours, privacy. */
 import { z } from '@hono/zod-openapi'
-import { call } from '../../_shared/db.ts'
+import { call } from '../../_shared/database/db.ts'
 import { area, body, describedAs, json, mine, route, send } from '../http/route.ts'
 import { User } from './schemas.ts'
 
-/** What every object of settings holds, by name. */
 const categories = {
   messages: 'New messages.',
   leads: 'Who asked how to contact me.',
@@ -32,7 +30,6 @@ const whoMayWrite = z.enum(['everyone', 'proven']).describe(
     'phone or email.',
 )
 
-/** An object with one value for each name. */
 const each = <Name extends string, Value extends z.ZodType>(
   names: Record<Name, string>,
   value: Value,

@@ -1,9 +1,6 @@
-/** Signing in and out: Auth keeps the sessions, the database decides what they are worth. */
+// Auth stores the sessions; the database decides whether they are valid.
 import { z } from '@hono/zod-openapi'
-import { isEqualSecret, unknownPassword, unseal } from '../../_shared/crypto.ts'
-import { backend, call } from '../../_shared/db.ts'
-import { Identifier, SignInIdentifier, SignInPassword } from '../../_shared/identifiers.ts'
-import { Refusal } from '../../_shared/refusal.ts'
+import { unknownPassword, unseal } from '../../_shared/auth/secrets.ts'
 import {
   createDecoy,
   refreshSession,
@@ -11,7 +8,11 @@ import {
   signInDecoy,
   type SignInDenied,
   signOut,
-} from '../../_shared/supabase-auth.ts'
+} from '../../_shared/auth/supabase-auth.ts'
+import { backend, call } from '../../_shared/database/db.ts'
+import { Refusal } from '../../_shared/errors/refusal.ts'
+import { isEqualSecret } from '../../_shared/input/hashes.ts'
+import { Identifier, SignInIdentifier, SignInPassword } from '../../_shared/input/identifiers.ts'
 import {
   area,
   body,
@@ -128,13 +129,13 @@ const end = route({
   responses: { 204: { description: 'Ended.' } },
 })
 
-/** What stands for an identifier that nobody can have: it costs what an unknown one costs. */
+/** Replaces an identifier that cannot exist, so that it costs as much as an unknown one. */
 const nobody = (): Identifier => ({
   kind: 'email',
   value: `${crypto.randomUUID()}@accounts.invalid`,
 })
 
-/** Without an account: the same work, then whether an open registration has this password. */
+/** Does the same work as for an account, then tries the password of open registrations. */
 async function tryWithoutAccount(
   { value }: Identifier,
   password: string,
@@ -160,7 +161,7 @@ export const signingIn = area()
       identifier.value,
       address,
       async (counted) => {
-        // For everybody who signs in: in one case only it would reveal who has an account.
+        // This happens at every sign-in, because doing it in one case only would reveal who has an account.
         if (!counted.hasDecoy) await createDecoy()
         return counted.exists
           ? await signIn(identifier, password, address)

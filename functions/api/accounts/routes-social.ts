@@ -1,13 +1,12 @@
-/** Signing in with Google and Apple. */
 import { z } from '@hono/zod-openapi'
-import { exchangeAppleCode } from '../../_shared/apple.ts'
-import type { ApiContext } from '../../_shared/context.ts'
-import { unknownPassword } from '../../_shared/crypto.ts'
-import { backend, call } from '../../_shared/db.ts'
-import { PersonName } from '../../_shared/identifiers.ts'
-import { type MaybeError, Refusal, throwIfError } from '../../_shared/refusal.ts'
-import { createUser, isDecoy, signInWithIdToken } from '../../_shared/supabase-auth.ts'
-import { callerOfIssued } from '../../_shared/tokens.ts'
+import { exchangeAppleCode } from '../../_shared/auth/apple.ts'
+import { unknownPassword } from '../../_shared/auth/secrets.ts'
+import { createUser, isDecoy, signInWithIdToken } from '../../_shared/auth/supabase-auth.ts'
+import { callerOfIssued } from '../../_shared/auth/tokens.ts'
+import type { ApiContext } from '../../_shared/caller/context.ts'
+import { backend, call } from '../../_shared/database/db.ts'
+import { type MaybeError, Refusal, throwIfError } from '../../_shared/errors/refusal.ts'
+import { PersonName } from '../../_shared/input/identifiers.ts'
 import type { Check } from '../http/checks.ts'
 import { problem } from '../http/problem.ts'
 import { area, body, json, route, send, withoutToken } from '../http/route.ts'
@@ -42,7 +41,7 @@ const SocialSession = z
   })
   .openapi('SocialSession', { description: 'A session of a sign-in with Google or Apple.' })
 
-/** Before anything is read: of a provider that is not configured nothing is looked at. */
+/** Runs first, so that nothing of a request for an unconfigured provider is read. */
 const requireProvider = (provider: ProviderName): Check => (c) => {
   const { name, clientIds } = providers[provider]
   if (!clientIds.length) return problem(c, 'provider_disabled', { provider: name })
@@ -90,11 +89,11 @@ const apple = route({
 
 type Entry = MaybeError & { announcementId: string; exists: boolean; hasName: boolean }
 
-/** Whether this request is the one to create the account: of many at once only one may. */
+/** Only one of several simultaneous requests may create the account. */
 const isFirst = async (email: string) =>
   !(await backend<MaybeError>('claim_email', { email })).error
 
-/** Creates the account of a verified email; false when another request does so at the moment. */
+/** Returns false if another request is creating the account at the moment. */
 async function createUserByEmail(email: string, fullName: string | undefined): Promise<boolean> {
   const identifier = { kind: 'email' as const, value: email }
   if (isDecoy(identifier)) throw new Refusal('social_token_invalid')
@@ -122,7 +121,6 @@ async function untilCreated(email: string) {
 
 type Given = z.output<typeof GivenByApple>
 
-/** Signs in the owner of a verified id token; the account is created first if there is none. */
 async function signInOwner(
   c: ApiContext,
   provider: ProviderName,
@@ -136,7 +134,7 @@ async function signInOwner(
   if (!tokens) throw new Refusal('social_token_invalid')
   throwIfDenied(tokens)
   c.set('caller', callerOfIssued(tokens.access_token))
-  // A name that somebody brings along and cannot have is left out: it must not stop the sign-in.
+  // A name that is not allowed is left out, because it must not stop the sign-in.
   if (entry.exists && !entry.hasName && fullName && await isFreeName(fullName)) {
     await call(c, 'update_me', { fields: { fullName } })
   }
@@ -161,7 +159,7 @@ async function signInWith(c: ApiContext, provider: ProviderName, given: Given) {
     })
     return send(c, `${session.slice(0, -1)},"isNewAccount":${isNewAccount}}`)
   } catch (error) {
-    // A token that gave no session can be used again: now, or if this fails too in two minutes.
+    // A token that gave no session can be used again: now, or after two minutes if this call fails.
     await backend('release_social_tokens', { keys, announcementId: entry.announcementId }).catch(
       () => {},
     )

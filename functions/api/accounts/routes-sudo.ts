@@ -1,9 +1,9 @@
-/** Administrators prove once more who they are, before what cannot be taken back. */
 import { z } from '@hono/zod-openapi'
-import { newProof, sha256OfShort } from '../../_shared/crypto.ts'
-import { backend, call } from '../../_shared/db.ts'
-import { Code, Password } from '../../_shared/identifiers.ts'
-import { mailWorks } from '../../_shared/messages.ts'
+import { newProof } from '../../_shared/auth/secrets.ts'
+import { backend, call } from '../../_shared/database/db.ts'
+import { sha256OfShort } from '../../_shared/input/hashes.ts'
+import { Code, Password } from '../../_shared/input/identifiers.ts'
+import { mailWorks } from '../../_shared/outside/messages.ts'
 import { area, body, Count, forAdmins, json, route, send } from '../http/route.ts'
 import { callerAsUser, verifyOwnCode, verifyPassword } from './reauthenticate.ts'
 

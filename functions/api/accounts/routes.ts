@@ -1,8 +1,7 @@
-/** The calling account: its profile, its identities, its deletion. */
 import { z } from '@hono/zod-openapi'
-import { backend, call } from '../../_shared/db.ts'
-import { Code, Password, PersonName } from '../../_shared/identifiers.ts'
-import { Refusal } from '../../_shared/refusal.ts'
+import { backend, call } from '../../_shared/database/db.ts'
+import { Refusal } from '../../_shared/errors/refusal.ts'
+import { Code, Password, PersonName } from '../../_shared/input/identifiers.ts'
 import { area, body, json, mine, pageOf, route, send, sendNothing, Time } from '../http/route.ts'
 import { callerAsUser, verifyOwnCode, verifyPassword } from './reauthenticate.ts'
 import {

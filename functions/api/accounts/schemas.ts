@@ -1,7 +1,6 @@
-/** Accounts, identities and sessions as clients see them. */
 import { z } from '@hono/zod-openapi'
-import { typedDigits } from '../../_shared/identifiers.ts'
-import { normalized, text as sent, typed, upTo } from '../../_shared/texts.ts'
+import { typedDigits } from '../../_shared/input/identifiers.ts'
+import { normalized, text as sent, typed, upTo } from '../../_shared/input/texts.ts'
 import { Count, describedAs, orNull, Picture, Time } from '../http/route.ts'
 
 const emailProven = z.boolean().describe(
@@ -113,7 +112,7 @@ export const SessionRecord = z
     userAgent: z.string().nullable().describe(
       'What the client said of itself then, its first 200 characters; null: nothing.',
     ),
-    // As a union: beside nullable() the description would be the object's alone.
+    // A union, because nullable() would attach the description to the object alone.
     device: z.union([
       z.object({
         deviceId: z.string().describe('As the app chose it.'),
@@ -126,7 +125,7 @@ export const SessionRecord = z
   .openapi('SessionRecord', { description: 'Where an account is signed in.' })
 
 const text = z.string().nullable()
-// A name and password before an @ look like another host, and marks of direction turn an address round.
+// A name before an @ can look like another host, and direction marks can reverse an address.
 const misleading = /^https:\/\/[^/?#]*@|[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/i
 const website = typed(300)
   .check(upTo(300))
@@ -134,7 +133,6 @@ const website = typed(300)
   .openapi({ format: 'uri', pattern: '^https://.+$' })
 const phoneNumber = /^\+965[0-9]{8}$/
 
-/** What a company or office says of itself. */
 export const organisation = {
   nameAr: z.string().describe('The name on the licence, in Arabic.'),
   nameEn: text.describe('The name in English; null where there is none.'),
@@ -163,7 +161,7 @@ export const organisation = {
   verified: z.boolean().describe('Whether an administrator has seen the licence.'),
 }
 
-/** One's own identity in any state; of a company or office with all its fields. */
+/** A caller's own identity in any state; companies and offices have all their fields. */
 export const IdentityRecord = z
   .object({
     ...Identity.shape,
@@ -177,7 +175,7 @@ export const IdentityRecord = z
       'offices only.',
   })
 
-// Normalized first, then checked, as the database does.
+// Normalized before it is checked, as the database does.
 const phone = typedDigits(20).regex(phoneNumber)
   .openapi({ example: '+96522334455' })
 const line = (most: number) =>

@@ -1,16 +1,16 @@
-/** Id tokens of Google and Apple: verified here, before anything is written or Auth is asked. */
+// Verifies id tokens of Google and Apple before anything is written or sent to Auth.
 import { createRemoteJWKSet, errors as jose, type JWTPayload, jwtVerify } from 'jose'
-import { alarm } from '../../_shared/alarms.ts'
-import { sha256 } from '../../_shared/crypto.ts'
-import { env } from '../../_shared/env.ts'
-import { Identifier, PersonName } from '../../_shared/identifiers.ts'
-import { listed, setting } from '../../_shared/read-setting.ts'
-import { Refusal } from '../../_shared/refusal.ts'
-import type { SettingName } from '../../_shared/settings.ts'
+import { alarm } from '../../_shared/errors/alarms.ts'
+import { Refusal } from '../../_shared/errors/refusal.ts'
+import { sha256 } from '../../_shared/input/hashes.ts'
+import { Identifier, PersonName } from '../../_shared/input/identifiers.ts'
+import { env } from '../../_shared/settings/env.ts'
+import { listed, setting } from '../../_shared/settings/read-setting.ts'
+import type { SettingName } from '../../_shared/settings/settings.ts'
 
 export type ProviderName = 'google' | 'apple'
 
-/** Tests and local experiments bring keys of their own; production takes the provider's only. */
+/** Tests and local experiments use their own keys; production uses only the provider's. */
 const keysAt = (name: SettingName, fallback: string) =>
   createRemoteJWKSet(new URL(!env.production && setting(name) || fallback), {
     timeoutDuration: 4000,
@@ -23,7 +23,7 @@ export const providers = {
     clientIds: listed('GOOGLE_CLIENT_IDS'),
     issuer: ['https://accounts.google.com'],
     keys: keysAt('GOOGLE_JWKS_URL', 'https://www.googleapis.com/oauth2/v3/certs'),
-    // Its SDKs on iOS put a nonce into the token that the app does not know.
+    // Google's iOS SDKs put a nonce into the token that the app does not know.
     ownNonces: true,
   },
   apple: {
@@ -35,19 +35,18 @@ export const providers = {
   },
 }
 
-/** What a verified token says of a person, and the keys under which it is accepted once. */
+/** The person in a verified token, and the keys under which the token is accepted once. */
 export type IdTokenClaims = {
   subject: string
   email: string | null
   emailVerified: boolean
   name?: string
-  /** The app or site that it was issued to. */
   clientId: string
   keys: string[]
   expiresAt: string
 }
 
-/** Whether all its texts are well-formed and without NUL: no database keeps others, nor does Auth's. */
+/** Postgres cannot store lone surrogates and NUL, and Auth's tables are in Postgres too. */
 function isStorable(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0')
   if (typeof value !== 'object' || value === null) return true
@@ -57,7 +56,7 @@ function isStorable(value: unknown): boolean {
 const longestLife = 24 * 3600
 const isTrue = (value: unknown) => value === true || value === 'true'
 
-/** 401 social_token_invalid for whatever is wrong with it; 503 while the provider's keys are away. */
+/** Throws 401 social_token_invalid for any fault, 503 while the provider's keys cannot be fetched. */
 export async function verifyIdToken(
   provider: ProviderName,
   idToken: string,
@@ -65,7 +64,7 @@ export async function verifyIdToken(
 ): Promise<IdTokenClaims> {
   const payload = await verified(provider, idToken)
   const { sub = '', aud, email, exp = 0, name } = payload
-  // The app gives the provider the hash of a nonce and us the nonce, as Auth has it.
+  // As with Auth, the app gives the provider the nonce's hash and us the nonce.
   const given = nonce === undefined ? undefined : await sha256(nonce)
   const missing = isTrue(payload.nonce_supported) && payload.nonce === undefined
   const own = providers[provider].ownNonces && given === undefined &&
@@ -77,13 +76,13 @@ export async function verifyIdToken(
   return {
     subject: sub,
     email: known,
-    // Auth takes Google's as a boolean only; Apple says it as a text, too.
+    // Auth accepts Google's flag only as a boolean; Apple also sends it as text.
     emailVerified: known !== null &&
       (provider === 'google' ? payload.email_verified === true : isTrue(payload.email_verified)),
     name: PersonName.safeParse(name).data,
     clientId: [aud].flat()[0]!,
     keys: [
-      // What was signed: a signature can be written in several ways.
+      // The key is the signed part, because a signature can be written in several ways.
       `${provider} token ${await sha256(idToken.slice(0, idToken.lastIndexOf('.')))}`,
       ...(given === undefined ? [] : [`${provider} nonce ${given}`]),
     ],

@@ -1,13 +1,12 @@
-/** Payments for admins: refunds, and the events of providers. */
 import { z } from '@hono/zod-openapi'
-import { backend, call } from '../../_shared/db.ts'
+import { backend, call } from '../../_shared/database/db.ts'
 import { provider, providerNamed } from '../../payments/configured-providers.ts'
 import { askForRefund as askProvider } from '../../payments/events.ts'
 import { ProviderUnreachable } from '../../payments/provider.ts'
 import { Invoice } from '../billing/schemas.ts'
 import { area, body, forAdmins, json, Money, pageOf, route, send, Time } from '../http/route.ts'
-import { PaymentEvent } from './schemas.ts'
 import { PaymentEventQuery } from './schemas-lists.ts'
+import { PaymentEvent } from './schemas.ts'
 
 const tags = ['admin']
 
@@ -96,7 +95,7 @@ const events = route({
   },
 })
 
-/** Asks the provider to give money back. What it does not say now, the job asks again. */
+/** Asks the provider for the refund. If there is no answer now, the job asks again. */
 async function askForRefund(answer: string): Promise<string> {
   const { refund: { id: refundId, to, state } } = JSON.parse(answer)
   if (to !== 'source' || state !== 'requested') return answer

@@ -1,6 +1,5 @@
-/** Reports of listings, advertisers, messages and reviews to the admins. */
-import { call } from '../../_shared/db.ts'
-import { typed } from '../../_shared/texts.ts'
+import { call } from '../../_shared/database/db.ts'
+import { typed } from '../../_shared/input/texts.ts'
 import { acting, area, body, json, route, send } from '../http/route.ts'
 import { Report, ReportFields } from './schemas.ts'
 

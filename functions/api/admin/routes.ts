@@ -1,9 +1,9 @@
-/** Administration: accounts, identities, moderation, the audit trail, figures. */
 import { z } from '@hono/zod-openapi'
-import { call } from '../../_shared/db.ts'
-import { invalidField } from '../../_shared/refusal.ts'
+import { call } from '../../_shared/database/db.ts'
+import { invalidField } from '../../_shared/errors/refusal.ts'
 import { IdentityRecord } from '../accounts/schemas.ts'
 import { area, body, forAdmins, json, pageOf, route, send, sendNothing } from '../http/route.ts'
+import { AuditQuery, ModerationQuery, UserQuery } from './schemas-lists.ts'
 import {
   AdminStats,
   AdminUser,
@@ -17,7 +17,6 @@ import {
   UserIdentifier,
   UserStatus,
 } from './schemas.ts'
-import { AuditQuery, ModerationQuery, UserQuery } from './schemas-lists.ts'
 
 const tags = ['admin']
 const OneUser = z.strictObject({ userId: z.uuid() })

@@ -1,7 +1,6 @@
-/** What the lists of admins can be filtered and sorted by. */
 import { z } from '@hono/zod-openapi'
-import { inQuery } from '../../_shared/numbers.ts'
-import { text } from '../../_shared/texts.ts'
+import { inQuery } from '../../_shared/input/numbers.ts'
+import { text } from '../../_shared/input/texts.ts'
 import { identityStatus, identityType } from '../accounts/schemas.ts'
 import { InvoiceState, providerNames } from '../billing/schemas.ts'
 import { Cursor, Limit, sortBy, Time } from '../http/route.ts'

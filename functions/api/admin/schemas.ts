@@ -1,7 +1,6 @@
-/** Records and decisions of admins. */
 import { z } from '@hono/zod-openapi'
-import { Identifier } from '../../_shared/identifiers.ts'
-import { normalized, upTo } from '../../_shared/texts.ts'
+import { Identifier } from '../../_shared/input/identifiers.ts'
+import { normalized, upTo } from '../../_shared/input/texts.ts'
 import {
   displayName,
   Identity,
@@ -17,7 +16,6 @@ import { codeOf, everyStatus, Property } from '../properties/schemas.ts'
 
 export const accountStatuses = ['active', 'suspended', 'banned', 'deleted'] as const
 
-/** Why an admin does something, on one line. */
 export const Reason = normalized(500)
   .overwrite((text) => text.replace(/\s+/g, ' ').trim())
   .min(2).check(upTo(500))

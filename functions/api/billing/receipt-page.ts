@@ -1,10 +1,10 @@
-/** The printed receipt: a page in Arabic, right to left, of what was recorded when it was paid. */
+// The printed receipt in Arabic, made from what was recorded at the payment.
 import { html, raw } from 'hono/html'
 import type { Receipt } from './schemas.ts'
 
 type Line = Receipt['lines'][number]
 
-/** Latin digits, three decimals, isolated so that the line does not turn around them. */
+/** Three decimals in Latin digits, isolated so that they keep their direction in Arabic text. */
 const dinar = (amount: string) =>
   html`<bdi dir="ltr">${amount.replace(/\B(?=(\d{3})+(?!\d)(?=.*\.))/g, ',')}</bdi> د.ك`
 
@@ -43,7 +43,6 @@ footer { margin-top: 32px; color: #4c5a67; font-size: 13px; border-top: 1px soli
   padding-top: 12px }
 @media print { body { padding: 0; max-width: none } }`)
 
-/** The page. The same receipt gives the same page. */
 export function receiptPage(receipt: Receipt) {
   const { seller, payment } = receipt
   return html`<!doctype html>

@@ -1,6 +1,5 @@
-/** Invoices of the acting identity and their receipts. */
 import { z } from '@hono/zod-openapi'
-import { call } from '../../_shared/db.ts'
+import { call } from '../../_shared/database/db.ts'
 import { acting, area, json, pageOf, PageQuery, route, send } from '../http/route.ts'
 import { receiptPage } from './receipt-page.ts'
 import { Invoice, InvoiceState, type Receipt, ReceiptRecord } from './schemas.ts'

@@ -1,11 +1,10 @@
-/** Payments: charges, webhooks, the status of an invoice. */
 import { z } from '@hono/zod-openapi'
-import type { ApiContext } from '../../_shared/context.ts'
-import { backend, call } from '../../_shared/db.ts'
-import { env } from '../../_shared/env.ts'
-import { Refusal } from '../../_shared/refusal.ts'
-import { isOfApp } from '../../_shared/setting-kinds.ts'
-import { thrownAsZodError } from '../../_shared/validation.ts'
+import type { ApiContext } from '../../_shared/caller/context.ts'
+import { backend, call } from '../../_shared/database/db.ts'
+import { Refusal } from '../../_shared/errors/refusal.ts'
+import { thrownAsZodError } from '../../_shared/input/validation.ts'
+import { env } from '../../_shared/settings/env.ts'
+import { isOfApp } from '../../_shared/settings/setting-kinds.ts'
 import { provider, providerNamed, providers } from '../../payments/configured-providers.ts'
 import { receiveEvent } from '../../payments/events.ts'
 import {
@@ -23,11 +22,11 @@ import { Invoice, OneInvoice, providerNames } from './schemas.ts'
 
 const tags = ['payments']
 
-/** Outside production an app of whatever scheme, and what runs on the developer's machine. */
+/** Outside production any app scheme and any address on the developer's machine is allowed. */
 const isOfDeveloper = (url: URL) =>
   url.hostname === 'localhost' && /^https?:$/.test(url.protocol) || isOfApp(url)
 
-/** Whether a person may be sent there: an allowed address or a path below it, nothing that looks alike. */
+/** Allows a return address or a path below it, but no address that merely looks alike. */
 function isAllowedReturnUrl(address: string): boolean {
   if (!URL.canParse(address) || /[\s\\\p{Cc}]/u.test(address)) return false
   const url = new URL(address)
@@ -36,7 +35,7 @@ function isAllowedReturnUrl(address: string): boolean {
   return env.returnUrls.some((entry) => {
     const { protocol, host, pathname } = new URL(entry)
     if (url.protocol !== protocol) return false
-    if (!host && !pathname) return true // an app's own scheme, as myapp://
+    if (!host && !pathname) return true // an app's own scheme, such as myapp://
     const under = pathname.endsWith('/') ? pathname : `${pathname}/`
     return url.host === host &&
       (url.pathname === pathname || url.pathname.startsWith(under))
@@ -111,7 +110,7 @@ async function startCharge(
     const started: Started = JSON.parse(text)
     if (started.redirectUrl) return text
     if (started.start) return JSON.stringify(await requestCharge(provider!, started, key))
-    // Another request is asking the provider at the moment: its answer is ours too.
+    // Another request is already asking the provider, and its answer serves this one too.
     if (Date.now() > deadline) throw new Refusal('service_unavailable', { retryAfter: 5 })
     await sleep(150)
   }
@@ -129,8 +128,8 @@ async function requestCharge(provider: Provider, order: Started, idempotencyKey?
     })
     if (answer) return answer
   } catch (error) {
-    // Unreachable: the charge may have been made. The payment stays as it is; the next try asks by the
-    // same reference, and without one the job finds out.
+    // If the provider is unreachable, the charge may have been made. The payment stays open: the next try
+    // or the job asks by the same reference.
     if (error instanceof ProviderDeclined) {
       const alarming = error instanceof ProviderMismatch
       await backend('charge_refused', { paymentId, why: error.message, alarming })
@@ -154,11 +153,9 @@ const status = route({
   responses: { 200: json(Invoice, 'As it is now.') },
 })
 
-// Webhooks ---------------------------------------------------------------------------------------
-
 const verifiedEvents = new WeakMap<Request, { from: Provider; event: ProviderEvent }>()
 
-/** The signature over the raw body, before anything else is looked at. */
+/** Verifies the signature over the raw body before anything else is read. */
 const verifySignature: Check = (c) => {
   const named = c.req.param('provider')
   const from = named
@@ -173,7 +170,7 @@ function eventIn(c: ApiContext, from: Provider): ProviderEvent | undefined {
   try {
     return from.verify(c.req.raw.headers, c.var.body ?? new Uint8Array())
   } catch (error) {
-    // A body that makes the verification throw was signed by no provider.
+    // A body that makes the verification throw cannot come from a provider.
     thrownAsZodError(error)
   }
 }
@@ -196,7 +193,7 @@ const webhook = {
 const signature = z.string().optional()
 
 const anyEvent = {
-  // One of them: it says who sends.
+  // Only one of these is sent, and it identifies the provider.
   headers: z.object({
     hashstring: signature.describe(
       'Of Tap: HMAC-SHA256 in hex over the fields of the event, with the secret key.',
@@ -245,7 +242,8 @@ async function receive(c: ApiContext) {
   } catch (error) {
     if (!(error instanceof ProviderUnreachable || error instanceof ProviderDeclined)) throw error
     c.set('cause', error.message)
-    throw new Refusal('payment_provider_error') // so that it is sent again
+    // The refusal makes the provider send the event again.
+    throw new Refusal('payment_provider_error')
   }
 }
 

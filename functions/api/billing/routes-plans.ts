@@ -1,6 +1,5 @@
-/** Plans, and subscribing to them. */
 import { z } from '@hono/zod-openapi'
-import { call } from '../../_shared/db.ts'
+import { call } from '../../_shared/database/db.ts'
 import { acting, area, body, Count, json, mine, Money, route, send, Time } from '../http/route.ts'
 import { Invoice } from './schemas.ts'
 

@@ -1,6 +1,5 @@
-/** The wallet of the acting identity. */
 import { z } from '@hono/zod-openapi'
-import { call } from '../../_shared/db.ts'
+import { call } from '../../_shared/database/db.ts'
 import {
   acting,
   area,

@@ -1,10 +1,9 @@
-/** The sandbox's checkout page: where a person pays, fails or leaves, in Arabic, right to left. */
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { html, raw } from 'hono/html'
-import type { ApiContext, ApiEnv } from '../../_shared/context.ts'
-import { backend } from '../../_shared/db.ts'
-import { env } from '../../_shared/env.ts'
-import { secret } from '../../_shared/read-setting.ts'
+import type { ApiContext, ApiEnv } from '../../_shared/caller/context.ts'
+import { backend } from '../../_shared/database/db.ts'
+import { env } from '../../_shared/settings/env.ts'
+import { secret } from '../../_shared/settings/read-setting.ts'
 import type { ChargeAnswer } from '../../payments/provider.ts'
 import { signature } from '../../payments/sandbox.ts'
 import { sendPage } from '../http/answers.ts'
@@ -91,7 +90,6 @@ ${ended[status] ?? form}
 
 const pageHeaders = { 'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'" }
 
-/** Notifies the merchant as a provider does, with a signature over the raw body. */
 async function sendCallback({ ref, status, amount, currency }: Charge, times: number) {
   const raw = JSON.stringify({
     id: `evt_${crypto.randomUUID()}`,
@@ -131,13 +129,12 @@ async function submit(c: ApiContext, ref: string) {
     if (callback === 'late') setTimeout(work, 5000)
     else await work()
   }
-  // As with real providers the person comes back with an id, which proves nothing.
+  // As with real providers, the person returns with an id that proves nothing.
   const back = new URL(charge.returnUrl)
   back.searchParams.set('sandbox_id', ref)
   return new Response(null, { status: 303, headers: { ...c.get('headers'), Location: back.href } })
 }
 
-/** Adds the pages to the app; only where HTML is served and the sandbox exists. */
 export function sandboxPages(app: OpenAPIHono<ApiEnv>) {
   app.get('/sandbox/done', (c) =>
     sendPage(

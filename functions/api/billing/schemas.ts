@@ -1,4 +1,3 @@
-/** Invoices and payments as clients see them. */
 import { z } from '@hono/zod-openapi'
 import { identityType } from '../accounts/schemas.ts'
 import { Count, Money, orNull, Time } from '../http/route.ts'
@@ -93,7 +92,6 @@ const ReceiptPayment = z.object({
   authorizationId: reference,
 }).openapi('ReceiptPayment', { description: 'A payment, by the numbers of its provider.' })
 
-/** What was recorded when it was paid. */
 export const ReceiptRecord = z.object({
   number: z.string().describe('The number of the invoice.'),
   issuedAt: Time.describe('When the invoice was made.'),

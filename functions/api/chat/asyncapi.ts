@@ -1,9 +1,7 @@
-/**
- * The events of chat as AsyncAPI: frames of the gateway, and what Realtime brings. The suite holds every
- * frame and event that it sends and hears against it.
- */
+// AsyncAPI description of the gateway's frames and Realtime's events. The suite checks every frame and
+// event against it.
 import { OpenAPIHono, z } from '@hono/zod-openapi'
-import { frameData, FrameRef } from '../../_shared/chat-frames.ts'
+import { frameData, FrameRef } from '../../_shared/chat/frames.ts'
 import type {
   Acked,
   ConversationUpdated,
@@ -11,9 +9,9 @@ import type {
   MessageRead,
   Notified,
   Outgoing,
-} from '../../_shared/chat-protocol.ts'
-import { env } from '../../_shared/env.ts'
-import { schemaOf, schemasOf } from '../../_shared/schema-of.ts'
+} from '../../_shared/chat/protocol.ts'
+import { schemaOf, schemasOf } from '../../_shared/input/schema-of.ts'
+import { env } from '../../_shared/settings/env.ts'
 import { apiVersion } from '../http/middleware.ts'
 import { Problem } from '../http/problem.ts'
 import { Count, Time } from '../http/route.ts'
@@ -66,7 +64,6 @@ const Hidden = schemaOf<MessageHidden>()(
   }).describe('An administrator has hidden a message: nothing of it is to be shown any more.'),
 )
 
-/** What the gateway sends, by event. */
 const fromGateway = schemasOf<Omit<Outgoing, 'ack'>>()({
   new_message: z.strictObject({ message: Message }).describe('A message of a joined conversation.'),
   conversation_updated: Updated,
@@ -110,7 +107,6 @@ const id = z.uuid().describe('Of the broadcast: Realtime adds it.')
 
 const inAccount = Updated.required({ identityId: true, liveTopic: true }).extend({ id })
 
-/** What comes over the channel of an account, by event. */
 const toAccount = {
   new_message: z.strictObject({
     id,
@@ -138,7 +134,7 @@ const toAccount = {
 
 const whoActs = identityId.describe('The identity that acts; ignore your own, of another device.')
 
-/** What clients send one another on the live channel of a conversation. */
+/** Events between clients on a conversation's live channel. */
 const live = {
   typing: z.strictObject({ identityId: whoActs }).describe(
     'A participant is writing: a broadcast, at most every 2 s.',
@@ -169,7 +165,6 @@ const heard = { ...framesOf(fromGateway), ...acks }
 
 const pascal = (name: string) => name.replace(/(?:^|_)(\w)/g, (_, first) => first.toUpperCase())
 
-/** The messages of a channel; their payloads are components, as in the description of the API. */
 const messagesOf = (schemas: Schemas, kind: 'Frame' | 'Event') =>
   Object.fromEntries(
     Object.keys(schemas).map((name) => [name, {

@@ -1,6 +1,5 @@
-/** Blocks: whom the calling account does not want to hear from. */
 import { z } from '@hono/zod-openapi'
-import { call } from '../../_shared/db.ts'
+import { call } from '../../_shared/database/db.ts'
 import {
   area,
   json,

@@ -1,10 +1,10 @@
-/** Conversations and their messages; sockets are in functions/chat. */
+// Sockets are in functions/chat.
 import { z } from '@hono/zod-openapi'
-import { MessageText, NewMessage } from '../../_shared/chat-message.ts'
-import type { ApiContext } from '../../_shared/context.ts'
-import { call } from '../../_shared/db.ts'
-import { inQuery } from '../../_shared/numbers.ts'
-import { storeMessage } from '../../_shared/store-message.ts'
+import type { ApiContext } from '../../_shared/caller/context.ts'
+import { MessageText, NewMessage } from '../../_shared/chat/message.ts'
+import { storeMessage } from '../../_shared/chat/store-message.ts'
+import { call } from '../../_shared/database/db.ts'
+import { inQuery } from '../../_shared/input/numbers.ts'
 import { realtimeTopic } from '../accounts/schemas.ts'
 import {
   acting,
@@ -59,7 +59,7 @@ const create = route({
     }).refine(({ propertyId, identityId }) => propertyId ?? identityId, {
       path: ['propertyId'],
     })
-      // Not without both.
+      // One of the two is required.
       .openapi({ not: { properties: { propertyId: { not: {} }, identityId: { not: {} } } } }),
   ),
   responses: {
@@ -243,7 +243,6 @@ const read = route({
   },
 })
 
-/** 201 for a new record, 200 for one that existed. */
 function sendCreated(c: ApiContext, text: string, name: 'conversation' | 'message') {
   const { created, [name]: record } = JSON.parse(text)
   return send(c, JSON.stringify(record), created ? 201 : 200)

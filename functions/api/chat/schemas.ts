@@ -1,8 +1,7 @@
-/** What conversations and messages look like. */
 import { z } from '@hono/zod-openapi'
-import { messageType } from '../../_shared/chat-message.ts'
-import type { Message as MessageOnTheWire, MessageSummary } from '../../_shared/chat-protocol.ts'
-import { schemaOf } from '../../_shared/schema-of.ts'
+import { messageType } from '../../_shared/chat/message.ts'
+import type { Message as MessageOnTheWire, MessageSummary } from '../../_shared/chat/protocol.ts'
+import { schemaOf } from '../../_shared/input/schema-of.ts'
 import { Count, Time } from '../http/route.ts'
 import { Party } from '../organisations/schemas.ts'
 import { everyStatus, Property } from '../properties/schemas.ts'

@@ -1,8 +1,7 @@
-/** Which methods a path has: for 405, which Hono does not know. */
+// Finds a path's methods for 405, which Hono does not answer.
 import type { OpenAPIHono } from '@hono/zod-openapi'
-import type { ApiEnv } from '../../_shared/context.ts'
+import type { ApiEnv } from '../../_shared/caller/context.ts'
 
-/** Gives the methods of a path; none for one that does not exist. */
 export function methodsOf(app: OpenAPIHono<ApiEnv>): (path: string) => string[] {
   const patterns = new Map<string, { pattern: RegExp; methods: Set<string> }>()
   for (const { method, path } of app.routes) {

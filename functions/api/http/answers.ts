@@ -1,23 +1,21 @@
-/**
- * How answers are made. Their headers are collected in a plain record and go into one Response at the
- * end: a Headers object that grows costs more than all the rest of an answer.
- */
-import type { ApiContext } from '../../_shared/context.ts'
-import { sha256 } from '../../_shared/crypto.ts'
-import { jsonHeaders } from '../../_shared/error-body.ts'
+// Answers collect their headers in a plain record, because a Headers object that grows costs more than the
+// rest of an answer.
+import type { ApiContext } from '../../_shared/caller/context.ts'
+import { jsonHeaders } from '../../_shared/errors/error-body.ts'
+import { sha256 } from '../../_shared/input/hashes.ts'
 
-/** What changes with a release or a migration. */
+/** For data that changes only with a release or a migration. */
 export const rarelyChanged = 'max-age=300, s-maxage=86400'
-/** What moves slowly, or matters little when it moves. */
+/** For data that changes slowly or whose changes matter little. */
 export const slowlyChanged = 's-maxage=60, stale-while-revalidate=300'
 
-/** Sends JSON as Postgres wrote it. The suite holds it against the route's schema. */
+/** Sends JSON as Postgres wrote it; the suite checks it against the route's schema. */
 export function send(c: ApiContext, text: string, status = 200) {
   const headers = c.get('headers')
   const cache = c.get('cache')
   if (cache && status === 200) headers['Cache-Control'] = cache
   headers['Content-Type'] = jsonHeaders['Content-Type']
-  // The route's type wants a value; parsing the text again to please it would be work for nothing.
+  // The route's type expects a value, but parsing the text again would be wasted work.
   return new Response(text, { status, headers }) as never
 }
 
@@ -29,7 +27,6 @@ export const sendPage = (c: ApiContext, html: unknown, more: Record<string, stri
     headers: { ...c.get('headers'), 'Content-Type': 'text/html; charset=UTF-8', ...more },
   })
 
-/** Sends what a cache may ask for again by its ETag: 304 if it has it already. */
 export async function sendTagged(c: ApiContext, text: string) {
   const cache = c.get('cache')
   if (!cache) return send(c, text)

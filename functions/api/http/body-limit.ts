@@ -1,20 +1,19 @@
-/** How large the body of a route may be, by what its schema takes. */
 import { z } from '@hono/zod-openapi'
 
 const small = 8 * 1024
 const large = 256 * 1024
-/** A route all of whose texts are as short as this takes a small body. */
+/** A route whose texts are all this short gets the small limit. */
 const short = 400
 
 type Inner = z.core.$ZodTypes
 
-/** How many characters the longest text of a schema has; Infinity where it does not say. */
-export function longestText(schema: z.core.$ZodType): number {
+/** Returns the length of a schema's longest text, or Infinity if it sets no limit. */
+function longestText(schema: z.core.$ZodType): number {
   const { def } = (schema as Inner)._zod
   const longest = (inner: readonly z.core.$ZodType[]) => Math.max(0, ...inner.map(longestText))
   switch (def.type) {
     case 'string': {
-      // What has to fit a pattern or format is short.
+      // Text with a pattern or format is short.
       const isFormed = 'format' in def ||
         def.checks?.some(({ _zod }) => _zod.def.check === 'string_format')
       return (schema as z.ZodString).maxLength ?? (isFormed ? short : Infinity)
@@ -33,7 +32,7 @@ export function longestText(schema: z.core.$ZodType): number {
     case 'default':
       return longestText(def.innerType)
     case 'pipe':
-      // What is sent comes in; a preprocessing function hands it on as it is.
+      // The limit applies to the input, which a preprocessing function passes on unchanged.
       return longestText(
         (def.in as Inner)._zod.def.type === 'transform' ? def.out : def.in,
       )
@@ -43,13 +42,12 @@ export function longestText(schema: z.core.$ZodType): number {
     case 'literal':
     case 'null':
     case 'never':
-    case 'unknown': // is not looked at
+    case 'unknown': // is ignored
       return 0
     default:
       return Infinity
   }
 }
 
-/** 8 KiB where all texts are short, else 256 KiB. */
 export const bodyLimitOf = (schema: z.core.$ZodType | undefined) =>
   schema === undefined || longestText(schema) <= short ? small : large

@@ -1,19 +1,17 @@
-/** Checks of a request before its route sees it: size, token, form. */
 import { z } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
-import type { ApiContext, ApiEnv } from '../../_shared/context.ts'
-import { env } from '../../_shared/env.ts'
-import type { ErrorCode } from '../../_shared/errors.ts'
-import { checkJson, findReservedName } from '../../_shared/json.ts'
-import { invalidField, Refusal } from '../../_shared/refusal.ts'
-import { receiveWithin } from '../../_shared/timeout.ts'
-import { isUuid } from '../../_shared/uuid.ts'
+import type { ApiContext, ApiEnv } from '../../_shared/caller/context.ts'
+import type { ErrorCode } from '../../_shared/errors/errors.ts'
+import { invalidField, Refusal } from '../../_shared/errors/refusal.ts'
+import { receiveWithin } from '../../_shared/errors/timeout.ts'
+import { checkJson, findReservedName } from '../../_shared/input/json.ts'
+import { isUuid } from '../../_shared/input/uuid.ts'
+import { env } from '../../_shared/settings/env.ts'
 import { invalid, problem } from './problem.ts'
 
-/** Gives the refusal, or nothing. */
 export type Check = (c: ApiContext) => Response | undefined | void | Promise<Response | undefined>
 
-/** One check after another, without waiting for those that are done at once. */
+/** Runs checks in order, and awaits only those that are asynchronous. */
 export const inOrder = (checks: readonly Check[]): MiddlewareHandler<ApiEnv> => async (c, next) => {
   for (const check of checks) {
     const result = check(c)
@@ -26,14 +24,13 @@ export const inOrder = (checks: readonly Check[]): MiddlewareHandler<ApiEnv> => 
 export const uploadLimit = 100 * 1024 * 1024
 const bodyTime = 30_000
 
-/** Reads a body up to a limit, counted as it comes. */
 export const readBody = (bodyLimit: number): Check => async (c) => {
   const { raw } = c.req
   const length = c.req.header('content-length')
   if (length === '0') return
   if (Number(length ?? 0) > bodyLimit) return problem(c, 'body_too_large')
   if (length === undefined && !raw.body) return
-  // A body that says its length cannot be longer; only another has to be counted as it comes.
+  // A body with a declared length cannot be longer; only others are counted as they come.
   const bytes = length === undefined
     ? await readUpTo(raw.body!, bodyLimit)
     : new Uint8Array(await receiveWithin(bodyTime, raw.arrayBuffer()))
@@ -41,25 +38,21 @@ export const readBody = (bodyLimit: number): Check => async (c) => {
   c.set('body', bytes)
 }
 
-/** An upload is counted while it is read; one that declares itself too large need not begin. */
+/** Uploads are counted while they are read; one that declares too much is refused at once. */
 export const rejectLargeUpload: Check = (c) => {
   if (Number(c.req.header('content-length') ?? 0) > uploadLimit) return problem(c, 'body_too_large')
 }
 
-/** 401 before anything else is looked at, unless the request carries a valid token. */
+/** Answers 401 before anything else unless the request carries a valid token. */
 export const requireToken: Check = (c) => {
   const caller = c.get('caller')
   if (caller.role === 'anon') return problem(c, caller.ignored ?? 'token_missing')
   c.set('required', true)
 }
 
-/** How long caches may keep an answer to a guest, as in Cache-Control. */
 export type GuestCache = string | (() => string)
 
-/**
- * Lets caches in front keep the answer to a guest, unless it is an error. Who sends any Authorization
- * has an answer of their own: no cache keeps it, but theirs where it is the same for everybody.
- */
+/** With a token, only an answer that is the same for everyone is cached, and by that client alone. */
 export const cacheForGuests = (rule: GuestCache, own?: string): Check => (c) => {
   const { role, ignored } = c.get('caller')
   if (!env.guestCache) return
@@ -67,7 +60,7 @@ export const cacheForGuests = (rule: GuestCache, own?: string): Check => (c) => 
   else c.set('cache', `public, ${typeof rule === 'string' ? rule : rule()}`)
 }
 
-/** Headers, names in the query, and a body that every layer reads alike; before the schemas. */
+/** Checks headers, query names and JSON that all layers read alike, before the schemas. */
 export const validateEnvelope = (unknownKey?: ErrorCode, idempotent = false): Check => (c) => {
   const wrong = (path: string) =>
     problem(c, 'validation_failed', { fields: [{ path, code: 'invalid' }] })
@@ -88,7 +81,7 @@ export const validateEnvelope = (unknownKey?: ErrorCode, idempotent = false): Ch
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Keeps the text of a JSON body for the validators; gives the error of any other body. */
+/** Saves the text of a JSON body for the validators; returns the error of any other body. */
 function parseBody(c: ApiContext, unknownKey?: ErrorCode): ErrorCode | undefined {
   const bytes = c.get('body')
   if (!bytes) return undefined
@@ -108,7 +101,6 @@ function parseBody(c: ApiContext, unknownKey?: ErrorCode): ErrorCode | undefined
   return undefined
 }
 
-/** For a route that takes no body. */
 export const rejectBody: Check = async (c) => {
   if (!c.get('body')) return
   const text = await c.req.text()
@@ -119,7 +111,6 @@ export const rejectBody: Check = async (c) => {
 
 const nothing = z.strictObject({})
 
-/** For a route that takes no query. */
 export const rejectQuery: Check = (c) => {
   if (!c.req.url.includes('?')) return
   const { error } = nothing.safeParse(c.req.query())
@@ -141,7 +132,7 @@ async function readUpTo(stream: ReadableStream<Uint8Array>, limit: number) {
   try {
     return await receiveWithin(bodyTime, reading())
   } finally {
-    // What is left of it, if anything, is not waited for.
+    // The rest, if any, is not waited for.
     reader.cancel().catch(() => {})
   }
 }

@@ -1,7 +1,3 @@
-/**
- * The OpenAPI description, made from the routes. What every route has in common is added here: its
- * refusals, headers and who may call it.
- */
 import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi'
 import type { RouteDefinition } from './route-definition.ts'
 import {
@@ -18,7 +14,7 @@ import { examplesOf, responsesOf, sharedResponses } from './problem-responses.ts
 import { codesOf } from './refusals.ts'
 import { nameBodies } from './request-bodies.ts'
 
-/** That of package.json. */
+/** The same as in package.json. */
 export const version = '1.0.0-rc.1'
 
 type App = Pick<OpenAPIHono, 'openAPIRegistry'>
@@ -41,7 +37,7 @@ export function describeApi({ openAPIRegistry }: App, url: string): Document {
     servers: [{ url }],
     tags,
   })
-  // By the types of 3.0 a license has no identifier.
+  // The types of OpenAPI 3.0 do not know a license's identifier.
   const license = { name: 'All rights reserved', identifier: 'LicenseRef-Proprietary' }
   Object.assign(document.info, { license })
   Object.assign(document.components!, {
@@ -63,7 +59,6 @@ export function describeApi({ openAPIRegistry }: App, url: string): Document {
   return document
 }
 
-/** A route as OpenAPI knows it, without what only this project knows. */
 function describeRoute(route: RouteDefinition): RouteConfig {
   const {
     needs,

@@ -1,12 +1,12 @@
 /**
- * A response may be ready before the body of its request has been read. The platform's server reads
- * the rest of the body then; Deno's own resets the connection, and the response is lost with it
- * (denoland/deno#21209, seen on 2.1.4). So the response waits here while more of the body is on its
- * way.
+ * If an answer is ready before the body of its request has been read, Deno's server resets the connection
+ * and the answer is lost (denoland/deno#21209, seen on 2.1.4). So the rest is read first, as the platform's
+ * server does. `patience` scales the time for it. No setting is read here, so it works without them too.
  */
 export async function handleThenDrain(
   request: Request,
   handle: (request: Request) => Response | Promise<Response>,
+  patience = 1,
 ): Promise<Response> {
   const { headers, method } = request
   const length = headers.get('content-length')
@@ -18,9 +18,9 @@ export async function handleThenDrain(
     Number(length ?? Infinity) === size &&
     /^application\/json/i.test(headers.get('content-type') ?? '')
   ) {
-    // It is read at once or not at all, and Deno is quicker with a body of its own.
+    // It is read at once or not at all, and Deno is quicker with its own stream.
     const response = await handle(request)
-    if (!request.bodyUsed && request.body) await readRest(reads(request.body, size))
+    if (!request.bodyUsed && request.body) await readRest(reads(request.body, size), patience)
     return response
   }
   if (!request.body) return await handle(request)
@@ -33,16 +33,13 @@ export async function handleThenDrain(
     },
   }, { highWaterMark: 0 })
   const response = await handle(new Request(request, { body: copy }))
-  await readRest(read)
+  await readRest(read, patience)
   return response
 }
 
 type Read = () => Promise<Uint8Array | undefined>
 
-/**
- * Reads a body piece by piece, undefined at its end; with buffers of its own: those that Deno allocates
- * are of 64 KB, and V8 counts them until it collects all garbage, every few hundred requests.
- */
+/** Reads into small buffers of its own, because V8 frees Deno's of 64 KB only at a full collection. */
 function reads(body: ReadableStream<Uint8Array>, size: number): Read {
   const reader = body.getReader({ mode: 'byob' })
   return async () => {
@@ -51,16 +48,15 @@ function reads(body: ReadableStream<Uint8Array>, size: number): Read {
   }
 }
 
-async function readRest(read: Read) {
-  const latest = Date.now() + timeLimit
-  while (Date.now() < latest && await withTimeout(quietPeriod, read()));
+async function readRest(read: Read, patience: number) {
+  const latest = Date.now() + timeLimit * patience
+  while (Date.now() < latest && await withTimeout(quietPeriod * patience, read()));
 }
 
 const chunk = 64 * 1024
 const quietPeriod = 200
 const timeLimit = 10_000
 
-/** The value of a promise; undefined when it does not come in time, or fails. */
 async function withTimeout<T>(ms: number, coming: Promise<T>): Promise<T | undefined> {
   let clock
   const nothing = new Promise<undefined>((resolve) => clock = setTimeout(resolve, ms))

@@ -1,8 +1,7 @@
-/** The headers of requests and answers, for the description: each is a component, referred to by name. */
+/** Headers of requests and answers as components of the description. */
 const text = { type: 'string' }
 const count = { type: 'integer', minimum: 0 }
 
-/** What clients may send, by the name of the component. */
 export const requestHeaders = {
   AcceptLanguage: {
     name: 'Accept-Language',
@@ -47,7 +46,6 @@ export const requestHeaders = {
   },
 } as const
 
-/** What answers carry, by the name of the component. */
 export const answerHeaders = {
   RequestId: {
     description: 'The number of this request in the logs; errors repeat it as `requestId`.',
@@ -95,7 +93,6 @@ export const rateHeaders: AnswerHeader[] = [
   'RateLimitReset',
 ]
 
-/** The headers of an answer: those of every one, and these. */
 export const withHeaders = (...more: AnswerHeader[]) =>
   Object.fromEntries(
     [...everyAnswer, ...more].map((

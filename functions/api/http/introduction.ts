@@ -1,5 +1,3 @@
-/** What the description says ahead of the operations, and of each group of them. */
-
 export const introduction = `
 The backend of a property marketplace for Kuwait. JSON over HTTPS; keys are camelCase, ids are uuids.
 Chat events are described as AsyncAPI: \`GET /asyncapi.json\`.

@@ -1,14 +1,13 @@
-/** What happens to every request before its route: id, headers, log line, caller. */
 import type { MiddlewareHandler } from 'hono'
 import { routePath } from 'hono/route'
-import { clientAddress } from '../../_shared/client-address.ts'
-import type { ApiEnv } from '../../_shared/context.ts'
-import { prefersEnglish } from '../../_shared/error-body.ts'
-import { callerOf } from '../../_shared/tokens.ts'
+import { callerOf } from '../../_shared/auth/tokens.ts'
+import { clientAddress } from '../../_shared/caller/client-address.ts'
+import type { ApiEnv } from '../../_shared/caller/context.ts'
+import { prefersEnglish } from '../../_shared/errors/error-body.ts'
 
 export const apiVersion = '2026-11-01'
 
-/** One JSON line per request: never a token, a code, a full number, or what was sent. */
+/** Logs one JSON line per request: never a token, a code, a full number or any input. */
 export const logRequest: MiddlewareHandler<ApiEnv> = async (c, next) => {
   const started = performance.now()
   const requestId = crypto.randomUUID()
@@ -34,7 +33,7 @@ export const logRequest: MiddlewareHandler<ApiEnv> = async (c, next) => {
   }))
 }
 
-/** Who is calling, from where, in which language. The token is verified here; what it is worth the database says. */
+/** Verifies the token and reads address and language; the database decides if the token is still valid. */
 export const authenticate: MiddlewareHandler<ApiEnv> = async (c, next) => {
   const caller = await callerOf(c.req.header('authorization'))
   c.set('caller', caller)

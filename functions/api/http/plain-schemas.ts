@@ -1,8 +1,6 @@
-/**
- * The schemas of the description as generators of clients understand them, whatever the routes say:
- * one object for a union, a component for an object that may be null, plain text where two names of an
- * enum would be one. The exact form stands beside it as `x-any-of`: our client's types are made of it.
- */
+// Simplifies the description's schemas for generators of clients: unions become one object, nullable
+// objects become components, and enums with clashing names become text. `x-any-of` has the exact form, from
+// which our client's types are made.
 
 export type Schema = {
   $ref?: string
@@ -32,7 +30,6 @@ const reference = '#/components/schemas/'
 export function makePlain({ paths, components }: Described) {
   const schemas = components!.schemas as Record<string, Schema>
   const done = new Set<string>()
-  /** A component, made plain before it is read. */
   const resolve = (schema: Schema): Schema => {
     if (!schema.$ref) return schema
     const name = schema.$ref.slice(reference.length)
@@ -42,7 +39,7 @@ export function makePlain({ paths, components }: Described) {
     }
     return schemas[name]
   }
-  /** An object becomes the component of this name, or one that is the same. */
+  /** Makes an object the component of this name, or reuses an equal one. */
   const nameIt = (schema: Schema, name: string): Schema => {
     const text = JSON.stringify(schema)
     const same = [...done].find((known) => JSON.stringify(schemas[known]) === text)
@@ -64,7 +61,7 @@ export function makePlain({ paths, components }: Described) {
 type Resolve = (schema: Schema) => Schema
 type NameIt = (schema: Schema, name: string) => Schema
 
-/** A schema, after those in it. Objects that need a name get one that begins so. */
+/** Simplifies the inner schemas first. Components that it adds have names beginning with `name`. */
 function plain(schema: Schema, name: string, resolve: Resolve, nameIt: NameIt): Schema {
   const inside = (part: Schema, more = '') => plain(part, name + pascal(more), resolve, nameIt)
   const { allOf, anyOf, ...rest } = schema
@@ -89,7 +86,7 @@ function plain(schema: Schema, name: string, resolve: Resolve, nameIt: NameIt): 
 
 const isFull = (object: unknown) => Object.keys(Object(object)).length > 0
 
-/** Numbers are doubles; an enum is one only where a generator can name all of its values. */
+/** Numbers are doubles; an enum stays one only if a generator can name all of its values. */
 function plainValue(schema: Schema): Schema {
   const types = [schema.type].flat()
   if (types.includes('number')) schema.format ??= 'double'
@@ -104,7 +101,6 @@ function plainValue(schema: Schema): Schema {
   return { ...schema, ...exact }
 }
 
-/** What holds together, as one: a reference with another sentence, or an object with more fields. */
 function whole(parts: Schema[], rest: Schema, resolve: Resolve): Schema {
   const more = parts.filter(({ $ref }) => !$ref)
   const refs = parts.filter(({ $ref }) => $ref)
@@ -120,7 +116,7 @@ function whole(parts: Schema[], rest: Schema, resolve: Resolve): Schema {
   }
 }
 
-/** One schema for what is any of several: of objects, all fields, and required what all require. */
+/** Merges a union of objects: all fields, and required those that all require. */
 function union(parts: Schema[], resolve: Resolve): Schema {
   const objects = parts.map(resolve)
   const exact = { 'x-any-of': parts }
@@ -139,7 +135,7 @@ function union(parts: Schema[], resolve: Resolve): Schema {
   }
 }
 
-/** What holds of both: all their types and values, and the rules that they share. */
+/** Merges two alternatives: all types and values, and the rules that they share. */
 function either(one: Schema, other: Schema): Schema {
   const { description, ...left } = one
   const { description: another, ...right }: Schema = other
@@ -159,7 +155,7 @@ function either(one: Schema, other: Schema): Schema {
   return said ? { ...found, description: said } : found
 }
 
-/** The same, or null. Of an object generators see that only where it is a component. */
+/** Makes a schema nullable. Generators understand a nullable object only if it is a component. */
 function orNull(schema: Schema, name: string, nameIt: NameIt): Schema {
   const { $ref, description } = schema
   if (schema.properties || $ref) {
@@ -176,7 +172,7 @@ export const pascal = (name: string) =>
 const mapValues = <T, U>(record: Record<string, T>, change: (value: T, name: string) => U) =>
   Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value, name)]))
 
-/** A description with the exact forms in the place of the plain ones. */
+/** Replaces the simplified schemas by the exact forms. */
 export function exactly<T>(part: T): T {
   if (Array.isArray(part)) return part.map(exactly) as T
   if (typeof part !== 'object' || !part) return part

@@ -1,14 +1,11 @@
-/**
- * Refusals in the description: one response for each status, naming the codes that it can have in its
- * examples. What they have in common is one schema.
- */
-import { errorBody, isTemporary } from '../../_shared/error-body.ts'
-import { type ErrorCode, errors } from '../../_shared/errors.ts'
-import type { Detail } from '../../_shared/refusal.ts'
+// Refusals in the description: one response per status, with its codes as examples, and one shared schema.
+import { errorBody, isTemporary } from '../../_shared/errors/error-body.ts'
+import { type ErrorCode, errors } from '../../_shared/errors/errors.ts'
+import type { Detail } from '../../_shared/errors/refusal.ts'
 import { rateHeaders, withHeaders } from './headers.ts'
 import { pascal } from './plain-schemas.ts'
 
-/** Names of those that many operations share; others are named after their codes. */
+/** Names of the responses that many operations share; others are named after their codes. */
 const shared: Record<string, ErrorCode[]> = {
   BodyNotJson: ['body_not_json'],
   TokenNeeded: ['token_missing', 'token_expired', 'token_invalid'],
@@ -31,14 +28,12 @@ const names = new Map(Object.entries(shared).map(([name, codes]) => [`${codes.to
 const nameOf = (codes: ErrorCode[]) =>
   names.get(`${codes.toSorted()}`) ?? codes.toSorted().map(pascal).join('Or')
 
-/** These codes by their status, in the order of the codes. */
 const byStatus = (codes: ErrorCode[]) =>
   Object.entries(Object.groupBy(codes, (code) => String(errors[code][0]))) as [
     string,
     ErrorCode[],
   ][]
 
-/** The responses of these codes, by status: each refers to a component. */
 export const responsesOf = (codes: ErrorCode[]) =>
   Object.fromEntries(
     byStatus(codes).map(([status, of]) => [
@@ -47,7 +42,6 @@ export const responsesOf = (codes: ErrorCode[]) =>
     ]),
   )
 
-/** The components, for operations with these codes. */
 export const sharedResponses = (operations: ErrorCode[][]) =>
   Object.fromEntries(
     operations.flatMap(byStatus).map(([, codes]) => [nameOf(codes), responseOf(codes)]),
@@ -73,7 +67,6 @@ function responseOf(codes: ErrorCode[]) {
 }
 
 const requestId = '6f1e2d3c-4b5a-4798-8765-43210fedcba9'
-/** A value for each placeholder of the texts. */
 const examples: Record<string, Detail> = {
   seconds: { retryAfter: 45 },
   max: { max: 10 },
@@ -82,7 +75,6 @@ const examples: Record<string, Detail> = {
   type: { required: 'company' },
 }
 
-/** Errors as they are on the wire, by code. */
 export const examplesOf = (codes: Iterable<ErrorCode>) =>
   Object.fromEntries([...codes].map((code) => {
     const [, , text] = errors[code]

@@ -1,19 +1,18 @@
-/** Failures as HTTP answers: one shape for all of them. */
 import { z } from '@hono/zod-openapi'
 import { routePath } from 'hono/route'
-import { alarm } from '../../_shared/alarms.ts'
-import type { ApiContext } from '../../_shared/context.ts'
-import { errorBody, prefersEnglish } from '../../_shared/error-body.ts'
-import { type ErrorCode, errors } from '../../_shared/errors.ts'
-import { classifyError, type Detail, placesOf } from '../../_shared/refusal.ts'
-import { validationError } from '../../_shared/validation.ts'
+import type { ApiContext } from '../../_shared/caller/context.ts'
+import { alarm } from '../../_shared/errors/alarms.ts'
+import { errorBody, prefersEnglish } from '../../_shared/errors/error-body.ts'
+import { type ErrorCode, errors } from '../../_shared/errors/errors.ts'
+import { classifyError, type Detail, placesOf } from '../../_shared/errors/refusal.ts'
+import { validationError } from '../../_shared/input/validation.ts'
 import { send } from './answers.ts'
 
 const text = z.string()
 const texts = z.array(text)
 const whole = z.int()
 
-/** The details that some codes add to their text; with a question mark: not always. */
+/** The details that some codes add; those with a question mark are optional. */
 const detailsOf = {
   account_banned: ['deleteAt?'],
   account_has_obligations: ['available', 'obligations'],
@@ -110,7 +109,6 @@ export const Problem = z
   })
   .openapi('Problem', { description: 'The one shape of every error.' })
 
-/** The contract's answer to a failure; extra details of a code stand beside its text. */
 export function problem(c: ApiContext, code: ErrorCode, detail: Detail = {}) {
   const [status] = errors[code]
   c.set('errorCode', code)
@@ -120,10 +118,9 @@ export function problem(c: ApiContext, code: ErrorCode, detail: Detail = {}) {
   return send(c, JSON.stringify({ error }), status)
 }
 
-/** The 422 of a failed validation. */
 export const invalid = (c: ApiContext, error: z.ZodError) => problem(c, ...validationError(error))
 
-/** Anything thrown as the contract's answer. The unforeseen is logged whole and shown as 500. */
+/** Answers anything thrown. An unforeseen error is logged in full and shown as 500. */
 export function onError(thrown: Error, c: ApiContext) {
   const ofPeople = !routePath(c, -1).startsWith('/payments/webhook')
   const { code, detail, cause } = classifyError(thrown, c.get('caller'), ofPeople)

@@ -1,13 +1,11 @@
-/**
- * What an operation refuses: that which follows from its token, body, input and checks, and the codes
- * that its route declares. The suite sees every answer and holds the two together.
- */
+// Derives an operation's refusals from its token, body, input, checks and declared codes. The suite checks
+// every answer against them.
 import { z } from '@hono/zod-openapi'
-import { type ErrorCode, isErrorCode } from '../../_shared/errors.ts'
+import { type ErrorCode, isErrorCode } from '../../_shared/errors/errors.ts'
 import { needs, type RouteDefinition } from './route-definition.ts'
 
 const account = ['account_suspended', 'account_banned'] as const
-/** Also of a public route whose caller names the identity that it expects. */
+/** A public route has these too if its caller names the expected identity. */
 const expectedIdentity = ['token_invalid', ...account, 'identity_changed'] as const
 const token = ['token_missing', 'token_expired', ...expectedIdentity] as const
 const sentBody = [
@@ -41,7 +39,6 @@ export function codesOf(route: RouteDefinition): ErrorCode[] {
   ]
 }
 
-/** The codes that a schema gives to what it does not take. */
 function codesIn(schema: z.core.$ZodType): ErrorCode[] {
   const def = schema._zod.def as z.core.$ZodTypeDef & Record<string, unknown>
   const checks = (def.checks ?? []).map((check) => check._zod.def)

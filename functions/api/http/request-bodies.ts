@@ -1,4 +1,4 @@
-/** Request bodies in the description: each is a component, and what may be left out is not required. */
+// Makes each request body a component in which optional fields are not required.
 
 import { pascal } from './plain-schemas.ts'
 
@@ -19,7 +19,6 @@ type Described = {
   components?: { schemas?: object }
 }
 
-/** Moves bodies without a name among the components, named after their operation. */
 export function nameBodies({ paths, components }: Described) {
   const schemas = components!.schemas as Record<string, Schema>
   const operations = Object.values(paths!).flatMap((methods) => Object.values<Operation>(methods))
@@ -35,7 +34,7 @@ export function nameBodies({ paths, components }: Described) {
   }
 }
 
-/** Generators take a field with a default for one that is always there: in a body it is said in words. */
+/** Generators treat a field with a default as always present, so bodies state defaults in words. */
 function sayDefaults(schemas: Record<string, Schema>, schema: Schema) {
   const { $ref, items, properties = {}, anyOf = [] } = schema
   if ($ref) return sayDefaults(schemas, schemas[$ref.split('/').at(-1)!])

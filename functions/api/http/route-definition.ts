@@ -1,9 +1,8 @@
-/** What a route says of itself: its checks and its description are made from it. */
 import type { RouteConfig } from '@hono/zod-openapi'
-import type { ErrorCode } from '../../_shared/errors.ts'
+import type { ErrorCode } from '../../_shared/errors/errors.ts'
 import type { Check, GuestCache } from './checks.ts'
 
-/** Who may call, beyond having a token; with the codes for those who may not. */
+/** The caller's requirements beyond a token, with the codes for callers who do not meet them. */
 export const needs = {
   identity: ['identity_not_usable'],
   company: ['identity_not_usable', 'identity_type_required'],
@@ -16,28 +15,24 @@ export type RouteDefinition = Omit<RouteConfig, 'middleware'> & {
   tags: string[]
   summary: string
   description: string
-  /** Who may call, beyond having a token. */
   needs?: keyof typeof needs
-  /** What it refuses, beyond what follows from its checks and input (refusals.ts). */
+  /** Refusals beyond those that follow from its checks and input (refusals.ts). */
   errors?: readonly ErrorCode[]
   checks?: readonly Check[]
   /** A POST that only reads. */
   reads?: boolean
-  /** Limits reads in its own way. */
+  /** Replaces the usual limit of reads. */
   limit?: Check
-  /** Needs a proof (X-Proof), for some or all of what it does. */
+  /** Needs a proof (X-Proof), for some or all of its effects. */
   proof?: boolean
-  /** Takes an Idempotency-Key: `call` keeps the answer. */
+  /** Takes an Idempotency-Key: `call` stores the answer. */
   idempotent?: boolean
-  /**
-   * Refused writes are not counted in the worker: for a provider that sends again what was not
-   * understood, and for signing in, where neighbours at one address would refuse each other.
-   */
+  /** Refused writes are not counted: providers resend them, and people may share an address. */
   unlimited?: boolean
-  /** The code for a key that the route does not know, where it has its own. */
+  /** The code for unknown keys, if it differs. */
   unknownKey?: ErrorCode
-  /** How long caches may keep an answer to a guest; else not at all. */
+  /** How long caches may store an answer to a guest; by default not at all. */
   guestCache?: GuestCache
-  /** How long whoever has a token may keep an answer that is the same for everybody. */
+  /** How long a client with a token may cache an answer that is the same for everyone. */
   ownCache?: string
 }

@@ -1,13 +1,11 @@
-/**
- * The queue of searches. They take at most half of the database connections, so that signing in, paying
- * and writing messages go on however many search at once. Whoever would wait for long is refused. Guests
- * whom replicas answer have a queue of their own.
- */
-import type { ApiContext } from '../../_shared/context.ts'
-import { env } from '../../_shared/env.ts'
-import { Refusal } from '../../_shared/refusal.ts'
-import { replicaSlots } from '../../_shared/replicas.ts'
-import { withTimeout } from '../../_shared/timeout.ts'
+// The queue of searches. They take at most half of the database connections, so that sign-ins, payments and
+// messages go on. A search that would wait for long is refused. Guests served by replicas have their own
+// queue.
+import type { ApiContext } from '../../_shared/caller/context.ts'
+import { replicaSlots } from '../../_shared/database/replicas.ts'
+import { Refusal } from '../../_shared/errors/refusal.ts'
+import { withTimeout } from '../../_shared/errors/timeout.ts'
+import { env } from '../../_shared/settings/env.ts'
 
 const maxWait = 800 * env.patience
 
@@ -17,13 +15,10 @@ const queue = (slots: Queue['slots']): Queue => ({ slots, taken: 0, waiting: [] 
 const atPrimary = queue(() => Math.max(1, Math.floor(env.databasePool / 2)))
 const atReplicas = queue(replicaSlots)
 
-/** What guests are asking at the moment, by language, path and query. */
+/** Running searches of guests, by language, path and query. */
 const inFlight = new Map<string, Promise<string>>()
 
-/**
- * Runs a search when a slot is free. 503 service_unavailable after a second of waiting. Guests who ask
- * the same at once share one answer, of which nothing is kept.
- */
+/** Throws 503 after a second without a slot. Guests with the same query at once share one answer. */
 export async function inSearchQueue(
   c: ApiContext,
   work: () => Promise<string>,
@@ -60,7 +55,7 @@ async function freeSlot({ waiting }: Queue): Promise<void> {
     await withTimeout(maxWait, entered, 'service_unavailable')
   } catch {
     const index = waiting.indexOf(enter)
-    // Called in at this very moment: the slot is its own.
+    // It was called at this very moment and owns the slot.
     if (index < 0) return
     waiting.splice(index, 1)
     throw new Refusal('service_unavailable', { retryAfter: 2 })

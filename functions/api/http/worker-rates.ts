@@ -1,13 +1,10 @@
-/**
- * Limits that each worker keeps in its memory, best effort: of reads, so that a read stays one
- * read-only message to the database, and of refused writes, which nothing else counts. What must be
- * counted exactly is counted in the database.
- */
+// Approximate limits in each worker's memory: of reads, so that a read stays one read-only message, and of
+// refused writes, which nothing else counts. Exact limits are in the database.
 import type { MiddlewareHandler } from 'hono'
-import type { ApiContext, ApiEnv } from '../../_shared/context.ts'
-import { setRateHeaders } from '../../_shared/db.ts'
-import { env } from '../../_shared/env.ts'
-import { classifyError, Refusal } from '../../_shared/refusal.ts'
+import type { ApiContext, ApiEnv } from '../../_shared/caller/context.ts'
+import { setRateHeaders } from '../../_shared/database/db.ts'
+import { classifyError, Refusal } from '../../_shared/errors/refusal.ts'
+import { env } from '../../_shared/settings/env.ts'
 import type { Check } from './checks.ts'
 
 const minute = 60_000
@@ -15,7 +12,6 @@ const capacity = 50_000
 
 type Window = { until: number; count: number }
 
-/** Counts by account or address, each in its own minute. */
 class RateWindows {
   private readonly windows = new Map<string, Window>()
   private readonly max: number
@@ -24,12 +20,12 @@ class RateWindows {
     this.max = max
   }
 
-  /** The caller's window, whether or not anything is left of it. */
+  /** Returns the caller's window, even when it is used up. */
   of(c: ApiContext, key = c.get('caller').sub ?? c.get('address')) {
     const now = Date.now()
     let window = this.windows.get(key)
     if (!window || window.until <= now) {
-      // Better to forget all counts than to grow without end.
+      // Forgetting all counts is better than growing without end.
       if (this.windows.size >= capacity) this.windows.clear()
       window = { until: now + minute, count: 0 }
       this.windows.set(key, window)
@@ -37,14 +33,12 @@ class RateWindows {
     return window
   }
 
-  /** Sets the headers; gives the seconds until the window starts anew. */
   setHeaders(c: ApiContext, { until, count }: Window) {
     const reset = Math.max(1, Math.ceil((until - Date.now()) / 1000))
     setRateHeaders(c, [this.max, this.max - count, reset].map(String))
     return reset
   }
 
-  /** Refuses when nothing is left. */
   check(c: ApiContext, window: Window) {
     if (window.count < this.max) return
     throw new Refusal('rate_limited', { retryAfter: this.setHeaders(c, window) })
@@ -54,7 +48,6 @@ class RateWindows {
 const refusals = new RateWindows(env.refusalRate)
 const misses = new RateWindows(60)
 
-/** Counts a call of an account or address. */
 const limitTo = (max: number): Check => {
   const windows = new RateWindows(max)
   return (c) => {
@@ -62,18 +55,18 @@ const limitTo = (max: number): Check => {
     const window = windows.of(c)
     windows.check(c, window)
     window.count++
-    // What a cache keeps says nothing of one caller.
+    // A cached answer must not tell one caller's rate.
     if (!c.get('cache')) windows.setHeaders(c, window)
   }
 }
 
-/** READ_RATE a minute; 0 is no limit. */
+/** READ_RATE a minute; 0 means no limit. */
 export const limitReads = limitTo(env.readRate)
 
-/** Half as many, apart from other reads. */
+/** Half as many, counted apart from other reads. */
 export const limitCounts = limitTo(Math.ceil(env.readRate / 2))
 
-/** Whoever had REFUSAL_RATE writes refused within a minute waits for its end; 0 is no limit. */
+/** REFUSAL_RATE refused writes within a minute block the caller until its end; 0 means no limit. */
 export const limitRefusedWrites: MiddlewareHandler<ApiEnv> = async (c, next) => {
   if (env.refusalRate === 0) return await next()
   const window = refusals.of(c)
@@ -82,7 +75,7 @@ export const limitRefusedWrites: MiddlewareHandler<ApiEnv> = async (c, next) => 
   if (c.res.status >= 400 && c.res.status < 500) window.count++
 }
 
-/** Looks for something by a number that can be guessed: 60 times a minute an address may be wrong. */
+/** Limits guesses of a number: 60 wrong ones a minute for an address. */
 export async function limitMisses<T>(c: ApiContext, look: () => Promise<T>): Promise<T> {
   const window = misses.of(c, c.get('address'))
   misses.check(c, window)

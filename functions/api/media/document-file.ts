@@ -1,16 +1,12 @@
-/** A document on its way to who may read it. */
-import type { ApiContext } from '../../_shared/context.ts'
-import { Refusal } from '../../_shared/refusal.ts'
-import { readFile } from '../../_shared/supabase-storage.ts'
+import type { ApiContext } from '../../_shared/caller/context.ts'
+import { Refusal } from '../../_shared/errors/refusal.ts'
+import { readFile } from '../../_shared/outside/supabase-storage.ts'
 
-/**
- * Streams the file that the database named, to be saved and never shown as a page: what a PDF does in a
- * browser nobody has looked at.
- */
+/** Streams the file as a download and never as a page, because a PDF's active content is unchecked. */
 export async function sendDocument(c: ApiContext, documentId: string, found: string) {
   const { file, type, size } = JSON.parse(found) as { file: string; type: string; size: number }
   const body = await readFile('documents', file)
-  // It was removed in this moment.
+  // It was removed at this moment.
   if (!body) throw new Refusal('document_not_found')
   const ending = file.split('.').at(-1)
   const headers = {
@@ -20,6 +16,6 @@ export async function sendDocument(c: ApiContext, documentId: string, found: str
     'Content-Disposition': `attachment; filename="${documentId}.${ending}"`,
     'Content-Security-Policy': 'sandbox',
   }
-  // A stream of our own: of one that is too short Deno then breaks off the answer, instead of waiting.
+  // With a stream of our own, Deno aborts the answer if the file is too short, instead of waiting.
   return new Response(body.pipeThrough(new TransformStream()), { headers }) as never
 }

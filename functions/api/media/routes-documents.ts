@@ -1,6 +1,5 @@
-/** Documents of companies and offices: of one's own, and for admins. */
 import { z } from '@hono/zod-openapi'
-import { call } from '../../_shared/db.ts'
+import { call } from '../../_shared/database/db.ts'
 import {
   area,
   Count,

@@ -1,6 +1,5 @@
-/** The pictures of a listing once they are there: their order, and taking one out. */
 import { z } from '@hono/zod-openapi'
-import { call } from '../../_shared/db.ts'
+import { call } from '../../_shared/database/db.ts'
 import { acting, area, body, route, send, sendNothing } from '../http/route.ts'
 import { property, tags } from '../properties/routes-actions.ts'
 import { OneProperty } from '../properties/schemas.ts'

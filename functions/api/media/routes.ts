@@ -1,6 +1,5 @@
-/** Media: pictures of people and listings, documents of companies and offices. */
 import { z } from '@hono/zod-openapi'
-import type { ApiContext } from '../../_shared/context.ts'
+import type { ApiContext } from '../../_shared/caller/context.ts'
 import { acting, area, Count, json, mine, route, send } from '../http/route.ts'
 import { Media } from '../properties/schemas.ts'
 import { uploadAvatar } from './upload-avatar.ts'
@@ -187,7 +186,7 @@ const documents = route({
   },
 })
 
-/** Waiting for a slot is part of the time that a request may take. */
+/** Waiting for a slot counts towards the time that a request may take. */
 const inSlot = (c: ApiContext, upload: typeof uploadAvatar) => {
   const startedAt = Date.now()
   return withUploadSlot(c.var.caller.sub!, () => upload(c, startedAt))

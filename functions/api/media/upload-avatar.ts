@@ -1,8 +1,7 @@
-/** The upload of one's own picture: a form with one file. */
-import type { ApiContext } from '../../_shared/context.ts'
-import { call } from '../../_shared/db.ts'
-import { invalidFields } from '../../_shared/refusal.ts'
-import { saveAddresses } from '../../_shared/supabase-storage.ts'
+import type { ApiContext } from '../../_shared/caller/context.ts'
+import { call } from '../../_shared/database/db.ts'
+import { invalidFields } from '../../_shared/errors/refusal.ts'
+import { saveAddresses } from '../../_shared/outside/supabase-storage.ts'
 import { effortOfRequest } from '../../pictures/read.ts'
 import { displayName, missingFile, openForm } from './upload-form.ts'
 import { withBuffer } from './upload-memory.ts'
@@ -16,10 +15,8 @@ import {
   StoredFiles,
 } from './upload-picture.ts'
 
-// The only limit: Storage holds its own against declared lengths alone.
 const maxSize = 5 * mebibyte
 
-/** Answers as the database does. */
 export async function uploadAvatar(c: ApiContext, startedAt: number): Promise<string> {
   const upload = openForm(c, startedAt, 3)
   try {

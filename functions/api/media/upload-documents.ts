@@ -1,10 +1,10 @@
-/** The upload of documents of a company or office: a form with its identity, then the files. */
-import type { ApiContext } from '../../_shared/context.ts'
-import { sha256OfPieces } from '../../_shared/crypto.ts'
-import { call } from '../../_shared/db.ts'
-import type { Part } from '../../_shared/multipart.ts'
-import { invalidField, invalidFields } from '../../_shared/refusal.ts'
-import { isUuid } from '../../_shared/uuid.ts'
+// The form has an identity, then the files.
+import type { ApiContext } from '../../_shared/caller/context.ts'
+import { call } from '../../_shared/database/db.ts'
+import { invalidField, invalidFields } from '../../_shared/errors/refusal.ts'
+import { sha256OfPieces } from '../../_shared/input/hashes.ts'
+import type { Part } from '../../_shared/input/multipart.ts'
+import { isUuid } from '../../_shared/input/uuid.ts'
 import { effortOfRequest } from '../../pictures/read.ts'
 import { isReadablePdf } from './pdf.ts'
 import { displayName, missingFile, openForm, readInto, textOf } from './upload-form.ts'
@@ -19,19 +19,16 @@ import {
   type UploadGrant,
 } from './upload-picture.ts'
 
-// The only limit: Storage holds its own against declared lengths alone.
 const maxSize = 10 * mebibyte
 export const maxDocuments = 5
 
-/** The state of one upload of documents, while its form is read. */
 class DocumentUpload {
   identityId?: string
   readonly files: File[] = []
-  /** Those that are not stored, because they are there or there is no room: the database says which. */
+  /** Files that are not stored, because they exist or there is no room; the database tells which. */
   readonly again: { index: number; sha256: string; known: boolean }[] = []
   stored?: StoredFiles
   private grant?: UploadGrant
-  /** Hashes of what is there, also from this form. */
   private readonly known = new Set<string>()
   private readonly effort = effortOfRequest()
   private readonly c: ApiContext
@@ -44,7 +41,7 @@ class DocumentUpload {
     return this.grant?.uploadId ?? ''
   }
 
-  /** The one field of the form; it comes ahead of the files, which are stored as they arrive. */
+  /** The only field must precede the files, which are stored as they arrive. */
   async readField(part: Part) {
     const text = (await textOf(part)).toLowerCase()
     if (part.name !== 'identityId') {
@@ -54,7 +51,6 @@ class DocumentUpload {
     this.identityId = text
   }
 
-  /** Adds the next file. Whether the caller may upload is asked once, before the first one is read. */
   async add(part: Part) {
     const { identityId } = this
     const index = this.files.length
@@ -68,11 +64,11 @@ class DocumentUpload {
       for (const { sha256 } of this.grant.known) this.known.add(sha256)
     }
     const name = displayName(part.filename!)
-    const rejected = await this.keep(part, index, name)
+    const rejected = await this.store(part, index, name)
     this.files.push(rejected ? { index, name, ok: false, rejected } : { index, name, ok: true })
   }
 
-  private keep(part: Part, index: number, label: string): Promise<RejectedFile | undefined> {
+  private store(part: Part, index: number, label: string): Promise<RejectedFile | undefined> {
     return withBuffer(async (buffer) => {
       const bytes = await readInto(part, buffer, maxSize)
       if (!bytes) return { code: 'file_too_large', detail: { max: maxSize / mebibyte } }
@@ -94,7 +90,6 @@ class DocumentUpload {
   }
 }
 
-/** The answer of the database, with what was wrong with the files that are not in it. */
 export async function uploadDocuments(c: ApiContext, startedAt: number): Promise<string> {
   const form = openForm(c, startedAt, maxDocuments + 2)
   const upload = new DocumentUpload(c)

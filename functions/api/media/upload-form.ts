@@ -1,14 +1,13 @@
-/** The form of an upload, read while it arrives: size and time are counted on the way. */
-import type { Bytes } from '../../_shared/bytes.ts'
-import type { ApiContext } from '../../_shared/context.ts'
-import { boundaryOf, MultipartError, type Part, partsOf } from '../../_shared/multipart.ts'
-import { invalidFields, Refusal } from '../../_shared/refusal.ts'
-import { receiveWithin } from '../../_shared/timeout.ts'
+import type { ApiContext } from '../../_shared/caller/context.ts'
+import { invalidFields, Refusal } from '../../_shared/errors/refusal.ts'
+import { receiveWithin } from '../../_shared/errors/timeout.ts'
+import type { Bytes } from '../../_shared/input/bytes.ts'
+import { boundaryOf, MultipartError, type Part, partsOf } from '../../_shared/input/multipart.ts'
 import { uploadLimit } from '../http/checks.ts'
 import type { UploadBuffer } from './upload-memory.ts'
 
 const fieldLimit = 100
-/** What a client has to send within a time, when it is not waiting for us: 2 KB/s. */
+/** The pace required of a client that is not waiting for us: 2 KB/s. */
 const minPace = { bytes: 20 * 1024, ms: 10_000 }
 /** A worker of a hosted project has to answer within 150 s. */
 const maxTime = 120_000
@@ -18,7 +17,7 @@ type Upload = {
   close: () => void
 }
 
-/** Opens the form of a request that arrived at `startedAt`. Whoever opens it closes it. */
+/** Opens the form of a request that arrived at `startedAt`. The caller has to close it. */
 export function openForm(c: ApiContext, startedAt: number, maxParts: number): Upload {
   const boundary = boundaryOf(c.req.header('content-type') ?? '')
   if (!boundary) throw new Refusal('content_type_unsupported')
@@ -57,7 +56,6 @@ async function* withRefusals(parts: AsyncGenerator<Part, void>): AsyncGenerator<
   }
 }
 
-/** The text of a field. */
 export async function textOf({ content }: Part): Promise<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let text = ''
@@ -73,7 +71,7 @@ export async function textOf({ content }: Part): Promise<string> {
   return text
 }
 
-/** Reads a file into a buffer; undefined when it is longer. The rest is skipped before the next part. */
+/** Returns undefined if the file is longer. The rest is skipped before the next part. */
 export async function readInto(
   { content }: Part,
   buffer: UploadBuffer,
@@ -82,7 +80,7 @@ export async function readInto(
   let size = 0
   try {
     for (;;) {
-      // By hand: leaving a for…of would end the generator, and the next part would begin amid this one.
+      // A for…of would end the generator when left, and the next part would begin inside this one.
       const { done, value } = await content.next()
       if (done) return buffer.bytes.subarray(0, size)
       if (size + value.length > limit) return undefined
@@ -101,11 +99,9 @@ const asRefusal = (error: unknown) =>
 // Invisible characters, and those that change the direction of a line.
 const invisible = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
 
-/** The name that a file was sent under, as text to show. */
 export const displayName = (filename: string) =>
   [...filename.replace(invisible, '')].slice(0, 120).join('')
 
-/** The refusal of a form whose part is no file of that name. */
 export const missingFile = (name: string, part?: Part | void) =>
   part && part.name !== name
     ? invalidFields({ path: displayName(part.name), code: 'unknown' })

@@ -1,11 +1,10 @@
-/** The upload of pictures of a listing: a form with fields and many files, read part by part. */
-import type { ApiContext } from '../../_shared/context.ts'
-import { call } from '../../_shared/db.ts'
-import { type ErrorCode, errors } from '../../_shared/errors.ts'
-import type { Part } from '../../_shared/multipart.ts'
-import { type Field, invalidFields, Refusal } from '../../_shared/refusal.ts'
-import { saveAddresses } from '../../_shared/supabase-storage.ts'
-import { isUuid } from '../../_shared/uuid.ts'
+import type { ApiContext } from '../../_shared/caller/context.ts'
+import { call } from '../../_shared/database/db.ts'
+import { type ErrorCode, errors } from '../../_shared/errors/errors.ts'
+import { type Field, invalidFields, Refusal } from '../../_shared/errors/refusal.ts'
+import type { Part } from '../../_shared/input/multipart.ts'
+import { isUuid } from '../../_shared/input/uuid.ts'
+import { saveAddresses } from '../../_shared/outside/supabase-storage.ts'
 import { effortOfRequest } from '../../pictures/read.ts'
 import { displayName, missingFile, openForm, textOf } from './upload-form.ts'
 import { withBuffer } from './upload-memory.ts'
@@ -21,15 +20,12 @@ import {
   type UploadGrant,
 } from './upload-picture.ts'
 
-// The only limits: Storage holds its own against declared lengths alone.
-/** Bytes of a picture. */
+// Storage enforces its own limits only against declared lengths.
 export const maxSize = 10 * mebibyte
 export const maxFiles = 20
 
-/** The fields of the form. */
 type Fields = { propertyId?: string; uploadSessionId?: string; startPosition?: number }
 
-/** Reads a field; one that is unknown, repeated or malformed is refused. */
 async function readField(fields: Fields, part: Part) {
   const { name } = part
   const text = await textOf(part)
@@ -47,11 +43,10 @@ export type File =
   & { index: number; name: string }
   & ({ ok: true } | { ok: false; rejected: RejectedFile })
 
-/** The state of one upload of listing pictures, while its form is read. */
 class ListingUpload {
   readonly fields: Fields = {}
   readonly files: File[] = []
-  /** Those that are stored already: an answer was lost, and the client sends them once more. */
+  /** Files that are already stored: an answer was lost, and the client sends them again. */
   readonly again: { index: number; sha256: string }[] = []
   stored?: StoredFiles
   private grant?: UploadGrant
@@ -66,24 +61,24 @@ class ListingUpload {
     return this.grant?.uploadId
   }
 
-  /** Adds the next file. Whether the caller may upload is asked once, before the first one is read. */
+  /** Before the first file, the database is asked whether the caller may upload. */
   async add(part: Part) {
     const index = this.files.length
     if (index === maxFiles) throw invalidFields({ path: 'files', code: 'too_big' })
     this.grant ??= await beginUpload(this.c, { bucket: 'listings', ...this.target() })
     this.stored ??= new StoredFiles('listings', this.grant)
-    const rejected = await this.keep(part, index)
+    const rejected = await this.store(part, index)
     const name = displayName(part.filename!)
     this.files.push(rejected ? { index, name, ok: false, rejected } : { index, name, ok: true })
   }
 
-  /** What the fields before the first file say; those after it count when all is stored. */
+  /** The fields before the first file; later ones are used once all files are stored. */
   private target() {
     const { propertyId, uploadSessionId } = this.fields
     return { propertyId, uploadSessionId }
   }
 
-  private keep(part: Part, index: number): Promise<RejectedFile | undefined> {
+  private store(part: Part, index: number): Promise<RejectedFile | undefined> {
     return withBuffer(async (buffer) => {
       const read = await readPart(part, buffer, maxSize, this.effort)
       if ('code' in read) return read
@@ -106,7 +101,6 @@ class ListingUpload {
   }
 }
 
-/** The answer of the database, with what was wrong with the files that are not in it. */
 export async function uploadListings(c: ApiContext, startedAt: number): Promise<string> {
   const form = openForm(c, startedAt, maxFiles + 4)
   const upload = new ListingUpload(c)
@@ -131,7 +125,7 @@ export async function uploadListings(c: ApiContext, startedAt: number): Promise<
   }
 }
 
-/** 422 with what is wrong with each; 402 when they were good but beyond the quota. */
+/** Refuses with 422 and each file's fault, or 402 if all were good but over the quota. */
 function allRejected(files: File[]) {
   const rejected = files.map((file) => (file as { rejected: RejectedFile }).rejected)
   if (rejected.every(({ code }) => code === 'quota_exceeded')) return refusalFor(rejected[0])
@@ -145,7 +139,6 @@ function allRejected(files: File[]) {
 
 type Row = { index: number; error?: ErrorCode } & Record<string, unknown>
 
-/** The answer of the database, with the names of the files and what was wrong with the rejected ones. */
 export function merged(answer: string, files: File[]): string {
   const { files: rows, ...rest } = JSON.parse(answer) as { files: Row[] }
   const known = new Map(rows.map((row) => [row.index, row]))

@@ -1,30 +1,26 @@
-/**
- * What uploads may take of this worker: two at once of an account, and a limited memory, which is lent
- * as their bytes arrive. Whoever finds none waits with an unread body, so a slow client holds up
- * nobody but itself.
- */
-import type { Bytes } from '../../_shared/bytes.ts'
-import { Refusal } from '../../_shared/refusal.ts'
+// Limits what uploads take of this worker: two at once per account, and a bounded memory that is lent as
+// bytes arrive. An upload that finds no free memory waits with its body unread, so a slow client delays
+// only itself.
+import { Refusal } from '../../_shared/errors/refusal.ts'
+import type { Bytes } from '../../_shared/input/bytes.ts'
 
 const mebibyte = 1024 * 1024
 const total = 96 * mebibyte
-// Kept for the oldest buffer: it can always grow to its end, so there is no deadlock.
+// Reserved for the oldest buffer, which can therefore always grow to its end: there is no deadlock.
 const reserve = 16 * mebibyte
 const sizes = [mebibyte / 4, mebibyte, 4 * mebibyte, 10 * mebibyte]
 const maxWait = 20_000
 
 let allocated = 0
-// Kept for the next upload: the engine frees large memory late.
+// Memory that the next upload reuses, because the engine frees large memory late.
 const idle: Bytes[] = []
 const waiting = new Set<() => void>()
-// In the order of their beginning.
+// Buffers in the order in which they were begun: an upload has one after another, one for each file.
 const buffers = new Set<UploadBuffer>()
 
-/** A buffer that grows with its content. */
 export class UploadBuffer {
   bytes: Bytes = new Uint8Array()
 
-  /** Makes room for so many bytes; what is there already, up to a length, is allocated along. */
   async grow(size: number, used: number) {
     if (size <= this.bytes.length) return
     const larger = await allocate(sizes.find((each) => each >= size)!, this)
@@ -40,7 +36,6 @@ export class UploadBuffer {
   }
 }
 
-/** Lends a buffer for the time of the work. */
 export async function withBuffer<T>(work: (buffer: UploadBuffer) => Promise<T>): Promise<T> {
   const buffer = new UploadBuffer()
   buffers.add(buffer)
@@ -57,7 +52,7 @@ async function allocate(size: number, owner: UploadBuffer): Promise<Bytes> {
     const limit = buffers.values().next().value === owner ? total : total - reserve
     const found = idle.findIndex((bytes) => bytes.length === size)
     if (found >= 0 && allocated <= limit) return idle.splice(found, 1)[0]
-    // Idle memory of another size makes way.
+    // Memory of another size that is not in use makes room.
     while (allocated + size > limit && idle.length) allocated -= idle.shift()!.length
     if (allocated + size <= limit) {
       allocated += size
@@ -68,7 +63,6 @@ async function allocate(size: number, owner: UploadBuffer): Promise<Bytes> {
   }
 }
 
-/** Waits until somebody wakes the list, or for so long. */
 async function wakeUp(list: Set<() => void>, ms: number): Promise<void> {
   let wake = () => {}
   const timer = setTimeout(() => wake(), ms)
@@ -86,7 +80,6 @@ type Queue = { running: number; waiting: Set<() => void> }
 
 const queues = new Map<string, Queue>()
 
-/** Runs the work when fewer than two uploads of the account are running, in the order of arrival. */
 export async function withUploadSlot<T>(account: string, work: () => Promise<T>): Promise<T> {
   const queue = queues.get(account) ?? { running: 0, waiting: new Set() }
   queues.set(account, queue)
@@ -96,7 +89,7 @@ export async function withUploadSlot<T>(account: string, work: () => Promise<T>)
     return await work()
   } finally {
     const [next] = queue.waiting
-    // The next one takes over the slot.
+    // The next upload takes over the slot.
     if (next) next()
     else if (--queue.running === 0) queues.delete(account)
   }

@@ -1,7 +1,6 @@
-/** Devices that receive the pushes of the calling account. */
 import { z } from '@hono/zod-openapi'
-import { call } from '../../_shared/db.ts'
-import { text } from '../../_shared/texts.ts'
+import { call } from '../../_shared/database/db.ts'
+import { text } from '../../_shared/input/texts.ts'
 import { area, body, json, mine, pageOf, route, send, sendNothing, Time } from '../http/route.ts'
 
 const visible = (text: z.ZodString) =>

@@ -1,6 +1,5 @@
-/** Notifications of the calling account. */
 import { z } from '@hono/zod-openapi'
-import { call } from '../../_shared/db.ts'
+import { call } from '../../_shared/database/db.ts'
 import {
   area,
   Count,

@@ -1,8 +1,7 @@
-/** What a notification looks like. */
 import { z } from '@hono/zod-openapi'
-import type { Notification as NotificationOnTheWire } from '../../_shared/chat-protocol.ts'
-import { notificationKinds } from '../../_shared/notification-kinds.ts'
-import { schemaOf } from '../../_shared/schema-of.ts'
+import { notificationKinds } from '../../_shared/chat/notification-kinds.ts'
+import type { Notification as NotificationOnTheWire } from '../../_shared/chat/protocol.ts'
+import { schemaOf } from '../../_shared/input/schema-of.ts'
 import { Time } from '../http/route.ts'
 
 export const Notification = schemaOf<NotificationOnTheWire>()(

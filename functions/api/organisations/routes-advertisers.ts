@@ -1,8 +1,6 @@
-/** Advertisers: a company, an office or a person, as whoever finds a listing sees them. */
 import { z } from '@hono/zod-openapi'
-import { call } from '../../_shared/db.ts'
+import { call } from '../../_shared/database/db.ts'
 import { displayName, identityType } from '../accounts/schemas.ts'
-import { medianResponseMinutes, rating } from './schemas.ts'
 import {
   area,
   Count,
@@ -15,6 +13,7 @@ import {
   slowlyChanged,
 } from '../http/route.ts'
 import { Fields, Listed } from '../properties/schemas.ts'
+import { medianResponseMinutes, rating } from './schemas.ts'
 
 const tags = ['organisations']
 const OneIdentity = z.strictObject({ id: z.uuid() })

@@ -1,9 +1,6 @@
-/**
- * Companies and offices: what everybody sees of them, and what they see and do as themselves.
- */
 import { z } from '@hono/zod-openapi'
-import { call } from '../../_shared/db.ts'
-import { text } from '../../_shared/texts.ts'
+import { call } from '../../_shared/database/db.ts'
+import { text } from '../../_shared/input/texts.ts'
 import { IdentityChanges } from '../accounts/schemas.ts'
 import {
   area,

@@ -1,4 +1,3 @@
-/** What a company or office looks like. */
 import { z } from '@hono/zod-openapi'
 import {
   displayName,
@@ -30,7 +29,7 @@ export const OrganisationFields = z.object({
   memberSince: Time,
 })
 
-export const Organisation = OrganisationFields.openapi('Organisation', {
+const Organisation = OrganisationFields.openapi('Organisation', {
   description: 'A company or office, as everybody sees it.',
 })
 
@@ -63,7 +62,7 @@ export const OrganisationProfile = z
   })
   .openapi('OrganisationProfile', { description: 'A company or office, as it sees itself.' })
 
-/** Somebody as others see them. */
+/** An identity as others see it. */
 export const Party = z
   .object({
     identityId: z.uuid(),
@@ -73,7 +72,7 @@ export const Party = z
   })
   .openapi('Party', { description: 'Somebody as others see them.' })
 
-export const Lead = z
+const Lead = z
   .object({
     id: z.uuid(),
     kind: z.enum(['call', 'whatsapp', 'chat']).describe('Which way of contact was asked for.'),

@@ -1,15 +1,14 @@
-/** Actions on a listing: its states, its contact, its auction. */
 import { z } from '@hono/zod-openapi'
-import { call } from '../../_shared/db.ts'
-import type { ErrorCode } from '../../_shared/errors.ts'
+import { call } from '../../_shared/database/db.ts'
+import type { ErrorCode } from '../../_shared/errors/errors.ts'
 import { acting, area, body, json, route, send, sendNothing } from '../http/route.ts'
-import { NewAuction } from './schemas-fields.ts'
+import { NewAuction } from './schemas-writing.ts'
 import { OneProperty, Property } from './schemas.ts'
 
 export const tags = ['properties']
 export const property = json(Property, 'The listing.')
 
-/** State changes of a listing that take nothing but its id. */
+/** State changes that take only the listing's id. */
 const actions: Action[] = [
   {
     path: 'publish',
@@ -181,10 +180,10 @@ const removeAuction = route({
 export const propertyActions = area()
   .openapi(contact, async (c) => {
     const args = { propertyId: c.req.valid('param').id, ...c.req.valid('json') }
-    // A conversation is counted where it is opened.
+    // A conversation is counted when it is opened.
     const options = args.kind === 'chat'
       ? {}
-      : { rate: 'contact', look: 'look_at_contact' } as const
+      : { rate: 'contact', precheck: 'precheck_contact' } as const
     return send(c, await call(c, 'contact_property', args, options))
   })
   .openapi(setAuction, async (c) => {

@@ -1,6 +1,5 @@
-/** Properties: listings for sale, rent and exchange. */
 import { z } from '@hono/zod-openapi'
-import { call } from '../../_shared/db.ts'
+import { call } from '../../_shared/database/db.ts'
 import {
   acting,
   area,
@@ -19,7 +18,7 @@ import {
 import { inSearchQueue } from '../http/search-queue.ts'
 import { limitMisses } from '../http/worker-rates.ts'
 import { property, tags } from './routes-actions.ts'
-import { NewProperty, PropertyChanges } from './schemas-fields.ts'
+import { NewProperty, PropertyChanges } from './schemas-writing.ts'
 import {
   Fields,
   FoundProperty,

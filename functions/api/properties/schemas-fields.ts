@@ -1,167 +1,281 @@
-/**
- * What an owner writes of a listing. The rules are the database's (sql/06_properties/2_rules_fields.sql);
- * here they describe the API and refuse early. Codes are looked up in the database.
- */
+// The fields that an owner writes, in the order of the record: how records show each, how it is sent, and
+// whether cards have it. sql/06_properties/2_rules_fields.sql has the rows of the database.
 import { z } from '@hono/zod-openapi'
-import { normalized, upTo } from '../../_shared/texts.ts'
-import { describedAs, Money, orNull } from '../http/route.ts'
-import { Auction, codeOf, Property, Type } from './schemas.ts'
+import { normalized } from '../../_shared/input/texts.ts'
+import {
+  Count,
+  describedAs,
+  Latitude,
+  Longitude,
+  Money,
+  MoneyOrNull,
+  orNull,
+} from '../http/route.ts'
+import {
+  code,
+  codeOf,
+  codes,
+  decimal,
+  ExpenseInput,
+  line,
+  LocationInput,
+  maybe,
+  maybePrice,
+  RentConditionInput,
+  text,
+  whole,
+  year,
+} from './values.ts'
 
-const maybe = <T extends z.ZodType>(schema: T) => schema.nullable().optional()
+type Field = { record: z.ZodType; input: z.ZodType; card: boolean }
 
-// Joiners and direction marks belong to many scripts, but show as nothing.
-const zeroWidth = /[\u061C\u200B-\u200F\u2060-\u2064]/g
-const control = /(?![\t\n\r])\p{Cc}/u
-const directional = /[\u2028-\u202E\u2066-\u2069\uFEFF]/
+const field = <R extends z.ZodType, I extends z.ZodType>(record: R, input: I) =>
+  ({ record, input, card: false }) as const
+const onCard = <R extends z.ZodType, I extends z.ZodType>(record: R, input: I) =>
+  ({ record, input, card: true }) as const
 
-/** Counted in characters as people count them, after normalization. */
-function sized(schema: z.ZodString, min: number, max: number, forbidden: RegExp[]) {
-  return schema
-    .check(upTo(max))
-    .check(({ value, issues }) => {
-      const wrong = { input: value, origin: 'string' } as const
-      if ([...value.replace(zeroWidth, '')].length < min) {
-        issues.push({ ...wrong, code: 'too_small', minimum: min })
-      } else if (forbidden.some((pattern) => pattern.test(value))) {
-        issues.push({ ...wrong, code: 'custom' })
-      }
-    })
-    .openapi({ minLength: min })
-}
+const shown = z.string().nullable()
+const shownLike = (example: string) => shown.openapi({ example })
+const shownCode = (vocabulary: string, example: string) =>
+  shownLike(example).describe(codeOf(vocabulary))
+const shownYear = z.int().min(1950)
+const shownSize = z.number().min(1).max(10_000_000)
+const rooms = Count.max(100)
 
-// To Postgres a byte order mark is no white space, so it is none here.
-const line = (min: number, max: number) =>
-  sized(
-    normalized(max).overwrite((text) => text.replace(/[^\S\uFEFF]+/g, ' ').replace(/^ | $/g, '')),
-    min,
-    max,
-    [control, directional],
-  )
-
-const text = (max: number) =>
-  sized(
-    normalized(max).overwrite((text) => text.replace(/\r\n/g, '\n').trim()),
-    1,
-    max,
-    [control],
-  )
-
-/** At most three decimals; nothing is rounded. */
-const decimal = (min: number, max: number, number = z.number()) =>
-  number.min(min).max(max).refine((value) => Number(value.toFixed(3)) === value)
-    .openapi({ minimum: min, maximum: max })
-
-const price = (min: number) => decimal(min, 99_999_999_999.999, Money)
-const maybePrice = maybe(price(0))
-const whole = (min: number, max: number) => z.int().min(min).max(max)
-const code = z.string().regex(/^[a-z0-9_-]{1,40}$/)
-const codes = z.array(code).max(20)
-
-// The current year in Kuwait, which is three hours ahead of UTC.
-const thisYear = () => new Date(Date.now() + 3 * 3600 * 1000).getUTCFullYear()
-const year = (min: number, ahead = 0) =>
-  z.int().min(min).check(({ value, issues }) => {
-    const maximum = thisYear() + ahead
-    if (value > maximum) {
-      issues.push({ code: 'too_big', origin: 'int', maximum, input: value })
-    }
-  })
-
-const RentCondition = z
-  .strictObject({
-    code: code.describe(codeOf('rentCondition')),
-    textAr: maybe(line(1, 300)).describe('In the words of the owner; else the text of the code.'),
-    text: z.string().max(1200).optional().describe('As records show it; it changes nothing.'),
-  })
-  .openapi('RentConditionInput', { description: 'Something that the owner asks of tenants.' })
-
-const Expense = z
-  .strictObject({
-    code: code.describe(codeOf('expense')),
-    labelAr: maybe(line(1, 300)).describe('In the words of the owner; else the text of the code.'),
-    label: z.string().max(1200).optional().describe('As records show it; it changes nothing.'),
-    amount: price(0),
-    period: z.enum(['month', 'year', 'once']).describe('How often it is paid.'),
-  })
-  .openapi('ExpenseInput', { description: 'Something that is paid beside the rent.' })
-
-const Location = z
-  .strictObject({
-    lat: z.number().min(28.45).max(30.15).describe('Degrees north.'),
-    lng: z.number().min(46.5).max(48.8).describe('Degrees east.'),
-    precision: z.enum(['exact', 'block', 'area']).default('block').describe(
-      'Others see the place within about 250 m unless it is `exact`.',
-    ),
-  }).openapi('LocationInput', { description: 'A place on the map.' })
-
-const fields = describedAs(Property.shape, {
-  kind: maybe(code),
-  usage: maybe(code),
-  titleAr: maybe(line(5, 120)),
-  titleEn: maybe(line(5, 120)),
-  descriptionAr: maybe(text(4000)),
-  descriptionEn: maybe(text(4000)),
-  price: maybePrice,
-  isNegotiable: maybe(z.boolean()),
-  propertyIncome: maybePrice,
-  requestYear: maybe(year(1950)),
-  requiredYear: maybe(year(1950)),
-  rentConditions: maybe(z.array(RentCondition).max(20)),
-  additionalExpenses: maybe(z.array(Expense).max(20)),
-  landAreaM2: maybe(decimal(1, 10_000_000)),
-  builtAreaM2: maybe(decimal(1, 10_000_000)),
-  bedrooms: maybe(whole(0, 100)),
-  bathrooms: maybe(whole(0, 100)),
-  floorNo: maybe(whole(-10, 200)),
-  buildingYear: maybe(year(1900, 5)),
-  furnished: maybe(code),
-  plotPosition: maybe(code),
-  finishing: maybe(code),
-  amenities: maybe(codes),
-  documentType: maybe(code),
-  isDirect: maybe(z.boolean()),
-  governorateId: maybe(code).describe(
-    'An id of `GET /meta/governorates`; without it that of the area.',
-  ),
-  areaId: maybe(code),
-  block: maybe(line(1, 30)),
-  street: maybe(line(1, 120)),
-  building: maybe(line(1, 60)),
-  paciNo: maybe(
-    normalized(8).trim().regex(/^[0-9\u0660-\u0669\u06F0-\u06F9]{8}$/),
-  ),
-  location: orNull(Location).optional().describe(
-    'The place as it is; precision says how it is shown.',
-  ),
-  allowCall: maybe(z.boolean()),
-  allowWhatsapp: maybe(z.boolean()),
-  allowChat: maybe(z.boolean()),
-  wantedKinds: maybe(codes),
-  wantedAreaIds: maybe(codes),
+const RentCondition = z.object({
+  code: z.string().describe(codeOf('rentCondition')),
+  textAr: z.string().describe('The condition in Arabic, in the words of the owner or of the code.'),
+  text: z.string().describe('The owner’s own words, else those of the code by Accept-Language.'),
 })
 
-export const NewProperty = z
-  .strictObject({
-    type: Type,
-    ...fields,
-    publish: z.boolean().optional().describe('Publishes at once.'),
-    uploadSessionId: z.uuid().optional().describe(
-      'Its pictures are attached to the listing, in order.',
+const Expense = z.object({
+  code: z.string().describe(codeOf('expense')),
+  labelAr: z.string().describe('Its name in Arabic, in the words of the owner or of the code.'),
+  label: z.string().describe('The owner’s own words, else those of the code by Accept-Language.'),
+  amount: Money,
+  period: z.enum(['month', 'year', 'once']).describe('How often it is paid.'),
+})
+
+const Location = z
+  .object({
+    lat: Latitude,
+    lng: Longitude,
+    precision: z.enum(['exact', 'block', 'area']).describe(
+      'How exactly the owner shows it: only `exact` is the very place.',
     ),
-  })
-  .openapi('NewProperty', { description: 'A new listing; what publishing needs is said above.' })
+  }).openapi('Location', { description: 'A place on the map.' })
 
-export const PropertyChanges = z
-  .strictObject({ type: Type.optional(), ...fields })
-  .openapi('PropertyChanges', { description: 'Omitted fields stay, null clears.' })
+export const offer = {
+  kind: onCard(
+    shownLike('apartment').describe(
+      'What it is: a code of `GET /meta/kinds`. A draft may have none.',
+    ),
+    maybe(code),
+  ),
+  usage: onCard(
+    shownCode('usage', 'investment'),
+    maybe(code),
+  ),
+  titleAr: onCard(
+    shownLike('شقة للإيجار في السالمية').describe('A draft may have none.'),
+    maybe(line(5, 120)),
+  ),
+  titleEn: onCard(
+    shown.describe('null: only the Arabic one.'),
+    maybe(line(5, 120)),
+  ),
+  descriptionAr: field(
+    shown,
+    maybe(text(4000)),
+  ),
+  descriptionEn: field(
+    shown,
+    maybe(text(4000)),
+  ),
+  price: onCard(
+    MoneyOrNull.describe('In dinars; of RENT for a month. null: not disclosed.'),
+    maybePrice,
+  ),
+}
 
-export const NewAuction = z
-  .strictObject({
-    startsAt: Auction.shape.startsAt,
-    endsAt: Auction.shape.endsAt,
-    startPrice: price(0).openapi({ description: 'The lowest first bid, in dinars.' }),
-    minIncrement: price(0.001).openapi({ description: 'The least step between bids, in dinars.' }),
-  })
-  .openapi('NewAuction', {
-    description: 'Starts in the future, lasts at least an hour, ends within 90 days.',
-  })
+export const details = {
+  isNegotiable: onCard(
+    z.boolean().describe('Whether the price can be negotiated.'),
+    maybe(z.boolean()),
+  ),
+  propertyIncome: field(
+    MoneyOrNull.describe(
+      'What it earns in a month, in dinars. 0 is nothing; null: not known.',
+    ),
+    maybePrice,
+  ),
+  requestYear: onCard(
+    shownYear.nullable().describe(
+      'EXCHANGE only: the year that the offered property is compared by (طلب), up to this one.',
+    ),
+    maybe(year(1950)),
+  ),
+  requiredYear: onCard(
+    shownYear.nullable().describe(
+      'EXCHANGE only: the year that the wanted property is compared by (مع), up to this one.',
+    ),
+    maybe(year(1950)),
+  ),
+  rentConditions: field(
+    z.array(RentCondition).describe('RENT only: what the owner asks of tenants.'),
+    maybe(z.array(RentConditionInput).max(20)),
+  ),
+  additionalExpenses: field(
+    z.array(Expense).describe('RENT only: what is paid beside the rent.'),
+    maybe(z.array(ExpenseInput).max(20)),
+  ),
+  landAreaM2: onCard(
+    shownSize.nullable().describe('Area of the plot in square metres.'),
+    maybe(decimal(1, 10_000_000)),
+  ),
+  builtAreaM2: onCard(
+    shownSize.nullable().describe('Built area in square metres.'),
+    maybe(decimal(1, 10_000_000)),
+  ),
+  bedrooms: onCard(
+    rooms.nullable(),
+    maybe(whole(0, 100)),
+  ),
+  bathrooms: onCard(
+    rooms.nullable(),
+    maybe(whole(0, 100)),
+  ),
+  floorNo: field(
+    z.int().min(-10).max(200).nullable().describe(
+      '0 is the ground floor, below it are basements.',
+    ),
+    maybe(whole(-10, 200)),
+  ),
+  buildingYear: field(
+    z.int().min(1900).nullable().describe(
+      'When it was built, or will be: at most five years ahead.',
+    ),
+    maybe(year(1900, 5)),
+  ),
+  furnished: onCard(
+    shownCode('furnished', 'none'),
+    maybe(code),
+  ),
+  plotPosition: field(
+    shownCode('plotPosition', 'corner'),
+    maybe(code),
+  ),
+  finishing: field(
+    shownCode('finishing', 'super_deluxe'),
+    maybe(code),
+  ),
+  amenities: field(
+    z.array(z.string()).openapi({ example: ['elevator'] }).describe(
+      'Codes of `GET /meta/amenities`.',
+    ),
+    maybe(codes),
+  ),
+  documentType: field(
+    shownCode('documentType', 'free_deed'),
+    maybe(code),
+  ),
+  isDirect: onCard(
+    z.boolean().describe('From the owner without a broker; individuals only.'),
+    maybe(z.boolean()),
+  ),
+  governorateId: onCard(
+    shownLike('hawalli').describe('An id of `GET /meta/governorates`.'),
+    maybe(code).describe(
+      'An id of `GET /meta/governorates`; without it that of the area.',
+    ),
+  ),
+  areaId: onCard(
+    shownLike('salmiya').describe('An id of `GET /meta/areas`.'),
+    maybe(code),
+  ),
+  block: onCard(
+    shownLike('10').describe('The block of the area (قطعة).'),
+    maybe(line(1, 30)),
+  ),
+  street: field(
+    shown.describe('Name or number of the street.'),
+    maybe(line(1, 120)),
+  ),
+  building: field(
+    shown.describe('Name or number of the building.'),
+    maybe(line(1, 60)),
+  ),
+  paciNo: field(
+    shownLike('12345678').describe('The PACI number of the address: eight digits.'),
+    maybe(
+      normalized(8).trim().regex(/^[0-9\u0660-\u0669\u06F0-\u06F9]{8}$/),
+    ),
+  ),
+  location: onCard(
+    orNull(Location).describe(
+      'To others within about 250 m unless precision is exact; null: not given.',
+    ),
+    orNull(LocationInput).optional().describe(
+      'The place as it is; precision says how it is shown.',
+    ),
+  ),
+}
+
+export const ways = {
+  allowCall: field(
+    z.boolean().describe(
+      'Whether the owner gives a phone to whoever asks: to others only while there is one to give, ' +
+        'to the owner what was chosen.',
+    ),
+    maybe(z.boolean()),
+  ),
+  allowWhatsapp: field(
+    z.boolean().describe(
+      'Whether the owner can be asked by WhatsApp: to others and the owner as `allowCall`.',
+    ),
+    maybe(z.boolean()),
+  ),
+  allowChat: field(
+    z.boolean().describe('Whether the owner can be asked by chat.'),
+    maybe(z.boolean()),
+  ),
+}
+
+export const wanted = {
+  wantedKinds: field(
+    z.array(z.string()).describe(
+      'EXCHANGE only: what is wanted in return, codes of `GET /meta/kinds`.',
+    ),
+    maybe(codes),
+  ),
+  wantedAreaIds: field(
+    z.array(z.string()).describe(
+      'EXCHANGE only: where it is wanted, ids of `GET /meta/areas`.',
+    ),
+    maybe(codes),
+  ),
+}
+
+type Fields = Record<string, Field>
+
+export const recordOf = <All extends Fields>(fields: All) =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, { record }]) => [name, record]),
+  ) as { [Name in keyof All]: All[Name]['record'] }
+
+export const cardOf = <All extends Fields>(fields: All) =>
+  Object.fromEntries(
+    Object.entries(fields).filter(([, { card }]) => card).map((
+      [name, { record }],
+    ) => [name, record]),
+  ) as { [Name in keyof All as All[Name]['card'] extends true ? Name : never]: All[Name]['record'] }
+
+const written = { ...offer, ...details, ...ways, ...wanted }
+
+/** The fields as sent, described like the record unless they have their own sentence. */
+export const inputs = describedAs(
+  recordOf(written),
+  Object.fromEntries(
+    Object.entries(written).map(([name, { input }]) => [name, input]),
+  ) as { [Name in keyof typeof written]: typeof written[Name]['input'] },
+)

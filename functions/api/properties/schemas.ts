@@ -1,18 +1,10 @@
-/** What a listing looks like on the wire. */
 import { z } from '@hono/zod-openapi'
-import { typedDigits } from '../../_shared/identifiers.ts'
+import { typedDigits } from '../../_shared/input/identifiers.ts'
 import { displayName, identityType } from '../accounts/schemas.ts'
-import {
-  Count,
-  Latitude,
-  Longitude,
-  Money,
-  MoneyOrNull,
-  orNull,
-  pageOf,
-  Picture,
-  Time,
-} from '../http/route.ts'
+import { Count, Money, orNull, pageOf, Picture, Time } from '../http/route.ts'
+import { cardOf, details, offer, recordOf, wanted, ways } from './schemas-fields.ts'
+
+export { codeOf } from './values.ts'
 
 export const Type = z.enum(['SALE', 'RENT', 'EXCHANGE']).describe(
   'What is offered; fixed once published.',
@@ -20,7 +12,7 @@ export const Type = z.enum(['SALE', 'RENT', 'EXCHANGE']).describe(
 
 export const OneProperty = z.strictObject({ id: z.uuid() })
 
-/** An id, or KW- and a number with any digits; as the database takes them. */
+/** An id, or KW- and a number in any digits, as the database accepts them. */
 export const OnePropertyOrNumber = z.strictObject({
   id: z.union([
     z.uuid(),
@@ -46,41 +38,8 @@ export const statuses = [
   'archived',
   'suspended',
 ] as const
-/** Also what counts and old records speak of. */
+/** Includes `deleted`, a status that only counts and old records have. */
 export const everyStatus = [...statuses, 'deleted'] as const
-
-/** What says which vocabulary a code is of. */
-export const codeOf = (vocabulary: string) => `A code of \`${vocabulary}\` at \`GET /meta/enums\`.`
-
-const text = z.string().nullable()
-const textLike = (example: string) => text.openapi({ example })
-const code = (vocabulary: string, example: string) => textLike(example).describe(codeOf(vocabulary))
-const year = z.int().min(1950)
-const size = z.number().min(1).max(10_000_000)
-const rooms = Count.max(100)
-
-const RentCondition = z.object({
-  code: z.string().describe(codeOf('rentCondition')),
-  textAr: z.string().describe('The condition in Arabic, in the words of the owner or of the code.'),
-  text: z.string().describe('The owner’s own words, else those of the code by Accept-Language.'),
-})
-
-const Expense = z.object({
-  code: z.string().describe(codeOf('expense')),
-  labelAr: z.string().describe('Its name in Arabic, in the words of the owner or of the code.'),
-  label: z.string().describe('The owner’s own words, else those of the code by Accept-Language.'),
-  amount: Money,
-  period: z.enum(['month', 'year', 'once']).describe('How often it is paid.'),
-})
-
-const Location = z
-  .object({
-    lat: Latitude,
-    lng: Longitude,
-    precision: z.enum(['exact', 'block', 'area']).describe(
-      'How exactly the owner shows it: only `exact` is the very place.',
-    ),
-  }).openapi('Location', { description: 'A place on the map.' })
 
 export const Media = z.object({
   id: z.uuid(),
@@ -122,7 +81,6 @@ const Deal = z
   })
   .openapi('Deal', { description: 'A price that has dropped.' })
 
-/** The whole record of a listing. */
 export const Property = z
   .object({
     id: z.uuid(),
@@ -130,15 +88,7 @@ export const Property = z
       example: 'KW-104233',
     }),
     type: Type,
-    kind: textLike('apartment').describe(
-      'What it is: a code of `GET /meta/kinds`. A draft may have none.',
-    ),
-    usage: code('usage', 'investment'),
-    titleAr: textLike('شقة للإيجار في السالمية').describe('A draft may have none.'),
-    titleEn: text.describe('null: only the Arabic one.'),
-    descriptionAr: text,
-    descriptionEn: text,
-    price: MoneyOrNull.describe('In dinars; of RENT for a month. null: not disclosed.'),
+    ...recordOf(offer),
     pricePeriod: z.enum(['month', 'once']).nullable().describe(
       'What the price is for: `month` of RENT, `once` of SALE, null of EXCHANGE.',
     ),
@@ -147,55 +97,10 @@ export const Property = z
     ).openapi({
       example: '650 د.ك / شهرياً',
     }),
-    isNegotiable: z.boolean().describe('Whether the price can be negotiated.'),
-    propertyIncome: MoneyOrNull.describe(
-      'What it earns in a month, in dinars. 0 is nothing; null: not known.',
-    ),
-    requestYear: year.nullable().describe(
-      'EXCHANGE only: the year that the offered property is compared by (طلب), up to this one.',
-    ),
-    requiredYear: year.nullable().describe(
-      'EXCHANGE only: the year that the wanted property is compared by (مع), up to this one.',
-    ),
-    rentConditions: z.array(RentCondition).describe('RENT only: what the owner asks of tenants.'),
-    additionalExpenses: z.array(Expense).describe('RENT only: what is paid beside the rent.'),
-    landAreaM2: size.nullable().describe('Area of the plot in square metres.'),
-    builtAreaM2: size.nullable().describe('Built area in square metres.'),
-    bedrooms: rooms.nullable(),
-    bathrooms: rooms.nullable(),
-    floorNo: z.int().min(-10).max(200).nullable().describe(
-      '0 is the ground floor, below it are basements.',
-    ),
-    buildingYear: z.int().min(1900).nullable().describe(
-      'When it was built, or will be: at most five years ahead.',
-    ),
-    furnished: code('furnished', 'none'),
-    plotPosition: code('plotPosition', 'corner'),
-    finishing: code('finishing', 'super_deluxe'),
-    amenities: z.array(z.string()).openapi({ example: ['elevator'] }).describe(
-      'Codes of `GET /meta/amenities`.',
-    ),
-    documentType: code('documentType', 'free_deed'),
-    isDirect: z.boolean().describe('From the owner without a broker; individuals only.'),
-    governorateId: textLike('hawalli').describe('An id of `GET /meta/governorates`.'),
-    areaId: textLike('salmiya').describe('An id of `GET /meta/areas`.'),
-    block: textLike('10').describe('The block of the area (قطعة).'),
-    street: text.describe('Name or number of the street.'),
-    building: text.describe('Name or number of the building.'),
-    paciNo: textLike('12345678').describe('The PACI number of the address: eight digits.'),
-    location: orNull(Location).describe(
-      'To others within about 250 m unless precision is exact; null: not given.',
-    ),
+    ...recordOf(details),
     media: z.array(Media).describe('Its pictures, in order.'),
     owner: Owner,
-    allowCall: z.boolean().describe(
-      'Whether the owner gives a phone to whoever asks: to others only while there is one to give, ' +
-        'to the owner what was chosen.',
-    ),
-    allowWhatsapp: z.boolean().describe(
-      'Whether the owner can be asked by WhatsApp: to others and the owner as `allowCall`.',
-    ),
-    allowChat: z.boolean().describe('Whether the owner can be asked by chat.'),
+    ...recordOf(ways),
     status: z.enum(statuses).describe('Everybody sees `active` ones; the states are in the guide.'),
     isFavorite: z.boolean().describe('Whether the acting identity has saved it; false to guests.'),
     viewsCount: Count.describe('How many looked at it, each once a day; guests are not counted.'),
@@ -209,12 +114,7 @@ export const Property = z
     ),
     expiresAt: Time.nullable().describe('When it ends unless it is renewed; null: not published.'),
     version: z.int().min(1).describe('Grows with every change by the owner: for `If-Match`.'),
-    wantedKinds: z.array(z.string()).describe(
-      'EXCHANGE only: what is wanted in return, codes of `GET /meta/kinds`.',
-    ),
-    wantedAreaIds: z.array(z.string()).describe(
-      'EXCHANGE only: where it is wanted, ids of `GET /meta/areas`.',
-    ),
+    ...recordOf(wanted),
     auction: orNull(Auction).describe('null: none was set.'),
     deal: orNull(Deal).describe(
       'A price that dropped by 5 to 50 % in the last 14 days; else null.',
@@ -224,7 +124,9 @@ export const Property = z
         'service has no such address.',
       example: 'https://market.example/p/KW-104233',
     }),
-    statusReason: text.describe('Why it was rejected or suspended. Shown to the owner only.'),
+    statusReason: z.string().nullable().describe(
+      'Why it was rejected or suspended. Shown to the owner only.',
+    ),
     pauseReason: z.enum(['unproven_past']).nullable().describe(
       'Shown to the owner only. unproven_past: the email of the account was proven only after this ' +
         'was published; resume it. null: paused by the owner or by the quota of a plan, or not paused.',
@@ -242,7 +144,7 @@ export const PropertyPage = pageOf('PropertyPage', Property)
 
 const shape = Property.shape
 
-/** What strangers who know its number see of a listing that was closed. */
+/** A closed listing as strangers who know its number see it. */
 export const ClosedProperty = z
   .object({
     id: shape.id,
@@ -263,32 +165,16 @@ const FirstPicture = Media.pick({ url: true, width: true, height: true }).openap
   description: 'The picture that lists show.',
 })
 
-/** What lists carry of a listing: fields of its record with the same names and meanings. */
+/** A listing in lists: fields of its record with the same names and meanings. */
 export const Card = z
   .object({
     id: shape.id,
     refNo: shape.refNo,
     type: shape.type,
-    kind: shape.kind,
-    usage: shape.usage,
-    titleAr: shape.titleAr,
-    titleEn: shape.titleEn,
-    price: shape.price,
+    ...cardOf(offer),
     pricePeriod: shape.pricePeriod,
     priceLabel: shape.priceLabel,
-    isNegotiable: shape.isNegotiable,
-    requestYear: shape.requestYear,
-    requiredYear: shape.requiredYear,
-    landAreaM2: shape.landAreaM2,
-    builtAreaM2: shape.builtAreaM2,
-    bedrooms: shape.bedrooms,
-    bathrooms: shape.bathrooms,
-    furnished: shape.furnished,
-    isDirect: shape.isDirect,
-    governorateId: shape.governorateId,
-    areaId: shape.areaId,
-    block: shape.block,
-    location: shape.location,
+    ...cardOf(details),
     picture: orNull(FirstPicture).describe(
       'The first picture; null without one.',
     ),
@@ -305,13 +191,11 @@ export const Card = z
   })
   .openapi('Card', { description: 'A listing in a list: fields of its record.' })
 
-/** A listing in a list: its card, or with fields=full its record. */
 export const Listed = z.union([Card, Property]).openapi('Listed', {
   description: 'A listing in a list: its card, or with `fields=full` its record, which has no ' +
     '`picture`, `picturesCount`, `dropPct` and `auctionEndsAt`.',
 })
 
-/** Which of the two a list carries. */
 export const Fields = z.enum(['card', 'full']).optional().describe(
   'card, which is the default, or full: whole records in place of cards.',
 )

@@ -1,8 +1,7 @@
-/** How many listings a search has. */
 import { z } from '@hono/zod-openapi'
-import type { ApiContext } from '../../_shared/context.ts'
-import { type Args, call } from '../../_shared/db.ts'
-import { env } from '../../_shared/env.ts'
+import type { ApiContext } from '../../_shared/caller/context.ts'
+import { type Args, call } from '../../_shared/database/db.ts'
+import { env } from '../../_shared/settings/env.ts'
 import { area, body, json, route, send } from '../http/route.ts'
 import { inSearchQueue } from '../http/search-queue.ts'
 import { limitCounts } from '../http/worker-rates.ts'
@@ -10,7 +9,7 @@ import { jsonFilters, queryFilters, unknownFilter } from './schemas-filters.ts'
 import { literal, literalInQuery, Query } from './schemas-reading.ts'
 import { Strategy, withStrategies } from './strategies.ts'
 
-/** Milliseconds in the database, after which there is no number. */
+/** Milliseconds in the database; after that the count is omitted. */
 const time = 30 * env.patience
 
 const ListingCount = z
@@ -69,7 +68,7 @@ const quick = route({
 const find = (c: ApiContext, args: Args<'count_listings'>) =>
   inSearchQueue(c, () =>
     call(c, 'count_listings', args, { time }).catch((error) => {
-      if (error.code !== '57014') throw error // query_canceled: its time was over
+      if (error.code !== '57014') throw error // query_canceled: the time limit
       return '{"count":null,"capped":true}'
     }))
 

@@ -1,7 +1,7 @@
-/** The feed: what was published, newest first, in numbered pages. */
+// The feed: listings newest first, in numbered pages.
 import { z } from '@hono/zod-openapi'
-import { call } from '../../_shared/db.ts'
-import { inQuery } from '../../_shared/numbers.ts'
+import { call } from '../../_shared/database/db.ts'
+import { inQuery } from '../../_shared/input/numbers.ts'
 import { area, json, Limit, route, send, Time } from '../http/route.ts'
 import { inSearchQueue } from '../http/search-queue.ts'
 import { OrganisationFields } from '../organisations/schemas.ts'
@@ -13,7 +13,7 @@ const kinds = {
     'The kind of the listing, which `kind` is in other lists: a code of `GET /meta/kinds`.',
   ),
 }
-// Not by extend(): "all of a card" would say that `kind` is two things.
+// extend() is not used, because its "all of a card" would give `kind` two meanings.
 const CardItem = z.object({ ...Card.shape, ...kinds }).openapi('FeedCard', {
   description: 'A listing in a slot of the feed.',
 })
@@ -42,7 +42,7 @@ const FeedPage = z
   })
   .openapi('FeedPage', { description: 'A page of the home feed.' })
 
-/** Snapshots begin every five minutes: nobody is to get an older one after that. */
+/** Snapshots begin every five minutes, and a cache must not serve an older one after that. */
 function untilNextSnapshot() {
   const left = Math.floor(300 - Date.now() / 1000 % 300)
   const fresh = Math.min(30, left)

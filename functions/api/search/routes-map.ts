@@ -1,7 +1,6 @@
-/** The map: listings in a box, and prices by area. */
 import { z } from '@hono/zod-openapi'
-import { call } from '../../_shared/db.ts'
-import { inQuery, parseDecimal } from '../../_shared/numbers.ts'
+import { call } from '../../_shared/database/db.ts'
+import { inQuery, parseDecimal } from '../../_shared/input/numbers.ts'
 import {
   area,
   Count,

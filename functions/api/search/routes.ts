@@ -1,7 +1,6 @@
-/** Search: five strategies, one set of filters. */
 import { z } from '@hono/zod-openapi'
-import type { ApiContext } from '../../_shared/context.ts'
-import { type Args, call } from '../../_shared/db.ts'
+import type { ApiContext } from '../../_shared/caller/context.ts'
+import { type Args, call } from '../../_shared/database/db.ts'
 import {
   area,
   body,

@@ -1,7 +1,6 @@
-/** Filters of searches and of the map, as JSON and as query strings. */
 import { z } from '@hono/zod-openapi'
-import { inQuery, parseDecimal } from '../../_shared/numbers.ts'
-import { text } from '../../_shared/texts.ts'
+import { inQuery, parseDecimal } from '../../_shared/input/numbers.ts'
+import { text } from '../../_shared/input/texts.ts'
 import { booleanInQuery, Latitude, Longitude, Money, Time } from '../http/route.ts'
 import { codeOf, Type } from '../properties/schemas.ts'
 
@@ -21,7 +20,6 @@ const Near = z.strictObject({
 const Box = z.tuple([z.number(), z.number(), z.number(), z.number()], { error: 'bbox_invalid' })
 const BoxNumbers = z.array(z.number({ error: 'bbox_invalid' }), { error: 'bbox_invalid' }).pipe(Box)
 
-/** What each filter finds. */
 const about = {
   kinds: 'Any of these kinds: codes of `GET /meta/kinds`.',
   governorateIds: 'In any of these governorates: ids of `GET /meta/governorates`.',
@@ -41,7 +39,6 @@ const about = {
   near: 'Within a distance of a place.',
 }
 
-/** What is the same in both. */
 const common = {
   type: Type.optional().describe('What is offered.'),
   usage: code.optional().describe(codeOf('usage')),
@@ -93,16 +90,14 @@ export const jsonFilters = {
   requestYearMax: year.optional().describe('Strategy exchange only: `requestYear` up to this.'),
 }
 
-// A key that is given twice comes as an array, which is invalid here: so is null.
+// A repeated key becomes an array, which is invalid here, as is null.
 const commas = (given: unknown) => (typeof given === 'string' ? given.split(',') : null)
 const numbers = (given: unknown) =>
   typeof given === 'string' ? given.split(',').map(parseDecimal) : given
 
-/** As a description can say it: so many of them with commas between. */
 const commaSeparated = (one: string, least: number, most = least) =>
   `^${one}(,${one}){${least - 1},${most - 1}}$`
 const decimal = '-?[0-9]{1,20}(\\.[0-9]{1,20})?'
-/** How the three or four numbers of a place are written in a query string. */
 export const numbersPattern = (count: number) => commaSeparated(decimal, count)
 
 const codesInQuery = (about: string) =>
@@ -114,7 +109,7 @@ const codesInQuery = (about: string) =>
 const numberInQuery = (schema: z.ZodNumber, description: string) =>
   inQuery(schema).optional().openapi({ description })
 
-/** Those of one strategy alone have no meaning in a query string. */
+/** Filters of a single strategy do not exist in query strings. */
 export const queryFilters = {
   ...common,
   kinds: codesInQuery(about.kinds),
@@ -152,7 +147,7 @@ export const queryFilters = {
     }),
 }
 
-/** An unknown key has a code of its own. */
+/** Unknown filters have their own code. */
 export const unknownFilter = {
   error: ({ code }: { code?: string }) =>
     code === 'unrecognized_keys' ? 'filter_unknown' : undefined,

@@ -1,6 +1,5 @@
-/** What is typed into the search box, and what it was understood as. */
 import { z } from '@hono/zod-openapi'
-import { text } from '../../_shared/texts.ts'
+import { text } from '../../_shared/input/texts.ts'
 import { booleanInQuery } from '../http/route.ts'
 
 const aboutLiteral =

@@ -1,6 +1,5 @@
-/** The strategies of searches. */
 import { z } from '@hono/zod-openapi'
-import type { ApiContext } from '../../_shared/context.ts'
+import type { ApiContext } from '../../_shared/caller/context.ts'
 import { invalid, problem } from '../http/problem.ts'
 
 const strategies = ['standard', 'exchange', 'auction', 'deal', 'company'] as const
@@ -8,7 +7,7 @@ const strategies = ['standard', 'exchange', 'auction', 'deal', 'company'] as con
 export const Strategy = z.enum(strategies, { error: 'search_strategy_unknown' })
   .describe('Which listings are searched.')
 
-/** An unknown strategy is refused with the list of those that exist. */
+/** Refuses an unknown strategy with the list of existing ones. */
 type Result = { success: true } | { success: false; error: z.ZodError }
 export function withStrategies(result: Result, c: ApiContext): undefined {
   if (result.success) return

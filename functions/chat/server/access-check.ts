@@ -1,23 +1,20 @@
-/**
- * Asks the database again and again whether what the sockets were allowed still holds, and whether
- * they were sent all there is. Realtime sends most changes at once but promises nothing, and may
- * fall silent: these are the promises of 5 and of 30 seconds. One call for all sockets. Whether a
- * token's key still counts is looked at as often as the keys are fetched.
- */
-import { callFailed } from '../../_shared/alarms.ts'
-import { backend } from '../../_shared/db.ts'
-import { env } from '../../_shared/env.ts'
-import { causeOf } from '../../_shared/refusal.ts'
+// Regularly asks the database whether the sockets still have their rights and have received everything,
+// because Realtime guarantees nothing and may fall silent. This keeps the promises of 5 and of 30 seconds,
+// with one call for all sockets. Tokens are checked again as often as keys are fetched.
+import { backend } from '../../_shared/database/db.ts'
+import { callFailed } from '../../_shared/errors/alarms.ts'
+import { causeOf } from '../../_shared/errors/refusal.ts'
+import { env } from '../../_shared/settings/env.ts'
 import type { ConversationUpdated } from '../protocol.ts'
 import type { FollowedAccount, OpenSession } from './interfaces.ts'
 import { log } from './log.ts'
 import { times } from './times.ts'
 
-// What was stored may come to light a while after its time.
+// A transaction may commit up to this many seconds after its timestamp.
 const lateBy = 60
 const perCall = 50
 
-/** Sockets and conversations of which the database knows something else than the gateway. */
+/** Sockets and conversations whose state in the database differs from the gateway's. */
 type Differing = { sessionId: string; conversationId: string | null; lastSeq: number | null }[]
 
 type MissedUpdates = (ConversationUpdated & { accountId: string })[]
@@ -42,7 +39,7 @@ export function startAccessChecks(sessions: ReadonlySet<OpenSession>) {
   return { stop: () => timers.forEach(clearInterval) }
 }
 
-/** While the database does not answer there is one question on its way and not many. */
+/** If the database does not answer, only one question is pending. */
 function repeat(every: number, check: () => Promise<void>) {
   let checking = false
   return setInterval(() => {
@@ -56,7 +53,6 @@ async function inBatches<T>(all: T[], check: (batch: T[]) => Promise<void>) {
   for (let at = 0; at < all.length; at += perCall) await check(all.slice(at, at + perCall))
 }
 
-/** Has those looked at closer of which the database knows something else. */
 export async function checkAccess(sessions: OpenSession[]): Promise<void> {
   const sockets = sessions.map(({ credentials, account, conversations }) => ({
     accountId: credentials.caller!.sub,
@@ -71,13 +67,12 @@ export async function checkAccess(sessions: OpenSession[]): Promise<void> {
       if (session.credentials.sessionId !== sessionId) continue
       if (conversationId === null) void session.account?.checkTopic()
       else if (lastSeq === null) void session.conversations.get(conversationId)?.check()
-      // Mostly it is on its way.
+      // Usually the message is already on its way.
       else session.conversations.get(conversationId)?.reaches(lastSeq)
     }
   }
 }
 
-/** Sends what changed in so many seconds and was not sent yet. */
 export async function sendMissedUpdates(
   accounts: FollowedAccount[],
   seconds: number,
@@ -92,7 +87,7 @@ export async function sendMissedUpdates(
   }
 }
 
-/** What is not answered is asked again at the next check. */
+/** A failed question is repeated at the next check. */
 async function rowsOf<Rows extends unknown[]>(
   name: 'changed_sockets' | 'missed_updates',
   args: Record<string, unknown>,

@@ -1,8 +1,6 @@
-/**
- * What the sockets of one account hear in this process, over one channel for all of them: changes
- * of its conversations, their messages, and the end of its rights.
- */
-import type { Refusal } from '../../_shared/refusal.ts'
+// Serves all sockets of one account in this process over one channel: changes of conversations, messages,
+// and the loss of rights.
+import type { Refusal } from '../../_shared/errors/refusal.ts'
 import { ConversationStates, stateOf } from '../conversation-states.ts'
 import type {
   ConversationUpdated,
@@ -26,14 +24,13 @@ import { LiveChannel } from './live-channel.ts'
 import { isTemporary } from './refusals.ts'
 import { TopicSubscription } from './topic-subscription.ts'
 
-/** An event of Realtime, as the database sends it. */
 type NewMessage = {
   identityId: string
   message: Message
   conversation: { id: string } & Omit<ConversationUpdated, 'conversationId' | 'identityId'>
 }
 
-/** What one has written oneself is an update for the other party only, unless it is more than that. */
+/** The sender gets no update for a message of their own, unless the state changed in another way too. */
 const isOwnMessage = (
   { lastMessage, unread, changedAt }: ConversationUpdated,
   known: ConversationUpdated | undefined,
@@ -42,13 +39,11 @@ const isOwnMessage = (
   (!known || known.unread === unread && !known.archived)
 
 export class Account extends TopicSubscription implements FollowedAccount {
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly sessions = new Set<OpenSession>()
-  /** What its sockets were sent of its conversations. */
   readonly states = new ConversationStates()
-  /** Of the conversations that its sockets have joined. */
   private readonly live = new Map<string, LiveChannel>()
-  /** Since when its sockets are told of changes; what came before they have read. */
+  /** Changes since this time are sent; clients have already read earlier ones. */
   private readonly openedAt: string
   private shownToken = ''
 
@@ -57,7 +52,7 @@ export class Account extends TopicSubscription implements FollowedAccount {
     this.openedAt = openedAt
   }
 
-  /** A socket was let in, when the account's channel had this name. */
+  /** Adds an admitted socket; `topic` was the account's channel then. */
   add(session: OpenSession, topic: string): void {
     this.sessions.add(session)
     if (this.sessions.size === 1) return this.start()
@@ -65,14 +60,14 @@ export class Account extends TopicSubscription implements FollowedAccount {
     if (topic !== this.topic) void this.checkTopic()
   }
 
-  /** True when it was the last: the account is not followed any more. */
+  /** Returns true if it was the last socket, so that the account is no longer followed. */
   remove(session: OpenSession): boolean {
     if (!this.sessions.delete(session) || this.sessions.size > 0) return false
     this.stop()
     return true
   }
 
-  /** The channel goes on as long as the longest of the tokens. */
+  /** The channel uses the token that lasts longest. */
   tokenRenewed(): void {
     if (this.token() === this.shownToken) return
     this.renewToken(this.shownToken = this.token())
@@ -107,7 +102,7 @@ export class Account extends TopicSubscription implements FollowedAccount {
     return longest?.caller?.token ?? ''
   }
 
-  /** Asks for each session: what has ended hears nothing under the name that holds now. */
+  /** Asks for each session: one that has ended must not receive the new channel's events. */
   protected async currentTopic() {
     const sessions = new Map(
       [...this.sessions].map(({ credentials }) => [credentials.sessionId, credentials]),
@@ -134,7 +129,6 @@ export class Account extends TopicSubscription implements FollowedAccount {
     }
   }
 
-  /** What was missed: messages of joined conversations, and updates of the others. */
   protected resumed(seconds: number) {
     void checkAccess([...this.sessions])
     void sendMissedUpdates([this], seconds)
@@ -172,7 +166,6 @@ export class Account extends TopicSubscription implements FollowedAccount {
     }
   }
 
-  /** Passes on what is new. */
   conversationUpdated(heard: ConversationUpdated) {
     const { conversationId, liveTopic } = heard
     if (liveTopic) this.live.get(conversationId)?.follow(liveTopic, this.token())

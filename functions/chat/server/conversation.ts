@@ -1,5 +1,4 @@
-/** A conversation that a socket has joined: its messages in order, each once, nothing left out. */
-import type { Refusal } from '../../_shared/refusal.ts'
+import type { Refusal } from '../../_shared/errors/refusal.ts'
 import { lastSeqOf } from '../conversation-states.ts'
 import { MessageFeed, type Page } from '../message-feed.ts'
 import type { ConversationUpdated, Message } from '../protocol.ts'
@@ -13,22 +12,21 @@ import type {
 } from './interfaces.ts'
 import { isTemporary } from './refusals.ts'
 
-export type Joinable = LiveConversation & { lastSeq: number }
+type Joinable = LiveConversation & { lastSeq: number }
 
-export type JoinOptions = {
-  /** Messages after this one are sent. */
+type JoinOptions = {
   after: number
-  /** Whether the other side sees that the socket is there. */
+  /** Whether the other side sees this socket's presence. */
   sharePresence: boolean
 }
 
-/** The conversation as its participant finds it now; 404 for everybody else. */
+/** The conversation as its participant sees it now; 404 for everyone else. */
 export const findConversation = ({ credentials }: ConversationOwner, conversationId: string) =>
   callFor<Joinable, 'join_conversation'>(credentials.caller!, 'join_conversation', {
     conversationId,
   })
 
-// For a client that is that far behind, the newest state says all.
+// For a client that is this far behind, the newest state is enough.
 const mostHeld = 100
 
 export class Conversation implements JoinedConversation, LiveListener {
@@ -80,7 +78,6 @@ export class Conversation implements JoinedConversation, LiveListener {
     return this.live.topic
   }
 
-  /** The one whose socket it is is writing. */
   say(): void {
     this.live.typing()
   }
@@ -97,17 +94,16 @@ export class Conversation implements JoinedConversation, LiveListener {
     this.feed.take(message)
   }
 
-  /** Sends what is missing up to this message, at once. */
   catchUp(seq: number): void {
     if (seq > this.feed.last) void this.feed.fill()
   }
 
   reaches(seq: number): void {
-    // A history that failed is read again by its timer.
+    // If reading the history failed, its timer reads again.
     if (!this.retry) this.feed.reaches(seq)
   }
 
-  /** Sends a state of the conversation, after the message that it is about. */
+  /** Sends a state after the message that it is about. */
   updated(update: ConversationUpdated): void {
     this.held.push(update)
     if (this.held.length > mostHeld) this.held.shift()
@@ -124,7 +120,7 @@ export class Conversation implements JoinedConversation, LiveListener {
       this.live.follow(liveTopic, this.token)
       this.reaches(lastSeq)
     } catch (error) {
-      // What did not work this time is checked again in a moment (access-check.ts).
+      // A failed check is repeated in a moment (access-check.ts).
       const refusal = error as Refusal
       if (!this.stopped && !isTemporary(refusal.code)) this.owner.removeFrom(this.id, refusal)
     } finally {
@@ -145,7 +141,6 @@ export class Conversation implements JoinedConversation, LiveListener {
     }
   }
 
-  /** Reads the history again in a second, unless there is no right to it any more. */
   private historyFailed({ code }: Refusal) {
     clearTimeout(this.retry)
     this.retry = setTimeout(() => {

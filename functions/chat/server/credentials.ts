@@ -1,11 +1,11 @@
-/** Whose a socket is, for as long as its token is good. */
 import { decodeJwt } from 'jose'
-import type { ErrorCode } from '../../_shared/errors.ts'
-import { Refusal } from '../../_shared/refusal.ts'
-import { type Caller, callerOf } from '../../_shared/tokens.ts'
+import { callerOf } from '../../_shared/auth/tokens.ts'
+import type { Caller } from '../../_shared/caller/context.ts'
+import type { ErrorCode } from '../../_shared/errors/errors.ts'
+import { Refusal } from '../../_shared/errors/refusal.ts'
 
 export class Credentials {
-  /** Set once a token was good. */
+  /** Set once a token was valid. */
   caller: Caller | undefined
   sessionId = ''
   /** When the token ends, in milliseconds. */
@@ -34,7 +34,7 @@ export class Credentials {
     )
   }
 
-  /** Another token of the same account and session takes the place of the first. */
+  /** Replaces the token by another of the same account and session. */
   async renew(token: string): Promise<void> {
     this.renewing = true
     try {
@@ -43,12 +43,11 @@ export class Credentials {
       this.accept(caller, token)
     } finally {
       this.renewing = false
-      // The first one ended meanwhile.
+      // The first token expired meanwhile.
       if (this.expires <= Date.now()) this.onExpired()
     }
   }
 
-  /** Why the token counts no more, if so: its key may have been revoked. */
   async refusal(): Promise<ErrorCode | undefined> {
     const { caller } = this
     if (!caller) return undefined
@@ -56,13 +55,11 @@ export class Credentials {
     return caller === this.caller && ignored !== 'service_unavailable' ? ignored : undefined
   }
 
-  /** Expiry is not waited for any more. */
   release(): void {
     clearTimeout(this.timer)
   }
 }
 
-/** Who a token speaks for; refused unless it is good. */
 export async function callerWith(token: string): Promise<Caller> {
   const caller = await callerOf(`Bearer ${token}`)
   if (caller.role === 'anon') throw new Refusal(caller.ignored ?? 'token_invalid')

@@ -1,15 +1,10 @@
-/** The gateway's calls to the database: the same functions and refusals as the REST facade. */
-import { alarm } from '../../_shared/alarms.ts'
-import type { CallContext } from '../../_shared/context.ts'
-import type { Database } from '../../_shared/database.types.ts'
-import { type Args, call } from '../../_shared/db.ts'
-import { classifyError, placesOf, Refusal } from '../../_shared/refusal.ts'
-import { storeMessage } from '../../_shared/store-message.ts'
-import type { Caller } from '../../_shared/tokens.ts'
+import type { CallContext, Caller } from '../../_shared/caller/context.ts'
+import { storeMessage } from '../../_shared/chat/store-message.ts'
+import { type Args, call, type Callable } from '../../_shared/database/db.ts'
+import { alarm } from '../../_shared/errors/alarms.ts'
+import { classifyError, placesOf, Refusal } from '../../_shared/errors/refusal.ts'
 import type { Message } from '../protocol.ts'
 import { log } from './log.ts'
-
-type Functions = Database['api']['Functions']
 
 type SentMessage = { created: boolean; message: Message }
 
@@ -23,14 +18,13 @@ export class LoggedRefusal extends Refusal {
   }
 }
 
-/** Calls an `api` function for the owner of a socket. Throws nothing but a Refusal. */
-export const callFor = <T, Name extends keyof Functions & string>(
+/** Calls an `api` function for the owner of a socket. Throws only a Refusal. */
+export const callFor = <T, Name extends Callable>(
   caller: Caller,
   name: Name,
   args: Args<Name>,
 ): Promise<T> => asOwner(caller, name, (context) => call(context, name, args))
 
-/** Sends a message for the owner of a socket. Throws nothing but a Refusal. */
 export const sendFor = (caller: Caller, message: Args<'send_message'>): Promise<SentMessage> =>
   asOwner(caller, 'send_message', (context) => storeMessage(context, message))
 
@@ -39,7 +33,7 @@ async function asOwner<T>(
   name: string,
   ask: (context: CallContext) => Promise<string>,
 ): Promise<T> {
-  // Required: a caller who is not in order is refused and never taken for a guest.
+  // `required` makes the database refuse an invalid caller instead of treating it as a guest.
   const values: Record<string, unknown> = { caller, required: true, headers: {} }
   try {
     return JSON.parse(await ask({ get: (key: string) => values[key] } as CallContext))

@@ -1,15 +1,13 @@
-/** A socket of `Deno.upgradeWebSocket`, as edge functions have them. */
 import { closeCodes, limits } from '../protocol.ts'
 import { logFailure } from './log.ts'
 import type { ClientSocket, SocketHandler } from './socket.ts'
 
-// Messages that wait for those before them; these sockets cannot be paused.
+// Messages that may wait for earlier ones, because these sockets cannot be paused.
 const mostWaiting = 256
 
-// An upgrade that was agreed to and whose client was gone by then never opens and never closes.
+// An accepted upgrade whose client has gone never opens and never closes.
 const openingTime = 10_000
 
-/** Serves a socket; settled when it is closed. */
 export function serveEdgeSocket(
   socket: WebSocket,
   open: (socket: ClientSocket) => SocketHandler,
@@ -34,7 +32,7 @@ export function serveEdgeSocket(
     }
     socket.onmessage = ({ data }) => {
       if (typeof data !== 'string') return client.close(closeCodes.binary, 'text frames only')
-      // Three bytes are the most that one unit of a JavaScript string takes.
+      // A unit of a JavaScript string takes at most three bytes.
       if (
         data.length > limits.frameBytes / 3 &&
         new TextEncoder().encode(data).length > limits.frameBytes
@@ -45,7 +43,7 @@ export function serveEdgeSocket(
         return client.close(closeCodes.refused, 'too many frames at once')
       }
       handled = handled.then(() => handler?.message(data))
-        // One frame that fails must not leave those after it unread.
+        // A failing frame must not stop those after it.
         .catch((error) => logFailure('a frame', error))
         .finally(() => waiting--)
     }

@@ -1,13 +1,12 @@
-/** What a client is sent: events and answers as JSON, errors in its language. */
-import { errorBody } from '../../_shared/error-body.ts'
-import type { Refusal } from '../../_shared/refusal.ts'
+import { errorBody } from '../../_shared/errors/error-body.ts'
+import type { Refusal } from '../../_shared/errors/refusal.ts'
 import { limits, type Outgoing, type Ref } from '../protocol.ts'
 import { LoggedRefusal } from './database.ts'
 import type { ClientSocket } from './socket.ts'
 
 type Options = {
   english: boolean
-  /** Called in place of sending when too much waits already. */
+  /** Called instead of sending when too much is waiting. */
   onOverflow: () => void
 }
 
@@ -45,7 +44,6 @@ export class EventSender {
     }
   }
 
-  /** Nothing is sent any more. */
   stop(): void {
     this.stopped = true
   }

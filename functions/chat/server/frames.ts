@@ -1,10 +1,9 @@
-/** Frames of clients: read strictly, so that nothing in them is guessed at. */
 import { z } from '@hono/zod-openapi'
-import { frameData, FrameRef } from '../../_shared/chat-frames.ts'
-import type { ErrorCode } from '../../_shared/errors.ts'
-import { checkJson } from '../../_shared/json.ts'
-import { type Detail, Refusal } from '../../_shared/refusal.ts'
-import { thrownAsZodError, validationError } from '../../_shared/validation.ts'
+import { frameData, FrameRef } from '../../_shared/chat/frames.ts'
+import type { ErrorCode } from '../../_shared/errors/errors.ts'
+import { type Detail, Refusal } from '../../_shared/errors/refusal.ts'
+import { checkJson } from '../../_shared/input/json.ts'
+import { thrownAsZodError, validationError } from '../../_shared/input/validation.ts'
 import type { Ref } from '../protocol.ts'
 
 type Data = { [Event in keyof typeof frameData]: z.infer<typeof frameData[Event]> }
@@ -19,7 +18,7 @@ const Envelope = z.strictObject({
   ref: FrameRef.optional(),
 })
 
-/** A frame that is not what it should be; `ref` tells which, if that much could be read. */
+/** An invalid frame; `ref` identifies it if it could be read. */
 export class BadFrame extends Refusal {
   readonly ref?: Ref
 
@@ -29,13 +28,12 @@ export class BadFrame extends Refusal {
   }
 }
 
-/** The frame's ref, if it can be sent back. */
 function usableRef(value: { ref?: unknown } | null): Ref | undefined {
   const { data: ref } = parse(Envelope.shape.ref, value?.ref)
   return typeof ref === 'string' && !ref.isWellFormed() ? undefined : ref
 }
 
-/** Reads a frame. Throws a SyntaxError for what is no JSON, else a BadFrame. */
+/** Throws a SyntaxError if it is not JSON, otherwise a BadFrame. */
 export function readFrame(text: string): Frame {
   const value = JSON.parse(text)
   try {

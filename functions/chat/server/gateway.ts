@@ -1,31 +1,28 @@
-/**
- * The chat gateway (contract, section 6): sockets for clients that do not speak Realtime. It carries
- * Realtime to them and keeps nothing that Realtime and the database do not have.
- */
-import { isAllowedOrigin } from '../../_shared/origins.ts'
-import { prefersEnglish } from '../../_shared/error-body.ts'
+// The chat gateway (contract, section 6), for clients that do not speak Realtime. It forwards Realtime and
+// stores nothing that Realtime and the database do not have.
+import { isAllowedOrigin } from '../../_shared/caller/origins.ts'
+import { prefersEnglish } from '../../_shared/errors/error-body.ts'
 import { closeCodes, subprotocol, tokenPrefix } from '../protocol.ts'
 import { startAccessChecks } from './access-check.ts'
 import { notUpgrade } from './http-refusal.ts'
 import { closeAll } from './realtime-connection.ts'
-import { Session } from './session.ts'
 import { SessionRegistry } from './session-registry.ts'
+import { Session } from './session.ts'
 import type { ClientSocket, SocketHandler, UpgradeDecision, UpgradeRequest } from './socket.ts'
 
 type Options = {
-  /** When a socket that opens at this time must be closed with 1012; Infinity is never. */
+  /** When a socket opened at this time must be closed with 1012; Infinity is never. */
   endOf: (openedAt: number) => number
 }
 
-// More than this in one process would only slow the others down.
+// More sockets in one process would only slow down the others.
 const mostSockets = 10_000
 const answerTime = 2000
 
 export type Gateway = {
   decide: (request: UpgradeRequest) => UpgradeDecision
-  /** Closes the sockets that there are, at once. */
   close: (code: number, reason: string) => void
-  /** Takes no more, answers what was accepted and closeCodes. */
+  /** Accepts no more, answers accepted messages and closes. */
   stop: (code: number) => Promise<void>
 }
 
@@ -81,22 +78,22 @@ export function openGateway({ endOf }: Options): Gateway {
   }
 }
 
-/** Not split by a pattern: that is quadratic in blanks. */
+/** Splitting by a pattern would take quadratic time in blanks. */
 export const namesIn = (header: string) => header.split(',').map((name) => name.trim())
 
 const bearerOf = (offered: string[]) => offered.find((name) => name.startsWith(tokenPrefix))
 
-/** A browser needs one of its own back; the token only when it offered nothing else. */
+/** A browser requires one of its offers back; the token is sent back only if it was the only one. */
 export const agreedSubprotocol = (offered: string[]) =>
   offered.includes(subprotocol) ? subprotocol : bearerOf(offered)
 
-/** The token of the header; what is there and no bearer token is a bad one. */
+/** Returns the header's token; a header without a bearer token is treated as an invalid token. */
 function tokenOf(authorization: string | null): string | undefined {
   if (authorization === null) return undefined
   return /^bearer +(\S+) *$/i.exec(authorization)?.[1] ?? ''
 }
 
-/** Tokens in addresses end up in logs: one there is refused, whatever else the client shows. */
+/** Tokens in addresses end up in logs, so they are refused even if the client has another token. */
 const hasToken = (query: URLSearchParams) =>
   [...query].some(([name, value]) =>
     /^(access_?token|token|jwt|bearer|authorization)$/i.test(name) ||

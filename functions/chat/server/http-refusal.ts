@@ -1,6 +1,5 @@
-/** How an upgrade is refused: by HTTP, in the shape of every error. */
-import type { ErrorCode } from '../../_shared/errors.ts'
-import { errorBody, jsonHeaders } from '../../_shared/error-body.ts'
+import { errorBody, jsonHeaders } from '../../_shared/errors/error-body.ts'
+import type { ErrorCode } from '../../_shared/errors/errors.ts'
 
 export type HttpRefusal = { refuse: number; code: ErrorCode; path?: string }
 
@@ -17,8 +16,8 @@ export function refusalResponse({ refuse: status, code, path }: HttpRefusal) {
   return { status, headers, body: JSON.stringify({ error }) }
 }
 
-/** For a request that is no upgrade to a WebSocket. */
+/** For a request that does not ask for a WebSocket. */
 export const notUpgrade: HttpRefusal = { refuse: 426, code: 'validation_failed', path: 'Upgrade' }
 
-/** For a request that is no HTTP/1.1 at all. */
+/** For a request that is not HTTP/1.1. */
 export const malformed: HttpRefusal = { refuse: 422, code: 'validation_failed', path: '' }

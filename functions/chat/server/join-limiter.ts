@@ -1,4 +1,4 @@
-/** Lets so many joins through in a second, in the order in which they came. */
+/** Limits joins per second, in order of arrival. */
 export class JoinLimiter {
   private readonly waiting: (() => void)[] = []
   private timer: ReturnType<typeof setInterval> | undefined
@@ -10,7 +10,6 @@ export class JoinLimiter {
     this.left = perSecond / 2
   }
 
-  /** Calls back when it is this join's turn. */
   whenFree(join: () => void): void {
     this.waiting.push(join)
     this.timer ??= setInterval(() => this.refill(), 20)

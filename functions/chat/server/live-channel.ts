@@ -1,25 +1,22 @@
-/**
- * Presence and typing of a conversation, for the sockets of one account that have joined it: they share a
- * channel, on which the account is its identity. Of others there only the other side counts.
- */
+// Presence and typing of a conversation. All sockets of an account share one channel, where the account
+// appears as its identity. Only the other side's presence and typing are passed on.
 import type { ChannelListener, RealtimeChannel } from './realtime-channel.ts'
 import { subscribe } from './realtime-connection.ts'
 import type { Live, LiveConversation, LiveListener } from './interfaces.ts'
 
 const typingEvery = 2000
 
-/** By key, who is there; each of their devices has a ref. */
+/** Present participants by key; each device has a ref. */
 type Presences = Record<string, { metas: { phx_ref: string }[] } | undefined>
 
 export class LiveChannel implements ChannelListener, Live {
   private readonly conversation: LiveConversation
-  /** The sockets, and whether each lets the other side see that it is there. */
+  /** The sockets, and whether each shares its presence. */
   private readonly listeners = new Map<LiveListener, boolean>()
   private channel: RealtimeChannel | undefined
   topic = ''
   private tracked = false
   private typedAt = -typingEvery
-  /** The devices of the other side. */
   private readonly devices = new Set<string>()
   private here: boolean | undefined
 
@@ -33,7 +30,7 @@ export class LiveChannel implements ChannelListener, Live {
     if (this.here !== undefined) listener.presence(this.conversation.peerId, this.here)
   }
 
-  /** True when it was the last: the channel is left. */
+  /** Returns true if it was the last listener, so that the channel is left. */
   remove(listener: LiveListener): boolean {
     this.listeners.delete(listener)
     if (this.listeners.size === 0) this.channel?.leave()
@@ -41,7 +38,6 @@ export class LiveChannel implements ChannelListener, Live {
     return this.listeners.size === 0
   }
 
-  /** Goes on under this name, with a token that is good now. */
   follow(topic: string, token: string): void {
     if (topic === this.topic) return
     this.channel?.leave()
@@ -55,7 +51,6 @@ export class LiveChannel implements ChannelListener, Live {
     this.channel?.renew(token)
   }
 
-  /** Tells the other side, but not more often than every two seconds. */
   typing(): void {
     const now = performance.now()
     if (now - this.typedAt < typingEvery) return
@@ -63,8 +58,6 @@ export class LiveChannel implements ChannelListener, Live {
     const { identityId } = this.conversation
     this.channel?.send('broadcast', { type: 'broadcast', event: 'typing', payload: { identityId } })
   }
-
-  // What Realtime says ----------------------------------------------------------------------------
 
   joined(): void {
     this.tracked = false
@@ -77,7 +70,7 @@ export class LiveChannel implements ChannelListener, Live {
     if (this.here) this.noteHere()
   }
 
-  /** The token has ended, or the name is another by now: the next access check asks for it. */
+  /** The token has expired or the channel's name has changed; the next access check finds out. */
   refused(): void {
     this.channel = undefined
     this.topic = ''

@@ -1,15 +1,13 @@
-/**
- * The gateway as a process of its own, where sockets may live as long as the process. On Node: the
- * HTTP server of the Deno that functions run on leaves a refused upgrade without an answer and ends
- * at an upgrade by HTTP/1.0 (denoland/deno#32311, #27106).
- */
+// The gateway as its own process, where sockets may live as long as the process. It runs on Node, because
+// the Deno of the functions leaves refused upgrades unanswered and crashes on HTTP/1.0 upgrades
+// (denoland/deno#32311, #27106).
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import process from 'node:process'
 import type { Duplex } from 'node:stream'
 import { type ServerOptions, WebSocketServer } from 'ws'
-import { env } from '../../_shared/env.ts'
+import { env } from '../../_shared/settings/env.ts'
 import { closeCodes, limits } from '../protocol.ts'
 import { agreedSubprotocol, openGateway } from './gateway.ts'
 import { type HttpRefusal, malformed, notUpgrade, refusalResponse } from './http-refusal.ts'
@@ -20,7 +18,6 @@ import { type Times, times } from './times.ts'
 type Options = {
   hostname: string
   port: number
-  /** In place of the usual ones. */
   changed?: Partial<Times>
 }
 
@@ -28,11 +25,11 @@ const socketOptions: ServerOptions<typeof NodeSocket> & { closeTimeout: number }
   noServer: true,
   WebSocket: NodeSocket,
   clientTracking: false,
-  // node-socket.ts answers pings, and not without a bound.
+  // node-socket.ts answers pings, within a limit.
   autoPong: false,
   maxPayload: limits.frameBytes,
   maxFragments: 64,
-  // Milliseconds for the client to close in its turn.
+  // Milliseconds for the client to close too.
   closeTimeout: 2000,
   handleProtocols: (offered) => agreedSubprotocol([...offered]) ?? false,
 }
@@ -65,7 +62,7 @@ export async function serveChat({ hostname, port, changed }: Options) {
   server.on('upgrade', (request, socket, head) => {
     const decision = decide(request)
     if ('refuse' in decision) return refuse(socket, decision)
-    // The library takes version 8 too.
+    // The library also accepts version 8.
     if (request.headers['sec-websocket-version'] !== '13') return refuse(socket, notUpgrade)
     sockets.handleUpgrade(request, socket, head, (opened) => {
       serveNodeSocket(opened, socket, decision.open)
@@ -76,14 +73,13 @@ export async function serveChat({ hostname, port, changed }: Options) {
     else refuse(socket, malformed)
   })
 
-  // What goes wrong for one socket must not end the others.
+  // A failure of one socket must not end the others.
   process.on('unhandledRejection', (reason) => logFailure('a promise', reason))
 
   server.listen({ host: hostname, port, backlog: 4096 })
   await once(server, 'listening')
   return {
     port: (server.address() as AddressInfo).port,
-    /** Closes every socket with 1001 and ends. */
     stop: async () => {
       await gateway.stop(closeCodes.stopping)
       const closed = once(server, 'close')

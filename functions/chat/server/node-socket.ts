@@ -1,4 +1,4 @@
-/** A socket of the library ws, with what the library leaves to its user: order, floods, silence. */
+// A socket of the library ws, with what the library leaves to its user: order, floods, silence.
 import type { Buffer } from 'node:buffer'
 import { nextTick } from 'node:process'
 import type { Duplex } from 'node:stream'
@@ -10,21 +10,20 @@ import type { ClientSocket, SocketHandler } from './socket.ts'
 
 const pingEvery = 20_000
 const mostSilentPings = 3
-// Pings and pongs of a client between two pings of ours.
+// A client's pings and pongs allowed between two pings of ours.
 const mostControls = 200
 
-/** The codes that the library closes with of itself, as the protocol of the gateway has them. */
+/** Translates the library's own close codes to the gateway's protocol. */
 const ownCodes: Record<number, number> = { 1002: closeCodes.refused, 1008: closeCodes.tooBig }
 
 export class NodeSocket extends WebSocket {
-  /** Without a reason the library closes: for a frame that breaks RFC 6455 or one of its limits. */
+  /** Without a reason the library itself closes, because a frame breaks RFC 6455 or a limit. */
   override close(code?: number, reason?: string | Buffer): void {
     const own = reason === undefined ? ownCodes[code ?? 0] : undefined
     super.close(own ?? code, reason)
   }
 }
 
-/** Serves a socket until it is closed; `stream` is what carries it. */
 export function serveNodeSocket(
   socket: WebSocket,
   stream: Duplex,
@@ -32,7 +31,7 @@ export function serveNodeSocket(
 ): void {
   const handler = open({
     send: (text) => {
-      // What is sent in one go, as a message and the state that follows it, is written in one go.
+      // Sends within one tick, such as a message and its state, go out in one write.
       if (stream.writableCorked === 0) {
         stream.cork()
         nextTick(() => stream.uncork())
@@ -67,10 +66,9 @@ export function serveNodeSocket(
     if (socket.readyState !== WebSocket.OPEN) return
     if (isBinary) return socket.close(closeCodes.binary, 'text frames only')
     const text = data.toString()
-    // Whoever sends faster than is answered waits: what is not read yet stays with the sender.
+    // A client that sends faster than we answer has to wait: unread data stays with the sender.
     if (++waiting > 1) socket.pause()
     handled = handled.then(() => handler.message(text))
-      // One frame that fails must not leave those after it unread.
       .catch((error) => logFailure('a frame', error))
       .finally(() => {
         if (--waiting === 0) socket.resume()
@@ -80,6 +78,6 @@ export function serveNodeSocket(
     clearInterval(heartbeat)
     handler.closed()
   })
-  // The library closes the socket, but would read on: what still comes is left with its sender.
+  // The library closes the socket but would continue to read, so it is paused.
   socket.on('error', () => setImmediate(() => socket.pause()))
 }

@@ -1,8 +1,6 @@
-/** How fast a socket may go. Kept in memory: what must be exact is counted in the database. */
 import { limits } from '../protocol.ts'
 import { times } from './times.ts'
 
-/** Refills steadily up to its size. */
 class TokenBucket {
   private level: number
   private filledAt = performance.now()
@@ -15,7 +13,7 @@ class TokenBucket {
     this.level = size
   }
 
-  /** Takes one; 0, or the seconds until there is one. */
+  /** Takes one and returns 0, or returns the seconds until one is available. */
   take(): number {
     const now = performance.now()
     this.level = Math.min(this.size, this.level + (now - this.filledAt) / 1000 * this.perSecond)
@@ -26,14 +24,11 @@ class TokenBucket {
   }
 }
 
-// Frames refused in one second after which a client is not answered any more.
+// After this many refused frames in one second the client gets no more answers.
 const mostRefusedInSecond = 1000
 const minute = 60_000
 
-/**
- * The limits of one socket. A refusal for haste is an offence; those within one second are one, so
- * that what was on its way already does not count against a client that listens.
- */
+/** Refusals within one second are one offence, so that frames already on their way are not punished. */
 export class SocketRates {
   private readonly frames = new TokenBucket(limits.framesPerSecond, limits.frameBurst)
   private readonly messages: TokenBucket | undefined
@@ -41,31 +36,30 @@ export class SocketRates {
   private refusedInSecond = 0
   private blockedUntil = 0
 
-  /** With 0 there are no limits. */
+  /** 0 means no limits. */
   constructor(messagesPerSecond: number) {
     if (messagesPerSecond > 0) {
       this.messages = new TokenBucket(messagesPerSecond, limits.messageBurst)
     }
   }
 
-  /** Seconds to wait before this frame; 0 is go on. */
   frame(): number {
     return this.messages ? this.frames.take() : 0
   }
 
-  /** Seconds to wait before this message, whose frame was counted; 0 is go on. */
+  /** Seconds to wait before this message, whose frame was counted; 0 if allowed. */
   message(): number {
     if (!this.messages) return 0
     const blocked = Math.ceil((this.blockedUntil - performance.now()) / 1000)
     return blocked > 0 ? blocked : this.messages.take()
   }
 
-  /** The database said how long to wait: it need not be asked before. */
+  /** The database said how long to wait, so it need not be asked before. */
   blockMessages(seconds: number): void {
     this.blockedUntil = performance.now() + seconds * 1000
   }
 
-  /** Notes a refusal for haste; true when it was one too many. */
+  /** Records a rate refusal; returns true if it was one too many. */
   offended(): boolean {
     const now = performance.now()
     const last = this.offences.at(-1) ?? -minute

@@ -1,44 +1,39 @@
-/** A topic of Realtime, joined for one person. It joins again by itself whenever it is lost. */
+// A Realtime topic joined for one person. It rejoins by itself after a loss.
 import { decodeJwt } from 'jose'
-import { env } from '../../_shared/env.ts'
+import { env } from '../../_shared/settings/env.ts'
 import { saysHearing } from '../hearing.ts'
 import { retryPause } from './backoff.ts'
 import { JoinLimiter } from './join-limiter.ts'
 
 export type ChannelListener = {
-  /** Everything sent from now on will be heard; what was sent before may have been missed. */
+  /** The channel receives every event from now on; earlier ones may have been missed. */
   joined(): void
-  /** What is sent from now on is not heard, until it has joined again. */
+  /** The channel receives nothing until it has joined again. */
   interrupted(): void
   event(name: string, payload: unknown): void
-  /** Who is there, where a presence key was given: all, then who came and went. */
+  /** With a presence key: all present participants, then those who join and leave. */
   presenceState?(state: Record<string, never>): void
   presenceDiff?(joins: Record<string, never>, leaves: Record<string, never>): void
-  /** Realtime will not have this channel (any more): topic or token are not good. */
+  /** Realtime refuses this channel: topic or token are not valid (any more). */
   refused(): void
 }
 
 export type ReplyHandler = (status: string, reason: string) => void
 
-/** What a channel needs of the connection that carries it. */
 export interface ChannelCarrier {
-  /** It is open, and what no longer holds was sorted out. */
+  /** It is open, and channels without rights have been dropped. */
   readonly ready: boolean
-  /** Takes the channel on, and has it join as soon as it can. */
   add(channel: RealtimeChannel): void
   remove(channel: RealtimeChannel): void
-  /** Gives the ref under which it is answered; nothing when there is no connection. */
+  /** Returns the ref of the reply, or undefined if there is no connection. */
   push(topic: string, event: string, payload: unknown, more?: PushOptions): string | undefined
 }
 
-/** The join that it is for, unless it is one itself: Phoenix drops, unanswered, a leave without it. */
+/** The join that a push belongs to. Phoenix drops a leave without it, unanswered. */
 export type PushOptions = { joinRef?: string; onReply?: ReplyHandler }
 
 export type ChannelOptions = {
-  /**
-   * Whom one is among those who are there. Clients alone speak on such a channel: it is heard once it is
-   * joined, whether or not Realtime hears the database.
-   */
+  /** Only clients send on a channel with a key, so it need not receive the database's events. */
   presenceKey?: string
 }
 
@@ -55,14 +50,13 @@ export class RealtimeChannel {
   private readonly carrier: ChannelCarrier
   private readonly presenceKey: string | undefined
   private token: string
-  /** Who was accepted hears what clients send; who has joined, what the database sends. */
+  /** An accepted channel receives clients' events; a joined one also receives the database's. */
   private state: 'waiting' | 'joining' | 'accepted' | 'joined' | 'gone' = 'waiting'
-  /** Of the join that counts: what comes under another is of a channel that there is no more. */
+  /** The current join; events under another ref belong to a former one. */
   private joinRef: string | undefined
   private attempts = 0
   private failures = 0
   private timer: ReturnType<typeof setTimeout> | undefined
-  /** What Realtime said last when something was wrong. */
   private trouble = ''
 
   constructor(
@@ -79,12 +73,10 @@ export class RealtimeChannel {
     this.listener = listener
   }
 
-  /** Whose channel it is. */
   get accountId(): string {
     return decodeJwt(this.token).sub!
   }
 
-  /** Shows Realtime a newer token than it joined with. */
   renew(token: string): void {
     this.token = token
     if (this.state === 'accepted' || this.state === 'joined') {
@@ -98,7 +90,7 @@ export class RealtimeChannel {
     if (this.joinRef) this.push('phx_leave', {})
   }
 
-  /** False where it is not joined, or not any more. */
+  /** Returns false if it is not joined. */
   send(event: string, payload: unknown): boolean {
     if (this.state === 'joined') this.push(event, payload)
     return this.state === 'joined'
@@ -108,7 +100,7 @@ export class RealtimeChannel {
     this.carrier.push(this.topic, event, payload, { joinRef: this.joinRef })
   }
 
-  /** The connection is there: asks to join when it is this channel's turn. */
+  /** The connection is ready: asks to join when it is this channel's turn. */
   join(): void {
     if (this.state !== 'waiting') return
     this.state = 'joining'
@@ -150,20 +142,18 @@ export class RealtimeChannel {
     this.listener.joined()
   }
 
-  /** Realtime ended it or did not let it in, for a reason that lasts or for another. */
   private ended(reason: string) {
     if (lastingReasons.test(reason)) this.refused()
     else this.joinAgain()
   }
 
-  /** Lost without a word about rights: a crash, a time-out, a limit. */
+  /** The channel was lost for another reason than rights: a crash, a timeout, a limit. */
   private joinAgain() {
     if (this.state === 'gone') return
     this.lost()
     this.timer = setTimeout(() => this.carrier.ready && this.join(), retryPause(this.failures++))
   }
 
-  /** The connection broke; the next one joins anew. */
   lost(): void {
     if (this.state === 'gone') return
     clearTimeout(this.timer)

@@ -1,11 +1,9 @@
-/**
- * The gateway's connections to Realtime. Channels of many people share a few, each joined with its
- * own person's token, so that the policies of the database decide who hears what.
- */
-import { callFailed } from '../../_shared/alarms.ts'
-import { backend } from '../../_shared/db.ts'
-import { env } from '../../_shared/env.ts'
-import { causeOf } from '../../_shared/refusal.ts'
+// The gateway's connections to Realtime. Channels of many people share a few, each joined with its
+// owner's token, so that the database's policies decide who receives what.
+import { backend } from '../../_shared/database/db.ts'
+import { callFailed } from '../../_shared/errors/alarms.ts'
+import { causeOf } from '../../_shared/errors/refusal.ts'
+import { env } from '../../_shared/settings/env.ts'
 import { retryPause } from './backoff.ts'
 import { log } from './log.ts'
 import {
@@ -18,16 +16,14 @@ import {
 } from './realtime-channel.ts'
 import { times } from './times.ts'
 
-// Realtime takes the joins of a connection one after another, and says nothing else on it
-// meanwhile; one that is refused takes 5 s. So few channels share a connection, and a join may take
-// its time for itself and for each before it: it is waited for, or given up with the connection. Live
-// channels have connections of their own, where nobody waits for a message.
+// Realtime handles a connection's joins one by one and sends nothing else meanwhile; a refused join takes 5
+// s. So few channels share a connection, and a join may take this long for itself and each before it. Live
+// channels have their own connections, where no message has to wait.
 const mostChannels = { account: 11, live: 90 }
 const perJoin = 6000
 
 const connections = new Set<RealtimeConnection>()
 
-/** Joins a topic as the owner of the token. */
 export function subscribe(
   topic: string,
   token: string,
@@ -46,14 +42,14 @@ export function closeAll(): void {
   connections.forEach((connection) => connection.close())
 }
 
-/** It is opened when a channel wants it, and again when it breaks. */
+/** Opens when a channel needs it, and again when it breaks. */
 class RealtimeConnection implements ChannelCarrier {
   ready = false
   private readonly kind: keyof typeof mostChannels
   private readonly channels = new Map<string, RealtimeChannel>()
   private socket: WebSocket | undefined
   private readonly replyHandlers = new Map<string, ReplyHandler>()
-  /** Refs of joins that were not answered yet. */
+  /** Refs of unanswered joins. */
   private readonly joins = new Set<string>()
   private refs = 0
   private failures = 0
@@ -134,7 +130,7 @@ class RealtimeConnection implements ChannelCarrier {
     socket.onerror = () => {}
   }
 
-  /** After a break only those join that still may: Realtime would hold up all for each other one. */
+  /** Drops channels without rights first, because each refused join delays the others. */
   private async joinChannels(socket: WebSocket) {
     const mayHaveEnded = this.everBroke && this.kind === 'account'
     if (mayHaveEnded && !await this.dropEndedChannels(socket)) return
@@ -142,7 +138,7 @@ class RealtimeConnection implements ChannelCarrier {
     this.channels.forEach((channel) => channel.join())
   }
 
-  /** False when the connection was lost meanwhile. */
+  /** Returns false if the connection was lost meanwhile. */
   private async dropEndedChannels(socket: WebSocket): Promise<boolean> {
     for (let failures = 0; this.channels.size > 0; failures++) {
       try {
@@ -188,7 +184,7 @@ class RealtimeConnection implements ChannelCarrier {
     if (this.channels.size === 0) this.close()
   }
 
-  /** Gives a connection up that is silent or full, without waiting until it is closed. */
+  /** Gives up a silent or full connection without waiting for its close. */
   private abandon() {
     const { socket } = this
     if (!socket) return
@@ -205,7 +201,7 @@ class RealtimeConnection implements ChannelCarrier {
       this.replyHandlers.delete(ref)
       this.joins.delete(ref)
       const reason = String(payload.response?.reason ?? '')
-      // It has channels that we know nothing of; each other join would hold all up for 5 s.
+      // It still has channels that we do not know of, and each further join would block it for 5 s.
       if (reason.startsWith('ChannelRateLimitReached')) return this.abandon()
       return onReply?.(payload.status, reason)
     }

@@ -1,6 +1,5 @@
-/** One client's socket: who it is, what it has joined, what it may do. */
-import { env } from '../../_shared/env.ts'
-import { Refusal } from '../../_shared/refusal.ts'
+import { Refusal } from '../../_shared/errors/refusal.ts'
+import { env } from '../../_shared/settings/env.ts'
 import {
   closeCodes,
   type Incoming,
@@ -26,7 +25,6 @@ import { times } from './times.ts'
 type Options = {
   token?: string
   english: boolean
-  /** When it must be closed with 1012; Infinity is never. */
   endsAt: number
 }
 
@@ -44,7 +42,7 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
   private authTimer: ReturnType<typeof setTimeout> | undefined
   private ageTimer: ReturnType<typeof setTimeout> | undefined
   private isClosed = false
-  /** Nothing more is taken: what was accepted is answered, then it is closed. */
+  /** No more frames are accepted; those accepted are answered before it closes. */
   private ending = false
   private handling: Promise<void> = Promise.resolve()
 
@@ -55,7 +53,7 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
   ) {
     this.socket = socket
     this.registry = registry
-    // Nobody else waits for a client that does not read.
+    // A client that does not read must not delay others.
     const onOverflow = () => this.close(closeCodes.refused, 'does not read')
     this.events = new EventSender(socket, { english, onOverflow })
     if (endsAt < Infinity) {
@@ -74,8 +72,6 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
     }
   }
 
-  // What comes in ---------------------------------------------------------------------------------
-
   message(text: string): Promise<void> {
     return this.handling = this.take(text)
   }
@@ -84,7 +80,7 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
     if (!this.isClosed) this.release(0, 'gone')
   }
 
-  /** When what it is doing is done: for a process that stops. */
+  /** Resolves when the current work is done, for a process that stops. */
   settled(): Promise<void> {
     return this.handling.catch(() => {})
   }
@@ -146,7 +142,7 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
     if (wait) throw new Refusal('rate_limited', { retryAfter: wait })
     const { message } = await sendFor(credentials.caller, data)
     this.events.ack(ref, { message })
-    // Its event, which comes a moment later, is for the other sockets.
+    // The message's event, a moment later, is for the other sockets.
     this.messageStored(message)
   }
 
@@ -175,17 +171,16 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
     }
     this.left.delete(conversationId)
     this.events.ack(ref, { conversationId, lastSeq })
-    // Joined already: nothing changes, unless the client asks from where on.
+    // If it is joined already, nothing changes unless the client gives `afterSeq`.
     if (this.ending || before && afterSeq === undefined) return
     before?.stop()
     const after = Math.min(afterSeq ?? lastSeq, lastSeq)
     const conversation = new Conversation(this, joinable, { after, sharePresence })
     this.conversations.set(conversationId, conversation)
-    // What came during the call was passed on already, as of a conversation that is not joined.
+    // Messages during the call were passed on already, as for a conversation that is not joined.
     conversation.catchUp(Math.max(lastSeq, this.account?.states.lastSeq(conversationId) ?? 0))
   }
 
-  /** Tells the other side of a conversation that it has joined. */
   private typing(conversationId: string, ref?: Ref) {
     const conversation = this.conversations.get(conversationId)
     if (!conversation) throw new Refusal('conversation_not_found')
@@ -193,7 +188,7 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
     this.events.ack(ref, { conversationId })
   }
 
-  /** From here on nothing of the conversation is sent, so nothing comes after the answer. */
+  /** Nothing about the conversation is sent after this, so the answer is the last frame about it. */
   private leave(conversationId: string, ref?: Ref) {
     const conversation = this.conversations.get(conversationId)
     if (conversation) {
@@ -203,8 +198,6 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
     }
     this.events.ack(ref, { conversationId })
   }
-
-  // What goes out ---------------------------------------------------------------------------------
 
   send<Event extends keyof Outgoing>(event: Event, data: Outgoing[Event]): void {
     this.events.send(event, data)
@@ -218,7 +211,6 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
     this.conversations.get(message.conversationId)?.messageStored(message)
   }
 
-  /** Of a conversation that was left nothing more is sent. */
   conversationUpdated(update: Outgoing['conversation_updated']): void {
     if (this.ending || this.left.has(update.conversationId)) return
     const joined = this.conversations.get(update.conversationId)
@@ -239,7 +231,6 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
     this.send('message_hidden', hidden)
   }
 
-  /** It takes no part in a conversation any more, or in none at all: whoever hears that first. */
   removeFrom(conversationId: string, refusal: Refusal): void {
     if (endsSession(refusal.code)) return this.end(refusal)
     this.conversations.get(conversationId)?.stop()
@@ -253,13 +244,10 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
     if (this.rates.offended()) this.close(closeCodes.refused, 'too fast')
   }
 
-  /** Ends when its token's key does not count any more. */
   async checkToken(): Promise<void> {
     const code = await this.credentials.refusal()
     if (code) this.end(new Refusal(code))
   }
-
-  // How it ends -----------------------------------------------------------------------------------
 
   end(refusal: Refusal, { announced = false } = {}): void {
     void this.finish(() => {
@@ -268,10 +256,10 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
     })
   }
 
-  /** Ends when what was accepted is answered: who misses an ack believes the message lost. */
+  /** Answers accepted frames first, because a client without an ack believes its message lost. */
   private async finish(end: () => void) {
     if (this.isClosed || this.ending) return
-    // Without a good token nothing was accepted.
+    // Without a valid token nothing was accepted.
     if (!this.credentials.caller) return end()
     this.ending = true
     this.unfollow()
@@ -283,7 +271,6 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
     end()
   }
 
-  /** Not let in. */
   private turnAway(refusal: Refusal, { announced = false } = {}) {
     if (this.isClosed) return
     if (!isTemporary(refusal.code)) return this.end(refusal, { announced })

@@ -1,13 +1,11 @@
-/**
- * A topic that is followed for somebody while the database lets them. Topics change and channels
- * are lost; each time the database is asked anew, so that one place decides about rights.
- */
-import type { Refusal } from '../../_shared/refusal.ts'
+// Follows a topic for a user while the database allows it. After every change or loss the database is asked
+// again, so that one place decides about rights.
+import type { Refusal } from '../../_shared/errors/refusal.ts'
 import type { ChannelListener, RealtimeChannel } from './realtime-channel.ts'
 import { subscribe } from './realtime-connection.ts'
 import { isTemporary } from './refusals.ts'
 
-// A connection may have been dead for so many seconds before that is noticed, and a question takes its time.
+// Seconds for which a dead connection may go unnoticed, including the time of the question.
 const unnoticed = 60
 const pauses = [0, 500, 1000, 2000, 5000]
 
@@ -19,7 +17,6 @@ export abstract class TopicSubscription implements ChannelListener {
   private timer: ReturnType<typeof setTimeout> | undefined
   private stopped = false
   private deafSince: number | undefined = performance.now()
-  /** The topic that is followed. */
   topic: string
 
   constructor(topic: string) {
@@ -27,9 +24,9 @@ export abstract class TopicSubscription implements ChannelListener {
   }
 
   protected abstract token(): string
-  /** The topic as the database names it now; refuses who has no right to it. */
+  /** Returns the current topic from the database; throws if the right is gone. */
   protected abstract currentTopic(): Promise<string>
-  /** It hears again; what was sent in so many seconds before now may have been missed. */
+  /** The channel receives events again; those of the last `seconds` may have been missed. */
   protected abstract resumed(seconds: number): void
   protected abstract received(event: string, payload: unknown): void
 
@@ -69,7 +66,7 @@ export abstract class TopicSubscription implements ChannelListener {
     this.checkLater()
   }
 
-  /** Asks the database where to listen now, and whether. One question at a time. */
+  /** Asks the database for the current topic, one question at a time. */
   async checkTopic(): Promise<void> {
     if (this.stopped) return
     this.checkAgain = this.checking

@@ -1,12 +1,11 @@
-// Supabase Auth as the unchanged supabase-js and plain requests see it. The tests here hold for the
-// stand-in and for a hosted project alike.
+// These tests hold for the stand-in and for a hosted project.
 import { createClient } from '@supabase/supabase-js'
 import { randomInt, randomUUID } from 'node:crypto'
 import { database, projectUrl, publishableKey, secretKey } from '../../../test/support/client.ts'
 
 const stateless = { auth: { persistSession: false, autoRefreshToken: false } }
 export const client = () => createClient(projectUrl, publishableKey, stateless)
-// Passwords are tried with the secret key only: a captcha stands before everybody else.
+// Password sign-ins use the secret key, because all others must pass a captcha.
 export const server = () => createClient(projectUrl, secretKey, stateless)
 export const { admin } = server().auth
 
@@ -37,7 +36,6 @@ export const secret = { apikey: secretKey }
 export const refresh = (token: string) =>
   auth('POST', '/token?grant_type=refresh_token', { refresh_token: token })
 
-/** A new user with a confirmed email. */
 export async function newUser(more: Parameters<typeof admin.createUser>[0] = {}) {
   const email = newEmail()
   const password = randomUUID()

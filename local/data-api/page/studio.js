@@ -1,9 +1,8 @@
-// The page of Studio. Filter, order and range are questions to the database; a row is found again by
-// the key of its table, whatever columns that has; all changed columns of a row are saved at once.
+// Filter, order and range are queries of the database; all changed columns of a row are saved at once.
 const pageSize = 100
 const element = (id) => document.getElementById(id)
 
-/** What is shown: the table, its filters [column, operator, value], order and first row. */
+/** A filter is [column, operator, value]; `from` is the number of the first row. */
 let shown = { table: undefined, filters: [], order: undefined, from: 0 }
 let tables = []
 
@@ -36,7 +35,6 @@ async function ask(method, table, query, body) {
   throw new Error([given?.message, given?.details, given?.hint].filter(Boolean).join('\n'))
 }
 
-/** The condition that finds this row again. */
 const keyOf = (table, row) =>
   new URLSearchParams(table.key.map((name) => [name, `eq.${textOf(row[name])}`]))
 
@@ -96,10 +94,10 @@ function gridOf(table, rows) {
   return make('table', {}, head, make('tbody', {}, ...lines))
 }
 
-// Of more rows than this a value is typed.
+// Beyond this many rows the value is typed instead.
 const mostChoices = 100
 
-/** What a value that is a row of another table can be: [value, what that row says]; else nothing. */
+/** The values of a reference to another table: [value, label]; otherwise undefined. */
 async function choicesOf({ rows }) {
   if (!rows) return undefined
   const query = new URLSearchParams({ select: '*', limit: mostChoices + 1, order: rows.column })
@@ -127,19 +125,19 @@ function inputFor(text, choices, editable) {
   return input
 }
 
-/** The form of a row, or of a new one. An empty field that was null stays null. */
+/** An empty field that was null stays null. */
 async function openEditor(table, row) {
   const columns = table.columns.filter(({ generated }) => !generated)
   const editable = !row || table.key.length > 0
   const choices = await Promise.all(columns.map(choicesOf))
   if (shown.table !== table) return
-  const inputs = columns.map((column, place) => {
+  const inputs = columns.map((column, index) => {
     const value = row?.[column.name] ?? null
     const isParsed = isJson(column) || Array.isArray(value)
     const text = value === null ? '' : isParsed ? JSON.stringify(value) : textOf(value)
     const isNull = make('input', { type: 'checkbox', checked: value === null, disabled: !editable })
-    const input = inputFor(text, choices[place], editable)
-    // Whoever chooses nothing of a list means nothing.
+    const input = inputFor(text, choices[index], editable)
+    // An empty choice means null.
     input.oninput = () => isNull.checked = input.tagName === 'SELECT' && input.value === ''
     const note = row ? 'null' : 'left to the database'
     const label = make('label', { title: column.comment ?? '' }, `${column.name} `)
@@ -182,10 +180,10 @@ async function write(change) {
 }
 
 function showFilters() {
-  element('filters').replaceChildren(...shown.filters.map((filter, place) => {
+  element('filters').replaceChildren(...shown.filters.map((filter, index) => {
     const [column, operator, value] = filter
     const onclick = () => {
-      shown.filters = shown.filters.filter((_, other) => other !== place)
+      shown.filters = shown.filters.filter((_, other) => other !== index)
       refilter()
     }
     const text = `${column} ${comparisons[operator]} ${value} ×`
@@ -199,7 +197,7 @@ function refilter() {
   showRows()
 }
 
-/** Only text contains something. */
+/** Only text supports "contains". */
 function showComparisons() {
   const column = shown.table.columns.find(({ name }) => name === element('column').value)
   const usable = Object.entries(comparisons).filter(([code]) => code !== 'ilike' || isText(column))
@@ -226,12 +224,11 @@ function openTable() {
   showRows()
 }
 
-/** What is made for administrators comes first. */
 const groups = ['administration', 'public', 'private']
 const groupOf = ({ schema, name }) => name.startsWith('admin_') ? groups[0] : schema
 function placeOf(table) {
-  const place = groups.indexOf(groupOf(table))
-  return place < 0 ? groups.length : place
+  const index = groups.indexOf(groupOf(table))
+  return index < 0 ? groups.length : index
 }
 
 function listTables() {

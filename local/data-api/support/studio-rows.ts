@@ -1,4 +1,3 @@
-/** Rows as the page of Studio asks for them, for tests. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hasStack } from '../../../test/support/facade.ts'

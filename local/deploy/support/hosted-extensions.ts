@@ -1,4 +1,4 @@
-/** pg_cron, pg_net and Vault of a hosted project, as far as the schedule of the jobs asks them. */
+/** The parts of pg_cron, pg_net and Vault that the jobs' schedule uses. */
 export const hostedExtensions = `
   create schema cron;
   create table cron.job (

@@ -1,7 +1,5 @@
-/**
- * A stand-in for the Management API and a hosted project: it records what it is sent, and answers
- * in the formats that the CLI accepts. Its database is real.
- */
+// A stand-in for the Management API and a hosted project: it records requests and answers as the CLI
+// expects. Its database is real.
 import { Buffer } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -14,10 +12,10 @@ import { freshAuth } from './new-auth-config.ts'
 
 export const token = `sbp_${'0123456789abcdef'.repeat(2)}01234567`
 export const publishableKey = 'sb_publishable_of_the_mock_0123456789'
-// Concatenated, since no file of the project may contain a secret key.
+// Concatenated, because no file of the project may contain a secret key.
 export const secretKey = `sb_secret_${'of_the_mock_0123456789abcdef'}`
 
-/** `adminUrl` is that of a superuser, who creates the temporary roles. */
+/** `adminUrl` belongs to a superuser, who creates the temporary roles. */
 export async function startPlatform(
   database: { url: string; adminUrl: string },
 ): Promise<Platform> {
@@ -129,8 +127,8 @@ export async function startPlatform(
     'GET /billing/addons': () => ({ selected_addons: [], available_addons: [] }),
     'GET /config/auth': () => masked(platform.auth),
     'PATCH /config/auth': (body: Json) => {
-      const kept = Object.entries(body).filter(([key]) => !platform.forgets.has(key))
-      return masked(Object.assign(platform.auth, Object.fromEntries(kept)))
+      const remembered = Object.entries(body).filter(([key]) => !platform.forgets.has(key))
+      return masked(Object.assign(platform.auth, Object.fromEntries(remembered)))
     },
     'GET /postgrest': rest,
     'PATCH /postgrest': (body) => (api = { ...api, ...body as Json }, rest()),
@@ -195,7 +193,6 @@ export async function startPlatform(
     }
   }
 
-  /** The project's own responses: Auth, and its functions once deployed. */
   function live(request: IncomingMessage, path: string): [status: number, body: unknown] {
     if (path === '/auth/v1/token') {
       const on = platform.auth.security_captcha_enabled && platform.lag-- <= 0
@@ -268,9 +265,7 @@ export async function startPlatform(
   return Object.assign(platform, { url, stop })
 }
 
-/**
- * Parses a form with the full paths of its files, of which other parsers keep the last part only.
- */
+/** Parses a form with the full paths of its files; other parsers return only the last part. */
 function readUpload(form: string) {
   const boundary = form.slice(0, form.indexOf('\r\n'))
   const files = new Map<string, Buffer>()

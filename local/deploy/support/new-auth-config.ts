@@ -1,5 +1,3 @@
-/** The Auth settings of a new project, under the API's names. */
-
 const named = (value: unknown, names: string) =>
   Object.fromEntries(names.split(/\s+/).filter(Boolean).map((name) => [name, value]))
 

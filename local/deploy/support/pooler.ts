@@ -1,10 +1,9 @@
-/** The pooler of the stand-in: it takes the project's reference off the name of a role. */
+// The stand-in's pooler: it removes the project's reference from the role's name.
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { ref } from './platform.ts'
 
 const protocol = 0x30000
 
-/** The message that begins a connection, whole, with another name in it. */
 function renamed(message: Buffer): Buffer {
   const body = message.subarray(8).toString('latin1').replace(`.${ref}\0`, '\0')
   const head = Buffer.from(message.subarray(0, 8))
@@ -21,7 +20,7 @@ export async function startPooler(database: string): Promise<{ url: string; stop
       open.add(socket)
       socket.on('error', () => {}).once('close', () => (client.destroy(), way.destroy()))
     }
-    // A request for TLS may come first, which the database answers.
+    // A TLS request may come before it, and the database answers that.
     const begin = (message: Buffer) => {
       const isStart = message.readUInt32BE(4) === protocol
       way.write(isStart ? renamed(message) : message)

@@ -1,4 +1,4 @@
-/** A project's settings as the older and the newer routes of the Management API return them. */
+// A project's settings as the older and the newer routes of the Management API return them.
 import { createHmac } from 'node:crypto'
 import { type Json, type Platform, ref } from './platform.ts'
 

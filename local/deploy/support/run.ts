@@ -1,4 +1,3 @@
-/** Runs npm run deploy against the stand-in of the platform. */
 import { spawn } from 'node:child_process'
 import { token } from './management-api.ts'
 import { type Platform, ref } from './platform.ts'
@@ -14,14 +13,13 @@ const baseEnvironment = (platform: Platform) => ({
 
 export type Settings = Record<string, string | undefined>
 
-/** Runs it non-interactively. */
 export function runDeploy(platform: Platform, settings: Settings = {}, ...flags: string[]) {
   platform.sent.length = 0
-  const { PATH, HOME, TMPDIR } = process.env
+  const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env
   const forNode = flags.filter((flag) => flag.startsWith('--env-file'))
   const own = flags.filter((flag) => !forNode.includes(flag))
   const child = spawn(process.execPath, [...forNode, 'local/deploy/main.ts', ...own], {
-    env: { PATH, HOME, TMPDIR, ...baseEnvironment(platform), ...settings },
+    env: { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE, ...baseEnvironment(platform), ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   })

@@ -1,4 +1,3 @@
-// What a page of the documentation does in a browser: the search, the contents on a phone, copying.
 'use strict'
 
 const script = document.currentScript
@@ -7,8 +6,6 @@ const element = (name, attributes, ...children) => {
   made.append(...children)
   return made
 }
-
-// Copying -----------------------------------------------------------------------------------------
 
 for (const block of document.querySelectorAll('main pre')) {
   const button = element('button', { type: 'button', textContent: 'Copy' })
@@ -32,8 +29,6 @@ async function copy(text) {
   return copied
 }
 
-// The contents ------------------------------------------------------------------------------------
-
 const contents = document.querySelector('.contents')
 const isWide = matchMedia('(min-width: 68rem)')
 if (contents) {
@@ -45,14 +40,12 @@ if (contents) {
   })
 }
 
-// The search --------------------------------------------------------------------------------------
-
 const most = 30
 const field = document.querySelector('input[type=search]')
 const results = document.querySelector('.results')
 let index
 
-/** The sections of all pages, and the operations of the API where its description can be read. */
+/** The sections of all pages, and the API's operations if its description can be read. */
 const loadIndex = () =>
   index ??= Promise.all([
     new Promise((resolve, reject) => {
@@ -87,10 +80,10 @@ const operationsOf = ({ paths }) =>
 
 const alike = { أ: 'ا', إ: 'ا', آ: 'ا', ى: 'ي', ة: 'ه', ؤ: 'و', ئ: 'ي' }
 
-/** As it is compared; every character stays where it is. */
+/** Normalizes text for comparison; every character keeps its position. */
 const plain = (text) => text.toLowerCase().replace(/[أإآىةؤئ]/g, (letter) => alike[letter])
 
-/** Sections that have every word; first those that have them in their title, then in one block. */
+/** First those with the words in the title, then those with all of them in one block. */
 function found(sections, words) {
   const has = (text) => words.every((word) => text.includes(word))
   const rank = ({ seen: [title, ...blocks] }) =>
@@ -102,7 +95,6 @@ function found(sections, words) {
     .map(({ section }) => section)
 }
 
-/** The line of a result: around the first word, in the block that has the most of them. */
 function excerpt({ blocks, seen: [, ...plains] }, words) {
   const count = (text) => words.filter((word) => text.includes(word)).length
   const best = plains.reduce((at, text, i) => count(text) > count(plains[at] ?? '') ? i : at, 0)
@@ -113,13 +105,12 @@ function excerpt({ blocks, seen: [, ...plains] }, words) {
   const from = at > 60 ? block.indexOf(' ', at - 60) + 1 : 0
   const line = block.slice(Math.min(from, at), at + 140).split(/\n/).join(' · ')
   const end = at + word.length
-  // Whole words: browsers find no others.
+  // The excerpt begins at a whole word, because browsers find no parts of words.
   const [before] = /[\p{L}\p{N}_]*$/u.exec(block.slice(0, at))
   const [after] = /^[\p{L}\p{N}_]*/u.exec(block.slice(end))
   return { line: marked(line, words), phrase: before + block.slice(at, end) + after }
 }
 
-/** A text with the words marked in it. */
 function marked(text, words) {
   const parts = []
   let rest = text
@@ -136,7 +127,7 @@ function marked(text, words) {
 
 function resultOf(section, words) {
   const { line, phrase } = excerpt(section, words)
-  // Goes to the very words, where a browser can; else to their heading.
+  // Links to the exact words if the browser can, otherwise to their heading.
   const text = phrase && section.file !== 'reference.html'
     ? `:~:text=${encodeURIComponent(phrase).replaceAll('-', '%2D')}`
     : ''
@@ -148,9 +139,9 @@ function resultOf(section, words) {
 
 async function show() {
   const words = plain(field.value).split(/\s+/).filter(Boolean)
-  const asked = field.value
+  const query = field.value
   const sections = words.length ? found(await loadIndex(), words) : []
-  if (field.value !== asked) return
+  if (field.value !== query) return
   results.hidden = !words.length
   results.replaceChildren(...sections.map((section) => resultOf(section, words)))
   if (words.length && !sections.length) {

@@ -1,7 +1,5 @@
-/**
- * The Realtime stand-in on its own database, where a test can write any policies, and clients for
- * it: the unchanged supabase-js, or one that sends single frames.
- */
+// The Realtime stand-in on its own database, where a test can write any policies, with clients:
+// supabase-js, or one that sends single frames.
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -23,7 +21,6 @@ export type Json = any
 
 export type TestRealtime = Awaited<ReturnType<typeof startRealtime>>
 
-/** Policies that depend on a membership table. */
 const schema = `
   create table public.members (
     sub text not null, topic text not null, reads boolean not null default true,
@@ -58,7 +55,6 @@ const stackOf = (rates: boolean) =>
     NODE_ENV: 'test',
   })
 
-/** Starts it and waits for the stream from the database. */
 async function opened(stack: Stack, options: Partial<RealtimeOptions>) {
   const keys = openKeys(stack.dataDir, stack.issuer)
   const realtime = openRealtime(stack, keys, options)
@@ -70,10 +66,7 @@ async function opened(stack: Stack, options: Partial<RealtimeOptions>) {
   return { url: `http://127.0.0.1:${port}`, keys, ...realtime }
 }
 
-/**
- * The project with another Realtime server on its database, which a test can break, and the
- * settings that make the functions use it.
- */
+/** The project with a second Realtime server that a test can break, and settings to use it. */
 export async function startOtherRealtime(options: Partial<RealtimeOptions> = {}) {
   const stack = stackOf(false)
   const { url, server, keys: _, close: stop, ...realtime } = await opened(stack, options)
@@ -96,7 +89,6 @@ export async function startOtherRealtime(options: Partial<RealtimeOptions> = {})
   return { url, settings, stop, ...realtime }
 }
 
-/** Takes the partitions of realtime.messages away, as they are before anybody has ever joined. */
 export async function dropPartitions(database: pg.Pool): Promise<void> {
   const { rows } = await database.query(
     `select inhrelid::regclass as partition from pg_inherits
@@ -105,7 +97,7 @@ export async function dropPartitions(database: pg.Pool): Promise<void> {
   for (const { partition } of rows) await database.query(`drop table ${partition}`)
 }
 
-/** Starts it on a new database; with `rates` it enforces the limits of its plan. */
+/** Starts it on a new database; with `rates` it enforces its plan's limits. */
 export async function startRealtime(
   { rates = false, ...options }: { rates?: boolean } & Partial<RealtimeOptions> = {},
 ) {
@@ -146,7 +138,6 @@ export async function startRealtime(
     disconnectAll,
     database,
     query: (text: string, values?: unknown[]) => database.query(text, values),
-    /** A token of this project; `claims` override the defaults. */
     token: (sub: string, claims: Json = {}) => {
       const now = Math.floor(Date.now() / 1000)
       return keys.sign({
@@ -159,7 +150,6 @@ export async function startRealtime(
         ...claims,
       })
     },
-    /** Adds a member to a topic. */
     member: (topic: string, sub: string, rights: { [right: string]: boolean } = {}) => {
       const { reads = true, writes = true, presence = true } = rights
       return database.query('insert into public.members values ($1, $2, $3, $4, $5)', [
@@ -171,7 +161,7 @@ export async function startRealtime(
       ])
     },
     send,
-    /** Waits until Realtime has taken all that the database has sent by now, whoever heard it. */
+    /** Waits until Realtime has received everything that the database has sent so far. */
     taken: async () => {
       const { rows: [{ lsn }] } = await database.query('select pg_current_wal_insert_lsn() as lsn')
       await send(randomUUID(), 'later', {})
@@ -184,7 +174,6 @@ export async function startRealtime(
         return slot.taken
       })
     },
-    /** supabase-js as in an app. */
     client: (token?: string, options: Json = {}): SupabaseClient => {
       const client = createClient(url, publishableKey, {
         realtime: options,
@@ -193,14 +182,13 @@ export async function startRealtime(
       clients.push(client)
       return client
     },
-    /** A plain WebSocket. */
     raw: (vsn = '2.0.0', query = `apikey=${publishableKey}&vsn=${vsn}`) =>
       openRaw(`${url}/realtime/v1/websocket?${query}`.replace('http', 'ws')),
     stop: async () => {
       for (const client of clients) await client.realtime.disconnect()
       await close()
       await database.end()
-      // The server notices a moment later that its slot is not read any more.
+      // The server notices only a moment later that its slot is no longer read.
       const drop = () => platform.query(`drop database ${name} with (force)`).then(() => true)
       await waitUntil('the database is dropped', drop)
       await platform.end()
@@ -231,7 +219,7 @@ export async function openRaw(url: string) {
   }
   const answerTo = async (ref: string) =>
     (await find(`the answer to ${ref}`, (frame) => frame[1] === ref))[4]
-  /** Waits until what the server has written to this socket by now is here: pongs come in their order. */
+  /** Waits until everything written to this socket has arrived, because pongs keep their order. */
   const arrived = async () => {
     socket.ping()
     await once(socket, 'pong')
@@ -255,7 +243,6 @@ export async function openRaw(url: string) {
   }
 }
 
-/** Decodes a binary broadcast as a client of protocol 2.0.0 does. */
 export function readBroadcast(frame: Buffer) {
   const [kind, topicLength, eventLength, metaLength, encoding] = frame
   let at = 5
@@ -278,7 +265,6 @@ function inText(frame: Buffer): Json {
   return [null, null, topic, 'broadcast', meta ? { ...message, meta: JSON.parse(meta) } : message]
 }
 
-/** Subscribes and returns the outcome. */
 export function subscribed(channel: { subscribe: Json }, timeout?: number) {
   return new Promise<{ status: string; reason: string }>((resolve) => {
     channel.subscribe(
@@ -288,14 +274,12 @@ export function subscribed(channel: { subscribe: Json }, timeout?: number) {
   })
 }
 
-/** Sends a token over a channel, as supabase-js does after a refresh. */
 export const sendToken = (channel: Json, access_token: string) =>
   channel.channelAdapter.push('access_token', { access_token })
 
-/** What supabase-js waits for an answer: longer than the slowest machine takes. */
+/** supabase-js waits this long for an answer, longer than the slowest machine takes. */
 const answerTime = 240_000
 
-/** A member who has joined a topic with supabase-js; `received` collects the messages. */
 export async function joined(
   realtime: TestRealtime,
   topic: string,
@@ -321,5 +305,4 @@ export async function joined(
   return { sub, token, client, channel, received, states }
 }
 
-/** The payloads of received messages. */
 export const payloads = (received: Json[]) => received.map(({ payload }) => payload)

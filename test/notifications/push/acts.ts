@@ -1,4 +1,3 @@
-/** From what people do, over HTTP, to what the other person finds in the list and gets as a push. */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { change } from '../../accounts/contact-requests.ts'
@@ -29,19 +28,17 @@ import { tellOfTerms } from '../../support/terms.ts'
 import { waitUntil } from '../../support/wait.ts'
 import { fcm, sara, sendPushes } from './process.ts'
 
-/** What somebody does, or the clock, of which Sara is told, and with how many pushes. */
 type Act = {
   kind: string
   what: string
   does: () => Promise<unknown>
-  /** 'some' where others of the suite may cause more. */
+  /** 'some' if other tests may cause more. */
   pushes?: number | 'some'
 }
 
 const done = ({ status, body }: { status: number; body: unknown }) =>
   expect(status, JSON.stringify(body)).toBeLessThan(300)
 
-/** A conversation that somebody begins with Sara; she has written, too. */
 async function contact(): Promise<{ other: Person; id: string }> {
   const other = await signUp('سالم العنزي')
   const { id } = await openConversation(other, { identityId: sara.identityId, message: 'مرحبا' })
@@ -268,7 +265,7 @@ const acts: Act[] = [
     kind: 'security_login',
     what: 'a sign-in',
     does: async () => {
-      // The first quarter of an hour belongs to whoever has just registered.
+      // A new account gets no sign-in notifications in its first quarter of an hour.
       await database().query(
         `update private.notification_events set notified_at = notified_at - interval '16 minutes'
          where account_id = $1 and kind = 'security_login'`,
@@ -300,7 +297,8 @@ const acts: Act[] = [
     kind: 'security_provider',
     what: 'a provider that signs her in from now on',
     does: async () => {
-      // Proven, so that the sign-in is no takeover, which ends her devices.
+      // The email is verified, because otherwise the sign-in would be a takeover, which would end her
+      // devices.
       await proveEmail(sara)
       const { post } = await signUp()
       done(
@@ -322,7 +320,8 @@ testLocally.each(acts)('$what is told in the list and by push', async (act) => {
   const { kind, does, pushes = 1 } = act
   const { pushToken } = await registerDevice(sara)
   await does()
-  const { titleAr, bodyAr, data } = await waitForNotification(sara, kind)
+  const { titleAr, bodyAr, titleEn, bodyEn, data } = await waitForNotification(sara, kind)
+  for (const text of [titleAr, bodyAr, titleEn, bodyEn]) expect(text).toMatch(/^[^{}]+$/)
   const sent = () => fcm.sentTo(pushToken).filter((push) => push.data.kind === kind)
   await waitUntil('it is sent', async () => {
     await sendPushes()

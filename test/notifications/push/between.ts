@@ -1,4 +1,3 @@
-/** What one person makes another receive: once, until its cause is gone, and nothing across a block. */
 import { expect } from 'vitest'
 import { toggleFavorite } from '../../favorites/reads.ts'
 import { signUpAdmin } from '../../support/admins.ts'
@@ -17,7 +16,6 @@ import {
 import { statusAndCode } from '../../support/problems.ts'
 import { agePushes, fcm, sara, sendPushes, waitingPushes } from './process.ts'
 
-/** Somebody who wrote with Sara, as a review needs it. */
 async function acquaintance(): Promise<{ other: Person; conversation: string }> {
   const other = await signUp('سالم العنزي')
   const { id } = await openConversation(other, { identityId: sara.identityId, message: 'مرحبا' })
@@ -48,7 +46,6 @@ testLocally('a review is told once, however often it is deleted and written agai
     expect(await notificationsOf(sara, 'review_new')).toEqual([])
     id = await review(other, 2)
   }
-  // Nor by acting as another identity.
   expect((await other.delete(`/reviews/${id}`)).status).toBe(204)
   const office = await insertOrganisation(other.id, 'office')
   await other.post('/auth/identity/switch', { identityId: office })
@@ -60,7 +57,7 @@ testLocally('a review is told once, however often it is deleted and written agai
   id = await review(other, 2)
   expect(await notificationsOf(sara, 'review_new')).toEqual([])
   expect(await pushesOf('review_new', pushToken)).toHaveLength(1)
-  // Of somebody else she hears; of her reply nobody is notified.
+  // She is notified of other people's reviews, but nobody is notified of her reply.
   await review((await acquaintance()).other)
   expect(await notificationsOf(sara, 'review_new')).toHaveLength(1)
   expect((await sara.post(`/reviews/${id}/reply`, { body: 'شكراً' })).status).toBe(200)
@@ -132,7 +129,6 @@ testLocally.each(['who blocked', 'who was blocked'])(
       expect(statusAndCode(await known.post(`/properties/${own.id}/contact`, { kind })))
         .toEqual([403, 'blocked'])
     }
-    // The one review that the contact allows is written, and read by everybody.
     await review(known)
     expect((await sara.get(`/reviews?identityId=${sara.identityId}`)).body.count).toBe(1)
     expect((await known.patch(`/properties/${saved.id}`, { price: 150_000 })).status).toBe(200)

@@ -1,4 +1,3 @@
-/** Rate limits of FCM, access tokens, missing settings. */
 import { expect } from 'vitest'
 import { signUp } from '../../support/client.ts'
 import { answer, failure } from '../stub-fcm.ts'
@@ -31,7 +30,7 @@ testLocally('QUOTA_EXCEEDED: all pushes wait as long as FCM asks, a minute at le
     const later = await signUp()
     const { pushToken } = await registerDevice(later)
     await notify(later, 'system', serviceMessage())
-    // No process leases anything before then, whichever got the answer.
+    // No process leases any pushes before that time, whichever process got FCM's answer.
     for (const process of [own, undefined]) await sendPushes(process)
     expect(fcm.sentTo(pushToken)).toEqual([])
     expect(await waitingPushes(later)).toMatchObject([{ attempts: 0, lease: null }])

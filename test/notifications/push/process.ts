@@ -1,4 +1,3 @@
-/** What the tests of pushes share: a stub of FCM, a process of the jobs that sends to it, a person. */
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
 import { database, type Person, secretKey, signUp } from '../../support/client.ts'
 import { type Facade, hasStack, startFacade } from '../../support/facade.ts'
@@ -8,7 +7,7 @@ export let fcm: FcmStub
 export let jobs: Facade
 export let sara: Person
 
-/** For the one file that runs them: two processes that drain one outbox would take from each other. */
+/** For the one file that runs them, because two processes on one outbox would compete. */
 export function startPushes() {
   beforeAll(async () => {
     if (!hasStack) return
@@ -24,7 +23,6 @@ export function startPushes() {
   })
 }
 
-/** Sends what is due. */
 export async function sendPushes(process = jobs) {
   const response = await fetch(`${process.url}/send_pushes`, {
     method: 'POST',
@@ -34,7 +32,7 @@ export async function sendPushes(process = jobs) {
   return await response.json()
 }
 
-/** A separate process with no state, for what makes a process pause. */
+/** Runs a separate process of the jobs that knows of no pause, for answers that make a process pause. */
 export async function withOwnJobs(work: (own: Facade) => Promise<void>, settings = {}) {
   const own = await startFacade({ ...fcm.settings, ...settings }, 'jobs')
   try {
@@ -45,8 +43,7 @@ export async function withOwnJobs(work: (own: Facade) => Promise<void>, settings
   }
 }
 
-/** Ends the pause that FCM asked for. */
-const rested = () => database().query(`delete from private.moments where name = 'pushes_paused'`)
+const rested = () => database().query(`delete from private.timestamps where name = 'pushes_paused'`)
 
 export const waitingPushes = async (person: Person) =>
   (await database().query(
@@ -59,8 +56,8 @@ const clock = async () =>
   (await database().query('select extract(epoch from clock_timestamp())::float as at')).rows[0].at
 
 /**
- * Sends what is due, and gives what waits of a person then, each with the seconds that it waits from its
- * try on: more than `least`, less than `most`, which are as far apart as the call was long.
+ * Sends the due pushes. Returns a person's waiting ones with the seconds from their last try to the next,
+ * as `least` and `most`, which differ by the length of the call.
  */
 export async function sendAndWait(person: Person, send: () => Promise<unknown> = sendPushes) {
   const before = await clock()
@@ -74,7 +71,6 @@ export async function sendAndWait(person: Person, send: () => Promise<unknown> =
   return rows.map(({ due, ...row }) => ({ ...row, least: due - after, most: due - before }))
 }
 
-/** Makes pending pushes older. */
 export const agePushes = (person: Person, seconds = 5000) =>
   database().query(
     `update private.push_outbox set due_at = due_at - make_interval(secs => $2)

@@ -1,4 +1,3 @@
-/** Many devices, several processes, processes that are killed. */
 import { expect } from 'vitest'
 import { signUp } from '../../support/client.ts'
 import { startFacade, testLocally } from '../../support/facade.ts'
@@ -14,7 +13,7 @@ testLocally('a hundred devices: twenty calls at once at most, each of them once'
     for (let i = 0; i < 20; i++) tokens.push((await registerDevice(person)).pushToken)
     await notify(person, 'system', serviceMessage())
   }
-  // Nobody is answered before more than ten have asked.
+  // No answer comes before more than ten have been requested.
   fcm.mostOpen = 0
   for (const token of tokens) {
     fcm.answers.set(token, async (response) => {

@@ -1,0 +1,74 @@
+// Finds changes in the lists of conversations that no event reported.
+import { ConversationStates, countedUnread } from '../../../functions/chat/conversation-states.ts'
+import type { ConversationUpdated } from '../../../functions/chat/protocol.ts'
+import type { Client } from '../client.ts'
+import type { Schemas } from '../operations.ts'
+import { changesSince } from './changes.ts'
+import { once } from './link.ts'
+
+/** Milliseconds between checks with a working and a broken link, and how late an event may be. */
+export const checkTimes = { whole: 25_000, broken: 3000, eventLate: 2000 }
+
+/** A conversation as lists have it. */
+export type ConversationState = Omit<ConversationUpdated, 'conversationId'> & {
+  id: string
+  liveTopic: string
+}
+
+type Page = Schemas['ConversationPage']
+
+/** Tells whether the page is visible; true outside browsers. */
+export const pageIsVisible = () =>
+  (globalThis as { document?: { visibilityState: string } }).document?.visibilityState !== 'hidden'
+
+export class ListCheck {
+  private readonly client: Client
+  /** Records a state; returns true if it is newer than the known one. */
+  private readonly noteState: (state: ConversationState, passOn?: boolean) => boolean
+  private readonly states = new ConversationStates()
+  /** The last check's result: the last change, and the expected number of unread messages. */
+  private changedAt: string | null | undefined
+  private unread = 0
+
+  constructor(
+    client: Client,
+    noteState: (state: ConversationState, passOn?: boolean) => boolean,
+  ) {
+    this.client = client
+    this.noteState = noteState
+  }
+
+  /** Returns true if the state is newer than the known one. */
+  note(update: ConversationUpdated): boolean {
+    const before = countedUnread(this.states.of(update.conversationId))
+    const isNew = this.states.update(update)
+    if (isNew) this.unread += countedUnread(update) - before
+    return isNew
+  }
+
+  knows(conversationId: string): boolean {
+    return this.states.of(conversationId) !== undefined
+  }
+
+  newest(): Promise<Page> {
+    return this.client.get('/conversations', { ...once, query: { limit: 1 } })
+  }
+
+  /** Reads on if a change is unknown or the unread total differs; returns true if it had to. */
+  async compareWith({ items: [newest], unreadTotal, changedAt }: Page): Promise<boolean> {
+    const before = this.changedAt
+    // The first check finds the existing state.
+    const first = before === undefined
+    let missed = newest !== undefined && this.noteState(newest, !first)
+    const isKnown = changedAt === null || changedAt === before || this.states.hasChange(changedAt)
+    if (!first && (missed || !isKnown || unreadTotal !== this.unread)) {
+      const since = before ?? ''
+      for (const state of await changesSince(this.client, since, changedAt)) {
+        if (this.noteState(state) && state.changedAt > since) missed = true
+      }
+    }
+    this.changedAt = changedAt
+    this.unread = unreadTotal
+    return missed
+  }
+}

@@ -1,0 +1,123 @@
+import {
+  createLocalJWKSet,
+  createRemoteJWKSet,
+  customFetch,
+  decodeJwt,
+  errors as jose,
+  type JWTPayload,
+  jwtVerify,
+  type JWTVerifyGetKey,
+} from 'jose'
+import type { Caller } from '../caller/context.ts'
+import { claimsLiteral } from '../database/literals.ts'
+import { env } from '../settings/env.ts'
+
+// These are fixed here; a token's own header is never trusted for them.
+const algorithms = ['ES256', 'RS256']
+const minute = 60_000
+const longestLife = 7 * 24 * 3600
+
+class KeysUnavailable extends Error {}
+
+let loadedAt = 0
+let lastGood: { text: string; at: number } | undefined
+
+/** If Auth is down, the last key set serves for ten minutes. */
+async function fetchKeySet(url: string, options: RequestInit): Promise<Response> {
+  try {
+    const response = await fetch(url, options)
+    if (!response.ok) throw new Error(`HTTP ${response.status}`)
+    const text = await response.text()
+    createLocalJWKSet(JSON.parse(text)) // throws unless it is one
+    lastGood = { text, at: Date.now() }
+  } catch (cause) {
+    if (!lastGood || Date.now() - lastGood.at > 10 * minute) {
+      throw new KeysUnavailable('no key set', { cause })
+    }
+  }
+  loadedAt = Date.now()
+  return new Response(lastGood.text)
+}
+
+const keySet = createRemoteJWKSet(new URL(`${env.supabaseUrl}/auth/v1/.well-known/jwks.json`), {
+  timeoutDuration: 4000,
+  cacheMaxAge: env.jwksMaxAge,
+  // `verify` looks up unknown key ids itself.
+  cooldownDuration: Infinity,
+  [customFetch]: fetchKeySet,
+})
+
+/** Refuses a token without a key id, which would otherwise be tried with any key. */
+const keyNamed: JWTVerifyGetKey = (header, token) => {
+  if (typeof header.kid !== 'string') throw new jose.JWSInvalid('no key id')
+  return keySet(header, token)
+}
+
+const verified = async (token: string) =>
+  (await jwtVerify(token, keyNamed, {
+    algorithms,
+    issuer: env.issuer,
+    audience: 'authenticated',
+    requiredClaims: ['exp', 'iat', 'sub', 'session_id'],
+  })).payload
+
+let lastSearch = 0
+
+/** Looks up unknown key ids at most once a minute, however many tokens have one. */
+async function verify(token: string): Promise<JWTPayload> {
+  try {
+    return await verified(token)
+  } catch (error) {
+    if (!(error instanceof jose.JWKSNoMatchingKey) || Date.now() - lastSearch < minute) throw error
+    lastSearch = Date.now()
+    await keySet.reload()
+    return await verified(token)
+  }
+}
+
+function callerIn(token: string, payload: JWTPayload): Caller {
+  const { sub, session_id, role, exp = 0, iat = 0 } = payload
+  const isTimely = iat <= Date.now() / 1000 + 60 && exp - iat <= longestLife
+  if (
+    role !== 'authenticated' || typeof sub !== 'string' || typeof session_id !== 'string' ||
+    !isTimely
+  ) {
+    throw new Error('claims that Auth does not issue')
+  }
+  return { role, sub, sessionId: session_id, claims: claimsLiteral(sub, session_id), token }
+}
+
+// Tokens stay valid no longer than their key set, so that a revoked key stops working within a minute. The
+// whole header is the key, because hashing would cost a tenth of a small request.
+const remembered = new Map<string, { caller: Caller; until: number }>()
+const capacity = 20_000
+
+/** Returns the caller of a token that Auth has just issued to us, which needs no verification. */
+export const callerOfIssued = (token: string) => callerIn(token, decodeJwt(token))
+
+/** Reads the Authorization header. Never throws: `ignored` says why a token is not accepted. */
+export function callerOf(authorization: string | undefined): Caller | Promise<Caller> {
+  if (authorization === undefined) return { role: 'anon' }
+  const known = remembered.get(authorization)
+  return known && known.until > Date.now() ? known.caller : verifyCaller(authorization)
+}
+
+async function verifyCaller(authorization: string): Promise<Caller> {
+  const token = /^bearer +([\w-]+\.[\w-]+\.[\w-]+) *$/i.exec(authorization)?.[1]
+  if (!token || token.length > 8192) return { role: 'anon', ignored: 'token_invalid' }
+
+  try {
+    const payload = await verify(token)
+    const caller = callerIn(token, payload)
+    if (remembered.size >= capacity) remembered.clear()
+    remembered.set(authorization, {
+      caller,
+      until: Math.min(loadedAt + env.jwksMaxAge, payload.exp! * 1000),
+    })
+    return caller
+  } catch (error) {
+    if (error instanceof KeysUnavailable) return { role: 'anon', ignored: 'service_unavailable' }
+    const ignored = error instanceof jose.JWTExpired ? 'token_expired' : 'token_invalid'
+    return { role: 'anon', ignored }
+  }
+}

@@ -1,0 +1,17 @@
+// Reads the client's address from the header entry that our own proxies wrote.
+import { env } from '../settings/env.ts'
+
+/** Returns the entry of X-Forwarded-For counted from the right (CLIENT_IP_HOPS); IPv6 as its /64. */
+export function clientAddress(forwardedFor = ''): string {
+  // An address is never longer, and searching many digits for one takes quadratic time.
+  const given = forwardedFor.split(',').at(-env.clientIpHops)?.trim().slice(-60) ?? ''
+  const entry = /(\d+\.\d+\.\d+\.\d+)(:\d+)?$/.exec(given)?.[1] ?? given.toLowerCase()
+  if (!entry.includes(':')) return entry || 'unknown'
+  const [head, tail = ''] = entry.replace(/^\[|\]$/g, '').split('::')
+  const left = head ? head.split(':') : []
+  const right = tail ? tail.split(':') : []
+  const groups = entry.includes('::')
+    ? [...left, ...Array(Math.max(0, 8 - left.length - right.length)).fill('0'), ...right]
+    : left
+  return `${groups.slice(0, 4).map((group) => group.replace(/^0+(?=.)/, '')).join(':')}::/64`
+}

@@ -1,0 +1,112 @@
+// While one batch is written, further messages wait and then share one transaction, because most of a
+// message's cost is per transaction. One that fails in a batch is sent again by itself to find out why.
+import type { CallContext } from '../caller/context.ts'
+import { type Args, backend, call, setRateHeaders } from '../database/db.ts'
+import { callFailed } from '../errors/alarms.ts'
+
+type Message = Args<'send_message'>
+
+type Waiting = {
+  context: CallContext
+  message: Message
+  resolve: (answer: string) => void
+  reject: (error: unknown) => void
+}
+
+/** The answer for a stored message; null if it has to be sent by itself. */
+type Outcome = { answer: string; rate: string } | null
+
+const batchLimit = 32
+/** Milliseconds that messages wait for earlier ones, which may meet a lock or a slow disk. */
+const patience = 50
+
+const waiting: Waiting[] = []
+/** Messages being sent. Their senders and conversations send nothing else meanwhile. */
+const onTheirWay = new Set<Waiting>()
+let newest: Waiting[] | undefined
+
+export function storeMessage(context: CallContext, message: Message): Promise<string> {
+  if (!mayWait(context, message)) return sendItself(context, message)
+  return new Promise((resolve, reject) => {
+    waiting.push({ context, message, resolve, reject })
+    void sendWaiting()
+  })
+}
+
+const sendItself = (context: CallContext, message: Message) =>
+  call(context, 'send_message', message)
+
+const mayWait = (context: CallContext, { type, mediaId, replyToId }: Message) =>
+  type === 'text' && mediaId === undefined && replyToId === undefined &&
+  context.get('idempotencyKey') === undefined && context.get('expectIdentity') === undefined
+
+async function sendWaiting(): Promise<void> {
+  if (newest) return
+  const batch = takeBatch()
+  if (batch.length === 0) return
+  newest = batch
+  const letOthersGo = (after: Waiting[]) => {
+    if (newest === batch) newest = undefined
+    after.forEach((one) => onTheirWay.delete(one))
+    void sendWaiting()
+  }
+  const timer = setTimeout(letOthersGo, patience, batch)
+  const left = await sendBatch(batch)
+  letOthersGo(batch.filter((one) => !left.includes(one)))
+  await Promise.all(left.map((one) => finish(one).finally(() => letOthersGo([one]))))
+  clearTimeout(timer)
+}
+
+/** Takes the first waiting message of each account and conversation, which preserves their order. */
+function takeBatch(): Waiting[] {
+  const taken: Waiting[] = []
+  const left: Waiting[] = []
+  const seen = new Set([...onTheirWay].flatMap(keysOf))
+  for (const one of waiting) {
+    const keys = keysOf(one)
+    const isFirst = !keys.some((key) => seen.has(key))
+    ;(isFirst && taken.length < batchLimit ? taken : left).push(one)
+    keys.forEach((key) => seen.add(key))
+  }
+  waiting.splice(0, waiting.length, ...left)
+  taken.forEach((one) => onTheirWay.add(one))
+  return taken
+}
+
+const keysOf = ({ context, message }: Waiting): unknown[] => [
+  context.get('caller').sub,
+  message.conversationId,
+]
+
+/** Sends a batch, and returns the messages that have to be sent by themselves. */
+async function sendBatch(batch: Waiting[]): Promise<Waiting[]> {
+  if (batch.length === 1) {
+    await finish(batch[0]!)
+    return []
+  }
+  const messages = batch.map(({ context, message }) => {
+    const { sub: accountId, sessionId } = context.get('caller')
+    const { conversationId, clientMessageId, body } = message
+    return { accountId, sessionId, conversationId, clientMessageId, body }
+  })
+  try {
+    const outcomes = await backend<Outcome[]>('send_messages', { messages })
+    return batch.filter(({ context, resolve }, nth) => {
+      const outcome = outcomes[nth]
+      if (!outcome) return true
+      setRateHeaders(context, outcome.rate.split(','))
+      resolve(outcome.answer)
+    })
+  } catch (error) {
+    // The whole batch was rolled back, so each is sent by itself. Its clientMessageId prevents duplicates.
+    if (/^[0-9A-Z]{5}$/.test((error as { code?: string }).code ?? '')) {
+      callFailed('send_messages', error as Error)
+      return batch
+    }
+    batch.forEach(({ reject }) => reject(error))
+    return []
+  }
+}
+
+const finish = ({ context, message, resolve, reject }: Waiting): Promise<void> =>
+  sendItself(context, message).then(resolve, reject)

@@ -1,0 +1,213 @@
+// The only way to Postgres. A request calls one SQL function, sent with role and claims as one
+// simple-protocol message: one round trip, which a transaction pooler allows.
+import type { CallContext } from '../caller/context.ts'
+import { keepAlarmsWith } from '../errors/alarms.ts'
+import { throwIfError } from '../errors/refusal.ts'
+import { sha256OfShort } from '../input/hashes.ts'
+import { literal } from './literals.ts'
+import { reservePool, type Rows, sendQuery } from './pools.ts'
+import { mayBeOld, queryReplica } from './replicas.ts'
+import { backendSignatures, facadeSignatures, signatures } from './signatures.ts'
+
+type Camel<S extends string> = S extends `${infer A}_${infer B}` ? `${A}${Capitalize<Camel<B>>}` : S
+
+type Value<Type> = Type extends `${infer Plain}?` ? Value<Plain>
+  : Type extends `${infer One}[]` ? Value<One>[]
+  : Type extends 'uuid' | 'text' | 'date' | 'interval' | 'timestamp with time zone' ? string
+  : Type extends 'integer' | 'bigint' | 'numeric' ? number
+  : Type extends 'boolean' ? boolean
+  : unknown
+
+type WithDefault = `${string}?`
+
+type Arguments<Types> =
+  & {
+    [K in keyof Types & string as Types[K] extends WithDefault ? never : Camel<K>]:
+      | Value<Types[K]>
+      | undefined
+  }
+  & {
+    [K in keyof Types & string as Types[K] extends WithDefault ? Camel<K> : never]?: Value<Types[K]>
+  }
+
+type Callables = typeof signatures & typeof facadeSignatures
+
+/** Functions in `api`, and those in `private` that `api` repeats or that only the facade calls. */
+export type Callable = keyof Callables
+
+export type Args<Name extends Callable> = keyof Callables[Name] extends never
+  ? Record<string, never>
+  : Arguments<Callables[Name]>
+
+export type BackendFunction = keyof typeof backendSignatures
+
+export type BackendCall = { name: BackendFunction; args: Record<string, unknown> }
+
+type Options = {
+  /** A rate counted before the call in its own transaction, for calls that cost even if they fail. */
+  rate?: string
+  /** A precheck with the same arguments that refuses requests which should not count against the rate. */
+  precheck?: keyof typeof facadeSignatures
+  /** The function returns JSON as text; as a value it would be parsed only to be written again. */
+  isText?: boolean
+  /** Time limit of the call in the database, in milliseconds. */
+  time?: number
+  /** Backend functions that run first, in the same transaction; an {error} refuses the call. */
+  before?: BackendCall | BackendCall[]
+}
+
+const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+type Signatures = Record<string, Record<string, string>>
+
+function invocation(name: string, args: Record<string, unknown>, signatures: Signatures) {
+  const types = signatures[name]
+  const list = Object.entries(args).flatMap(([key, value]) => {
+    if (value === undefined) return []
+    const parameter = snake(key)
+    if (!Object.hasOwn(types, parameter)) throw new Error(`${name} has no parameter ${parameter}`)
+    return `${parameter} => ${literal(value, types[parameter].replace('?', ''))}`
+  })
+  return `${name}(${list.join(', ')})`
+}
+
+const apiCall = (name: string, args: Record<string, unknown>) =>
+  Object.hasOwn(facadeSignatures, name)
+    ? `private.${invocation(name, args, facadeSignatures)}`
+    : `api.${invocation(name, args, signatures)}`
+
+const backendCall = (name: BackendFunction, args: Record<string, unknown>) =>
+  `private.${invocation(name, args, backendSignatures)}`
+
+const setRole = (role: 'anon' | 'authenticated' | 'backend') => `set local role ${role};`
+
+/**
+ * Sets the claims before Postgres selects anything. A SET statement would cost a tenth of a small call, and
+ * pg_stat_statements stores its whole text.
+ */
+const withClaims = (claims = `''`) =>
+  ` where set_config('request.jwt.claims',${claims},true) is not null`
+
+const inEnglish = ` and set_config('facade.language','en',true) is not null`
+
+/** The database stores proofs as hashes only. A proof that no session has is ignored. */
+const withProof = (proof: string | undefined) =>
+  proof !== undefined && /^[\w+/=-]{1,100}$/.test(proof)
+    ? ` and set_config('facade.proof',${literal(sha256OfShort(proof), 'text')},true) is not null`
+    : ''
+
+/** Calls a function as the caller and returns JSON text. Postgres errors are thrown for `classifyError`. */
+export async function call<Name extends Callable>(
+  c: CallContext,
+  name: Name,
+  args: Args<Name>,
+  options: Options = {},
+): Promise<string> {
+  const { role, claims } = c.get('caller')
+  const [idempotencyKey, expectIdentity] = [c.get('idempotencyKey'), c.get('expectIdentity')]
+  const invoked = apiCall(name, args)
+  // Functions that charge take the key as an argument and store it with the payment.
+  const result = idempotencyKey && !('idempotencyKey' in args)
+    ? withIdempotency(
+      idempotencyKey,
+      name,
+      args,
+      `(select to_json(result) from ${invoked} as result)`,
+    )
+    : options.isText
+    ? invoked
+    : `to_json(${invoked})`
+  const before = [options.before ?? []].flat()
+  const precheck = options.precheck && apiCall(options.precheck, { ...args, idempotencyKey })
+  const text = [
+    // The precheck runs before the rate's `begin`: a failure after it leaves a failed transaction behind.
+    ...(precheck ? [setRole(role), `select ${precheck}${withClaims(claims)};`] : []),
+    ...(options.rate ? [countRate(options.rate, c.get('address'), claims)] : []),
+    ...(before.length ? [setRole('backend')] : []),
+    ...before.map(({ name, args }) =>
+      `select ${backendCall(name, args)} as before${withClaims()};`
+    ),
+    setRole(role),
+    ...(options.rate ? [`select private.require_rate()${withClaims(claims)};`] : []),
+    ...(expectIdentity
+      ? [`select private.expect_identity(${literal(expectIdentity, 'uuid')})${withClaims(claims)};`]
+      : []),
+    ...(options.time ? [`set local statement_timeout=${options.time};`] : []),
+    `select ${result}::text as answer,${rateColumn}` +
+    // True if a verified token is no longer valid.
+    (role === 'authenticated' && !c.get('required') ? ',private.is_ignored() as ignored' : '') +
+    withClaims(claims) + withProof(c.get('proof')) + (c.get('english') ? inEnglish : ''),
+  ].join('')
+
+  const near = role === 'anon' && !options.rate && !before.length && mayBeOld.has(name)
+  const ask = async () => (near && await queryReplica(name, text)) || await sendQuery(text)
+  const rows = await withRateHeaders(c, ask())
+  const returned = rows.find((row) => row?.before)?.before
+  if (returned) throwIfError(JSON.parse(returned))
+  // A function that found nothing returns no row.
+  const last = rows.at(-1)
+  if (last?.ignored === 't') c.get('headers')['X-Auth-Ignored'] = '1'
+  return last?.answer ?? 'null'
+}
+
+// coalesce makes the call only if no answer is stored for the key.
+function withIdempotency(idempotencyKey: string, name: string, args: object, result: string) {
+  const key = literal(idempotencyKey, 'text')
+  const request = literal({ name, args }, 'jsonb')
+  return `coalesce(private.stored_answer(${key},${request}),private.store_answer(${key},${result}))`
+}
+
+// Role backend counts the rate, in a transaction that ends before the call begins.
+function countRate(rule: string, address: string, claims?: string) {
+  const args = `${literal(rule, 'text')},${literal(address, 'text')}`
+  return `begin;${setRole('backend')}select private.count_rate(${args})${
+    withClaims(claims)
+  };commit;`
+}
+
+// The function that counts leaves the rate in a setting of its transaction.
+const rateColumn = `current_setting('private.rate',true) as rate`
+
+/** Writes the counted rate into the answer's headers, even if the answer is a refusal. */
+async function withRateHeaders(c: CallContext, query: Promise<Rows>): Promise<Rows> {
+  try {
+    const rows = await query
+    setRateHeaders(c, rows.at(-1)?.rate?.split(','))
+    return rows
+  } catch (error) {
+    const { code, hint } = error as { code?: string; hint?: string }
+    if (code === 'PT429') setRateHeaders(c, hint?.split(','))
+    throw error
+  }
+}
+
+export function setRateHeaders(c: CallContext, [limit, remaining, reset]: string[] = []) {
+  if (!reset || Number(limit) >= 1_000_000) return
+  const headers = c.get('headers')
+  headers['RateLimit-Limit'] = limit
+  headers['RateLimit-Remaining'] = remaining
+  headers['RateLimit-Reset'] = reset
+}
+
+const backendQuery = (name: BackendFunction, args: Record<string, unknown>) =>
+  `select to_json(${backendCall(name, args)})::text as answer${withClaims()}`
+
+/** Calls a function that role `backend` may execute, without a caller. */
+export async function backend<T>(name: BackendFunction, args: Record<string, unknown>): Promise<T> {
+  const rows = await sendQuery(setRole('backend') + backendQuery(name, args))
+  return JSON.parse(rows.at(-1)?.answer ?? 'null')
+}
+
+/** Like `backend`, on a reserved connection, so it works when all others are taken. */
+export async function backendOnReserve<T>(
+  name: BackendFunction,
+  args: Record<string, unknown>,
+): Promise<T> {
+  const rows = await sendQuery(setRole('backend') + backendQuery(name, args), reservePool)
+  return JSON.parse(rows.at(-1)?.answer ?? 'null')
+}
+
+keepAlarmsWith({
+  save: (alarm) => backendOnReserve('raise_alarm', alarm),
+  settle: (alarm) => backendOnReserve('settle_alarms', alarm),
+})

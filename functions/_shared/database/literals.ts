@@ -1,0 +1,36 @@
+// Values as SQL literals. Callers' values enter a statement only as ids and character codes, so none can be
+// read as SQL, nor in a log of statements. Postgres takes such literals only while
+// standard_conforming_strings is on.
+import { invalidFields } from '../errors/refusal.ts'
+import { isUuid } from '../input/uuid.ts'
+
+const codeOf = (unit: number) => `\\${unit.toString(16).padStart(4, '0')}`
+// Caches codes for Latin and Arabic, which make up nearly all text.
+const codes = Array.from({ length: 0x700 }, (_, unit) => codeOf(unit))
+
+/** Quotes a text as a literal; a character beyond 0xffff becomes two surrogates. */
+function quote(text: string): string {
+  if (isUuid(text)) return `'${text}'`
+  if (text.includes('\0')) throw invalidFields()
+  const whole = text.toWellFormed()
+  let coded = ''
+  for (let i = 0; i < whole.length; i++) {
+    const unit = whole.charCodeAt(i)
+    coded += codes[unit] ?? codeOf(unit)
+  }
+  return `U&'${coded}'`
+}
+
+export function claimsLiteral(accountId: string, sessionId: string): string {
+  if (!isUuid(accountId) || !isUuid(sessionId)) throw new Error('claims that are no ids')
+  return `'{"sub":"${accountId}","session_id":"${sessionId}","role":"authenticated"}'`
+}
+
+export function literal(value: unknown, type: string): string {
+  if (type === 'jsonb' || type === 'json') return `${quote(JSON.stringify(value))}::${type}`
+  if (value === null) return `null::${type}`
+  if (Array.isArray(value)) {
+    return `array[${value.map((each) => literal(each, 'text')).join()}]::${type}`
+  }
+  return `${quote(String(value))}::${type}`
+}

@@ -1,0 +1,119 @@
+// Imported without its npm: name, because a bundler would pack it.
+// @ts-types="../../../node_modules/@types/pg/index.d.mts"
+import pg from 'pg'
+import { withTimeout } from '../errors/timeout.ts'
+import type { Connection } from '../settings/connection.ts'
+import { env } from '../settings/env.ts'
+
+/**
+ * Connections to one server. pg-pool's own time limit would start a timer for every query, a twentieth of a
+ * small request, so the client limits the time to connect and `connect` the wait.
+ */
+export class Pool extends pg.Pool {
+  readonly connectTime: number
+  /** After a refused login, no connection is tried until this time. */
+  refusedUntil = 0
+  /** When the server last ran out of disk space. */
+  fullAt = -Infinity
+
+  constructor(connection: Connection, max: number, connectTime: number) {
+    super({
+      ...connection,
+      max,
+      Client: class extends pg.Client {
+        constructor(options?: pg.ClientConfig) {
+          // A copy of the pool's options lacks the password.
+          super({ ...options, password: options?.password, connectionTimeoutMillis: connectTime })
+        }
+      },
+      // In production an idle connection takes a pooler place from other workers. Elsewhere it stays,
+      // because a new one costs as much as thirty requests.
+      idleTimeoutMillis: env.production ? 10_000 : 0,
+      keepAlive: true,
+      // Values stay text from Postgres to the client, because a Date would lose microseconds.
+      types: { getTypeParser: () => (value: string) => value },
+    })
+    this.connectTime = connectTime
+    // The pool replaces a connection that breaks while idle.
+    this.on('error', () => {})
+    // A connection that breaks at work fails its query; without a listener it would end the process.
+    this.on('connect', (client) => client.on('error', () => {}))
+  }
+}
+
+const connectTime = 3000 * env.patience
+
+const pool = new Pool(env.database, env.databasePool, connectTime)
+/** For health and alarms, which must get through when every other connection is taken. */
+export const reservePool = new Pool(env.database, 1, connectTime)
+
+// The driver gives these failures no code. Its connect limit may even end a connection just made.
+const connectionLost =
+  /^(Connection terminated|Client has encountered a connection|timeout expired)/
+
+export type Rows = Record<string, string | null>[]
+
+// deadlock_detected, serialization_failure: Postgres rolled back one of two conflicting transactions.
+const retryable = ['40P01', '40001']
+
+const queryTimeout = 9000
+
+/** Sends one message, and once more after a conflict. A rate counted ahead counts again then. */
+export async function sendQuery(text: string, from = pool): Promise<Rows> {
+  const end = Date.now() + queryTimeout
+  try {
+    return await runQuery(text, queryTimeout, from)
+  } catch (error) {
+    if (!retryable.includes((error as pg.DatabaseError).code ?? '')) throw error
+    await new Promise((resolve) => setTimeout(resolve, 30 + 40 * Math.random()))
+    return await runQuery(text, end - Date.now(), from)
+  }
+}
+
+// After many refused logins in a row, the pooler refuses everyone in the project for a minute.
+const refusedLogin = /^(28|3D|XX)/
+
+async function connect(from: Pool): Promise<pg.PoolClient> {
+  let connecting: Promise<pg.PoolClient> | undefined
+  try {
+    if (Date.now() < from.refusedUntil && !from.idleCount) throw new Error('login refused')
+    connecting = from.connect()
+    return await withTimeout(from.connectTime, connecting, 'service_unavailable')
+  } catch (error) {
+    // A connection that arrives too late goes back to the pool.
+    connecting?.then((client) => client.release(), () => {})
+    const { code, message } = error as pg.DatabaseError
+    if (refusedLogin.test(code ?? '')) from.refusedUntil = Date.now() + 5000
+    throw Object.assign(new Error(message), { code: 'POOL' })
+  }
+}
+
+/** V8 allocates the driver's arrays as old objects: a row left in one would need a full collection. */
+function firstRow({ rows }: pg.QueryResult): Rows[number] {
+  const [row] = rows
+  rows.length = 0
+  return row
+}
+
+export const diskWasFull = () => Date.now() - Math.max(pool.fullAt, reservePool.fullAt) < 30_000
+
+/** Runs a message, and makes sure that none of its state stays on the pooled connection. */
+export async function runQuery(text: string, time: number, from: Pool): Promise<Rows> {
+  const client = await connect(from)
+  let broken = true
+  try {
+    const results = await withTimeout(time, client.query(text), 'timeout')
+    broken = false
+    return (Array.isArray(results) ? results : [results]).map(firstRow)
+  } catch (error) {
+    // An error in an implicit transaction leaves the connection clean; after anything else it is dropped.
+    broken = !(error instanceof pg.DatabaseError && client.getTransactionStatus() === 'I')
+    if (connectionLost.test(String((error as Error).message))) {
+      Object.assign(error as Error, { code: 'POOL' })
+    }
+    if ((error as pg.DatabaseError).code === '53100') from.fullAt = Date.now()
+    throw error
+  } finally {
+    client.release(broken)
+  }
+}

@@ -1,0 +1,73 @@
+// Alarms for administrators, logged at once and saved when the database answers, because a hosted project
+// keeps only a hundred log lines in ten seconds. They neither fail nor delay a request.
+import { inBackground } from './background.ts'
+import { causeOf, classifyError } from './refusal.ts'
+
+type Alarm = { kind: string; subjectId: string; details: Record<string, unknown> }
+type Save = (alarm: Alarm) => Promise<unknown>
+type Settle = (alarm: { kind: string; subjects: string[]; quiet: string }) => Promise<unknown>
+
+const repeatAfter = 10_000
+const capacity = 100
+
+const lastRaised = new Map<string, number>()
+const unsaved = new Map<string, Alarm>()
+let save: Save | undefined
+let settle: Settle | undefined
+let saving: Promise<void> | undefined
+
+/** Raises an alarm until it is settled. The subject never contains a caller's input. Resolves once saved. */
+export function alarm(
+  kind: string,
+  subjectId: string,
+  details: Record<string, unknown> = {},
+): Promise<void> {
+  const key = `${kind} ${subjectId}`
+  const now = Date.now()
+  if (now - (lastRaised.get(key) ?? 0) > repeatAfter) {
+    if (lastRaised.size >= capacity) lastRaised.clear()
+    lastRaised.set(key, now)
+    console.error(JSON.stringify({ alert: kind, subject: subjectId, ...details }))
+    if (unsaved.size < capacity) unsaved.set(key, { kind, subjectId, details })
+  }
+  return startSaving()
+}
+
+/** Raises an alarm for a failed call that no client is told about, unless the failure is temporary. */
+export function callFailed(name: string, error: Error): void {
+  const { code } = classifyError(error, { role: 'backend' })
+  if (!['service_unavailable', 'timeout'].includes(code)) {
+    void alarm('call_failed', name, { why: causeOf(error) })
+  }
+}
+
+/** Settles an alarm whose cause is gone, unless a worker has raised it within `quiet`. */
+export function settleAlarm(kind: string, subjectId: string, quiet = '0 seconds'): void {
+  if (settle) inBackground(settle({ kind, subjects: [subjectId], quiet }))
+}
+
+export function keepAlarmsWith(by: { save: Save; settle: Settle }) {
+  ;({ save, settle } = by)
+  void startSaving()
+}
+
+function startSaving(): Promise<void> {
+  if (!save || !unsaved.size) return Promise.resolve()
+  saving ??= saveAll(save)
+  inBackground(saving)
+  return saving
+}
+
+/** Saves one at a time, so that alarms never take more than one connection. */
+async function saveAll(save: Save) {
+  try {
+    for (const [key, alarm] of unsaved) {
+      await save(alarm)
+      unsaved.delete(key)
+    }
+  } catch {
+    // The alarm is in the log, and the next one triggers another try.
+  } finally {
+    saving = undefined
+  }
+}

@@ -1,0 +1,73 @@
+import { boundTexts, type ErrorCode, errors, fieldTexts, isErrorCode } from './errors.ts'
+import type { Detail, Field } from './refusal.ts'
+
+/** For every JSON answer, because c.json leaves out the character set. */
+export const jsonHeaders = { 'Content-Type': 'application/json; charset=UTF-8' }
+
+const languageRange = /^\s*(ar|en|\*)(?:-[a-z\d-]*)?\s*(?:;\s*q=(0(?:\.\d*)?|1(?:\.0*)?)\s*)?$/i
+
+/** Tells whether Accept-Language prefers English. `*` means Arabic; unreadable entries are ignored. */
+export function prefersEnglish(acceptLanguage = '') {
+  const [first] = acceptLanguage.split(',')
+    .flatMap((range) => {
+      const [, language, weight = 1] = languageRange.exec(range) ?? []
+      return language && Number(weight) > 0 ? [{ language, weight: Number(weight) }] : []
+    })
+    .toSorted((one, other) => other.weight - one.weight)
+  return first?.language.toLowerCase() === 'en'
+}
+
+const notConfigured: ErrorCode[] = [
+  'provider_disabled',
+  'sms_not_configured',
+  'mail_not_configured',
+  'payment_not_configured',
+]
+
+/** Tells whether an error carries retryAfter: every 429 and 503, unless something is not configured. */
+export const isTemporary = (code: ErrorCode) =>
+  [429, 503].includes(errors[code][0]) && !notConfigured.includes(code)
+
+/** Returns the body of an error. The log has it under the same `requestId`. */
+export function errorBody(
+  code: ErrorCode,
+  detail: Detail,
+  { english, requestId }: { english: boolean; requestId: string },
+) {
+  const [, ar, en] = errors[code]
+  const { fields, ...details }: Detail = isTemporary(code) ? { retryAfter: 2, ...detail } : detail
+  const fill = (text: string) =>
+    text.replace(/\{(\w+)\}/g, (_, name) => {
+      if (name === 'requestId') return requestId
+      if (name === 'seconds') return String(details.retryAfter ?? '')
+      if (name === 'type') return typeName(details.required, text === en)
+      return String(details[name] ?? '')
+    })
+  return {
+    code,
+    message: fill(english ? en : ar),
+    messageEn: fill(en),
+    ...details,
+    ...(fields && {
+      fields: fields.map((field) => ({ ...field, message: fieldMessage(field, english) })),
+    }),
+    requestId,
+  }
+}
+
+const typeNames: Record<string, [ar: string, en: string]> = {
+  individual: ['فرد', 'individual'],
+  company: ['شركة', 'company'],
+  office: ['مكتب عقاري', 'office'],
+}
+
+const typeName = (type: unknown, english: boolean) =>
+  typeNames[String(type)]?.[Number(english)] ?? ''
+
+function fieldMessage({ code, max }: Field, english: boolean) {
+  if (isErrorCode(code)) return errors[code][english ? 2 : 1]
+  const known = Object.hasOwn(fieldTexts, code) ? code as keyof typeof fieldTexts : 'invalid'
+  const language = english ? 1 : 0
+  return fieldTexts[known][language] +
+    (max === undefined ? '' : boundTexts[language].replace('{max}', String(max)))
+}

@@ -1,0 +1,37 @@
+// Time limits on one shared clock, because one timer each would cost a tenth of a small request.
+import type { ErrorCode } from './errors.ts'
+import { Refusal } from './refusal.ts'
+
+type Waiting = { until: number; end: () => void }
+
+const waiting = new Set<Waiting>()
+let clock: ReturnType<typeof setInterval> | undefined
+
+function tick() {
+  const now = Date.now()
+  for (const { until, end } of waiting) if (until < now) end()
+  if (waiting.size > 0) return
+  clearInterval(clock)
+  clock = undefined
+}
+
+/** Returns the result, or refuses if it takes longer. The limit may be a quarter of a second late. */
+export async function withTimeout<T>(ms: number, work: Promise<T>, code: ErrorCode): Promise<T> {
+  let limit: Waiting
+  const late = new Promise<never>((_, reject) => {
+    limit = { until: Date.now() + ms, end: () => reject(new Refusal(code)) }
+    waiting.add(limit)
+    clock ??= setInterval(tick, 250)
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    waiting.delete(limit!)
+  }
+}
+
+/** Answers 408 if the client's data does not arrive in time, or the client is gone. */
+export const receiveWithin = <T>(ms: number, arriving: Promise<T>): Promise<T> =>
+  withTimeout(ms, arriving, 'upload_timeout').catch(() => {
+    throw new Refusal('upload_timeout')
+  })

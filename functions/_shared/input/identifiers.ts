@@ -1,0 +1,106 @@
+// Canonical forms of emails and Kuwaiti phones. The accounts table has the same rules as constraints.
+import { z } from '@hono/zod-openapi'
+import type { ErrorCode } from '../errors/errors.ts'
+import { isUnfit, normalForm, normalized, typed, unjudged, upTo } from './texts.ts'
+
+const digits = (text: string) =>
+  text.replace(/[\u0660-\u0669\u06f0-\u06f9]/g, (digit) => String(digit.charCodeAt(0) & 0xf))
+
+export const typedDigits = (most: number, error?: ErrorCode) =>
+  normalized(most, 'NFKC', { error }).overwrite((text) => digits(text).trim())
+
+const phone = /^(?:\+?965)?([569][0-9]{7})$/
+
+function normalizePhone(text: string): string | undefined {
+  const national = phone.exec(digits(text).trim())?.[1]
+  return national && `+965${national}`
+}
+
+// Auth takes ASCII only before the @, and domains in ASCII form with at least two labels.
+const local = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/
+const domain = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9][a-z0-9-]{0,61}[a-z0-9]$/
+
+function normalizeEmail(text: string): string | undefined {
+  const [name, host, ...more] = text.trim().toLowerCase().split('@')
+  if (!host || more.length || name.length > 64 || !local.test(name)) return undefined
+  const ascii = asciiDomain(host)
+  const email = `${name}@${ascii}`
+  return ascii && domain.test(ascii) && email.length <= 254 ? email : undefined
+}
+
+function asciiDomain(host: string): string | undefined {
+  if (/^[a-z0-9.-]+$/.test(host)) return host
+  if (!/^[\p{L}\p{N}\p{M}.-]+$/u.test(host)) return undefined
+  try {
+    return new URL(`http://${host}`).hostname
+  } catch {
+    return undefined
+  }
+}
+
+export type Identifier = { kind: 'phone' | 'email'; value: string }
+
+const longest = 320
+const described = {
+  type: 'string',
+  maxLength: longest,
+  description: 'An email or a Kuwaiti phone.',
+  example: '51234567',
+} as const
+
+function identifierOf(text: string, context: z.RefinementCtx): Identifier {
+  const normal = normalForm(text, 'NFKC', longest)
+  const asPhone = normal && normalizePhone(normal)
+  if (asPhone) return { kind: 'phone', value: asPhone }
+  const asEmail = normal && normalizeEmail(normal)
+  if (asEmail) return { kind: 'email', value: asEmail }
+  context.addIssue({ code: 'custom', message: 'identifier_invalid' })
+  return z.NEVER
+}
+
+export const Identifier = typed(longest, { error: 'identifier_invalid' }).transform(identifierOf)
+  .openapi(described)
+
+/** At sign-in an impossible identifier becomes undefined, to be refused like a wrong password. */
+export const SignInIdentifier = unjudged(longest, 'identifier_invalid')
+  .transform((text, context) => isUnfit(text, longest) ? undefined : identifierOf(text, context))
+  .openapi(described)
+
+/** At least 8 code points, within the 72 bytes that bcrypt reads, without NUL and lone surrogates. */
+export const NewPassword = z
+  .string({ error: 'password_too_short' })
+  .max(72, { error: 'password_too_long', abort: true })
+  .refine((text) => text.isWellFormed() && !text.includes('\0'), { error: 'invalid' })
+  .refine((text) => [...text].length >= 8, { error: 'password_too_short' })
+  .refine((text) => new TextEncoder().encode(text).length <= 72, { error: 'password_too_long' })
+  .openapi({ type: 'string', minLength: 8, maxLength: 72, description: 'At most 72 bytes.' })
+
+// This is four times what bcrypt reads.
+const longestPassword = 288
+
+/** Takes any password that may be right, because Auth itself may have set it under other rules. */
+export const Password = z.string().min(1).max(longestPassword)
+  .describe('The password of the account.')
+
+export const SignInPassword = unjudged(longestPassword).min(1)
+  .transform((text) => text.length > longestPassword ? undefined : text)
+  .openapi({
+    type: 'string',
+    minLength: 1,
+    maxLength: longestPassword,
+    description: 'The password of the account.',
+  })
+
+export const Code = typedDigits(6, 'otp_invalid')
+  .refine((text) => /^[0-9]{6}$/.test(text), { error: 'otp_invalid' })
+  .openapi({ type: 'string', maxLength: 24, description: 'Six digits.', example: '042913' })
+
+// Control, format and separator characters, except joiners between letters (private.is_name).
+const invisible =
+  /(?![\u200C\u200D]\p{L})[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u
+
+export const PersonName = normalized(120)
+  .overwrite((text) => text.replace(/\s+/g, ' ').trim())
+  .check(upTo(120))
+  .refine((text) => [...text].length >= 2 && !invisible.test(text))
+  .openapi({ type: 'string', minLength: 2, maxLength: 120 })

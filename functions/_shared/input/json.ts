@@ -1,0 +1,84 @@
+// JSON that every layer reads alike, within a depth limit.
+import { invalidField } from '../errors/refusal.ts'
+import { isExact } from './numbers.ts'
+import { hasRunOfMarks } from './texts.ts'
+
+const depthLimit = 32
+
+/** A client's key with an inherited name would shadow the real member in code that uses the object. */
+const reservedNames = [
+  ...new Set([...Object.getOwnPropertyNames(Object.prototype), '__proto__', 'prototype']),
+]
+const reserved = new Set(reservedNames)
+/** If a text does not match, its values need no check one by one. */
+const suspicious = new RegExp(
+  `\\d[eE][-+\\d]|[\\d.]{16}|\\\\u|\\.\\d{4}|${reservedNames.join('|')}`,
+)
+
+export const findReservedName = (names: Iterable<string>): string | undefined => {
+  for (const name of names) if (reserved.has(name)) return name
+}
+
+/** Throws unless every layer reads this JSON alike. `unknown` is the code for a reserved key. */
+export function checkJson(text: string, unknown = 'unknown') {
+  if (depthOf(text) > depthLimit) throw invalidField('', 'too_big')
+  const fault = faultOf(text, unknown)
+  if (fault) throw invalidField(fault.path.slice(1).join('.'), fault.code)
+}
+
+/** Measures how deep brackets nest outside strings, before anything is parsed. */
+function depthOf(text: string): number {
+  let depth = 0
+  let deepest = 0
+  for (let i = 0; i < text.length; i++) {
+    const char = text.charCodeAt(i)
+    if (char === 0x22) {
+      while (++i < text.length && text.charCodeAt(i) !== 0x22) {
+        if (text.charCodeAt(i) === 0x5c) i++
+      }
+    } else if (char === 0x5b || char === 0x7b) {
+      if (++depth > deepest) deepest = depth
+    } else if (char === 0x5d || char === 0x7d) depth--
+  }
+  return deepest
+}
+
+type Fault = { path: string[]; code: string; holder: unknown }
+
+/** Finds values that JavaScript would change (lost digits, lone surrogates, NUL) and reserved keys. */
+function faultOf(text: string, unknown: string): Fault | undefined {
+  let fault: Fault | undefined
+  if (!suspicious.test(text) && !hasRunOfMarks(text)) {
+    JSON.parse(text)
+    return
+  }
+  JSON.parse(text, function (key: string, value: unknown, context?: { source?: string }) {
+    if (!fault) {
+      const code = reserved.has(key)
+        ? unknown
+        : isFaithful(key, value, context?.source) || 'invalid'
+      if (code !== true) fault = { path: [printable(key)], code, holder: this }
+    } else if (fault.holder === value) {
+      // The reviver goes from the inside out, so each holder adds its name.
+      fault = { ...fault, path: [printable(key), ...fault.path], holder: this }
+    }
+    return value
+  })
+  return fault
+}
+
+// Passwords stay as typed, because Auth stored them that way; new ones have their own rule.
+const asTyped = ['password', 'currentPassword']
+// The identifier's schema reports its faults, except at sign-in.
+const identifier = 'identifier'
+
+const isFaithful = (key: string, value: unknown, source = '0') =>
+  isWellFormed(key) &&
+  (typeof value === 'number' ? isExact(value, source) : asTyped.includes(key) ||
+    isWellFormed(value) &&
+      (key === identifier || typeof value !== 'string' || !hasRunOfMarks(value)))
+
+const isWellFormed = (value: unknown) =>
+  typeof value !== 'string' || value.isWellFormed() && !value.includes('\0')
+
+const printable = (key: string) => key.slice(0, 100).toWellFormed().replaceAll('\0', '\ufffd')

@@ -1,0 +1,72 @@
+// Limits clients' text before all else, like private.text_problem and private.normal_form. Text is
+// normalized only here (npm run check).
+import { z } from '@hono/zod-openapi'
+import type { ErrorCode } from '../errors/errors.ts'
+
+// Matches general category M, and the half-width voicing marks, which NFKC turns into it.
+const runOfMarks = /[\p{M}\uFF9E\uFF9F]{31}/u
+
+/** More than 30 combining marks in a row make normalizing quadratic (UAX #15). */
+export const hasRunOfMarks = (text: string) => text.length > 30 && runOfMarks.test(text)
+
+/** True for text that is not even processed: over four times its limit, or with a long run of marks. */
+export const isUnfit = (text: string, most: number) => text.length > 4 * most || hasRunOfMarks(text)
+
+export function normalForm(text: string, form: 'NFC' | 'NFKC', most: number): string | undefined {
+  if (isUnfit(text, most)) return undefined
+  const normal = text.normalize(form)
+  return hasRunOfMarks(normal) ? undefined : normal
+}
+
+/** `error` is the code for any fault, `tooLong` the one for length. */
+type Codes = { error?: ErrorCode; tooLong?: ErrorCode }
+type Payload = z.core.ParsePayload<string>
+
+/** A check that tells readers of the schema its character limit and code. */
+const check = (most: number, run: (payload: Payload) => void, code?: ErrorCode) =>
+  ({
+    _zod: {
+      def: { check: 'max_length', maximum: most, error: code && (() => code) },
+      onattach: [],
+      check: run,
+    },
+  }) as unknown as z.core.CheckFn<string>
+
+const refuse = ({ value: input, issues }: Payload, message?: string) =>
+  issues.push({ code: 'custom', input, ...(message && { message }) })
+
+const refuseLength = ({ value: input, issues }: Payload, maximum: number) =>
+  issues.push({ code: 'too_big', origin: 'string', maximum, input })
+
+const bounded = (most: number, { error, tooLong = error }: Codes) =>
+  check(most, (payload) => {
+    if (payload.value.length > 4 * most && !tooLong) refuseLength(payload, most)
+    else if (payload.value.length > 4 * most) refuse(payload, tooLong)
+    else if (hasRunOfMarks(payload.value)) refuse(payload, error)
+  }, tooLong)
+
+export const upTo = (most: number) =>
+  check(most, (payload) => {
+    const { value } = payload
+    // A character has two units at most.
+    if (value.length > most && (value.length > 2 * most || [...value].length > most)) {
+      refuseLength(payload, most)
+    }
+  })
+
+export const text = (most: number) => z.string().check(bounded(most, {}), upTo(most))
+
+/** Text that is transformed before `upTo` or the database checks its length. */
+export const typed = (most: number, codes: Codes = {}) =>
+  z.string(codes.error && { error: codes.error }).check(bounded(most, codes))
+
+/** Text that its reader checks with `isUnfit`. */
+export const unjudged = (most: number, error?: ErrorCode) =>
+  z.string(error && { error }).check(check(most, () => {}))
+
+export const normalized = (most: number, form: 'NFC' | 'NFKC' = 'NFKC', codes: Codes = {}) =>
+  typed(most, codes).check((payload) => {
+    const normal = normalForm(payload.value, form, most)
+    if (normal === undefined) refuse(payload, codes.error)
+    else payload.value = normal
+  })

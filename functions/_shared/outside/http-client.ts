@@ -1,0 +1,21 @@
+import { env } from '../settings/env.ts'
+
+// fetch repeats a request when a reused connection breaks, but a charge or code must never go out twice.
+const freshConnections = Deno.createHttpClient?.({ poolMaxIdlePerHost: 0 })
+
+export const fetchOnce = (url: string, request: RequestInit): Promise<Response> =>
+  fetch(url, {
+    ...request,
+    client: freshConnections,
+    redirect: 'error',
+    signal: AbortSignal.timeout(4000),
+  })
+
+// Must be shorter than the gateway's 75 s: a request on a connection that it just closed would fail.
+const keptConnections = Deno.createHttpClient?.({ poolIdleTimeout: 30_000 })
+
+export const fetchService = (path: string, request: RequestInit): Promise<Response> =>
+  fetch(env.supabaseUrl + path, { ...request, client: keptConnections })
+
+export const formType = { 'content-type': 'application/x-www-form-urlencoded' }
+export const jsonType = { 'content-type': 'application/json' }

@@ -1,0 +1,41 @@
+// The only place that reads the environment.
+import { alarm } from '../errors/alarms.ts'
+import { isSecret } from './is-secret.ts'
+import { items, wrongValue } from './setting-kinds.ts'
+import { type SettingName, settings } from './settings.ts'
+
+const { Deno, process } = globalThis as unknown as {
+  Deno?: { env: { get(name: string): string | undefined } }
+  process: { env: Record<string, string | undefined> }
+}
+/** Returns the raw value, for callers that report its faults themselves. */
+export const variable = (name: SettingName) =>
+  (Deno ? Deno.env.get(name) : process.env[name])?.trim()
+
+/** Returns a setting or its default, or undefined if it has neither. A wrong value stops the start. */
+export function setting(name: SettingName): string | undefined {
+  const value = variable(name)
+  if (!value) return settings[name].default
+  const wrong = wrongValue(name, settings[name].is, value)
+  if (wrong) throw new Error(`The setting ${wrong}`)
+  return value
+}
+
+/** Reads a comma-separated list. Wrong items are left out and raise an alarm. */
+export function listed(name: SettingName): string[] {
+  const given = items(variable(name))
+  const fitting = given.filter((one) => !wrongValue(name, settings[name].is, one))
+  if (fitting.length < given.length) alarm('setting_refused', name)
+  return fitting
+}
+
+export const refuseSecret = (name: SettingName) => alarm('secret_refused', name)
+
+/** An optional secret. A value that cannot be a secret counts as missing and raises an alarm. */
+export function secret(name: SettingName): string | undefined {
+  const value = variable(name)
+  if (value === undefined) return undefined
+  if (isSecret(value) && !wrongValue(name, settings[name].is, value)) return value
+  refuseSecret(name)
+  return undefined
+}

@@ -1,4 +1,0 @@
-/** Ids as Postgres writes them. */
-const pattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-
-export const isUuid = (text: string) => pattern.test(text)

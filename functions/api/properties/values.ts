@@ -1,0 +1,94 @@
+// The values that an owner sends for a field. The database has the rules
+// (sql/06_properties/2_rules_fields.sql) and looks up codes; this describes the API and refuses early.
+import { z } from '@hono/zod-openapi'
+import { normalized, upTo } from '../../_shared/input/texts.ts'
+import { Money } from '../http/route.ts'
+
+export const codeOf = (vocabulary: string) => `A code of \`${vocabulary}\` at \`GET /meta/enums\`.`
+
+export const maybe = <T extends z.ZodType>(schema: T) => schema.nullable().optional()
+
+// Joiners and direction marks belong to many scripts, but are invisible.
+const zeroWidth = /[\u061C\u200B-\u200F\u2060-\u2064]/g
+const control = /(?![\t\n\r])\p{Cc}/u
+const directional = /[\u2028-\u202E\u2066-\u2069\uFEFF]/
+
+/** Counts code points after normalization. */
+function sized(schema: z.ZodString, min: number, max: number, forbidden: RegExp[]) {
+  return schema
+    .check(upTo(max))
+    .check(({ value, issues }) => {
+      const wrong = { input: value, origin: 'string' } as const
+      if ([...value.replace(zeroWidth, '')].length < min) {
+        issues.push({ ...wrong, code: 'too_small', minimum: min })
+      } else if (forbidden.some((pattern) => pattern.test(value))) {
+        issues.push({ ...wrong, code: 'custom' })
+      }
+    })
+    .openapi({ minLength: min })
+}
+
+// To Postgres a byte order mark isn't white space, so it isn't white space here either.
+export const line = (min: number, max: number) =>
+  sized(
+    normalized(max).overwrite((text) => text.replace(/[^\S\uFEFF]+/g, ' ').replace(/^ | $/g, '')),
+    min,
+    max,
+    [control, directional],
+  )
+
+export const text = (max: number) =>
+  sized(
+    normalized(max).overwrite((text) => text.replace(/\r\n/g, '\n').trim()),
+    1,
+    max,
+    [control],
+  )
+
+/** At most three decimals; nothing is rounded. */
+export const decimal = (min: number, max: number, number = z.number()) =>
+  number.min(min).max(max).refine((value) => Number(value.toFixed(3)) === value)
+    .openapi({ minimum: min, maximum: max })
+
+export const price = (min: number) => decimal(min, 99_999_999_999.999, Money)
+export const maybePrice = maybe(price(0))
+export const whole = (min: number, max: number) => z.int().min(min).max(max)
+export const code = z.string().regex(/^[a-z0-9_-]{1,40}$/)
+export const codes = z.array(code).max(20)
+
+// The current year in Kuwait, which is three hours ahead of UTC.
+const thisYear = () => new Date(Date.now() + 3 * 3600 * 1000).getUTCFullYear()
+export const year = (min: number, ahead = 0) =>
+  z.int().min(min).check(({ value, issues }) => {
+    const maximum = thisYear() + ahead
+    if (value > maximum) {
+      issues.push({ code: 'too_big', origin: 'int', maximum, input: value })
+    }
+  })
+
+export const RentConditionInput = z
+  .strictObject({
+    code: code.describe(codeOf('rentCondition')),
+    textAr: maybe(line(1, 300)).describe('In the words of the owner; else the text of the code.'),
+    text: z.string().max(1200).optional().describe('As records show it; it changes nothing.'),
+  })
+  .openapi('RentConditionInput', { description: 'Something that the owner asks of tenants.' })
+
+export const ExpenseInput = z
+  .strictObject({
+    code: code.describe(codeOf('expense')),
+    labelAr: maybe(line(1, 300)).describe('In the words of the owner; else the text of the code.'),
+    label: z.string().max(1200).optional().describe('As records show it; it changes nothing.'),
+    amount: price(0),
+    period: z.enum(['month', 'year', 'once']).describe('How often it is paid.'),
+  })
+  .openapi('ExpenseInput', { description: 'Something that is paid beside the rent.' })
+
+export const LocationInput = z
+  .strictObject({
+    lat: z.number().min(28.45).max(30.15).describe('Degrees north.'),
+    lng: z.number().min(46.5).max(48.8).describe('Degrees east.'),
+    precision: z.enum(['exact', 'block', 'area']).default('block').describe(
+      'Others see the place within about 250 m unless it is `exact`.',
+    ),
+  }).openapi('LocationInput', { description: 'A place on the map.' })

@@ -1,0 +1,16 @@
+create function private.notify(
+  account_id uuid, identity_id uuid, kind text, entity_id uuid, details jsonb default '{}'
+) returns void
+  language plpgsql
+  security definer -- for triggers and functions of all areas and callers
+  set search_path = ''
+as $$
+begin
+  insert into private.notification_requests (account_id, identity_id, kind, entity_id, details)
+  values (notify.account_id, notify.identity_id, notify.kind, notify.entity_id, notify.details);
+end
+$$;
+comment on function private.notify is
+  'Notifies in the caller''s transaction, which never fails because of it. details has the values '
+  'that the texts of the kind name, and by, the acting account (nothing is sent if one of the two '
+  'has blocked the other), from, the quoted identity, and at, the time of the event.';

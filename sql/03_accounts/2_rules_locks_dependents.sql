@@ -1,0 +1,103 @@
+-- Dependents of an account or identity are locked in order before the first trigger writes any of them.
+create function private.lock_dependents(account_id uuid, identity_ids uuid[], goes boolean)
+  returns void
+  language plpgsql
+  security definer -- locks other accounts' rows
+  set search_path = ''
+as $$
+begin
+  perform private.lock_account_exclusively(account_id);
+  perform private.lock_admins_with(account_id);
+  if goes then
+    perform from public.reports where reports.account_id = lock_dependents.account_id
+    order by reports.id for no key update;
+  end if;
+  -- Senders lock these too, so that no message reaches an account that may no longer act.
+  perform from public.conversations
+  where conversations.id in (
+    select participants.conversation_id from public.participants
+    where participants.identity_id = any (identity_ids)
+  )
+  order by conversations.id for no key update;
+  perform from public.properties
+  where properties.owner_identity_id = any (identity_ids)
+  order by properties.id for no key update;
+  perform from private.property_counters
+  where goes and property_counters.property_id in (
+    select favorites.property_id from public.favorites
+    where favorites.identity_id = any (identity_ids)
+  )
+  order by property_counters.property_id for no key update;
+  perform from public.reviews
+  where reviews.id in (
+    select written.id from public.reviews as written
+    where written.author_identity_id = any (identity_ids)
+    union all
+    select got.id from public.reviews as got
+    where goes and got.subject_identity_id = any (identity_ids)
+  )
+  order by reviews.id for no key update;
+  perform from private.review_totals
+  where review_totals.identity_id in (
+    select reviews.subject_identity_id from public.reviews
+    where reviews.author_identity_id = any (identity_ids)
+  )
+  order by review_totals.identity_id for no key update;
+  perform from public.organisations
+  where organisations.identity_id in (
+    select unnest(identity_ids)
+    union all
+    select reviews.subject_identity_id from public.reviews
+    where reviews.author_identity_id = any (identity_ids)
+  )
+  order by organisations.identity_id for no key update;
+  if goes then
+    perform from public.notifications
+    where notifications.id in (
+      select received.id from public.notifications as received
+      where received.account_id = lock_dependents.account_id
+      union all
+      select caused.id from public.notifications as caused
+      where caused.from_identity_id = any (identity_ids)
+    )
+    order by notifications.id for no key update;
+    perform private.lock_devices(array[account_id], identity_ids);
+  end if;
+end
+$$;
+comment on function private.lock_dependents is 'goes: the state is final, so dependents are deleted too.';
+
+create function private.before_state_change() returns trigger
+  language plpgsql
+  security definer
+  set search_path = ''
+as $$
+begin
+  if tg_table_name = 'accounts' then
+    perform private.lock_dependents(new.id, array(
+      select identities.id from public.identities where identities.account_id = new.id
+    ), new.status = 'deleted');
+  else
+    perform private.lock_dependents(new.account_id, array[new.id], new.status = 'closed');
+  end if;
+  return new;
+end
+$$;
+comment on function private.before_state_change is 'Locks what depends on the state before it changes.';
+
+create trigger accounts_take_what_follows
+  before update of status, suspended_until, delete_at on public.accounts
+  for each row when (
+    (old.status, old.suspended_until, old.stays_hidden)
+      is distinct from (new.status, new.suspended_until, new.stays_hidden)
+    -- Requesting or cancelling a deletion does not change what others see.
+    and (old.status = 'suspended' or private.may_act(old) is distinct from private.may_act(new)
+      or new.status = 'deleted')
+  )
+  execute function private.before_state_change();
+comment on trigger accounts_take_what_follows on public.accounts is
+  'Runs after accounts_abide_by_their_state, which sets what this reads (stays_hidden).';
+create trigger identities_take_what_follows
+  before update of status on public.identities
+  for each row when (old.status is distinct from new.status)
+  execute function private.before_state_change();

@@ -1,0 +1,11 @@
+-- 12_reviews updates these counts; public pages show them, those of people too.
+
+create table private.review_totals (
+  identity_id uuid primary key references public.identities (id) on delete cascade,
+  histogram integer[] not null default '{0,0,0,0,0}' constraint review_totals_histogram_form
+    check (cardinality(histogram) = 5 and 0 <= all (histogram))
+);
+comment on table private.review_totals is 'How often each rating was given. Deleted with the identity.';
+comment on column private.review_totals.histogram is 'Visible reviews with the ratings 1, 2, 3, 4 and 5.';
+alter table private.review_totals enable row level security;
+create policy "nobody but functions of their owner" on private.review_totals using (false);

@@ -1,0 +1,165 @@
+create function private.check_waiting_identities(account_id uuid) returns void
+  language sql
+  set search_path = ''
+as $$
+  select private.check_limit('identities_waiting', 'identities_full', (
+    select count(*) from public.identities
+    where identities.account_id = check_waiting_identities.account_id
+      and identities.status = 'pending_verification'
+  ))
+$$;
+
+create function private.add_identity(type text, fields jsonb)
+  returns public.identities
+  language plpgsql
+  security definer
+  set search_path = ''
+as $$
+declare
+  caller_id uuid := private.lock_caller_exclusively(); -- calls count waiting ones in turn
+  organisation public.organisations;
+  added public.identities;
+begin
+  organisation.identity_id := gen_random_uuid();
+  -- A new identity cannot have pictures yet, because it uploads its own.
+  perform private.refuse_field(picture, 'unknown')
+  from unnest(array['logoMediaId', 'coverMediaId']) as picture
+  where fields ? picture;
+  organisation := private.organisation_with(fields, organisation);
+  organisation.slug := concat_ws('-',
+    nullif(btrim(regexp_replace(lower(organisation.name_en), '[^a-z0-9]+', '-', 'g'), '-'), ''),
+    left(organisation.identity_id::text, 8));
+  perform private.check_organisation(organisation);
+  perform private.check_waiting_identities(caller_id);
+
+  insert into public.identities (id, account_id, type, status, display_name)
+  values (organisation.identity_id, caller_id, add_identity.type,
+    'pending_verification', organisation.name_ar)
+  returning * into added;
+  insert into public.organisations (
+    identity_id, name_ar, name_en, slug, licence_no, licence_expires_on, about_ar, phone, whatsapp,
+    email, website, governorate_id, area_id, address_ar, working_hours
+  )
+  select
+    organisation.identity_id, organisation.name_ar, organisation.name_en, organisation.slug,
+    organisation.licence_no, organisation.licence_expires_on, organisation.about_ar,
+    organisation.phone, organisation.whatsapp, organisation.email, organisation.website,
+    organisation.governorate_id, organisation.area_id, organisation.address_ar,
+    organisation.working_hours;
+  return added;
+end
+$$;
+
+create function api.add_identity(type text, fields jsonb) returns json
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  added public.identities;
+begin
+  if add_identity.type not in ('company', 'office') then
+    perform private.refuse_field('type', 'invalid');
+  end if;
+  perform private.count_action('identities');
+  -- These are two statements, because a query does not see what it writes itself.
+  added := private.add_identity(add_identity.type, add_identity.fields);
+  return private.identity_record(added);
+end
+$$;
+comment on function api.add_identity is
+  'Asks for a company or office identity, which can act once an admin has verified it. Three of an '
+  'account may wait at a time, else 409 identities_full.';
+
+create function private.update_identity(identity_id uuid, fields jsonb)
+  returns public.identities
+  language plpgsql
+  security definer
+  set search_path = ''
+as $$
+declare
+  caller_id uuid := private.lock_caller_exclusively();
+  before public.organisations;
+  organisation public.organisations;
+  changed public.identities;
+begin
+  select * into changed from public.identities
+  where identities.account_id = caller_id
+    and identities.id = update_identity.identity_id;
+  select * into before from public.organisations
+  where organisations.identity_id = update_identity.identity_id;
+  if changed.id is null or before.identity_id is null then
+    perform private.refuse(404, 'identity_not_found');
+  elsif changed.status in ('suspended', 'closed') then
+    perform private.refuse(409, 'status_transition_invalid');
+  end if;
+
+  organisation := private.organisation_with(fields, before);
+  perform private.check_organisation(organisation);
+  if fields ? 'logoMediaId' then
+    organisation.logo_url := private.set_picture(identity_id, 'logo', fields -> 'logoMediaId');
+  end if;
+  if fields ? 'coverMediaId' then
+    organisation.cover_url := private.set_picture(identity_id, 'cover', fields -> 'coverMediaId');
+  end if;
+  -- Changed data has to be verified again; a later end date of the same licence is only a renewal.
+  if changed.status = 'rejected'
+    or (organisation.name_ar, organisation.licence_no)
+      is distinct from (before.name_ar, before.licence_no)
+    or organisation.licence_expires_on < before.licence_expires_on then
+    if changed.status <> 'pending_verification' then
+      perform private.check_waiting_identities(caller_id);
+    end if;
+    changed.status := 'pending_verification';
+    organisation.verified := false;
+    organisation.holds_licence := false;
+  elsif changed.status = 'expired' then
+    changed.status := 'active';
+  end if;
+  -- Dependents are locked before the page, which is written first and against which the state is checked.
+  perform private.lock_dependents(caller_id, array[changed.id], false)
+  from public.identities
+  where identities.id = changed.id and (
+    (identities.status, identities.display_name, identities.avatar_url)
+      is distinct from (changed.status, organisation.name_ar, organisation.logo_url)
+    or (before.phone is null, before.whatsapp is null)
+      is distinct from (organisation.phone is null, organisation.whatsapp is null));
+
+  update public.organisations
+  set name_ar = organisation.name_ar, name_en = organisation.name_en,
+      licence_no = organisation.licence_no, licence_expires_on = organisation.licence_expires_on,
+      about_ar = organisation.about_ar, phone = organisation.phone,
+      whatsapp = organisation.whatsapp, email = organisation.email, website = organisation.website,
+      governorate_id = organisation.governorate_id, area_id = organisation.area_id,
+      address_ar = organisation.address_ar, working_hours = organisation.working_hours,
+      logo_url = organisation.logo_url, cover_url = organisation.cover_url,
+      verified = organisation.verified, holds_licence = organisation.holds_licence
+  where organisations.identity_id = update_identity.identity_id;
+  update public.identities
+  set status = changed.status, display_name = organisation.name_ar,
+      avatar_url = organisation.logo_url
+  where identities.id = update_identity.identity_id
+  returning * into changed;
+  return changed;
+end
+$$;
+comment on function private.update_identity is
+  'A changed name or licence is verified again; a renewal reactivates an expired identity.';
+
+create function api.update_identity(identity_id uuid, fields jsonb) returns json
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  changed public.identities;
+begin
+  perform private.count_action('profile');
+  changed := private.update_identity(update_identity.identity_id, update_identity.fields);
+  return private.identity_record(changed);
+end
+$$;
+comment on function api.update_identity is
+  'Changes an own company or office identity. 404 identity_not_found, 409 '
+  'status_transition_invalid for a suspended one; otherwise refused as api.add_identity.';
+
+grant execute on function private.add_identity, private.update_identity to authenticated;
+grant execute on function api.add_identity, api.update_identity to authenticated;

@@ -1,0 +1,234 @@
+-- Parts of a query are left out if no listing matches, so that its page is not empty.
+
+create function private.reading_query(
+  reading private.search_reading, guessing boolean default false, guesses jsonb default '{}'
+) returns tsquery
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  words constant tsquery := private.search_query(reading.words, guessing, guesses);
+  clauses constant tsquery := (
+    select string_agg(clause.alternatives, '&')
+    from (
+      select '(' || string_agg(private.quote_lexeme(word), '|') || ')' as alternatives
+      from jsonb_array_elements(reading.clauses) with ordinality as required (clause, index)
+      cross join lateral jsonb_array_elements_text(required.clause) as word
+      group by required.index
+    ) as clause
+  )::tsquery;
+begin
+  return coalesce(clauses && words, clauses, words);
+end
+$$;
+
+create function private.typed_reading(
+  q text, strategy text, literal boolean,
+  out read private.reading, out reading private.search_reading
+)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  if literal then
+    reading := row('[]', private.query_words(q), '{}', null);
+  else
+    read := private.read_query(q, strategy);
+    reading := row(read.clauses || coalesce(read.block, '[]'), read.words, read.filters, null);
+  end if;
+end
+$$;
+
+create function private.without_details(reading private.search_reading, block jsonb)
+  returns private.search_reading
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+begin
+  reading.clauses := (
+    select coalesce(jsonb_agg(clause), '[]') from jsonb_array_elements(reading.clauses) as clause
+    where not coalesce(block @> jsonb_build_array(clause), false)
+  );
+  reading.filters :=
+    reading.filters - '{areaM2Min,areaM2Max,bedroomsMin,floorMin,floorMax}'::text[];
+  return reading;
+end
+$$;
+
+create function private.relaxed_reading(
+  strategy text, inout reading private.search_reading, block jsonb, out lost text[], out guesses jsonb
+)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  whole constant private.search_reading := reading;
+  tried private.search_reading := reading;
+  one_word text;
+  guessed text[] := '{}'; -- unknown words with similar known ones
+  known text[] := '{}';
+  looks integer := 0;
+  tries integer := 0;
+  others text[];
+  guess tsquery;
+  alike tsquery;
+  words tsquery;
+  is_fit boolean := false;
+begin
+  lost := '{}';
+  guesses := '{}';
+  foreach one_word in array reading.words loop
+    if one_word ~ '^[0-9]+$' then
+      known := known || one_word;
+      continue;
+    end if;
+    if looks = 8 then
+      -- Of further words only the existence is checked.
+      if one_word !~ '^[^0-9:]{3,}$'
+        or exists (select from private.search_vocabulary where search_vocabulary.word = one_word)
+        or exists (select from private.search_names where search_names.word = one_word) then
+        known := known || one_word;
+      else
+        lost := lost || one_word;
+      end if;
+      continue;
+    end if;
+    looks := looks + 1;
+    if private.is_in_listings(strategy, private.any_word(array[one_word])) then
+      known := known || one_word;
+      continue;
+    end if;
+    others := '{}';
+    if tries < 4 and one_word ~ '^[^0-9]{3,}$'
+      and not exists (select from private.search_names where search_names.word = one_word) then
+      tries := tries + 1;
+      others := array_remove(private.similar_words(one_word), one_word);
+      guesses := guesses || jsonb_build_object(one_word, others);
+    end if;
+    if others <> '{}' then
+      guessed := guessed || one_word;
+      guess := private.any_word(one_word || others);
+      alike := coalesce(alike && guess, guess);
+    else
+      lost := lost || one_word;
+    end if;
+  end loop;
+  for step in 1 .. 3 loop
+    reading.step := step;
+    if step = 2 then
+      lost := lost || array(select number from unnest(known) as number where number ~ '^[0-9]+$');
+      known := array(select other from unnest(known) as other where other !~ '^[0-9]+$');
+    elsif step = 3 then
+      reading := private.without_details(reading, block);
+    end if;
+    reading.words := known;
+    tried.step := step;
+    continue when reading is not distinct from tried;
+    tried := reading;
+    words := private.reading_query(reading);
+    is_fit := private.fitting_listings(
+      strategy, reading.filters, coalesce(words && alike, words, alike), 1) <> '{}';
+    exit when is_fit;
+  end loop;
+  reading.words := known || guessed;
+  if not is_fit and whole.words <> '{}' and not (whole.clauses = '[]' and whole.filters = '{}') then
+    -- Some listings have these words, but none fits the reading.
+    tried := whole;
+    tried.words := '{}';
+    for step in 4 .. 5 loop
+      if step = 5 then
+        tried := private.without_details(tried, block);
+      end if;
+      tried.step := step;
+      if private.fitting_listings(
+        strategy, tried.filters, private.reading_query(tried), 1) <> '{}' then
+        reading := tried;
+        lost := whole.words;
+        return;
+      end if;
+    end loop;
+  end if;
+  if reading.words = '{}' and reading.clauses = '[]' and reading.filters = '{}'
+    or lost = '{}' and (reading.clauses, reading.filters)
+      is not distinct from (whole.clauses, whole.filters) then
+    -- At this point either all of the query would be left out, or nothing is.
+    reading := whole;
+    reading.step := 0;
+    lost := '{}';
+  end if;
+end
+$$;
+comment on function private.relaxed_reading is
+  'Relaxed until a listing matches: drops unknown words without similar ones, numbers that are '
+  'only words, then size, rooms, floor and block, at last all words, with or without those four. '
+  'Type, kind, area and price are kept. lost: the words left out. guesses: similar words found for '
+  'some words.';
+
+create function private.understood(
+  read private.reading, reading private.search_reading, lost text[], conflicts text[]
+) returns jsonb
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  left_out constant text[] := case when reading.step in (3, 5)
+    then '{areaM2Min,areaM2Max,bedroomsMin,floorMin,floorMax,block}' else '{}' end;
+begin
+  if lost = '{}' and left_out = '{}' then
+    return jsonb_build_object('found', read.found, 'words', read.typed, 'ignored', read.ignored,
+      'conflicts', conflicts, 'strategy', read.strategy);
+  end if;
+  return jsonb_build_object(
+    'found', (
+      select coalesce(jsonb_agg(item order by index), '[]')
+      from jsonb_array_elements(read.found) with ordinality as item (item, index)
+      where item ->> 'field' <> all (left_out)
+    ),
+    'words', array(
+      select said from unnest(read.words, read.typed) with ordinality as given (word, said, index)
+      where word <> all (lost) order by index
+    ),
+    'ignored', read.ignored || array(
+      select said from unnest(read.words, read.typed) with ordinality as given (word, said, index)
+      where word = any (lost) order by index
+    ) || array(
+      select distinct item ->> 'text' from jsonb_array_elements(read.found) as item
+      where item ->> 'field' = any (left_out)
+    ),
+    'conflicts', conflicts,
+    'strategy', read.strategy
+  );
+end
+$$;
+comment on function private.understood is 'For a first page; parts left out are listed as ignored.';
+
+create function private.cursor_reading(cursor_state jsonb) returns private.search_reading
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  reading private.search_reading;
+begin
+  reading := jsonb_populate_record(null::private.search_reading, cursor_state -> 'reading');
+  -- One of our own cursors has this form.
+  perform jsonb_populate_record(null::private.search_filters, reading.filters);
+  if cardinality(reading.words) <= 30 and jsonb_typeof(reading.filters) = 'object'
+    and jsonb_typeof(reading.clauses) = 'array' and jsonb_array_length(reading.clauses) <= 20
+    and coalesce(jsonb_array_length(cursor_state -> 'few'), 0) < 5
+    and not reading.clauses @? 'strict $[*] ? (@.type() != "array")'
+    and not reading.clauses @? '$[*][*] ? (@ like_regex "^(|.{101,})$")'
+    and not exists (select from unnest(reading.words) as word where word !~ '^.{1,60}$') then
+    return reading;
+  end if;
+  perform private.refuse_field('cursor', 'cursor_invalid');
+exception
+  when data_exception or datatype_mismatch then
+    perform private.refuse_field('cursor', 'cursor_invalid');
+end
+$$;

@@ -1,0 +1,48 @@
+// A project right after its migrations. `npm test` makes one, and every stack with an empty folder starts
+// with a copy (NEW_PROJECT), because making it is the longest part of a start. local/stack/stack.test.ts
+// tests a complete first start.
+import { execFileSync } from 'node:child_process'
+import { cpSync, globSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { variable } from '../../local/config/environment.ts'
+import { denoBinary, denoPackages } from '../../local/config/packages.ts'
+import { push, root, writeProject } from '../../local/schema/cli.ts'
+import { schemaPaths } from '../../local/schema/migration.ts'
+import { onTemporaryServer } from '../../local/schema/temporary-server.ts'
+
+/** The parts that belong to the database, and what Deno makes of the functions; a start makes the others. */
+const parts = ['postgres', 'secrets.json', 'deno']
+
+export const makeProject = (target: string): Promise<void> =>
+  onTemporaryServer(async (server, folder) => {
+    const { config, migrations } = schemaPaths
+    await push(writeProject(join(folder, 'cli'), config, migrations), server.url)
+    await server.stop()
+    compileFunctions(join(folder, 'deno'))
+    mkdirSync(target, { recursive: true })
+    copyProject(folder, target)
+  })
+
+function compileFunctions(folder: string): void {
+  const programs = ['local/functions/main.ts', ...globSync('functions/{api,chat,jobs}/index.ts')]
+  execFileSync(denoBinary(), ['cache', '--no-remote', '--no-lock', ...denoPackages, ...programs], {
+    cwd: root,
+    env: { ...process.env, DENO_DIR: folder },
+    stdio: 'pipe',
+  })
+}
+
+/** A copy of the run's, or one of its own where a file runs alone. */
+export async function projectIn(folder: string): Promise<void> {
+  const project = variable('NEW_PROJECT')
+  if (project) copyProject(project, folder)
+  else await makeProject(folder)
+}
+
+export function copyProject(from: string, to: string): void {
+  for (const part of parts) {
+    // The files of a server that runs as another user stay that user's.
+    if (process.platform !== 'win32') execFileSync('cp', ['-a', join(from, part), to])
+    else cpSync(join(from, part), join(to, part), { recursive: true })
+  }
+}

@@ -1,0 +1,279 @@
+// Row-level security binds what clients execute: each condition of scope (identity_id = …) is taken out of
+// each function by itself, and then people whose rows these are not see and change what they did before.
+// Everything happens in one transaction that is rolled back, each call in its own savepoint.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type pg from 'pg'
+import { database, type Person, signUp } from '../support/client.ts'
+import { insertOrganisation } from '../support/fixtures.ts'
+import { tables } from './matrix-outcomes.ts'
+import { claimsOf, converse, plantRows } from './planted-rows.ts'
+import { survivors } from './reviewed-mutants.ts'
+
+type Routine = {
+  name: string
+  body: string
+  definition: string
+  owner: string
+  isEntry: boolean
+  isStable: boolean
+  args: { name: string; type: string; optional: boolean }[]
+}
+
+const callers = ['guest', 'stranger', 'other identity', 'suspended'] as const
+type Caller = (typeof callers)[number]
+
+let client: pg.PoolClient
+let owner: Person
+let stranger: Person
+let companyId: string
+let owned: string[]
+let routines: Map<string, Routine>
+const given: Record<string, unknown> = {}
+const known = new Set<string>()
+const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
+
+beforeAll(async () => {
+  ;[owner, stranger] = await Promise.all([signUp(), signUp()])
+  client = await database().connect()
+  await client.query('begin isolation level repeatable read')
+  companyId = await insertOrganisation(owner.id, 'company', client)
+  const property = await plantRows(client, owner.id, owner.identityId)
+  await plantRows(client, stranger.id, stranger.identityId)
+  await converse(client, owner.identityId, stranger.identityId)
+  await converse(client, owner.identityId, await insertOrganisation(stranger.id, 'office', client))
+  owned = [owner.id, owner.identityId]
+  await chooseArguments(property)
+  await readRoutines()
+  for (const [id] of (await ownedRows()).matchAll(uuid)) known.add(id)
+})
+
+afterAll(async () => {
+  await client?.query('rollback')
+  client?.release()
+})
+
+/** What the owner's own rows are called in arguments, so that all that is asked for is theirs. */
+async function chooseArguments(property: string) {
+  const one = async (sql: string) => (await client.query(sql, [owner.identityId])).rows[0]?.id
+  const ofAccount = async (table: string, column = 'id') =>
+    (await client.query(`select ${column} as id from ${table} where account_id = $1 limit 1`, [
+      owner.id,
+    ])).rows[0]?.id
+  Object.assign(given, {
+    property_id: property,
+    identity_id: owner.identityId,
+    user_id: owner.id,
+    account_id: owner.id,
+    conversation_id: await one(
+      `select conversation_id as id from public.messages where sender_identity_id = $1 limit 1`,
+    ),
+    invoice_id: await one('select id from public.invoices where identity_id = $1 limit 1'),
+    review_id: await one('select id from public.reviews where author_identity_id = $1 limit 1'),
+    media_id: await one('select id from public.media where identity_id = $1 limit 1'),
+    document_id: await one('select id from public.documents where identity_id = $1 limit 1'),
+    notification_id: await ofAccount('public.notifications'),
+    device_id: await ofAccount('public.devices', 'device_id'),
+    fields: { titleAr: 'عنوان جديد', fullName: 'اسم جديد', rating: 1, language: 'en' },
+    type: 'company',
+    strategy: 'standard',
+    filters: {},
+    sort: 'newest',
+    page_size: 20,
+    archived: false,
+    muted: true,
+    language: 'en',
+    body: 'نص',
+    message: 'نص',
+    comment: 'نص',
+    note: 'نص',
+    reason: 'spam',
+    rating: 1,
+    target_type: 'property',
+    target_id: property,
+    kind: 'call',
+    action: 'pause',
+    act: 'pause',
+    amount: 10,
+    platform: 'ios',
+    push_token: 'token',
+    q: 'شقة',
+  })
+}
+
+async function readRoutines() {
+  const { rows } = await client.query(
+    `select proname as name, prosrc as body, pg_get_functiondef(pg_proc.oid) as definition,
+       pg_get_userbyid(proowner) as owner, provolatile <> 'v' as "isStable",
+       has_function_privilege('authenticated', pg_proc.oid, 'execute')
+         or has_function_privilege('anon', pg_proc.oid, 'execute') as "isEntry",
+       coalesce((
+         select json_agg(json_build_object('name', argument.name, 'type', argument.type::regtype,
+           'optional', argument.index > pronargs - pronargdefaults) order by argument.index)
+         from rows from (unnest(proargnames[:pronargs]), unnest(proargtypes::oid[]))
+           with ordinality as argument (name, type, index)
+       ), '[]') as args
+     from pg_proc
+     where pronamespace = 'private'::regnamespace and prokind = 'f' and prosqlbody is null`,
+  )
+  routines = new Map(rows.map((row) => [row.name, row]))
+}
+
+const callsIn = ({ body }: Routine) =>
+  [...body.replace(/--.*/g, '').matchAll(/\bprivate\.(\w+)\s*\(/g)].map(([, name]) => name!)
+    .filter((name) => routines.has(name))
+
+/** The functions that a client can execute and that reach this one. */
+function entriesOf(name: string): Routine[] {
+  const reaching = new Set([name])
+  for (let size = 0; size !== reaching.size;) {
+    size = reaching.size
+    for (const routine of routines.values()) {
+      if (callsIn(routine).some((called) => reaching.has(called))) reaching.add(routine.name)
+    }
+  }
+  return [...reaching].map((one) => routines.get(one)!)
+    .filter(({ isEntry, owner }) => isEntry && owner === 'acting')
+}
+
+const column =
+  '(?:\\w+\\.)?"?(?:identity_id|account_id|owner_identity_id|author_identity_id|author_account_id|' +
+  'sender_identity_id|subject_identity_id|user_id|opened_by)"?|(?:accounts|identities)\\.id'
+const someone =
+  '(?:\\w+\\.)?(?:caller_id|owner_id|author_id|viewer_id|saver_id|subject_id|sender_id|account_id|identity_id|' +
+  'caller_account_id)\\b|\\(?(?:select )?private\\.(?:require_)?(?:account|identity)(?:_id)?\\(\\)\\)?'
+const scope = new RegExp(`(?:${column})\\s*=\\s*(?:${someone})`, 'g')
+
+/** Each condition of scope in a body, with the definition that lacks it. */
+function mutantsOf({ body, definition }: Routine) {
+  return [...body.matchAll(scope)].filter(({ index }) => {
+    const before = body.slice(0, index)
+    const statement = before.slice(before.lastIndexOf(';') + 1)
+    return /\b(?:where|on|and|or|when|not|\()\s*\(?\s*$/.test(statement)
+  }).map((found) => {
+    const mutated = body.slice(0, found.index) + 'true' + body.slice(found.index + found[0].length)
+    return {
+      condition: found[0].replace(/\s+/g, ' '),
+      sql: definition.replace(body, () => mutated),
+    }
+  })
+}
+
+async function become(caller: Caller) {
+  if (caller === 'suspended') {
+    await client.query(`update public.accounts set status = 'suspended' where id = $1`, [owner.id])
+  } else if (caller === 'other identity') {
+    await client.query('update public.accounts set active_identity_id = $2 where id = $1', [
+      owner.id,
+      companyId,
+    ])
+  }
+  const claims = caller === 'guest'
+    ? '{"role":"anon"}'
+    : claimsOf(caller === 'stranger' ? stranger : owner)
+  await client.query(
+    `select set_config('request.jwt.claims', $1, true), set_config('private.acts', '', true)`,
+    [claims],
+  )
+  await client.query(`set local role ${caller === 'guest' ? 'anon' : 'authenticated'}`)
+}
+
+const defaults: Record<string, string> = {
+  text: `'x'`,
+  uuid: 'gen_random_uuid()',
+  integer: '1',
+  bigint: '1',
+  boolean: 'true',
+  numeric: '1',
+  jsonb: `'{}'`,
+  json: `'{}'`,
+}
+
+function callOf({ name, args }: Routine) {
+  const values = args.flatMap((arg) => {
+    const value = given[arg.name]
+    if (value !== undefined && value !== null) {
+      const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
+      return [`${arg.name} => ${client.escapeLiteral(text)}::${arg.type}`]
+    }
+    if (arg.optional) return []
+    return [`${arg.name} => ${defaults[arg.type] ?? 'null'}::${arg.type}`]
+  })
+  return `select json_agg(answer)::text as answer from private.${name}(${values}) as answer`
+}
+
+/** Without the times and ids that a call makes anew; those of the owner's rows stay. */
+const normalised = (text: string) =>
+  text.replace(/\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?(?:[+-]\d\d(?::?\d\d)?|Z)?/g, 'time')
+    .replace(uuid, (id) => known.has(id) ? id : 'id')
+
+/** What was seen, and the owner's rows afterwards, if the call could write. */
+async function outcomeOf(entry: Routine, caller: Caller, mutant?: string): Promise<string> {
+  await client.query('savepoint call')
+  try {
+    if (mutant) await client.query(mutant)
+    await become(caller)
+    const { rows } = await client.query(callOf(entry))
+    await client.query('reset role')
+    return normalised(`${rows[0].answer} ${entry.isStable ? '' : await ownedRows()}`)
+  } catch {
+    return 'refused'
+  } finally {
+    await client.query('rollback to savepoint call')
+  }
+}
+
+async function ownedRows(): Promise<string> {
+  const parts = Object.entries(tables).flatMap(([table, { of }]) =>
+    of
+      ? [`select '${table}' as place, (${table.split('.')[1]}.*)::text as row from ${table}
+          where ${of} = any ($1)`]
+      : []
+  )
+  const { rows } = await client.query(
+    `select string_agg(place || row, e'\\n' order by place, row) as rows
+     from (${parts.join(' union all ')}) as owned`,
+    [owned],
+  )
+  return rows[0].rows
+}
+
+/** The mutants whose outcome differs for somebody whose rows these are not. */
+async function alive(owner: 'acting' | 'postgres') {
+  const before = new Map<string, string>()
+  const found = new Set<string>()
+  let count = 0
+  for (const routine of routines.values()) {
+    const entries = entriesOf(routine.name)
+    for (const { condition, sql } of entries.length ? mutantsOf(routine) : []) {
+      count++
+      const mutant = owner === routine.owner
+        ? sql
+        : `${sql}; alter function private.${routine.name} owner to ${owner}`
+      for (const entry of entries) {
+        for (const caller of callers) {
+          const key = `${entry.name} ${caller}`
+          if (!before.has(key)) before.set(key, await outcomeOf(entry, caller))
+          const after = await outcomeOf(entry, caller, mutant)
+          if (after !== 'refused' && after !== before.get(key)) {
+            found.add(`${routine.name}: ${condition}`)
+          }
+        }
+      }
+    }
+  }
+  console.log(`${count} mutants of ${owner}, ${found.size} alive`)
+  return [...found].sort()
+}
+
+test('without any one of their conditions of scope, functions show and change nothing more', async () => {
+  const found = await alive('acting')
+  expect(found.filter((mutant) => !(mutant in survivors))).toEqual([])
+  const all = [...routines.values()].flatMap((routine) =>
+    mutantsOf(routine).map(({ condition }) => `${routine.name}: ${condition}`)
+  )
+  expect(all).toEqual(expect.arrayContaining(Object.keys(survivors)))
+})
+
+test('without row-level security the same mutants do', async () => {
+  expect((await alive('postgres')).length).toBeGreaterThan(10)
+})
