@@ -8,8 +8,8 @@ declare
   -- This lies between the middle of the scale, 3, and the 4 or more that most businesses get, so
   -- that a praised business ranks above an unrated one and a criticised one below it.
   expected constant numeric := 3.5;
-  -- After ten reviews a business's own average weighs as much as the expected one. Ten reviews that
-  -- a business arranges weigh about a tenth beside a hundred real ones.
+  -- With ten reviews a business's own average weighs as much as the expected one. Ten reviews that
+  -- a business arranges weigh about a tenth among a hundred real ones.
   weight constant integer := 10;
 begin
   return round(
@@ -17,7 +17,7 @@ begin
 end
 $$;
 comment on function private.weighed_rating is
-  'A Bayesian average, never shown: the fewer the reviews, the closer to the expected one.';
+  'A Bayesian average, never shown: the fewer reviews, the closer it is to the expected one.';
 
 create table public.organisations (
   identity_id uuid primary key references public.identities (id) on delete cascade,
@@ -63,13 +63,13 @@ create table public.organisations (
 );
 comment on table public.organisations is 'The page of a company or office. Deleted with the identity.';
 comment on column public.organisations.slug is 'The name in the URL of the page; set by the database.';
-comment on column public.organisations.licence_no is 'As typed until an admin checks it; only one holds it.';
-comment on column public.organisations.licence_expires_on is 'Its last valid day (Asia/Kuwait).';
+comment on column public.organisations.licence_no is 'Unchecked until verified; only one identity holds it.';
+comment on column public.organisations.licence_expires_on is 'The last valid day (Asia/Kuwait).';
 comment on column public.organisations.verified is 'Whether an admin has checked the licence.';
-comment on column public.organisations.active is 'Whether its identity and account may act; set by triggers.';
-comment on column public.organisations.holds_licence is 'As active, expired and suspended ones do.';
-comment on column public.organisations.listed is 'Whether everybody sees it.';
-comment on column public.organisations.words is 'The words of its names, in the form that searches compare.';
+comment on column public.organisations.active is 'Whether identity and account may act; set by triggers.';
+comment on column public.organisations.holds_licence is 'True while active, expired or suspended.';
+comment on column public.organisations.listed is 'Whether the page is public.';
+comment on column public.organisations.words is 'The words of both names in the form that searches use.';
 comment on column public.organisations.rating_avg is 'The average rating from 1 to 5; set by a trigger.';
 comment on column public.organisations.rating_weighed is 'The rating by which lists are sorted.';
 create unique index organisations_licence_is_held_once on public.organisations (licence_no)
@@ -95,7 +95,7 @@ create index organisations_governorate_newest_idx on public.organisations
   (governorate_id, type, created_at, identity_id) where listed;
 create index organisations_area_newest_idx on public.organisations
   (area_id, type, created_at, identity_id) where listed;
--- This index is for words that are too rare to be found soon by walking one of those orders.
+-- Used for words too rare to be found quickly by scanning one of the indexes above.
 create index organisations_words_idx on public.organisations using gin (words) where listed;
 create index organisations_licence_expires_idx on public.organisations (licence_expires_on)
   where active;
@@ -115,7 +115,7 @@ create table private.response_measures (
   identity_id uuid primary key references public.identities (id) on delete cascade,
   measured_at timestamptz not null default '-infinity'
 );
-comment on table private.response_measures is 'When answers were last measured. Deleted with the identity.';
+comment on table private.response_measures is 'When responses were last timed. Deleted with the identity.';
 create index response_measures_oldest_idx on private.response_measures (measured_at);
 alter table private.response_measures enable row level security;
 create policy "nobody but functions of their owner" on private.response_measures using (false);

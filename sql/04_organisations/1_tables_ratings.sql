@@ -1,4 +1,4 @@
--- 12_reviews updates these counts; public pages show them, those of people too.
+-- 12_reviews updates these counts, which public pages show, also those of people.
 
 create table private.review_totals (
   identity_id uuid primary key references public.identities (id) on delete cascade,
@@ -6,6 +6,6 @@ create table private.review_totals (
     check (cardinality(histogram) = 5 and 0 <= all (histogram))
 );
 comment on table private.review_totals is 'How often each rating was given. Deleted with the identity.';
-comment on column private.review_totals.histogram is 'Visible reviews with the ratings 1, 2, 3, 4 and 5.';
+comment on column private.review_totals.histogram is 'The number of visible reviews by rating from 1 to 5.';
 alter table private.review_totals enable row level security;
 create policy "nobody but functions of their owner" on private.review_totals using (false);

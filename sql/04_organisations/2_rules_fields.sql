@@ -7,7 +7,7 @@ declare
   today date := (now() at time zone 'Asia/Kuwait')::date;
   wrong text;
 begin
-  -- This names the first broken rule; the constraints of the table enforce the same rules.
+  -- This names the first broken rule. The constraints of the table enforce most of these rules too.
   wrong := case
     when private.is_name(organisation.name_ar) is not true then 'nameAr'
     when private.is_name(organisation.name_en) is false then 'nameEn'
@@ -16,7 +16,7 @@ begin
     when organisation.whatsapp !~ '^\+965[0-9]{8}$' then 'whatsapp'
     when organisation.email !~ '^[^@[:space:]]+@[^@[:space:]]+\.[^@[:space:]]+$' then 'email'
     when organisation.website !~ '^https://[^[:space:]]{3,}$'
-      -- Credentials before an @ look like another host, and direction marks reverse the text.
+      -- Credentials before an @ can pose as another host, and direction marks reverse the text.
       or organisation.website ~* '^https://[^/?#]*@|[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]'
       then 'website'
     when not private.is_clean(concat_ws(' ',
@@ -125,7 +125,7 @@ begin
   return organisation;
 end
 $$;
-comment on function private.organisation_with is 'Absent fields stay, null clears.';
+comment on function private.organisation_with is 'Absent fields are kept; null clears a field.';
 
 create function private.set_picture(identity_id uuid, use text, given jsonb) returns text
   language plpgsql

@@ -2,7 +2,7 @@ create function private.holds_licence(identity_status text) returns boolean
   language sql
   immutable
   return identity_status in ('active', 'expired', 'suspended');
-comment on function private.holds_licence is 'Whether the status keeps the licence from anyone else.';
+comment on function private.holds_licence is 'Whether this status reserves the licence number.';
 grant execute on function private.holds_licence
   to anon, authenticated, service_role, backend, supabase_auth_admin;
 
@@ -12,7 +12,7 @@ create function private.fill_organisation() returns trigger
   set search_path = ''
 as $$
 begin
-  -- This lock is shared. A suspension of the owner waits for it, and then hides this page too.
+  -- The shared lock makes a suspension of the owner wait, so that it hides this page too.
   select
     identities.type,
     identities.status = 'active' and private.may_act(accounts),
@@ -27,7 +27,7 @@ begin
   return new;
 end
 $$;
-comment on function private.fill_organisation is 'Copies what it takes from its identity and account.';
+comment on function private.fill_organisation is 'Copies type and state from the identity and account.';
 
 create trigger organisations_start
   before insert on public.organisations
@@ -39,7 +39,7 @@ create function private.check_licence_is_free(licence_no text, identity_id uuid)
   set search_path = ''
 as $$
 begin
-  -- By this lock the second of two changes gets the contract's error, not the unique index's.
+  -- With this lock the second of two changes gets licence_in_use, not the unique index's error.
   perform pg_advisory_xact_lock(hashtextextended('licence ' || licence_no, 0));
   if exists (
     select from public.organisations
@@ -78,7 +78,7 @@ begin
 end
 $$;
 comment on function private.check_licence is
-  'Refuses to activate: 422 licence_expired, or 409 licence_in_use if another holds the licence.';
+  'Refuses to activate with an expired licence, or to hold one that another identity holds.';
 
 create trigger identities_active_need_a_licence
   before update of status on public.identities
@@ -96,7 +96,7 @@ begin
   return new;
 end
 $$;
-comment on function private.check_held_licence is 'Refuses a licence number that another holds.';
+comment on function private.check_held_licence is 'Refuses a licence that another identity holds.';
 
 create trigger organisations_licence_is_held_once
   before update of licence_no on public.organisations
@@ -115,7 +115,7 @@ begin
         where accounts.id = new.account_id and private.may_act(accounts)
       ),
       holds_licence = private.holds_licence(new.status),
-      -- An admin who activates it has seen the licence; a pending or rejected one is not verified.
+      -- An active identity was verified by an admin; a pending or rejected one is not verified.
       verified = case new.status
         when 'active' then true
         when 'pending_verification' then false
@@ -124,7 +124,7 @@ begin
       end
   where organisations.identity_id = new.id;
   if new.status = 'closed' then
-    -- Everything that names a person is deleted.
+    -- The page of a closed identity keeps nothing that names a person.
     update public.organisations
     set name_ar = new.display_name, name_en = null, slug = new.id::text, verified = false,
         licence_no = upper(left('CLOSED-' || new.id, 40)), logo_url = null, cover_url = null,
@@ -137,7 +137,7 @@ end
 $$;
 comment on function private.sync_organisation is 'Shows or hides the page as the identity''s state changes.';
 
--- Its name puts it after the trigger of the listings, because publishing locks listings before pages.
+-- Its name makes it run after identities_carry_their_listings, because listings are locked before pages.
 create trigger identities_show_their_organisation
   after update of status, type on public.identities
   for each row when (old.status is distinct from new.status and new.type <> 'individual')
@@ -153,7 +153,7 @@ begin
   set active = identities.status = 'active' and private.may_act(new)
   from public.identities
   where identities.account_id = new.id and organisations.identity_id = identities.id
-    -- Pages that do not change are not locked, because requesting a deletion hides no page.
+    -- Pages that do not change are not locked. Requesting a deletion, for example, hides none.
     and organisations.active <> (identities.status = 'active' and private.may_act(new));
   return null;
 end

@@ -13,4 +13,4 @@ begin
   );
 end
 $$;
-comment on function private.is_publicly_visible is 'A company or office has to be verified too.';
+comment on function private.is_publicly_visible is 'Companies and offices must be verified too.';

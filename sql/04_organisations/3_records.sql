@@ -46,7 +46,7 @@ begin
   order by requested.ordinal;
 end
 $$;
-comment on function private.organisation_records is 'The caller has checked that they may be seen.';
+comment on function private.organisation_records is 'The caller must have checked the visibility.';
 
 create function private.organisation_profile(identity_id uuid) returns json
   language plpgsql

@@ -20,7 +20,7 @@ create function private.organisations_after(
   set search_path = ''
 as $$
 declare
-  -- These are constant SQL; what callers send is passed as values.
+  -- All parts of the query are constant SQL; what callers send is passed as values.
   sort_key text := case sort
     when 'rating' then '(- organisations.rating_weighed)'
     when 'listings' then '(- organisations.active_listings_count)'
@@ -54,7 +54,7 @@ begin
     return ids;
   end if;
 
-  -- With a common word the page is full after a few rows in order; for a rare one the index is used.
+  -- A common word fills the page within the first rows in order; for a rare one the index is used.
   execute 'with scanned as materialized (' || found_some || in_order || ' limit 400)'
     || ' select array(select id from scanned where words @@ $4' || in_order || ' limit $3),'
     || ' (select count(*) from scanned)'
@@ -115,7 +115,7 @@ begin
   filters.type := list_organisations.type;
   filters.governorate_id := list_organisations.governorate_id;
   filters.area_id := list_organisations.area_id;
-  -- No name matches a text without a letter or digit.
+  -- A text without a letter or digit matches no name.
   if words <> '{}' or not coalesce(q ~ '[^[:space:]]', false) then
     ids := private.organisations_after(filters, sort, private.word_query(words),
       private.cursor_key(query, page_cursor), private.page_size(page_size) + 1);
@@ -137,8 +137,8 @@ begin
 end
 $$;
 comment on function private.list_organisations is
-  'Api: Verified companies or offices (type) with these words in their names, by rating, listings '
-  'or newest.';
+  'Api: Lists verified companies or offices (type) whose names have these words, sorted by rating, '
+  'listings or newest.';
 
 create function private.get_organisation_profile(type text) returns json
   language plpgsql

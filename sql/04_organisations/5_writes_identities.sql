@@ -16,12 +16,12 @@ create function private.add_identity(type text, fields jsonb)
   set search_path = ''
 as $$
 declare
-  caller_id uuid := private.lock_caller_exclusively(); -- calls count waiting ones in turn
+  caller_id uuid := private.lock_caller_exclusively(); -- serialises the count of pending identities
   organisation public.organisations;
   added public.identities;
 begin
   organisation.identity_id := gen_random_uuid();
-  -- A new identity cannot have pictures yet, because it uploads its own.
+  -- A new identity cannot have a logo or cover yet, because it uploads its own.
   perform private.refuse_field(picture, 'unknown')
   from unnest(array['logoMediaId', 'coverMediaId']) as picture
   where fields ? picture;
@@ -61,14 +61,14 @@ begin
     perform private.refuse_field('type', 'invalid');
   end if;
   perform private.count_action('identities');
-  -- These are two statements, because a query does not see what it writes itself.
+  -- These are two statements, because a query does not see the rows that it writes itself.
   added := private.add_identity(add_identity.type, add_identity.fields);
   return private.identity_record(added);
 end
 $$;
 comment on function api.add_identity is
-  'Asks for a company or office identity, which can act once an admin has verified it. Three of an '
-  'account may wait at a time, else 409 identities_full.';
+  'Requests a company or office identity, which can act once an admin has verified it. An account '
+  'may have three pending ones, else 409 identities_full.';
 
 create function private.update_identity(identity_id uuid, fields jsonb)
   returns public.identities
@@ -101,7 +101,7 @@ begin
   if fields ? 'coverMediaId' then
     organisation.cover_url := private.set_picture(identity_id, 'cover', fields -> 'coverMediaId');
   end if;
-  -- Changed data has to be verified again; a later end date of the same licence is only a renewal.
+  -- A changed name or licence is verified again; a later expiry of the same licence is a renewal.
   if changed.status = 'rejected'
     or (organisation.name_ar, organisation.licence_no)
       is distinct from (before.name_ar, before.licence_no)
@@ -115,7 +115,7 @@ begin
   elsif changed.status = 'expired' then
     changed.status := 'active';
   end if;
-  -- Dependents are locked before the page, which is written first and against which the state is checked.
+  -- Dependents are locked before the page, which is written first for the check of the state.
   perform private.lock_dependents(caller_id, array[changed.id], false)
   from public.identities
   where identities.id = changed.id and (
@@ -143,7 +143,7 @@ begin
 end
 $$;
 comment on function private.update_identity is
-  'A changed name or licence is verified again; a renewal reactivates an expired identity.';
+  'A changed name or licence has to be verified again; a renewal reactivates an expired identity.';
 
 create function api.update_identity(identity_id uuid, fields jsonb) returns json
   language plpgsql
@@ -158,8 +158,8 @@ begin
 end
 $$;
 comment on function api.update_identity is
-  'Changes an own company or office identity. 404 identity_not_found, 409 '
-  'status_transition_invalid for a suspended one; otherwise refused as api.add_identity.';
+  'Changes a company or office identity of the account. 404 identity_not_found, 409 '
+  'status_transition_invalid for a suspended or closed one; otherwise refused as api.add_identity.';
 
 grant execute on function private.add_identity, private.update_identity to authenticated;
 grant execute on function api.add_identity, api.update_identity to authenticated;

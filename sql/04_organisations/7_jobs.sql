@@ -3,7 +3,7 @@ create function private.expire_licence(identity_id uuid) returns boolean
   set search_path = ''
 as $$
 begin
-  -- A renewal in progress has locked the account, which is skipped; the next run checks it again.
+  -- An account that is locked, for example by a renewal, is skipped and left to the next run.
   perform from public.accounts
   where accounts.id = (
     select identities.account_id from public.identities
@@ -13,7 +13,7 @@ begin
   if not found then
     return false;
   end if;
-  -- Here a renewal by SQL may have locked the identity.
+  -- A renewal by SQL may have locked the identity without its account.
   perform from public.identities
   where identities.id = expire_licence.identity_id
   for no key update skip locked;
@@ -77,7 +77,7 @@ begin
       ) as messages
       window conversation as (partition by messages.conversation_id order by messages.seq)
     ), turns as (
-      -- The time is measured from the other side's first message to the first answer.
+      -- The time is measured from the other side's first message to this identity's first answer.
       select
         lines.own,
         lead(lines.created_at) over (partition by lines.conversation_id order by lines.seq)
@@ -89,12 +89,12 @@ begin
       percentile_cont(0.5) within group (order by turns.wait)) / 60)::integer
     from turns
     where not turns.own and turns.wait is not null
-    having count(*) >= 5 -- fewer answers say too little about an identity
+    having count(*) >= 5 -- fewer answers say too little about the identity
   );
 end
 $$;
 comment on function private.response_minutes is
-  'The median over 90 days, of up to 100 messages of each conversation; null below five answers.';
+  'The median over 90 days of up to 100 messages per conversation; null with under five answers.';
 
 create function private.measure_response(identity_id uuid) returns boolean
   language plpgsql
@@ -103,7 +103,7 @@ as $$
 declare
   minutes integer;
 begin
-  -- The row is locked together with its page; one that is already locked is left to the next run.
+  -- Row and page are locked together; if either is locked already, the next run measures it.
   perform from private.response_measures
   join public.organisations using (identity_id)
   where response_measures.identity_id = measure_response.identity_id
@@ -135,6 +135,7 @@ as $$
     limit 200
   ))
 $$;
-comment on function private.measure_responses is 'Job: measures response times, longest ago first.';
+comment on function private.measure_responses is
+  'Job: measures response times, least recent first.';
 
 grant execute on function private.expire_licences, private.measure_responses to backend;
