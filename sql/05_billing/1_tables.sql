@@ -8,7 +8,8 @@ create table public.plans (
   name_en text not null constraint plans_name_en_is_a_name check (private.is_name(name_en)),
   audience text not null constraint plans_audience_is_known
     check (audience in ('individual', 'office', 'company')),
-  -- Repeats private.kwd, because a domain refuses a value before a trigger can give the reason.
+  -- A domain would refuse a value before a trigger can give the reason, so this repeats
+  -- private.kwd.
   price numeric not null constraint plans_price_is_in_dinars_with_three_decimals
     check (price between 0 and 99999999999.999 and price = round(price, 3)),
   interval_days integer not null
@@ -26,9 +27,9 @@ create table public.plans (
 );
 comment on table public.plans is
   'Plans that can be subscribed to. Never purged: subscriptions refer to them.';
-comment on column public.plans.code is 'Its code; free is the plan of everybody who has no other.';
+comment on column public.plans.code is 'The plan free applies where there is no subscription.';
 comment on column public.plans.price is 'The price of one interval in KWD.';
-comment on column public.plans.on_sale is 'Whether it can be bought; subscribers keep it anyway.';
+comment on column public.plans.on_sale is 'Whether it can be bought or renewed.';
 
 create table public.subscriptions (
   id uuid primary key default gen_random_uuid(),
@@ -47,8 +48,8 @@ create table public.subscriptions (
   constraint subscriptions_ended_tells_when check ((status = 'active') = (ended_at is null))
 );
 comment on table public.subscriptions is 'Plans of identities. Never purged: financial records.';
-comment on column public.subscriptions.status is 'replaced: another plan was bought.';
-comment on column public.subscriptions.pay_with is 'How it is renewed, from wallet or by invoice.';
+comment on column public.subscriptions.status is 'replaced: another plan began before its end.';
+comment on column public.subscriptions.pay_with is 'Whether wallet or invoice pays renewals.';
 comment on column public.subscriptions.renews is 'False once cancelled; the plan runs to its end.';
 create unique index subscriptions_one_active_key on public.subscriptions (identity_id)
   where status = 'active';

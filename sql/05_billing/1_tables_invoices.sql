@@ -1,4 +1,4 @@
--- A confirmed payment makes an invoice in any unpaid state paid, however late it arrives.
+-- A confirmed payment marks an invoice in any unpaid state as paid, however late it arrives.
 
 create table public.invoices (
   id uuid primary key default gen_random_uuid(),
@@ -42,12 +42,12 @@ comment on table public.invoices is 'Invoices. Never purged: no number may be mi
 comment on column public.invoices.year is 'The year of issue in Kuwait.';
 comment on column public.invoices.serial is 'The number of the invoice in its year, without gaps.';
 comment on column public.invoices.number is 'The number that people see, such as INV-2026-000123.';
-comment on column public.invoices.state is 'private.invoice_steps has the allowed changes.';
-comment on column public.invoices.total is 'The total in KWD, which is the sum of its lines.';
+comment on column public.invoices.state is 'private.invoice_steps lists the allowed changes.';
+comment on column public.invoices.total is 'The sum of the lines in KWD.';
 comment on column public.invoices.due_at is 'The invoice expires if it is unpaid by then.';
-comment on column public.invoices.paid_with is 'charge: at the payment provider.';
+comment on column public.invoices.paid_with is 'charge: paid at a payment provider.';
 comment on column public.invoices.credited is
-  'Whether the amount went to the wallet: a top-up, or what could not be delivered.';
+  'Whether the amount went to the wallet: for a top-up, or if delivery was impossible.';
 create index invoices_identity_idx on public.invoices (identity_id, issued_at desc, id desc);
 create index invoices_account_idx on public.invoices (account_id);
 create index invoices_number_idx on public.invoices (number);
@@ -73,7 +73,7 @@ create table public.invoice_lines (
   constraint invoice_lines_plan_is_named check ((kind = 'plan') = (plan_id is not null))
 );
 comment on table public.invoice_lines is
-  'Items of an invoice, delivered once paid. Cleaned by private.purge_void_lines, if never paid.';
+  'The items of an invoice, delivered once paid. Cleaned by private.purge_void_lines, if void.';
 create index invoice_lines_plan_idx on public.invoice_lines (plan_id);
 create index invoice_lines_purpose_idx on public.invoice_lines (invoice_id, kind);
 
@@ -92,7 +92,7 @@ create table private.invoice_numbers (
   last integer not null
 );
 comment on table private.invoice_numbers is
-  'The last number of each year; a rollback returns it. Never purged: one row per year.';
+  'The last number of each year; a rollback frees it again. Never purged: one row per year.';
 
 alter table public.invoices enable row level security;
 alter table public.invoice_lines enable row level security;
@@ -128,8 +128,8 @@ create table public.receipts (
   made_at timestamptz not null default now()
 );
 comment on table public.receipts is
-  'What a receipt says, as it was when it was paid. Never purged: financial records.';
-comment on column public.receipts.payer_name is 'Replaced when the account is deleted.';
+  'Receipts as they were at payment. Never purged: financial records.';
+comment on column public.receipts.payer_name is 'Replaced when the identity is closed.';
 comment on column public.receipts.receipt is 'Everything else that is printed on the receipt.';
 alter table public.receipts enable row level security;
 revoke all on public.receipts from anon, authenticated, service_role;

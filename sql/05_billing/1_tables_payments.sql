@@ -27,16 +27,16 @@ create table public.payments (
 );
 comment on table public.payments is
   'Attempts to pay an invoice at a provider. Never purged: financial records.';
-comment on column public.payments.id is 'The id, which is also our reference at the provider.';
-comment on column public.payments.mode is 'live or test: a test payment never pays a live charge.';
+comment on column public.payments.id is 'Also our reference at the provider.';
+comment on column public.payments.mode is 'live or test; an answer in the other mode is refused.';
 comment on column public.payments.state is
-  'starting: the provider has not answered yet; superseded: a newer attempt replaced it; surplus: '
+  'starting: the provider has not answered yet; superseded: another attempt replaced it; surplus: '
   'captured after the invoice was already paid.';
 comment on column public.payments.amount is 'The invoice''s total in KWD, never a client''s value.';
-comment on column public.payments.provider_payment_id is 'Unique: captured money is booked once.';
-comment on column public.payments.details is 'For the receipt: method, track and reference ids.';
+comment on column public.payments.provider_payment_id is 'Unique, so money is booked only once.';
+comment on column public.payments.details is 'Method, track and reference ids, for the receipt.';
 comment on column public.payments.requested_at is 'When the charge was last requested.';
-comment on column public.payments.looked_up_at is 'When the job last asked the provider about it.';
+comment on column public.payments.looked_up_at is 'When the job last looked it up at the provider.';
 create unique index payments_one_open_key on public.payments (invoice_id)
   where state in ('starting', 'open');
 create index payments_invoice_idx on public.payments (invoice_id, created_at);
@@ -63,14 +63,14 @@ create table public.payment_events (
   constraint payment_events_once_key unique (provider, event_key)
 );
 comment on table public.payment_events is
-  'Reports of providers, once each. Never purged: repeated events are recognised by their row.';
-comment on column public.payment_events.event_key is 'The reference and the signed part''s hash.';
+  'Reports by providers and our look-ups. Never purged: the rows show which events are repeated.';
+comment on column public.payment_events.event_key is 'Reference and hash of the signed part.';
 comment on column public.payment_events.status is
-  'The state of the payment in the provider''s answer when we asked.';
-comment on column public.payment_events.amount is 'Of the event, else of the provider''s answer.';
-comment on column public.payment_events.payload_sha256 is 'The body names people; it is not kept.';
+  'The status in the provider''s answer to our look-up.';
+comment on column public.payment_events.amount is 'The event''s amount, else the answer''s.';
+comment on column public.payment_events.payload_sha256 is 'Only a hash: the body names people.';
 comment on column public.payment_events.outcome is
-  'mismatch and unmatched: the event changed nothing, and an admin has to look at it.';
+  'mismatch and unmatched: the event was not booked, and an admin has to look at it.';
 create index payment_events_payment_idx on public.payment_events (payment_id);
 create index payment_events_outcome_idx on public.payment_events (outcome, received_at, id);
 create index payment_events_received_idx on public.payment_events (received_at, id);
@@ -122,16 +122,16 @@ create table public.refunds (
   constraint refunds_settled_tells_when check ((state = 'settled') = (settled_at is not null))
 );
 comment on table public.refunds is 'Refunds of paid invoices. Never purged: financial records.';
-comment on column public.refunds.id is 'The id, which is also our reference at the provider.';
+comment on column public.refunds.id is 'Also our reference at the provider.';
 comment on column public.refunds.payment_id is
   'The payment through which the money goes back, or the surplus payment that is refunded.';
 comment on column public.refunds.destination is 'wallet, or source: the card or account that paid.';
-comment on column public.refunds.state is 'requested and settled count as refunded.';
+comment on column public.refunds.state is 'requested and settled reduce what can be refunded.';
 comment on column public.refunds.admin_id is
   'Null if a row of admin_acts refunded it, the account was deleted, or the provider made it.';
 comment on column public.refunds.asked is
   'Whether it was requested here, by an admin or for a deleted account.';
-comment on column public.refunds.sent_at is 'When the provider was first asked.';
+comment on column public.refunds.sent_at is 'When it was first requested from the provider.';
 comment on column public.refunds.declined_at is 'When a repeated request was first refused.';
 create index refunds_invoice_idx on public.refunds (invoice_id);
 create index refunds_payment_idx on public.refunds (payment_id);
@@ -153,9 +153,9 @@ create table private.unmatched_refunds (
   primary key (provider, refund_ref)
 );
 comment on table private.unmatched_refunds is
-  'Refunds by a provider that exceed what can be refunded or have no payment. Cleaned by '
-  'private.on_refund_state, and when the provider says that one failed.';
-comment on column private.unmatched_refunds.answer is 'The last one, from which it is booked.';
+  'Refunds by a provider that exceed what can be refunded or have no payment here. Cleaned by '
+  'private.on_refund_state once booked, and when the provider reports a failure.';
+comment on column private.unmatched_refunds.answer is 'The last answer, which is to be booked.';
 create index unmatched_refunds_charge_idx on private.unmatched_refunds (provider, charge_ref);
 alter table private.unmatched_refunds enable row level security;
 create policy "nobody but functions of their owner" on private.unmatched_refunds using (false);

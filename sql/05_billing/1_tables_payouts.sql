@@ -1,4 +1,4 @@
--- Money owed to deleted accounts lies in the system account payouts until its row is decided.
+-- Money of deleted accounts is held in the system account payouts until its row here is decided.
 
 create table public.wallet_payouts (
   id uuid primary key default gen_random_uuid(),
@@ -18,11 +18,11 @@ create table public.wallet_payouts (
     check (decided_at is null or num_nonnulls(name, phone, email) = 0)
 );
 comment on table public.wallet_payouts is
-  'Money of a deleted account: a row for each payment that gets a part back, one for the rest. The '
-  'person''s data go after 180 days at the latest. Never purged: financial records.';
-comment on column public.wallet_payouts.id is 'The id of the refund, if it goes back to a payment.';
+  'Money owed to a deleted account: a row for each payment that is refunded, one for the rest. '
+  'Personal data are removed after 180 days at the latest. Never purged: financial records.';
+comment on column public.wallet_payouts.id is 'Also the id of the refund, if there is one.';
 comment on column public.wallet_payouts.state is 'open: an admin has to decide.';
-comment on column public.wallet_payouts.note is 'The reference of the transfer, or the reason.';
+comment on column public.wallet_payouts.note is 'Transfer reference, or reason of a write-off.';
 create index wallet_payouts_account_idx on public.wallet_payouts (account_id);
 create index wallet_payouts_created_idx on public.wallet_payouts (created_at, id)
   where state in ('at_provider', 'open');

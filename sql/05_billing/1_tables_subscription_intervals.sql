@@ -1,5 +1,5 @@
 -- The intervals follow one another without a gap and the last one ends with the subscription, so
--- each position is computed from that end.
+-- the time of each one is computed back from that end.
 
 create table public.subscription_intervals (
   id bigint generated always as identity primary key,
@@ -11,9 +11,9 @@ create table public.subscription_intervals (
   taken_back_at timestamptz
 );
 comment on table public.subscription_intervals is
-  'Intervals that payments added to a subscription, in order. Never purged: financial records.';
+  'The intervals that were added to a subscription, in order. Never purged: financial records.';
 comment on column public.subscription_intervals.invoice_id is 'Null if an admin gave it.';
-comment on column public.subscription_intervals.days is 'Its length under the plan at that time.';
+comment on column public.subscription_intervals.days is 'The interval of the plan at that time.';
 comment on column public.subscription_intervals.taken_back_at is 'When its invoice was refunded.';
 create index subscription_intervals_subscription_idx
   on public.subscription_intervals (subscription_id, id);
@@ -23,7 +23,7 @@ grant select on public.subscription_intervals to service_role;
 create policy "nobody but functions of their owner" on public.subscription_intervals
   using (false);
 
--- The oldest credits are used first, so that the last paid ones remain.
+-- Credits are stored by invoice, so that a refund takes back only its own. No function spends them.
 create table public.featured_credits (
   id bigint generated always as identity primary key,
   identity_id uuid not null references public.identities (id),
@@ -32,7 +32,7 @@ create table public.featured_credits (
     constraint featured_credits_one_per_invoice_key unique
 );
 comment on table public.featured_credits is
-  'Featured listings that an identity has paid for, by invoice. Never purged: financial records.';
+  'Credits for featured listings, by invoice. Never purged: financial records.';
 comment on column public.featured_credits.invoice_id is 'Null if an admin gave them.';
 create index featured_credits_identity_idx on public.featured_credits (identity_id, id);
 alter table public.featured_credits enable row level security;

@@ -1,5 +1,5 @@
--- A ledger in double entry, enforced by the tables even against the owner: entries of a transfer
--- sum to zero and are only added. System accounts are the other side of money in and out.
+-- A double-entry ledger: the entries of a transfer sum to zero and are only added. The tables
+-- enforce this even against their owner. System accounts are the other side of money in and out.
 
 create table public.wallets (
   id uuid primary key default gen_random_uuid(),
@@ -23,9 +23,10 @@ comment on table public.wallets is
   'Wallets of identities, and system accounts. Never purged: financial records.';
 comment on column public.wallets.part is 'held: money that is being refunded to its source.';
 comment on column public.wallets.system_account is
-  'provider: captured money; adjustments: by admins; payouts: owed to deleted accounts.';
+  'provider: captured money; sales: money spent; adjustments: forfeits, payouts, uncovered '
+  'refunds; payouts: owed to deleted accounts.';
 comment on column public.wallets.balance is
-  'In KWD; system accounts store none, because every payment would wait for that one row.';
+  'In KWD. System accounts store none, because every payment would wait for that one row.';
 
 create table public.wallet_transfers (
   id uuid primary key default gen_random_uuid(),
@@ -41,11 +42,11 @@ create table public.wallet_transfers (
   created_at timestamptz not null default now(),
   constraint wallet_transfers_one_per_source_key unique (source_kind, source_id)
 );
-comment on table public.wallet_transfers is 'One for each cause. Never purged: financial records.';
+comment on table public.wallet_transfers is 'One row per cause. Never purged: financial records.';
 comment on column public.wallet_transfers.kind is
-  'forfeit: given up or written off; payout: paid out for a deleted account.';
+  'forfeit: given up or written off; payout: owed or paid out for a deleted account.';
 comment on column public.wallet_transfers.source_id is
-  'For a forfeit or payout the row of wallet_payouts, or the identity whose wallet is emptied.';
+  'For a forfeit or payout, a row of wallet_payouts or the identity whose wallet is emptied.';
 create index wallet_transfers_invoice_idx on public.wallet_transfers (invoice_id);
 
 create table public.wallet_entries (
@@ -95,6 +96,6 @@ create table private.recounts (
   name text primary key,
   last_wallet_id uuid not null
 );
-comment on table private.recounts is 'The recount''s progress. Never purged: it has one row.';
+comment on table private.recounts is 'The progress of the recount. Never purged: one row.';
 alter table private.recounts enable row level security;
 create policy "nobody but functions of their owner" on private.recounts using (false);

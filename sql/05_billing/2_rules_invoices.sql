@@ -55,7 +55,8 @@ begin
   return new;
 end
 $$;
-comment on function private.step_invoice is 'Refuses changes of state that invoice_steps lacks.';
+comment on function private.step_invoice is
+  'Refuses to change number, owner or total, and changes of state that invoice_steps lacks.';
 
 create trigger invoices_go_their_way
   before update on public.invoices
@@ -106,7 +107,7 @@ begin
 end
 $$;
 comment on function private.guard_invoice_line is
-  'Refuses to delete a line unless its invoice has been void for a year.';
+  'Refuses to delete a line unless its invoice is void and more than a year old.';
 
 create trigger invoice_lines_stay
   before delete on public.invoice_lines
@@ -128,7 +129,7 @@ begin
 end
 $$;
 comment on function private.guard_receipt is
-  'Refuses any change of a receipt but replacing the name of a deleted account.';
+  'Refuses any change of a receipt except replacing the name of a deleted account.';
 
 create trigger receipts_stay_as_they_are
   before update on public.receipts

@@ -32,7 +32,7 @@ begin
 end
 $$;
 comment on function private.check_transfers is
-  'Refuses entries unless all of a transfer are written in one statement and sum to zero.';
+  'Refuses a statement whose entries do not sum to zero for each transfer.';
 
 create trigger wallet_entries_sum_to_zero
   after insert on public.wallet_entries
@@ -54,7 +54,7 @@ create function private.guard_wallet() returns trigger
   set search_path = ''
 as $$
 begin
-  -- When an entry's trigger makes this update, the trigger depth is one more than for a plain one.
+  -- When an entry's trigger updates a wallet, pg_trigger_depth() is 2; for a direct update it is 1.
   if pg_trigger_depth() < 2 or (new.id, new.part) is distinct from (old.id, old.part)
     or new.identity_id is distinct from old.identity_id
     or new.system_account is distinct from old.system_account then
@@ -63,7 +63,7 @@ begin
   return new;
 end
 $$;
-comment on function private.guard_wallet is 'Refuses a change of a balance that no entry made.';
+comment on function private.guard_wallet is 'Refuses all changes but of the balance by an entry.';
 
 create trigger wallets_change_by_entries
   before update on public.wallets

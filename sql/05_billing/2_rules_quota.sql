@@ -19,7 +19,7 @@ begin
   return plan;
 end
 $$;
-comment on function private.plan_of is 'The current plan; the free one if there is no other.';
+comment on function private.plan_of is 'The current plan, or the free one without any other.';
 
 create function private.count_publication(identity_id uuid, first boolean) returns void
   language plpgsql
@@ -47,8 +47,8 @@ begin
 end
 $$;
 comment on function private.count_publication is
-  'Counts a publication. In an hour as many are allowed as the plan''s limit, or the rate if that '
-  'is higher; first publications in a day are limited to twice the plan''s limit plus the rate.';
+  'Counts a publication. The hourly limit is that of the plan, or of the rate if that is higher; '
+  'the daily limit of first publications is twice the plan''s limit plus the rate.';
 
 create function private.lock_quota(identity_id uuid) returns void
   language sql
@@ -56,7 +56,7 @@ create function private.lock_quota(identity_id uuid) returns void
 as $$
   select pg_advisory_xact_lock(hashtextextended('quota ' || identity_id, 0))
 $$;
-comment on function private.lock_quota is 'Taken before any lock on a listing.';
+comment on function private.lock_quota is 'Must be taken before any lock on a listing.';
 
 create function private.try_lock_quota(identity_id uuid) returns boolean
   language sql
@@ -64,7 +64,7 @@ create function private.try_lock_quota(identity_id uuid) returns boolean
 as $$
   select pg_try_advisory_xact_lock(hashtextextended('quota ' || identity_id, 0))
 $$;
-comment on function private.try_lock_quota is 'Does not wait: callers have locked a listing.';
+comment on function private.try_lock_quota is 'Does not wait, as callers have locked a listing.';
 
 create function private.lock_quota_of_listing(property_id uuid) returns void
   language sql
@@ -79,7 +79,7 @@ create function private.listings_used(identity_id uuid) returns integer
   stable
   set search_path = ''
 as $$
-  -- A listing that waits for review already uses up the quota.
+  -- A listing in review already counts against the quota.
   select count(*)::integer from public.properties
   where properties.owner_identity_id = listings_used.identity_id
     and properties.status in ('active', 'pending_review')
@@ -122,7 +122,7 @@ declare
   );
   used bigint;
 begin
-  -- An archived listing that was never published is still a draft.
+  -- An archived listing that was never published counts as a draft.
   select count(*) into used
   from (
     select from public.properties
@@ -137,7 +137,7 @@ begin
 end
 $$;
 comment on function private.check_drafts is
-  'At least twice the plan''s limit are allowed; the caller has locked the quota.';
+  'The limit is twice the plan''s, but at least rates.max. The caller has locked the quota.';
 
 create function private.pause_over_quota(identity_id uuid) returns integer
   language plpgsql

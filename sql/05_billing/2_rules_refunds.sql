@@ -20,7 +20,7 @@ as $$
   where refunds.payment_id = payment.id and refunds.state in ('requested', 'settled')
 $$;
 comment on function private.surplus_room is
-  'What can still be refunded of a payment captured after its invoice was already paid.';
+  'The amount that can still be refunded of a payment captured after its invoice was paid.';
 
 create function private.went_to_wallet(invoice public.invoices, payment public.payments)
   returns boolean
@@ -102,4 +102,4 @@ as $$
   )
 $$;
 comment on function private.has_obligations is
-  'A refund or payment in progress, or money in a wallet that was not decided about.';
+  'Whether a refund or payment is in progress, or the owner has not decided about money left.';

@@ -5,7 +5,7 @@ as $$
   select set_config('facade.provider',
     jsonb_build_object('provider', set_provider.provider, 'mode', set_provider.mode)::text, true)
 $$;
-comment on function private.set_provider is 'Only the functions choose it, never a client.';
+comment on function private.set_provider is 'Called by the edge functions, never by a client.';
 
 create function private.charge_invoice(
   invoice_id uuid, return_url text, idempotency_key text default null
@@ -51,7 +51,7 @@ begin
   for update;
   if payment.state = 'open' and payment.created_at > now() - interval '15 minutes' then
     if payment.return_url <> charge_invoice.return_url then
-      -- With other providers the return address of a charge cannot be changed.
+      -- Other providers cannot change the return URL of a charge.
       if payment.provider <> 'sandbox' then
         perform private.refuse(409, 'payment_in_progress');
       end if;
@@ -65,11 +65,11 @@ begin
   then
     return json_build_object('paymentId', payment.id, 'wait', true);
   end if;
-  -- Only calls that ask the provider are counted. No invoice is locked after the counter's row.
+  -- Only requests to the provider are counted. No function locks an invoice after this counter.
   perform private.count_action('charges');
   if payment.state = 'starting' and payment.provider = chosen ->> 'provider'
     and payment.return_url = charge_invoice.return_url then
-    -- If the provider made the charge already, the same reference makes no second one.
+    -- If the provider has already made the charge, the same reference makes no second one.
     update public.payments set requested_at = clock_timestamp() where payments.id = payment.id;
   else
     update public.payments set state = 'superseded' where payments.id = payment.id;
@@ -84,10 +84,10 @@ begin
 end
 $$;
 comment on function private.charge_invoice is
-  'Api: The open charge of an invoice for 15 minutes, else a new one. 404 invoice_not_found, 409 '
-  'invoice_already_paid, status_transition_invalid for one that is not open, payment_in_progress '
-  '(with another return_url, if the provider keeps the first), 503 payment_not_configured for '
-  'every caller but the functions.';
+  'Api: Returns the open charge of an invoice for 15 minutes, then makes a new one. 404 '
+  'invoice_not_found, 409 invoice_already_paid, status_transition_invalid for one that is not '
+  'open, payment_in_progress (with another return_url, if the provider keeps the first), 503 '
+  'payment_not_configured for every caller but the functions.';
 
 create function private.charge_started(
   payment_id uuid, provider_ref text, redirect_url text, idempotency_key text default null
@@ -111,7 +111,7 @@ begin
     perform private.fail_payment(charge_started.payment_id, true);
     return null;
   end if;
-  -- If a webhook came first, the payment already has its ref and its state.
+  -- If a webhook came first, the payment already has its provider_ref and state.
   update public.payments
   set provider_ref = charge_started.provider_ref, redirect_url = charge_started.redirect_url,
       state = case payments.state when 'starting' then 'open' else payments.state end

@@ -43,7 +43,7 @@ as $$
 declare
   invoice public.invoices;
 begin
-  -- The account comes first, so that settling a payment waits while the account is being closed.
+  -- The account is locked first, so that settling a payment waits while the account is closed.
   perform private.lock_owner(invoices.identity_id) from public.invoices
   where invoices.id = lock_invoice.invoice_id;
   select * into invoice from public.invoices
@@ -53,7 +53,7 @@ begin
 end
 $$;
 comment on function private.lock_invoice is
-  'Locks an account and then its invoice. Payments, refunds and wallets come after the invoice.';
+  'Locks an account and then its invoice. Payments, refunds and wallets are locked afterwards.';
 
 create function private.void_invoices(identity_id uuid, plan_id uuid) returns void
   language plpgsql

@@ -54,12 +54,12 @@ declare
 begin
   perform private.count_action('subscriptions');
   invoice_id := private.subscribe(subscribe_plan.plan_id, subscribe_plan.pay_with);
-  -- These are two statements, because a query does not see what it writes itself.
+  -- These are two statements, because a query does not see the rows that it writes itself.
   return query select private.get_invoice(invoice_id), private.current_plan();
 end
 $$;
 comment on function api.subscribe_plan is
-  'Buys a plan: by an invoice to be charged, or directly from the wallet. 404 plan_not_found, 409 '
+  'Buys a plan, with an invoice to be paid or directly from the wallet. 404 plan_not_found, 409 '
   'already_subscribed, plan_audience_mismatch, 402 wallet_insufficient.';
 
 create function private.cancel_plan() returns void
@@ -95,7 +95,7 @@ begin
 end
 $$;
 comment on function api.cancel_plan is
-  'The plan runs to its end and is not renewed. 404 plan_not_found without one.';
+  'Stops renewal of the plan, which runs to its end. 404 plan_not_found without one.';
 
 create function private.order_topup(amount numeric) returns uuid
   language plpgsql
@@ -134,8 +134,8 @@ begin
 end
 $$;
 comment on function api.top_up_wallet is
-  'An invoice of 1.000 to 1000.000 KWD whose payment goes into the wallet; five may be unpaid at a '
-  'time, else 409 topups_full. 422 amount_out_of_range.';
+  'Issues an invoice of 1.000 to 1000.000 KWD whose payment goes into the wallet; five may be '
+  'unpaid at a time, else 409 topups_full. 422 amount_out_of_range.';
 
 grant execute on function private.subscribe, private.cancel_plan, private.order_topup
   to authenticated;

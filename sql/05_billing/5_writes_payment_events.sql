@@ -1,5 +1,5 @@
--- A webhook is only a hint: what is applied is the provider's answer to our question, `answer`
--- here: ref, reference (our payment), status, amount, currency, mode.
+-- A webhook is only a hint. What is applied is the provider's answer to our look-up, here called
+-- answer, with ref, reference (the id of our payment), status, amount, currency and mode.
 
 create function private.settle_payment(payment_id uuid, answer jsonb) returns text
   language plpgsql
@@ -17,7 +17,7 @@ begin
   ));
   select * into payment from public.payments
   where payments.id = settle_payment.payment_id for update;
-  -- Earlier refunds of this payment are taken from the payouts, which are locked before any wallet.
+  -- Refunds reported before this payment reduce the payouts, which are locked before any wallet.
   perform private.lock_payouts(invoice.account_id);
   if payment.captured_at is not null then
     return 'repeated';
@@ -32,7 +32,7 @@ begin
     where payments.id = payment.id
     returning * into payment;
   exception
-    when unique_violation then -- the money belongs to another charge, which paid its own invoice
+    when unique_violation then -- the money is already booked for another charge
       perform private.raise_alarm('payment_mismatch', payment.id::text,
         jsonb_build_object('expected', payment.amount, 'answer', answer - 'details'));
       return 'mismatch';
@@ -94,7 +94,7 @@ begin
   return payment;
 end
 $$;
-comment on function private.find_payment is 'By the provider''s id, else by our reference.';
+comment on function private.find_payment is 'Searches by the provider''s id, then by ours.';
 
 create function private.apply_payment_answer(
   payment public.payments, answer jsonb,
@@ -120,7 +120,7 @@ begin
   case answer ->> 'status'
     when 'paid' then return private.settle_payment(payment.id, answer);
     when 'failed' then
-      -- A captured payment stays captured, and an alarm tells the admins about the money.
+      -- A captured payment stays captured, and an alarm informs the admins.
       if payment.captured_at is not null then
         perform private.raise_alarm('payment_reversed', payment.id::text, answer - 'details');
         return 'mismatch';
@@ -156,7 +156,7 @@ as $$
     where not private.is_final(payment_events)
   returning payment_events.id
 $$;
-comment on function private.record_event is 'Null if the outcome is already final.';
+comment on function private.record_event is 'Returns null if the outcome is already final.';
 
 create function private.finish_event(
   event_id bigint, outcome text, payment_id uuid, answer jsonb

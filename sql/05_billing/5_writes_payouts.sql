@@ -46,7 +46,7 @@ begin
 end
 $$;
 comment on function private.return_to_payments is
-  'Newest payment first, each up to what is not yet refunded; the remainder waits for an admin.';
+  'Refunds the newest payment first, each up to what is left of it; an admin decides on the rest.';
 
 create function private.settle_deleted_account() returns trigger
   language plpgsql
@@ -117,7 +117,7 @@ begin
 end
 $$;
 comment on function private.lock_payouts is
-  'Locks all of them, because a report about one payment may change another payout.';
+  'Locks all payouts of the account, because a report about one payment may change another.';
 
 create function private.return_payouts(payment public.payments, identity_id uuid, amount numeric)
   returns void
@@ -160,7 +160,7 @@ begin
 end
 $$;
 comment on function private.return_payouts is
-  'Reduces what is owed after a refund by the provider itself, this payment''s payout first.';
+  'Reduces the open payouts after a refund made at the provider, this payment''s payout first.';
 
 create function private.decide_payout(payout public.wallet_payouts, state text, note text) returns void
   language plpgsql

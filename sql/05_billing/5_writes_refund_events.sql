@@ -17,7 +17,7 @@ begin
   select * into invoice from public.invoices where invoices.id = refund.invoice_id;
   perform private.lock_payouts(invoice.account_id);
   select * into payment from public.payments where payments.id = refund.payment_id;
-  -- If the account is deleted, an admin pays the amount out.
+  -- If the account was deleted, an admin has to pay the amount out.
   update public.wallet_payouts set state = 'open' where wallet_payouts.id = refund.id;
   if not found and private.went_to_wallet(invoice, payment) then
     perform private.move_money(
@@ -77,7 +77,7 @@ begin
   return made;
 end
 $$;
-comment on function private.record_refund is 'Records a refund that the provider made by itself.';
+comment on function private.record_refund is 'Records a refund that was not requested here.';
 
 create function private.book_unheld_refund(
   refund_id uuid, payment public.payments, answer jsonb
@@ -115,8 +115,8 @@ begin
 end
 $$;
 comment on function private.book_unheld_refund is
-  'Books a refund for which no money is held: not requested here, or believed rejected. One that '
-  'exceeds what can be refunded is stored as unmatched, with an alarm.';
+  'Books a refund for which no money is held, because it was not requested here or was rejected. '
+  'One that exceeds what can be refunded is stored as unmatched, with an alarm.';
 
 create function private.take_refund_word(
   refund public.refunds, payment public.payments, answer jsonb
@@ -151,7 +151,7 @@ begin
 end
 $$;
 comment on function private.take_refund_word is
-  'Applies the latest report, whatever state the refund is in (docs/contract/billing.md).';
+  'Applies the provider''s latest status to a refund in any state (docs/contract/billing.md).';
 
 create function private.book_unmatched_refunds(payment public.payments) returns void
   language plpgsql
@@ -188,7 +188,7 @@ begin
   order by refunds.provider_ref nulls last
   limit 1;
   if refund.id is null and not answer ? 'reference' then
-    -- The answer to our request was lost, and this provider does not repeat our reference.
+    -- This provider does not return our reference, and its answer to our request was lost.
     select * into refund from public.refunds
     where refunds.payment_id = payment.id and refunds.state in ('requested', 'rejected')
       and refunds.provider_ref is null and refunds.amount = (answer ->> 'amount')::numeric
@@ -199,7 +199,7 @@ begin
 end
 $$;
 comment on function private.find_refund is
-  'By the provider''s id, by ours, or else the oldest unanswered request for this amount.';
+  'Searches by the provider''s id, by ours, then for the oldest unanswered request of this amount.';
 
 create function private.apply_refund_answer(
   answer jsonb, reported_amount text default null, reported_currency text default null
@@ -222,7 +222,7 @@ begin
     refund := private.find_refund(payment, answer);
   end if;
   if answer ->> 'status' = 'failed' then
-    -- The provider's latest report is applied, even if it reported a refund before.
+    -- The provider's latest report counts, even if it reported success before.
     perform private.end_unmatched_refund(
       answer ->> 'provider', answer ->> 'refundRef', 'it failed');
   end if;
@@ -251,7 +251,7 @@ begin
 end
 $$;
 comment on function private.apply_refund_answer is
-  'Compares the provider''s answer with request and report, and books or rejects the refund.';
+  'Compares the provider''s answer with request and event, then books or rejects the refund.';
 
 create function private.receive_refund(
   provider text, event_key text, kind text, payload_sha256 text default null,

@@ -3,7 +3,7 @@ create function private.refund_repeats_for() returns interval
   immutable
   return interval '23 hours';
 comment on function private.refund_repeats_for is
-  'Tap recognises a reference for 24 hours, and has reported the refund by then.';
+  'Tap recognises a repeated reference for 24 hours and reports the refund by then.';
 
 create function private.begin_refund(refund_id uuid) returns json
   language plpgsql
@@ -26,8 +26,8 @@ begin
 end
 $$;
 comment on function private.begin_refund is
-  'The data of the request, whether it was requested before, and whether too long ago; null if no '
-  'longer wanted. Committed before the request, because the answer may get lost.';
+  'Returns the request, whether it was sent before and whether too long ago; null if it is no '
+  'longer wanted. Committed before the request is sent, because the answer may get lost.';
 
 create function private.refund_answered(
   refund_id uuid, provider_ref text, status text
@@ -49,7 +49,7 @@ begin
     where known.payment_id = refund.payment_id
       and known.provider_ref = refund_answered.provider_ref
   ) then
-    -- That refund is already booked, so the money held for this request is released.
+    -- Another refund already has this provider_ref, so the money held for this one is released.
     perform private.raise_alarm('refund_mismatch', refund_id::text,
       jsonb_build_object('refundRef', provider_ref, 'status', status));
     perform private.reject_refund(refund_id);
@@ -93,8 +93,8 @@ begin
 end
 $$;
 comment on function private.refund_declined is
-  'A refused first request means no refund. A refused repetition says nothing: the refund stays '
-  'requested for a day, with an alarm, unless the provider''s list has none.';
+  'A refused first request means no refund. A refused repetition proves nothing: the refund stays '
+  'requested for a day, with an alarm, unless the provider''s list of refunds lacks it (listed).';
 
 create function private.give_up_refund(refund_id uuid) returns json
   language plpgsql
@@ -120,8 +120,8 @@ begin
 end
 $$;
 comment on function private.give_up_refund is
-  'Gives up a refund whose repeated request was refused and that was not reported for a day. A '
-  'request that was never answered is kept, with an alarm.';
+  'Rejects a refund after a day if a repeated request was refused. One that was never answered '
+  'stays requested, with an alarm.';
 
 grant execute on function
   private.begin_refund, private.refund_answered, private.refund_declined, private.give_up_refund

@@ -1,5 +1,5 @@
 -- A refund to the source is requested from the provider and booked when it reports success. Until
--- then the money is held, so that concurrent calls cannot refund more than was paid.
+-- then it already counts as refunded, so that concurrent calls cannot refund more than was paid.
 
 create function private.book_refund(refund_id uuid) returns void
   language plpgsql
@@ -17,7 +17,7 @@ begin
   select * into refund from public.refunds where refunds.id = refund_id;
   select * into invoice from public.invoices where invoices.id = refund.invoice_id;
   select * into payment from public.payments where payments.id = refund.payment_id;
-  -- No money is held for a refund that was not requested here or was believed rejected.
+  -- No money is held for a refund that was not requested here or was rejected before.
   is_held := refund.asked and refund.state = 'requested';
   of_deleted := is_held
     and exists (select from public.wallet_payouts where wallet_payouts.id = refund.id);
@@ -35,10 +35,10 @@ begin
     case refund.destination when 'wallet' then private.wallet_of(invoice.identity_id)
       else private.system_account('provider') end,
     refund.amount, 'refund', 'refund', refund.id, invoice.id,
-    -- The money is already paid back, so this is booked whatever the wallet still holds.
+    -- The money has already been paid back, so this is booked even if the wallet holds less.
     case when not is_held then private.system_account('adjustments') end);
   update public.refunds set state = 'settled', settled_at = now() where refunds.id = refund.id;
-  -- A surplus payment does not belong to what was paid of the invoice.
+  -- A refund of a surplus payment does not reduce what was paid for the invoice.
   if payment.state is distinct from 'surplus' then
     update public.invoices
     set refunded = invoices.refunded + refund.amount,

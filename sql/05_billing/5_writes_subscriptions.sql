@@ -4,7 +4,7 @@ create function private.lock_plan(identity_id uuid) returns void
 as $$
   select pg_advisory_xact_lock(hashtextextended('plan ' || identity_id, 0))
 $$;
-comment on function private.lock_plan is 'Taken after the lock of an invoice or wallet.';
+comment on function private.lock_plan is 'Must be taken after an invoice or wallet is locked.';
 
 create function private.add_credits(identity_id uuid, credits integer, invoice_id uuid)
   returns void
@@ -56,7 +56,7 @@ begin
     start_plan.identity_id, plan.featured_credits, start_plan.invoice_id);
 end
 $$;
-comment on function private.start_plan is 'Adds an interval, or starts another plan now.';
+comment on function private.start_plan is 'Extends the same plan, or starts another plan at once.';
 
 create function private.end_subscription(subscription_id uuid, status text) returns boolean
   language plpgsql

@@ -43,7 +43,7 @@ begin
   if amount is null or amount <= 0 or amount <> round(amount, 3) then
     perform private.refuse(422, 'amount_out_of_range');
   end if;
-  -- The order is fixed, so that no two transfers wait for each other.
+  -- Wallets are locked in the order of their ids, so that no two transfers wait for each other.
   perform from public.wallets
   where wallets.id in (from_wallet, to_wallet) and wallets.system_account is null
   order by wallets.id
@@ -53,7 +53,7 @@ begin
   if available < amount and missing_from is null then
     perform private.refuse(402, 'wallet_insufficient');
   end if;
-  available := least(available, amount); -- a system account pays all of it
+  available := least(available, amount); -- null for a system account, which pays all of it
   insert into public.wallet_transfers (id, kind, source_kind, source_id, invoice_id)
   values (made, move_money.kind, move_money.source_kind, move_money.source_id,
     move_money.invoice_id);
@@ -69,4 +69,4 @@ begin
 end
 $$;
 comment on function private.move_money is
-  'Nothing else moves money. missing_from is a system account that pays what the wallet lacks.';
+  'All money is moved here. missing_from is a system account that pays what the wallet lacks.';

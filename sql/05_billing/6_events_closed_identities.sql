@@ -11,7 +11,7 @@ begin
 end
 $$;
 comment on function private.end_plans_of_closed_identity is
-  'Voids the unpaid invoices of a closed identity and stops its plan from being renewed.';
+  'Voids the unpaid plan invoices of a closed identity and stops the renewal of its plan.';
 
 create trigger identities_forget_their_plans
   after update of status on public.identities

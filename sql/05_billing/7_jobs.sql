@@ -22,7 +22,7 @@ as $$
   from taken
 $$;
 comment on function private.due_payments is
-  'Job: payments without an outcome for 10 minutes, each given out once in 4 minutes.';
+  'Job: returns payments that were pending for 10 minutes, each at most once in 4 minutes.';
 
 create function private.give_up_payment(payment_id uuid) returns boolean
   language sql
@@ -46,7 +46,7 @@ as $$
   ), true)
 $$;
 comment on function private.give_up_payments is
-  'Job: fails charges pending or unknown after a day; a late webhook still pays the invoice.';
+  'Job: fails charges still pending or unknown after a day; a late webhook still pays the invoice.';
 
 create function private.due_refunds() returns json
   language sql
@@ -68,7 +68,7 @@ as $$
   )
   select coalesce(json_agg(private.refund_order(taken.id)), '[]') from taken
 $$;
-comment on function private.due_refunds is 'Job: refunds without an outcome, to ask about.';
+comment on function private.due_refunds is 'Job: returns requested refunds to be looked up.';
 
 create function private.expire_invoice(invoice_id uuid) returns boolean
   language plpgsql
@@ -183,7 +183,7 @@ begin
     private.issue_plan_invoice(due.identity_id, due.plans, now() + interval '1 day'));
   return true;
 exception
-  when sqlstate 'PT402' then -- the wallet does not hold enough by now
+  when sqlstate 'PT402' then -- the wallet no longer holds enough
     return false;
 end
 $$;
@@ -284,7 +284,7 @@ begin
 end
 $$;
 comment on function private.recount_wallets is
-  'Job: compares 2,000 wallets with their entries and refunds; an alarm for each difference.';
+  'Job: compares 2,000 wallets with their entries and refunds; raises alarms for differences.';
 
 create function private.forget_payout(payout_id uuid) returns boolean
   language plpgsql
