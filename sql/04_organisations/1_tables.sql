@@ -63,13 +63,15 @@ create table public.organisations (
 );
 comment on table public.organisations is 'The page of a company or office. Deleted with the identity.';
 comment on column public.organisations.slug is 'The name in the URL of the page; set by the database.';
-comment on column public.organisations.licence_no is 'Unchecked until verified; only one identity holds it.';
+comment on column public.organisations.licence_no is
+  'Unchecked until an admin verifies it; only one identity at a time can hold it.';
 comment on column public.organisations.licence_expires_on is 'The last valid day (Asia/Kuwait).';
 comment on column public.organisations.verified is 'Whether an admin has checked the licence.';
-comment on column public.organisations.active is 'Whether identity and account may act; set by triggers.';
-comment on column public.organisations.holds_licence is 'True while active, expired or suspended.';
+comment on column public.organisations.active is 'Whether its identity may act; set by triggers.';
+comment on column public.organisations.holds_licence is
+  'Whether the identity is active, expired or suspended.';
 comment on column public.organisations.listed is 'Whether the page is public.';
-comment on column public.organisations.words is 'The words of both names in the form that searches use.';
+comment on column public.organisations.words is 'The words of both names as searches compare them.';
 comment on column public.organisations.rating_avg is 'The average rating from 1 to 5; set by a trigger.';
 comment on column public.organisations.rating_weighed is 'The rating by which lists are sorted.';
 create unique index organisations_licence_is_held_once on public.organisations (licence_no)
@@ -95,7 +97,7 @@ create index organisations_governorate_newest_idx on public.organisations
   (governorate_id, type, created_at, identity_id) where listed;
 create index organisations_area_newest_idx on public.organisations
   (area_id, type, created_at, identity_id) where listed;
--- Used for words too rare to be found quickly by scanning one of the indexes above.
+-- This index finds words too rare to be found quickly by scanning one of those above.
 create index organisations_words_idx on public.organisations using gin (words) where listed;
 create index organisations_licence_expires_idx on public.organisations (licence_expires_on)
   where active;
@@ -115,7 +117,7 @@ create table private.response_measures (
   identity_id uuid primary key references public.identities (id) on delete cascade,
   measured_at timestamptz not null default '-infinity'
 );
-comment on table private.response_measures is 'When responses were last timed. Deleted with the identity.';
+comment on table private.response_measures is 'Last measurement times. Deleted with the identity.';
 create index response_measures_oldest_idx on private.response_measures (measured_at);
 alter table private.response_measures enable row level security;
 create policy "nobody but functions of their owner" on private.response_measures using (false);

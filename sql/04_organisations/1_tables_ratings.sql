@@ -6,6 +6,6 @@ create table private.review_totals (
     check (cardinality(histogram) = 5 and 0 <= all (histogram))
 );
 comment on table private.review_totals is 'How often each rating was given. Deleted with the identity.';
-comment on column private.review_totals.histogram is 'The number of visible reviews by rating from 1 to 5.';
+comment on column private.review_totals.histogram is 'Counts of visible reviews rated 1 to 5.';
 alter table private.review_totals enable row level security;
 create policy "nobody but functions of their owner" on private.review_totals using (false);

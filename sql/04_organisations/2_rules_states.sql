@@ -27,7 +27,7 @@ begin
   return new;
 end
 $$;
-comment on function private.fill_organisation is 'Copies type and state from the identity and account.';
+comment on function private.fill_organisation is 'Copies type and state from identity and account.';
 
 create trigger organisations_start
   before insert on public.organisations
@@ -137,7 +137,7 @@ end
 $$;
 comment on function private.sync_organisation is 'Shows or hides the page as the identity''s state changes.';
 
--- Its name makes it run after identities_carry_their_listings, because listings are locked before pages.
+-- Named to run after identities_carry_their_listings, because listings are locked before pages.
 create trigger identities_show_their_organisation
   after update of status, type on public.identities
   for each row when (old.status is distinct from new.status and new.type <> 'individual')

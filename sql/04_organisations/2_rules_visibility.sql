@@ -13,4 +13,5 @@ begin
   );
 end
 $$;
-comment on function private.is_publicly_visible is 'Companies and offices must be verified too.';
+comment on function private.is_publicly_visible is
+  'Whether the identity may act and, if it is a company or office, is verified.';

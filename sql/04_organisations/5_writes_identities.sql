@@ -115,7 +115,8 @@ begin
   elsif changed.status = 'expired' then
     changed.status := 'active';
   end if;
-  -- Dependents are locked before the page, which is written first for the check of the state.
+  -- Dependents are locked before the page. The page is written before the state, because the check
+  -- of the state reads it.
   perform private.lock_dependents(caller_id, array[changed.id], false)
   from public.identities
   where identities.id = changed.id and (

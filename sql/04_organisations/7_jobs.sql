@@ -94,7 +94,8 @@ begin
 end
 $$;
 comment on function private.response_minutes is
-  'The median over 90 days of up to 100 messages per conversation; null with under five answers.';
+  'The median response time over 90 days, from up to 100 messages of each conversation; null with '
+  'fewer than five answers.';
 
 create function private.measure_response(identity_id uuid) returns boolean
   language plpgsql
@@ -136,6 +137,6 @@ as $$
   ))
 $$;
 comment on function private.measure_responses is
-  'Job: measures response times, least recent first.';
+  'Job: measures response times, those measured longest ago first.';
 
 grant execute on function private.expire_licences, private.measure_responses to backend;

@@ -8,8 +8,7 @@ create table public.plans (
   name_en text not null constraint plans_name_en_is_a_name check (private.is_name(name_en)),
   audience text not null constraint plans_audience_is_known
     check (audience in ('individual', 'office', 'company')),
-  -- A domain would refuse a value before a trigger can give the reason, so this repeats
-  -- private.kwd.
+  -- This repeats private.kwd: a domain would refuse a value before a trigger can give the reason.
   price numeric not null constraint plans_price_is_in_dinars_with_three_decimals
     check (price between 0 and 99999999999.999 and price = round(price, 3)),
   interval_days integer not null

@@ -67,8 +67,10 @@ comment on table public.payment_events is
 comment on column public.payment_events.event_key is 'Reference and hash of the signed part.';
 comment on column public.payment_events.status is
   'The status in the provider''s answer to our look-up.';
-comment on column public.payment_events.amount is 'The event''s amount, else the answer''s.';
-comment on column public.payment_events.payload_sha256 is 'Only a hash: the body names people.';
+comment on column public.payment_events.amount is
+  'The amount in the event, else in the provider''s answer.';
+comment on column public.payment_events.payload_sha256 is
+  'The hash of the body, which is not stored because it names people.';
 comment on column public.payment_events.outcome is
   'mismatch and unmatched: the event was not booked, and an admin has to look at it.';
 create index payment_events_payment_idx on public.payment_events (payment_id);

@@ -13,7 +13,7 @@ create table public.subscription_intervals (
 comment on table public.subscription_intervals is
   'The intervals that were added to a subscription, in order. Never purged: financial records.';
 comment on column public.subscription_intervals.invoice_id is 'Null if an admin gave it.';
-comment on column public.subscription_intervals.days is 'The interval of the plan at that time.';
+comment on column public.subscription_intervals.days is 'The length under the plan at that time.';
 comment on column public.subscription_intervals.taken_back_at is 'When its invoice was refunded.';
 create index subscription_intervals_subscription_idx
   on public.subscription_intervals (subscription_id, id);

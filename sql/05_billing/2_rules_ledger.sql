@@ -63,7 +63,8 @@ begin
   return new;
 end
 $$;
-comment on function private.guard_wallet is 'Refuses all changes but of the balance by an entry.';
+comment on function private.guard_wallet is
+  'Refuses every change of a wallet except that of its balance by a new entry.';
 
 create trigger wallets_change_by_entries
   before update on public.wallets

@@ -65,7 +65,8 @@ begin
   then
     return json_build_object('paymentId', payment.id, 'wait', true);
   end if;
-  -- Only requests to the provider are counted. No function locks an invoice after this counter.
+  -- Only requests to the provider are counted. Counting here cannot deadlock, because no function
+  -- locks an invoice after this counter.
   perform private.count_action('charges');
   if payment.state = 'starting' and payment.provider = chosen ->> 'provider'
     and payment.return_url = charge_invoice.return_url then

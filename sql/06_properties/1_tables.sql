@@ -27,7 +27,7 @@ create table public.properties (
   description_en text
     constraint properties_description_en_length check (char_length(description_en) <= 4000),
 
-  -- Repeats private.kwd, because a domain refuses a value before a trigger can give the reason.
+  -- This repeats private.kwd: a domain would refuse a value before a trigger can give the reason.
   price numeric constraint properties_price_is_in_dinars_with_three_decimals
     check (price between 0 and 99999999999.999 and price = round(price, 3)),
   is_negotiable boolean not null default false,
@@ -153,14 +153,14 @@ create table public.properties (
 );
 
 comment on table public.properties is 'Listings. Cleaned by private.purge_deleted_listings.';
-comment on column public.properties.ref_no is '104233 is shown to people as KW-104233.';
-comment on column public.properties.owner_identity_id is 'Its owner, which never changes.';
-comment on column public.properties.status is '2_rules_states.sql has the allowed changes.';
-comment on column public.properties.status_reason is 'Why it was rejected or suspended.';
-comment on column public.properties.suspended_from is 'The state after its suspension.';
+comment on column public.properties.ref_no is 'Shown to people with a prefix, as KW-104233.';
+comment on column public.properties.owner_identity_id is 'The owner, which never changes.';
+comment on column public.properties.status is 'The allowed changes are in 2_rules_states.sql.';
+comment on column public.properties.status_reason is 'The reason for a rejection or suspension.';
+comment on column public.properties.suspended_from is 'The state to return to after suspension.';
 comment on column public.properties.price is 'In KWD, per month for RENT; null if undisclosed.';
 comment on column public.properties.property_income is 'In KWD per month; 0 is a real value.';
-comment on column public.properties.request_year is 'EXCHANGE: the year of the طلب (request) row.';
+comment on column public.properties.request_year is 'EXCHANGE: the offered property''s year (طلب).';
 comment on column public.properties.wanted_area_ids is 'EXCHANGE: areas wanted in return.';
 comment on column public.properties.additional_expenses is
   'RENT: [{code, labelAr, amount, period}].';
@@ -173,24 +173,25 @@ comment on column public.properties.lat is 'Degrees north, as entered; other peo
 comment on column public.properties.lng is 'Degrees east, as entered; other people see shown_lng.';
 comment on column public.properties.shown_lat is
   'The latitude for others and searches: on a grid of about 250 m unless the owner chose exact.';
-comment on column public.properties.version is 'Grows with every change by the owner (If-Match).';
+comment on column public.properties.version is 'Grows with changes of fields or state (If-Match).';
 comment on column public.properties.pictures_version is
-  'Grows with changes of waiting pictures; an admin''s decision is about its sum with version.';
-comment on column public.properties.published_at is 'The first time; renewing does not change it.';
+  'Grows with changes of pending pictures; admins decide on version + pictures_version.';
+comment on column public.properties.published_at is
+  'The first publication; renewing does not change it.';
 comment on column public.properties.confirmed_at is 'When the owner last confirmed it.';
-comment on column public.properties.paused_at is 'While paused, the time to expires_at stops.';
+comment on column public.properties.paused_at is 'Ending a pause adds its length to expires_at.';
 comment on column public.properties.pause_reason is
   'unproven_past: published before the email was proven; null if the owner or the quota paused it.';
 comment on column public.properties.deleted_at is 'The row is kept for 90 days after this.';
-comment on column public.properties.pending_changes is 'Changes that wait for an admin.';
-comment on column public.properties.listed is 'Active, and its identity and account may act.';
+comment on column public.properties.pending_changes is 'Changes that an admin has to approve.';
+comment on column public.properties.listed is 'Whether it is active and its owner may act.';
 comment on column public.properties.owner_type is 'Copied from the owner by triggers.';
 comment on column public.properties.owner_verified is 'Copied from the owner by triggers.';
 comment on column public.properties.owner_active is 'Copied: whether identity and account may act.';
 comment on column public.properties.unlisted_since is
-  'Since when a published listing is not listed; null while it is listed.';
+  'When a published listing stopped being listed; null while it is listed.';
 comment on column public.properties.unlisted_for is
-  'The time unlisted since the first publishing, without that since unlisted_since.';
+  'The total unlisted time since the first publication, without that since unlisted_since.';
 comment on column public.properties.drop_until is 'When the deal ends.';
 
 create index properties_owner_idx
@@ -202,7 +203,7 @@ create index properties_drafts_idx on public.properties (owner_identity_id)
 create index properties_area_idx on public.properties (governorate_id, area_id);
 create index properties_deleted_idx on public.properties (deleted_at) where status = 'deleted';
 create index properties_expires_idx on public.properties (expires_at) where status = 'active';
--- Finds similar listings: of the same type and kind, near in place and price.
+-- This index finds similar listings, of the same type and kind, near in place and price.
 create index properties_similar_idx
   on public.properties (type, kind, area_id, (coalesce(price, -1))) where listed;
 
@@ -230,7 +231,7 @@ create table public.auctions (
   constraint auctions_window_is_forward check (ends_at > starts_at),
   constraint auctions_min_increment_is_positive check (min_increment > 0)
 );
-comment on table public.auctions is 'Windows of listings for sale. Deleted with the listing.';
+comment on table public.auctions is 'Auction windows of sale listings. Deleted with the listing.';
 comment on column public.auctions.start_price is 'The lowest first bid in KWD.';
 comment on column public.auctions.min_increment is 'The smallest step between bids in KWD.';
 
@@ -239,8 +240,8 @@ alter table public.price_history enable row level security;
 alter table public.auctions enable row level security;
 revoke all on public.properties, public.price_history, public.auctions from anon, authenticated;
 grant select on public.properties, public.price_history, public.auctions to authenticated;
-grant select on public.properties to acting; -- its policy: 07_favorites/2_rules.sql
--- No role may change past prices: triggers write them with their owner's rights.
+grant select on public.properties to acting; -- the policy is in 07_favorites/2_rules.sql
+-- No role may change past prices; triggers write them with the rights of their owner.
 revoke insert, update, delete, truncate on public.price_history from service_role;
 
 -- Other people read listings through functions that choose the columns (3_records.sql).

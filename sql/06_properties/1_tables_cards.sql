@@ -1,5 +1,5 @@
--- Stored as JSON text, because building a page from rows took longer than finding it. Values that
--- depend on reader or clock, and URLs of files, are added when read (3_records_cards.sql).
+-- Cards are stored as JSON text, because building a page from rows took longer than finding them.
+-- Values that depend on the reader or the time, and file URLs, are added by 3_records_cards.sql.
 
 create table private.property_cards (
   property_id uuid primary key references public.properties (id) on delete cascade,
@@ -19,9 +19,10 @@ create table private.property_cards (
   owner_name text not null
 ) with (fillfactor = 90);
 comment on table private.property_cards is
-  'Pieces of JSON text that private.card_text joins; one named up_to_ ends with the key of what '
-  'follows. Deleted with the listing.';
-comment on column private.property_cards.owner_location is 'What the owner sees; null if the same.';
+  'Pieces of JSON text that private.card_text joins; an up_to_ piece ends with the key of the next '
+  'value. Deleted with the listing.';
+comment on column private.property_cards.owner_location is
+  'The location shown to the owner; null if it is the same.';
 comment on column private.property_cards.picture is 'From the file''s path to the closing brace.';
 
 alter table private.property_cards enable row level security;

@@ -23,7 +23,7 @@ create policy "leads are seen by both sides" on public.leads for select to authe
     or identity_id = (select private.identity_id())
   );
 
--- No foreign keys, because checking them would lock, and so rewrite, the listing at every view.
+-- No foreign keys, because their checks would write a row lock to the listing at every view.
 create table private.property_views (
   property_id uuid not null,
   identity_id uuid not null,
@@ -39,12 +39,12 @@ create index property_views_day_idx on private.property_views (day);
 alter table private.property_views enable row level security;
 create policy "nobody but functions of their owner" on private.property_views using (false);
 
--- A table of its own, because counting in properties would rewrite the listing's wide row.
+-- The counters are separate, because counting in properties would rewrite the listing's wide row.
 create table private.property_counters (
   property_id uuid primary key references public.properties (id) on delete cascade,
   views bigint not null default 0,
   favorites bigint not null default 0
-) with (fillfactor = 70); -- room for the counters to change in place
+) with (fillfactor = 70); -- room for HOT updates
 comment on table private.property_counters is 'Views and favorites. Deleted with the listing.';
 alter table private.property_counters enable row level security;
 create policy "nobody but functions of their owner" on private.property_counters using (false);

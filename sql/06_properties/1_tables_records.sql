@@ -1,5 +1,6 @@
--- Stored as JSON text, because building one costs five times the rest of reading it. Values that
--- depend on reader or clock, counts, the owner's name and URLs are added in 3_records_listed.sql.
+-- Records are stored as JSON text, because building one takes five times as long as the rest of a
+-- read. Values that depend on the reader or the time, counts, the owner's name and URLs are added
+-- by 3_records_listed.sql.
 
 create table private.listed_records (
   property_id uuid primary key references public.properties (id) on delete cascade,
@@ -22,8 +23,8 @@ create table private.listed_records (
   owner_name text not null
 ) with (fillfactor = 90);
 comment on table private.listed_records is
-  'Pieces of JSON text that private.listed_record_text joins; one named up_to_ ends with the key '
-  'of what follows. Deleted with the listing.';
+  'Pieces of JSON text that private.listed_record_text joins; an up_to_ piece ends with the key of '
+  'the next value. Deleted with the listing.';
 comment on column private.listed_records.terms is 'From rentConditions to additionalExpenses.';
 comment on column private.listed_records.terms_en is 'In English; null if there is no difference.';
 comment on column private.listed_records.media is 'chr(1) stands for the URL of files.';

@@ -1,4 +1,4 @@
--- No search_path, so that it is inlined: calling it would be half the cost of a record.
+-- Without a search_path this is inlined; a call would take half the time of building a record.
 create function private.numbers_of(identity_id uuid) returns table (phone text, whatsapp text)
   language sql
   stable
@@ -39,8 +39,8 @@ begin
 end
 $$;
 comment on function private.contact_of is
-  'How a listing''s owner can be contacted: the numbers, the chosen ways that are possible, and '
-  'the chosen ways that lack a number.';
+  'The numbers of a listing''s owner, the chosen ways of contact that are possible, and those that '
+  'lack a number (missing).';
 
 create function private.check_reachable(property public.properties) returns void
   language plpgsql
@@ -102,14 +102,14 @@ begin
 end
 $$;
 comment on function private.keep_reachable is
-  'Switches chat on if a listing becomes active without another way; owners are refused earlier.';
+  'Switches chat on if a listing becomes active without other contact; owners are refused earlier.';
 
 create trigger properties_can_be_answered_on_insert
   before insert on public.properties
   for each row when (new.status = 'active' and not new.allow_chat)
   execute function private.keep_reachable();
 comment on trigger properties_can_be_answered_on_insert on public.properties is
-  'Runs after properties_abide_by_their_state_on_insert, by its name: that may change the status.';
+  'Runs after properties_abide_by_their_state_on_insert, which may change the status.';
 create trigger properties_can_be_answered
   before update of status, allow_call, allow_whatsapp, allow_chat on public.properties
   for each row when (
@@ -119,4 +119,4 @@ create trigger properties_can_be_answered
   )
   execute function private.keep_reachable();
 comment on trigger properties_can_be_answered on public.properties is
-  'Runs after properties_abide_by_their_state, because of its name: that may change the status.';
+  'Runs after properties_abide_by_their_state, which may change the status.';

@@ -3,7 +3,7 @@ create function private.price_history_stored() returns interval
   immutable
   return interval '2 years';
 comment on function private.price_history_stored is
-  'How long prices are stored, besides the price that applied when that time began.';
+  'How long past prices are stored, apart from the one that applied at the start of that time.';
 
 create function private.record_price() returns trigger
   language plpgsql
@@ -33,7 +33,8 @@ begin
     insert into public.price_history (property_id, price, unlisted_for)
     values (new.id, new.price,
       new.unlisted_for + coalesce(now() - new.unlisted_since, interval '0'));
-    -- A history grows only here. The price that applied when the stored time began is kept.
+    -- A history grows only here, so old prices are deleted here. The price that applied when the
+    -- stored time began is kept.
     delete from public.price_history
     where price_history.property_id = new.id
       and price_history.changed_at
@@ -43,9 +44,9 @@ begin
 end
 $$;
 comment on function private.record_price is
-  'Records every price since the first publishing; too many changes in a day: 429 rate_limited.';
+  'Records every price since the first publication; 429 rate_limited after too many in a day.';
 
--- Drafts and archived listings may have any price, because it is not shown.
+-- The price of drafts and archived listings is not recorded, because it is not shown.
 create trigger properties_price_is_recorded_on_insert
   after insert on public.properties
   for each row when (
@@ -95,8 +96,8 @@ declare
 begin
   select * into property from public.properties where properties.id = update_deal.property_id;
 
-  -- The last drop before which no price too low for a deal had applied in 30 days. One pass,
-  -- because a window frame of 30 days would be added up again for each price.
+  -- This finds the last drop before which no price too low for a deal had applied for 30 days, in
+  -- one pass, because a window frame of 30 days would be aggregated again for each price.
   with stood as (
     select
       price_history.id, price_history.price, price_history.changed_at as since,
@@ -123,7 +124,7 @@ begin
   where price_history.property_id = property.id and price_history.changed_at < dropped_at
     and price_history.changed_at
       >= private.price_since(property.id, dropped_at - interval '30 days');
-  -- If a price falls by more than half, the old or the new one was a mistake.
+  -- If a price falls by more than half, the old or the new one is assumed to be a mistake.
   if property.price < lowest * 0.5 then
     dropped_at := null;
     lowest := null;

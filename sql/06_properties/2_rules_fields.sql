@@ -1,6 +1,6 @@
--- The facade checks the same with its schemas; these rules also bind callers of the Data API.
--- Functions and triggers that list columns are generated from these rows at loading, because
--- plpgsql stores the plan of a statement with explicit columns.
+-- The facade's schemas check the same; these rules also bind callers of the Data API. Functions and
+-- triggers that list columns are generated from these rows when sql/ is loaded, because plpgsql
+-- caches plans only for static statements.
 
 create function private.property_fields()
   returns table (
@@ -99,7 +99,7 @@ as $$
     and (property_selection.use is null or property_selection.use = any (field.uses))
 $$;
 comment on function private.property_selection is
-  'Fields from one to another, only those with this use or all, as the list of a select.';
+  'The select list of the fields from first_field to last_field, all or only those with the use.';
 
 create function private.this_year() returns integer
   language plpgsql
@@ -247,7 +247,7 @@ begin
 end
 $$;
 
--- Administrators may add words to the vocabularies of fields.
+-- Administrators may add codes only to the vocabularies of fields and of report reasons.
 do $$
 begin
   execute format(

@@ -48,7 +48,7 @@ create function private.check_reach(property public.properties, was public.prope
   set search_path = ''
 as $$
 begin
-  -- Only a changed pin is checked, so that a listing that already lies outside can still be edited.
+  -- Only a changed pin or area is checked, so that a listing already outside can still be edited.
   if (property.area_id, property.lat, property.lng)
     is not distinct from (was.area_id, was.lat, was.lng) then
     return;
@@ -67,7 +67,7 @@ begin
 end
 $$;
 comment on function private.check_reach is
-  'Refuses an owner''s change that puts the pin further from the centroid than the area reaches.';
+  'Refuses an owner''s change that puts the pin further from the area''s centroid than reach_km.';
 
 create function private.submit_property(property public.properties) returns public.properties
   language plpgsql
@@ -83,7 +83,7 @@ begin
   return property;
 end
 $$;
-comment on function private.submit_property is 'Publishes, or submits if listings are reviewed.';
+comment on function private.submit_property is 'Publishes, or submits for review if that is on.';
 
 create function private.is_moderated(property public.properties) returns boolean
   language plpgsql

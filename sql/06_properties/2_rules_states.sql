@@ -1,5 +1,5 @@
---   draft -> active, or pending_review -> active or rejected; a rejected one can be published again
---   active <-> paused; active -> sold, rented, exchanged, expired; expired -> active for 90 days
+--   draft -> active, or pending_review -> active or rejected; rejected -> active or pending_review
+--   active <-> paused; active -> sold, rented, exchanged, expired; expired -> active within 90 days
 --   any of these -> archived -> draft; any -> deleted; an admin suspends and lifts the suspension
 
 create function private.property_actions()
@@ -44,8 +44,8 @@ as $$
     'from', property.status, 'allowed', private.allowed_actions(property)))
 $$;
 
--- The effects are the same for an owner's act, an admin's decision and a change in Studio. A given
--- time is used, a missing one filled in, an impossible state refused.
+-- A new state has the same effects after an owner's act, an admin's decision and a change in
+-- Studio. Given times are kept, missing ones are filled in, and impossible states are refused.
 create function private.require_complete(listing public.properties) returns void
   language plpgsql
   set search_path = ''
@@ -75,7 +75,7 @@ create function private.with_listing_time(
 as $$
 begin
   if previous = 'paused' and listing.status = 'active' and listing.expires_at = before.expires_at then
-    -- The time for which it was paused is added to expires_at.
+    -- The length of the pause is added to expires_at.
     listing.expires_at := listing.expires_at + (now() - before.paused_at);
   elsif listing.expires_at is null
     or previous not in ('active', 'paused') and listing.expires_at = before.expires_at then
@@ -86,7 +86,7 @@ begin
   listing.published_at := coalesce(listing.published_at, now());
   listing.closed_at := null;
   listing.paused_at := case when listing.status = 'paused' then coalesce(listing.paused_at, now()) end;
-  -- For a publishing owner the quota was checked before; for others, a listing over it is paused.
+  -- A publishing owner has passed the quota check; if others publish, a listing over it is paused.
   if before.status <> 'active' and listing.status = 'active'
     and private.identity_id() is distinct from listing.owner_identity_id then
     if not private.try_lock_quota(listing.owner_identity_id) then
@@ -101,7 +101,7 @@ begin
 end
 $$;
 comment on function private.with_listing_time is
-  'before is null for a new listing, previous the state before a suspension.';
+  'before is null for a new listing; previous is its old state, or the one before a suspension.';
 
 create function private.enter_property_state() returns trigger
   language plpgsql
@@ -110,7 +110,7 @@ create function private.enter_property_state() returns trigger
 as $$
 declare
   inserting constant boolean := tg_op = 'INSERT';
-  previous text; -- the state before a suspension
+  previous text; -- the old state, or the one before a suspension
 begin
   if not inserting then
     previous := case old.status when 'suspended' then old.suspended_from else old.status end;
@@ -171,17 +171,17 @@ begin
 end
 $$;
 comment on function private.enter_property_state is
-  'Applies the effects of a new state, or refuses, with a sentence, one that it cannot have.';
+  'Applies the effects of a new state, or refuses an impossible one with a message.';
 
 create trigger properties_abide_by_their_state_on_insert
   before insert on public.properties
   for each row execute function private.enter_property_state();
 comment on trigger properties_abide_by_their_state_on_insert on public.properties is
-  'Runs before properties_start, because of its name: the state decides whether it is shown.';
+  'Runs before properties_start, because the state decides whether the listing is shown.';
 create trigger properties_abide_by_their_state
   before update of status on public.properties
   for each row when (old.status is distinct from new.status)
   execute function private.enter_property_state();
 comment on trigger properties_abide_by_their_state on public.properties is
-  'Runs before properties_are_listed, because of its name: the state decides whether it is shown.';
+  'Runs before properties_are_listed, because the state decides whether the listing is shown.';
 

@@ -116,7 +116,7 @@ begin
     or not (value -> 'lng')::numeric between 46.50 and 48.80 then
     return;
   end if;
-  -- If no precision is given, the location is shown less exactly.
+  -- The default precision is block, which shows the location less exactly.
   clean := '{"precision":"block"}' || value;
   if private.is_word('location_precision', clean ->> 'precision') then
     problem := null;
@@ -149,7 +149,7 @@ begin
       or not private.is_word(vocabulary, term ->> 'code');
     parsed := jsonb_build_object('code', term -> 'code');
 
-    -- A term without words gets the words of the vocabulary; "other" has none.
+    -- A term without its own words gets those of the vocabulary, which has none for "other".
     if coalesce(term -> label, 'null') = 'null' and term ->> 'code' <> 'other' then
       select to_jsonb(vocabularies.text_ar) as clean, null as problem into words
       from public.vocabularies
@@ -176,4 +176,4 @@ begin
 end
 $$;
 comment on function private.parse_terms is
-  'Conditions or expenses of a rent: code, words, and for expenses an amount and its period.';
+  'Parses rent conditions or expenses: code, text, and for expenses an amount and its period.';

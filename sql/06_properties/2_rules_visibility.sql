@@ -1,4 +1,4 @@
--- The owner's type, verification and state are copied, so that searches read no other table.
+-- Listings copy the owner's type, verification and state, so that searches read only one table.
 
 create function private.copy_owner_to_listing() returns trigger
   language plpgsql
@@ -8,7 +8,7 @@ as $$
 declare
   closed boolean;
 begin
-  -- The lock is shared. A suspension of the owner waits for it, and then finds this listing too.
+  -- The shared lock makes a suspension of the owner wait, so that it finds this listing too.
   select
     identities.type,
     identities.status = 'active' and private.may_act(accounts),
@@ -23,7 +23,7 @@ begin
     perform private.refuse(403, 'identity_not_usable');
   end if;
 
-  -- Exclusive, because a trigger may update this row next, and two shared locks would deadlock.
+  -- An exclusive lock: a trigger may update this row next, and two shared locks would deadlock.
   new.owner_verified := coalesce((
     select organisations.verified from public.organisations
     where organisations.identity_id = new.owner_identity_id
@@ -42,7 +42,7 @@ create trigger properties_start
   before insert on public.properties
   for each row execute function private.copy_owner_to_listing();
 comment on trigger properties_start on public.properties is
-  'Runs after properties_abide_by_their_state_on_insert, because of its name.';
+  'Runs after properties_abide_by_their_state_on_insert, which may change the status.';
 
 create function private.set_listed() returns trigger
   language plpgsql
@@ -70,9 +70,9 @@ create trigger properties_are_listed
   )
   execute function private.set_listed();
 comment on trigger properties_are_listed on public.properties is
-  'Runs after properties_abide_by_their_state, because of its name.';
+  'Runs after properties_abide_by_their_state, which may change the status.';
 
--- Without a search_path, so that it is inlined (03_accounts/2_rules_access.sql).
+-- This has no search_path, so that it is inlined (03_accounts/2_rules_access.sql).
 create function private.may_see(property public.properties, viewer_identity_id uuid)
   returns boolean
   language sql
@@ -84,7 +84,7 @@ create function private.may_see(property public.properties, viewer_identity_id u
       and (property).closed_at > now() - interval '30 days' and (property).owner_active
   ) is true;
 comment on function private.may_see is
-  'Everybody sees a listed one, anyone with the link one closed within 30 days, the owner all.';
+  'Others see listed ones and those closed within 30 days; the owner sees all but deleted ones.';
 
 create function private.require_visible_property(property_id uuid, viewer_identity_id uuid)
   returns public.properties
@@ -126,4 +126,4 @@ begin
 end
 $$;
 comment on function private.without_blocked is
-  'In order; pages may get shorter, because cursors and counts ignore blocks.';
+  'Keeps the order. Pages may get shorter, because cursors and counts ignore blocks.';

@@ -1,4 +1,4 @@
--- Without a search_path, so that the next five are inlined (03_accounts/2_rules_access.sql).
+-- The next five have no search_path, so that they are inlined (03_accounts/2_rules_access.sql).
 create function private.price_label(type text, price numeric, english boolean) returns text
   language sql
   stable
@@ -31,7 +31,7 @@ create function private.share_url_json(template text, ref_no bigint) returns tex
   language sql
   stable
   return replace(share_url_json.template, '{refNo}', 'KW-' || share_url_json.ref_no);
-comment on function private.share_url_json is 'From the setting share_url, a template or null.';
+comment on function private.share_url_json is 'template is the setting share_url, or null.';
 
 create function private.worded_terms(terms jsonb, vocabulary text, english boolean) returns jsonb
   language plpgsql
@@ -57,9 +57,9 @@ begin
 end
 $$;
 comment on function private.worded_terms is
-  'Terms in the owner''s own words, or without those in the Arabic or English words of the code.';
+  'Terms in the owner''s own words, else in the vocabulary''s Arabic or English words.';
 
--- Fields that are shown unchanged are generated from the list of fields.
+-- The columns of fields that are shown unchanged are generated from property_fields.
 do $$
 begin
   execute format($function$
@@ -78,7 +78,7 @@ declare
     select settings.value from private.settings where settings.name = 'share_url'
   );
 begin
-  -- Concatenation costs a third of building JSON objects, and subqueries less than a wide join.
+  -- Concatenation is three times as fast as building JSON objects; subqueries beat a wide join.
   return query
   select
     requested.ordinal,
@@ -126,7 +126,7 @@ begin
             )::json
             from public.identities where identities.id = properties.owner_identity_id
           ) as owner,
-          -- Other people only see ways of contact that have a number, as in private.contact_of.
+          -- Others only see ways of contact that have a number, as in private.contact_of.
           properties.allow_call and (own.is_mine is true or numbers.phone is not null)
             as "allowCall",
           properties.allow_whatsapp and (own.is_mine is true or numbers.whatsapp is not null)
@@ -151,7 +151,6 @@ begin
           properties.confirmed_at as "confirmedAt",
           properties.expires_at as "expiresAt",
           properties.version,
-          -- The following fields are additions to the record of the contract.
           properties.wanted_kinds as "wantedKinds",
           properties.wanted_area_ids as "wantedAreaIds",
           case when properties.auction_ends_at is not null then (
@@ -199,7 +198,7 @@ $body$
 end
 $$;
 comment on function private.property_records is
-  'In the caller''s language. The caller has checked that the viewer (null: a guest) may see them.';
+  'The caller must have checked that the viewer (null for a guest) may see these listings.';
 
 create function private.property_record(property_id uuid, viewer_identity_id uuid) returns json
   language plpgsql

@@ -54,9 +54,9 @@ begin
 end
 $$;
 comment on function private.owner_name_text is
-  'With chr(1), which JSON cannot contain, in place of the URL of files.';
+  'chr(1), which JSON cannot contain, stands for the URL of files.';
 
--- The stored text must not depend on the writer: the time zone and the digits of numbers are fixed.
+-- The stored text must not depend on the session, so its time zone and number digits are fixed.
 do $$
 begin
   execute format($function$
@@ -123,7 +123,7 @@ $body$
 end
 $$;
 
--- Without a search_path, so that it is inlined (03_accounts/2_rules_access.sql).
+-- This has no search_path, so that it is inlined (03_accounts/2_rules_access.sql).
 create function private.card_text(
   card private.property_cards, is_favorite boolean, viewer_identity_id uuid, files_url text,
   english boolean
@@ -139,7 +139,7 @@ create function private.card_text(
       else (card_text.card).location
     end
     || ',"picture":'
-    -- One replace serves all URLs; otherwise the function would not be inlined.
+    -- One replace serves all URLs: with files_url used twice the function would not be inlined.
     || replace(
       coalesce('{"url":"' || chr(1) || (card_text.card).picture, 'null')
         || (card_text.card).up_to_owner_name
@@ -201,4 +201,4 @@ begin
 end
 $$;
 comment on function private.list_items is
-  'The cards of listed ones, or records. The caller has checked that the viewer may see them.';
+  'Returns the cards of listed ones, or records. The caller must have checked the visibility.';

@@ -1,4 +1,4 @@
--- The stored text must not depend on the writer: the time zone and the digits of numbers are fixed.
+-- The stored text must not depend on the session, so its time zone and number digits are fixed.
 create function private.listed_record(property public.properties) returns private.listed_records
   language plpgsql
   stable
@@ -19,7 +19,7 @@ begin
   pieces := string_to_array(
     replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(
       replace(
-      -- The record is requested in Arabic, because the person who writes may use English.
+      -- The stored record is in Arabic, even if the session that writes it uses English.
       (select records.record::text from private.property_records(array[property.id], null, false)
         as records),
       '"priceLabel":', '"priceLabel":' || cut), ',"isNegotiable":', cut || ',"isNegotiable":'),
@@ -60,7 +60,7 @@ begin
 end
 $$;
 
--- Without a search_path, so that it is inlined (03_accounts/2_rules_access.sql).
+-- This has no search_path, so that it is inlined (03_accounts/2_rules_access.sql).
 create function private.listed_record_text(
   stored private.listed_records, is_favorite boolean, counters private.property_counters,
   share_template text, english boolean
@@ -90,4 +90,4 @@ create function private.listed_record_text(
     || private.share_url_json(listed_record_text.share_template, (listed_record_text.stored).ref_no)
     || (listed_record_text.stored).after_deal;
 comment on function private.listed_record_text is
-  'chr(1) becomes the URL of files when it is read; share_template is share_url as JSON.';
+  'The caller replaces chr(1) with the URL of files. share_template is share_url as JSON.';

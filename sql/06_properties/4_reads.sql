@@ -9,7 +9,7 @@ declare
   record text;
   waiting text;
 begin
-  -- Only listed properties have a stored record, and owners see more than it has.
+  -- Only listed properties have a stored record, and owners see more than it contains.
   select private.listed_record_text(
     listed_records, favorites.property_id is not null, property_counters,
     (select settings.value::text from private.settings where settings.name = 'share_url'),
@@ -37,11 +37,11 @@ begin
       values (get_property.property_id, viewer_id)
       on conflict do nothing;
       if found then
-        -- A view may be lost in a crash, so the reader need not wait for the disk.
+        -- A view may be lost in a crash, so the commit need not wait for the disk.
         waiting := set_config('synchronous_commit', 'off', true);
       end if;
     exception
-      -- If the view cannot be counted, the listing is read anyway.
+      -- If the view cannot be counted, the listing is returned anyway.
       when read_only_sql_transaction or insufficient_resources then null;
     end;
   end if;
@@ -67,7 +67,7 @@ begin
 end
 $$;
 comment on function private.unlisted_property is
-  'For its owner, or for a while after it was closed for anyone who has the link.';
+  'Returns the record to its owner, and to others until 30 days after the listing was closed.';
 
 create function private.get_property_by_number(ref_no bigint) returns text
   language plpgsql
@@ -97,7 +97,7 @@ begin
 end
 $$;
 comment on function private.get_property_by_number is
-  'Facade: a listing by the number of its refNo. Numbers can be guessed, so strangers only get id, '
-  'refNo, status and title of a closed one.';
+  'Facade: a listing by the number of its refNo. Numbers can be guessed, so of a closed listing '
+  'strangers only get id, refNo, status and title.';
 
 grant execute on function private.get_property, private.get_property_by_number to anon, authenticated;

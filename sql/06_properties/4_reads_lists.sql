@@ -80,7 +80,7 @@ begin
 end
 $$;
 comment on function private.list_price_history is
-  'Api: The prices since the first publishing, newest first. 404 property_not_found.';
+  'Api: The prices since the first publication, newest first. 404 property_not_found.';
 
 create function private.similar_properties(property public.properties, depth integer)
   returns uuid[]
@@ -141,7 +141,7 @@ begin
 end
 $$;
 comment on function private.similar_properties is
-  'The nearest prices, a given number from each area; at most two of one account.';
+  'Listings with the nearest prices, up to depth above and below in each area; two of an account.';
 
 create function private.list_similar_properties(property_id uuid, fields text default 'card')
   returns text
@@ -155,7 +155,7 @@ declare
   property public.properties := private.require_visible_property(property_id, viewer_id);
   ids uuid[] := private.similar_properties(property, 10);
 begin
-  -- Few were found, or most are of one account: more of each area are ranked, which is rare.
+  -- If few were found or most are of one account, more of each area are ranked, which is rare.
   if cardinality(ids) < 10 then
     ids := private.similar_properties(property, 300);
   end if;

@@ -109,7 +109,7 @@ begin
 end
 $$;
 comment on function private.list_organisation_leads is
-  'Api: Who asked the acting company or office (type) about which listing and how, newest first.';
+  'Api: The requests for contact with the acting company or office (type), newest first.';
 
 create function private.get_organisation_stats(type text) returns json
   language plpgsql
@@ -162,7 +162,7 @@ begin
 end
 $$;
 comment on function private.get_organisation_stats is
-  'Api: Figures of the acting company or office (type).';
+  'Api: Listings, views, favorites, leads and rating of the acting company or office (type).';
 
 grant execute on function private.get_organisation to anon, authenticated;
 grant execute on function

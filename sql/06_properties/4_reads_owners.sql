@@ -21,7 +21,7 @@ begin
 end
 $$;
 comment on function private.require_advertiser is
-  '404 unless it may act and is a verified company or office, or a person with a listed property.';
+  '404 unless the identity may act and is a verified organisation or a person with a listing.';
 
 create function private.get_advertiser(identity_id uuid) returns text
   language plpgsql
@@ -48,7 +48,7 @@ begin
       select count(*) from public.properties
       where properties.owner_identity_id = identity.id and properties.listed
     )),
-    -- A job measures companies and offices; a person has only a few conversations to measure here.
+    -- A job measures companies and offices; for a person up to 20 conversations are measured here.
     'medianResponseMinutes', case when page.identity_id is null
       then private.response_minutes(identity.id, 20) else page.median_response_minutes end
   );

@@ -28,7 +28,7 @@ begin
   if publish is not true then
     perform private.check_drafts(owner_id);
   end if;
-  -- Some rules depend on the owner, which a trigger copies into the new row.
+  -- Some rules depend on the owner's columns, which a trigger copies into the new row.
   insert into public.properties (owner_identity_id, type) values (owner_id, given ->> 'type')
   returning * into property;
 
@@ -49,7 +49,7 @@ $$;
 comment on function private.create_property is
   'Api: Creates a listing of the acting identity: a draft, or with publish active or '
   'pending_review. 402 quota_exceeded, 403 terms_not_accepted and account_unproven with publish, '
-  '409 drafts_full without; 404 not_found for another''s pictures.';
+  '409 drafts_full without; 404 not_found for another identity''s pictures.';
 
 create function private.update_property(property_id uuid, fields jsonb, expected_version integer)
   returns json
@@ -152,9 +152,9 @@ as $$
   select private.update_property(property_id, fields, expected_version);
 $$;
 comment on function api.update_property is
-  'Changes an own listing: absent fields stay, null clears. 404 property_not_found, 409 '
-  'version_conflict, type_immutable, property_state_conflict, 422 contact_missing, '
-  'location_outside_area.';
+  'Changes a listing of the acting identity: absent fields are kept, null clears. 404 '
+  'property_not_found, 409 version_conflict, type_immutable, property_state_conflict, 422 '
+  'contact_missing, location_outside_area.';
 
 create function api.delete_property(property_id uuid) returns void
   language sql
@@ -164,7 +164,7 @@ as $$
   select private.delete_property(property_id);
 $$;
 comment on function api.delete_property is
-  'Deletes an own listing in any state. 404 property_not_found.';
+  'Deletes a listing of the acting identity in any state. 404 property_not_found.';
 
 grant execute on function
   private.create_property, private.update_property, private.delete_property, api.update_property,

@@ -59,9 +59,9 @@ begin
 end
 $$;
 comment on function private.act_on_property is
-  'Api: Does an action to an own listing: publish, pause, resume, renew, archive, restore, '
-  'mark-sold, mark-rented, mark-exchanged, confirm-available. 403 terms_not_accepted, '
-  'account_unproven; 404 property_not_found, 409 property_state_conflict, drafts_full, 422 price_required, '
-  'contact_missing, 402 quota_exceeded.';
+  'Api: Performs an action on a listing of the acting identity: publish, pause, resume, renew, '
+  'archive, restore, mark-sold, mark-rented, mark-exchanged, confirm-available. 403 '
+  'terms_not_accepted, account_unproven; 404 property_not_found, 409 property_state_conflict, '
+  'drafts_full, 422 price_required, contact_missing, 402 quota_exceeded.';
 
 grant execute on function private.act_on_property to authenticated;

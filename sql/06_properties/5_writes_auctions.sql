@@ -65,8 +65,8 @@ as $$
   select private.set_auction(property_id, starts_at, ends_at, start_price, min_increment);
 $$;
 comment on function api.set_auction is
-  'Sets the auction window and start price of an own listing for sale, and replaces one that has '
-  'not begun. 404 property_not_found, 422 field_not_for_type, 409 property_state_conflict.';
+  'Sets the auction window and start price of a listing for sale, and replaces one that is not '
+  'running. 404 property_not_found, 422 field_not_for_type, 409 property_state_conflict.';
 
 create function api.remove_auction(property_id uuid) returns void
   language sql

@@ -1,5 +1,5 @@
--- A given number cannot be taken back, so only the facade calls this, after it has committed the
--- count: through the Data API a caller could make the answer fail, which would undo the count.
+-- A number cannot be taken back once it is given, so only the facade calls this, after it has
+-- committed the count. Through the Data API a caller could abort the call and so undo the count.
 
 create function private.offered_contact(
   caller_id uuid, property_id uuid, kind text,
@@ -47,7 +47,7 @@ end
 $$;
 comment on function private.offered_contact is
   '404 property_not_found, 403 blocked, 409 property_state_conflict with the possible ways, 422 '
-  'for an own listing.';
+  'for the caller''s own listing.';
 
 create function private.precheck_contact(
   property_id uuid, kind text, idempotency_key text default null
@@ -57,7 +57,7 @@ create function private.precheck_contact(
   set search_path = ''
 as $$
 begin
-  -- A number that the caller got before is given again, whatever happened to the listing.
+  -- A repeated request gets its stored answer, whatever happened to the listing.
   if not exists (
     select from private.idempotency_keys
     where idempotency_keys.account_id = private.account_id()
@@ -66,13 +66,13 @@ begin
     perform private.offered_contact(private.identity_id(), property_id, kind);
   end if;
 exception
-  -- All other refusals are checked after the call was counted.
+  -- All other refusals are raised after the call was counted.
   when sqlstate 'PT409' then raise;
   when sqlstate 'PT403' or sqlstate 'PT404' or sqlstate 'PT422' then null;
 end
 $$;
 comment on function private.precheck_contact is
-  'Facade: before contact_property is counted, 409 property_state_conflict for an impossible way.';
+  'Facade: 409 property_state_conflict for an impossible way, before contact_property is counted.';
 
 create function private.contact_property(property_id uuid, kind text) returns json
   language plpgsql
@@ -92,7 +92,7 @@ begin
   offered := private.offered_contact(caller_id, property_id, kind);
   property := offered.property;
   perform private.require_proof();
-  -- The conversation comes first, because a new lead notifies the owner.
+  -- The conversation is opened first, because a new lead notifies the owner.
   if kind = 'chat' then
     select opened.id into conversation_id
     from private.open_conversation(caller_id, property.id, null) as opened;
@@ -109,6 +109,6 @@ begin
 end
 $$;
 comment on function private.contact_property is
-  'Facade: call gives phone, whatsapp whatsappUrl, chat conversationId. Each way: one lead a day.';
+  'Facade: returns phone, whatsappUrl or conversationId. Each kind makes at most one lead a day.';
 
 grant execute on function private.precheck_contact, private.contact_property to authenticated;

@@ -21,7 +21,7 @@ begin
   perform private.lock_dependents(account_id, identity_ids, false);
   update public.accounts set terms_version = null, terms_accepted_at = null
   where accounts.id = suspend_unproven_past.account_id and accounts.terms_version is not null;
-  -- A suspended listing returns as paused or a draft too.
+  -- A suspended listing will also return as paused or as a draft.
   update public.properties
   set suspended_from = case properties.suspended_from when 'active' then 'paused' else 'draft' end
   where properties.owner_identity_id = any (identity_ids)
@@ -62,5 +62,5 @@ begin
 end
 $$;
 comment on function private.suspend_unproven_past is
-  'Pauses active listings, makes drafts of those in review, takes identities out of the admins'' '
-  'queue, and notifies the owner once, who resumes the listing or changes the identity.';
+  'Pauses active listings, turns those in review into drafts, rejects pending identities, and '
+  'notifies the owner once, who can resume the listings and change the identities.';

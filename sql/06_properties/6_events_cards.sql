@@ -1,5 +1,5 @@
--- Whoever changes what a card shows locks the listing first, and the card is made in a later
--- statement. So of two concurrent writers, the second sees both changes.
+-- Every change of what a card shows first locks the listing and writes the card in a later
+-- statement, so that the second of two concurrent writers sees both changes.
 
 create function private.write_property_cards(property_ids uuid[]) returns void
   language plpgsql

@@ -36,7 +36,7 @@ begin
 end
 $$;
 comment on function private.follow_numbers is
-  'Switches chat on where no other way is left, and rewrites stored records.';
+  'Switches chat on where no other way of contact is left, and rewrites stored records.';
 
 create function private.on_account_number() returns trigger
   language plpgsql

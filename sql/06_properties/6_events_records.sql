@@ -1,4 +1,4 @@
--- Writers hold the lock of the listing, as for cards (6_events_cards.sql).
+-- Writers have locked the listing, as for cards (6_events_cards.sql).
 
 create function private.write_listed_records(property_ids uuid[]) returns void
   language plpgsql
@@ -43,7 +43,7 @@ comment on function private.on_listed_property is 'Updates private.listed_record
 create trigger properties_have_records_on_insert
   after insert on public.properties
   for each row when (new.listed) execute function private.on_listed_property();
--- On any update: nearly every column is in the record, and an auction's window writes here too.
+-- Fires on any update: the record has nearly every column, and an auction's window updates the row.
 create trigger properties_have_records
   after update on public.properties
   for each row when (old.listed or new.listed) execute function private.on_listed_property();

@@ -21,7 +21,7 @@ create function private.expire_listings() returns bigint
   security definer
   set search_path = ''
 as $$
-  -- Sorted by owner, because a trigger locks the owners' pages (03_accounts/2_rules_locks.sql).
+  -- This sorts by owner, because a trigger locks the owners' pages (03_accounts/2_rules_locks.sql).
   select private.for_each('expire_listing', array(
     select due.id::text
     from (
@@ -96,7 +96,7 @@ as $$
   select count(*) from deleted
 $$;
 comment on function private.purge_views is
-  'Job: deletes views older than two days, and uncounted ones after a week.';
+  'Job: deletes counted views after two days, and uncounted ones after a week.';
 
 create function private.purge_leads() returns bigint
   language sql
@@ -117,7 +117,7 @@ declare
   ids constant uuid[] := array(
     select properties.id from public.properties
     where properties.status = 'deleted' and properties.deleted_at < now() - interval '90 days'
-      -- Kept while an admin has yet to decide a report, and until its pictures are deleted.
+      -- A listing is kept while a report about it is open, and until its pictures are deleted.
       and not exists (
         select from public.reports
         where reports.target_type = 'property' and reports.target_id = properties.id
@@ -128,7 +128,7 @@ declare
     limit 100
   );
 begin
-  -- Conversations come first (03_accounts/2_rules_locks.sql); a deleted listing cannot change.
+  -- Conversations are locked first (03_accounts/2_rules_locks.sql); deleted listings cannot change.
   perform from public.conversations where conversations.property_id = any (ids)
   order by conversations.id for no key update;
   update public.conversations set property_id = null where conversations.property_id = any (ids);

@@ -8,9 +8,10 @@ create table public.favorites (
   primary key (identity_id, property_id)
 );
 comment on table public.favorites is 'Saved properties. Deleted with the listing.';
-comment on column public.favorites.identity_id is 'Who saved it; no client can set it.';
+comment on column public.favorites.identity_id is
+  'The identity that saved it; clients cannot set it.';
 
--- For list_favorites; the second for deleting a property and notifying all who saved it.
+-- The first index is for list_favorites, the second for deletions and notifications of a listing.
 create index favorites_newest_idx
   on public.favorites (identity_id, created_at desc, property_id desc);
 create index favorites_property_idx on public.favorites (property_id, identity_id);
@@ -20,7 +21,7 @@ revoke all on public.favorites from anon, authenticated;
 grant select, delete, insert (property_id) on public.favorites to authenticated;
 grant select, delete, insert on public.favorites to acting;
 
--- Without a search_path, so that it is inlined (03_accounts/2_rules_access.sql).
+-- This has no search_path, so that it is inlined (03_accounts/2_rules_access.sql).
 create function private.is_saveable(property public.properties, identity_id uuid) returns boolean
   language sql
   immutable

@@ -6,7 +6,7 @@ create function private.is_withdrawn(property public.properties) returns boolean
     'deleted', 'suspended', 'rejected', 'draft', 'pending_review'
   );
 comment on function private.is_withdrawn is
-  'Left out because it was deleted or is no longer visible to other people.';
+  'Whether favorites leave the listing out, because it was deleted or is no longer published.';
 
 create policy "people see listed properties, their own, and saved ones until withdrawn"
   on public.properties for select to acting

@@ -39,14 +39,14 @@ begin
     'status', 'unavailable',
     'isFavorite', true,
     'available', false,
-    -- Shown if the owner closed or hid the listing, but not if the owner was suspended.
+    -- The title shows if the owner closed or hid the listing, but not if the owner was suspended.
     'titleAr', case when property.status <> 'active' and property.owner_active
       then property.title_ar end
   ));
 end
 $$;
 comment on function private.favorite_without_card is
-  'Its card if it is active and the caller''s own, otherwise that it is unavailable.';
+  'The card of a listed or the caller''s own active listing, else a mark that it is unavailable.';
 
 create function private.list_favorites(
   page_cursor text default null, page_size integer default 20, fields text default 'card'
@@ -88,7 +88,7 @@ begin
       end as item
     from public.favorites
     left join private.property_cards on property_cards.property_id = favorites.property_id
-    -- The row is only read if there is no card.
+    -- The listing's row is only read if there is no card.
     left join public.properties on properties.id =
       case when property_cards.property_id is null then favorites.property_id end
     where favorites.identity_id = owner_id

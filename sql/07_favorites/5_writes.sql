@@ -48,6 +48,6 @@ begin
 end
 $$;
 comment on function api.toggle_favorite is
-  'Saves or removes a property; exact under parallel calls. 404 property_not_found, 429.';
+  'Saves or removes a property; safe under concurrent calls. 404 property_not_found, 429.';
 
 grant execute on function private.toggle_favorite, api.toggle_favorite to authenticated;

@@ -6650,8 +6650,8 @@ declare
   -- This lies between the middle of the scale, 3, and the 4 or more that most businesses get, so
   -- that a praised business ranks above an unrated one and a criticised one below it.
   expected constant numeric := 3.5;
-  -- After ten reviews a business's own average weighs as much as the expected one. Ten reviews that
-  -- a business arranges weigh about a tenth beside a hundred real ones.
+  -- With ten reviews a business's own average weighs as much as the expected one. Ten reviews that
+  -- a business arranges weigh about a tenth among a hundred real ones.
   weight constant integer := 10;
 begin
   return round(
@@ -6659,7 +6659,7 @@ begin
 end
 $$;
 comment on function private.weighed_rating is
-  'A Bayesian average, never shown: the fewer the reviews, the closer to the expected one.';
+  'A Bayesian average, never shown: the fewer reviews, the closer it is to the expected one.';
 
 create table public.organisations (
   identity_id uuid primary key references public.identities (id) on delete cascade,
@@ -6705,13 +6705,15 @@ create table public.organisations (
 );
 comment on table public.organisations is 'The page of a company or office. Deleted with the identity.';
 comment on column public.organisations.slug is 'The name in the URL of the page; set by the database.';
-comment on column public.organisations.licence_no is 'As typed until an admin checks it; only one holds it.';
-comment on column public.organisations.licence_expires_on is 'Its last valid day (Asia/Kuwait).';
+comment on column public.organisations.licence_no is
+  'Unchecked until an admin verifies it; only one identity at a time can hold it.';
+comment on column public.organisations.licence_expires_on is 'The last valid day (Asia/Kuwait).';
 comment on column public.organisations.verified is 'Whether an admin has checked the licence.';
-comment on column public.organisations.active is 'Whether its identity and account may act; set by triggers.';
-comment on column public.organisations.holds_licence is 'As active, expired and suspended ones do.';
-comment on column public.organisations.listed is 'Whether everybody sees it.';
-comment on column public.organisations.words is 'The words of its names, in the form that searches compare.';
+comment on column public.organisations.active is 'Whether its identity may act; set by triggers.';
+comment on column public.organisations.holds_licence is
+  'Whether the identity is active, expired or suspended.';
+comment on column public.organisations.listed is 'Whether the page is public.';
+comment on column public.organisations.words is 'The words of both names as searches compare them.';
 comment on column public.organisations.rating_avg is 'The average rating from 1 to 5; set by a trigger.';
 comment on column public.organisations.rating_weighed is 'The rating by which lists are sorted.';
 create unique index organisations_licence_is_held_once on public.organisations (licence_no)
@@ -6737,7 +6739,7 @@ create index organisations_governorate_newest_idx on public.organisations
   (governorate_id, type, created_at, identity_id) where listed;
 create index organisations_area_newest_idx on public.organisations
   (area_id, type, created_at, identity_id) where listed;
--- This index is for words that are too rare to be found soon by walking one of those orders.
+-- This index finds words too rare to be found quickly by scanning one of those above.
 create index organisations_words_idx on public.organisations using gin (words) where listed;
 create index organisations_licence_expires_idx on public.organisations (licence_expires_on)
   where active;
@@ -6757,14 +6759,14 @@ create table private.response_measures (
   identity_id uuid primary key references public.identities (id) on delete cascade,
   measured_at timestamptz not null default '-infinity'
 );
-comment on table private.response_measures is 'When answers were last measured. Deleted with the identity.';
+comment on table private.response_measures is 'Last measurement times. Deleted with the identity.';
 create index response_measures_oldest_idx on private.response_measures (measured_at);
 alter table private.response_measures enable row level security;
 create policy "nobody but functions of their owner" on private.response_measures using (false);
 
 -- sql/04_organisations/1_tables_ratings.sql
 
--- 12_reviews updates these counts; public pages show them, those of people too.
+-- 12_reviews updates these counts, which public pages show, also those of people.
 
 create table private.review_totals (
   identity_id uuid primary key references public.identities (id) on delete cascade,
@@ -6772,7 +6774,7 @@ create table private.review_totals (
     check (cardinality(histogram) = 5 and 0 <= all (histogram))
 );
 comment on table private.review_totals is 'How often each rating was given. Deleted with the identity.';
-comment on column private.review_totals.histogram is 'Visible reviews with the ratings 1, 2, 3, 4 and 5.';
+comment on column private.review_totals.histogram is 'Counts of visible reviews rated 1 to 5.';
 alter table private.review_totals enable row level security;
 create policy "nobody but functions of their owner" on private.review_totals using (false);
 
@@ -6782,7 +6784,7 @@ create trigger organisations_show_their_name
   after update of name_ar on public.organisations
   for each row when (new.name_ar <> old.name_ar)
   execute function private.sync_display_name();
--- A pending, rejected or closed identity is changed through its own status.
+-- Activating an identity verifies its page, so an admin cannot verify the page of an inactive one.
 create trigger organisations_are_verified_by_their_identity
   before update of verified on public.organisations
   for each row when (new.verified and not old.verified and not new.active)
@@ -6800,7 +6802,7 @@ declare
   today date := (now() at time zone 'Asia/Kuwait')::date;
   wrong text;
 begin
-  -- This names the first broken rule; the constraints of the table enforce the same rules.
+  -- This names the first broken rule. The constraints of the table enforce most of these rules too.
   wrong := case
     when private.is_name(organisation.name_ar) is not true then 'nameAr'
     when private.is_name(organisation.name_en) is false then 'nameEn'
@@ -6809,7 +6811,7 @@ begin
     when organisation.whatsapp !~ '^\+965[0-9]{8}$' then 'whatsapp'
     when organisation.email !~ '^[^@[:space:]]+@[^@[:space:]]+\.[^@[:space:]]+$' then 'email'
     when organisation.website !~ '^https://[^[:space:]]{3,}$'
-      -- Credentials before an @ look like another host, and direction marks reverse the text.
+      -- Credentials before an @ can pose as another host, and direction marks reverse the text.
       or organisation.website ~* '^https://[^/?#]*@|[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]'
       then 'website'
     when not private.is_clean(concat_ws(' ',
@@ -6918,7 +6920,7 @@ begin
   return organisation;
 end
 $$;
-comment on function private.organisation_with is 'Absent fields stay, null clears.';
+comment on function private.organisation_with is 'Absent fields are kept; null clears a field.';
 
 create function private.set_picture(identity_id uuid, use text, given jsonb) returns text
   language plpgsql
@@ -6940,7 +6942,7 @@ create function private.holds_licence(identity_status text) returns boolean
   language sql
   immutable
   return identity_status in ('active', 'expired', 'suspended');
-comment on function private.holds_licence is 'Whether the status keeps the licence from anyone else.';
+comment on function private.holds_licence is 'Whether this status reserves the licence number.';
 grant execute on function private.holds_licence
   to anon, authenticated, service_role, backend, supabase_auth_admin;
 
@@ -6950,7 +6952,7 @@ create function private.fill_organisation() returns trigger
   set search_path = ''
 as $$
 begin
-  -- This lock is shared. A suspension of the owner waits for it, and then hides this page too.
+  -- The shared lock makes a suspension of the owner wait, so that it hides this page too.
   select
     identities.type,
     identities.status = 'active' and private.may_act(accounts),
@@ -6965,7 +6967,7 @@ begin
   return new;
 end
 $$;
-comment on function private.fill_organisation is 'Copies what it takes from its identity and account.';
+comment on function private.fill_organisation is 'Copies type and state from identity and account.';
 
 create trigger organisations_start
   before insert on public.organisations
@@ -6977,7 +6979,7 @@ create function private.check_licence_is_free(licence_no text, identity_id uuid)
   set search_path = ''
 as $$
 begin
-  -- By this lock the second of two changes gets the contract's error, not the unique index's.
+  -- With this lock the second of two changes gets licence_in_use, not the unique index's error.
   perform pg_advisory_xact_lock(hashtextextended('licence ' || licence_no, 0));
   if exists (
     select from public.organisations
@@ -7016,7 +7018,7 @@ begin
 end
 $$;
 comment on function private.check_licence is
-  'Refuses to activate: 422 licence_expired, or 409 licence_in_use if another holds the licence.';
+  'Refuses to activate with an expired licence, or to hold one that another identity holds.';
 
 create trigger identities_active_need_a_licence
   before update of status on public.identities
@@ -7034,7 +7036,7 @@ begin
   return new;
 end
 $$;
-comment on function private.check_held_licence is 'Refuses a licence number that another holds.';
+comment on function private.check_held_licence is 'Refuses a licence that another identity holds.';
 
 create trigger organisations_licence_is_held_once
   before update of licence_no on public.organisations
@@ -7053,7 +7055,7 @@ begin
         where accounts.id = new.account_id and private.may_act(accounts)
       ),
       holds_licence = private.holds_licence(new.status),
-      -- An admin who activates it has seen the licence; a pending or rejected one is not verified.
+      -- An active identity was verified by an admin; a pending or rejected one is not verified.
       verified = case new.status
         when 'active' then true
         when 'pending_verification' then false
@@ -7062,7 +7064,7 @@ begin
       end
   where organisations.identity_id = new.id;
   if new.status = 'closed' then
-    -- Everything that names a person is deleted.
+    -- The page of a closed identity keeps nothing that names a person.
     update public.organisations
     set name_ar = new.display_name, name_en = null, slug = new.id::text, verified = false,
         licence_no = upper(left('CLOSED-' || new.id, 40)), logo_url = null, cover_url = null,
@@ -7075,7 +7077,7 @@ end
 $$;
 comment on function private.sync_organisation is 'Shows or hides the page as the identity''s state changes.';
 
--- Its name puts it after the trigger of the listings, because publishing locks listings before pages.
+-- Named to run after identities_carry_their_listings, because listings are locked before pages.
 create trigger identities_show_their_organisation
   after update of status, type on public.identities
   for each row when (old.status is distinct from new.status and new.type <> 'individual')
@@ -7091,7 +7093,7 @@ begin
   set active = identities.status = 'active' and private.may_act(new)
   from public.identities
   where identities.account_id = new.id and organisations.identity_id = identities.id
-    -- Pages that do not change are not locked, because requesting a deletion hides no page.
+    -- Pages that do not change are not locked. Requesting a deletion, for example, hides none.
     and organisations.active <> (identities.status = 'active' and private.may_act(new));
   return null;
 end
@@ -7123,7 +7125,8 @@ begin
   );
 end
 $$;
-comment on function private.is_publicly_visible is 'A company or office has to be verified too.';
+comment on function private.is_publicly_visible is
+  'Whether the identity may act and, if it is a company or office, is verified.';
 
 -- sql/04_organisations/3_records.sql
 
@@ -7175,7 +7178,7 @@ begin
   order by requested.ordinal;
 end
 $$;
-comment on function private.organisation_records is 'The caller has checked that they may be seen.';
+comment on function private.organisation_records is 'The caller must have checked the visibility.';
 
 create function private.organisation_profile(identity_id uuid) returns json
   language plpgsql
@@ -7257,7 +7260,7 @@ create function private.organisations_after(
   set search_path = ''
 as $$
 declare
-  -- These are constant SQL; what callers send is passed as values.
+  -- All parts of the query are constant SQL; what callers send is passed as values.
   sort_key text := case sort
     when 'rating' then '(- organisations.rating_weighed)'
     when 'listings' then '(- organisations.active_listings_count)'
@@ -7291,7 +7294,7 @@ begin
     return ids;
   end if;
 
-  -- With a common word the page is full after a few rows in order; for a rare one the index is used.
+  -- A common word fills the page within the first rows in order; for a rare one the index is used.
   execute 'with scanned as materialized (' || found_some || in_order || ' limit 400)'
     || ' select array(select id from scanned where words @@ $4' || in_order || ' limit $3),'
     || ' (select count(*) from scanned)'
@@ -7352,7 +7355,7 @@ begin
   filters.type := list_organisations.type;
   filters.governorate_id := list_organisations.governorate_id;
   filters.area_id := list_organisations.area_id;
-  -- No name matches a text without a letter or digit.
+  -- A text without a letter or digit matches no name.
   if words <> '{}' or not coalesce(q ~ '[^[:space:]]', false) then
     ids := private.organisations_after(filters, sort, private.word_query(words),
       private.cursor_key(query, page_cursor), private.page_size(page_size) + 1);
@@ -7374,8 +7377,8 @@ begin
 end
 $$;
 comment on function private.list_organisations is
-  'Api: Verified companies or offices (type) with these words in their names, by rating, listings '
-  'or newest.';
+  'Api: Lists verified companies or offices (type) whose names have these words, sorted by rating, '
+  'listings or newest.';
 
 create function private.get_organisation_profile(type text) returns json
   language plpgsql
@@ -7413,12 +7416,12 @@ create function private.add_identity(type text, fields jsonb)
   set search_path = ''
 as $$
 declare
-  caller_id uuid := private.lock_caller_exclusively(); -- calls count waiting ones in turn
+  caller_id uuid := private.lock_caller_exclusively(); -- serialises the count of pending identities
   organisation public.organisations;
   added public.identities;
 begin
   organisation.identity_id := gen_random_uuid();
-  -- A new identity cannot have pictures yet, because it uploads its own.
+  -- A new identity cannot have a logo or cover yet, because it uploads its own.
   perform private.refuse_field(picture, 'unknown')
   from unnest(array['logoMediaId', 'coverMediaId']) as picture
   where fields ? picture;
@@ -7458,14 +7461,14 @@ begin
     perform private.refuse_field('type', 'invalid');
   end if;
   perform private.count_action('identities');
-  -- These are two statements, because a query does not see what it writes itself.
+  -- These are two statements, because a query does not see the rows that it writes itself.
   added := private.add_identity(add_identity.type, add_identity.fields);
   return private.identity_record(added);
 end
 $$;
 comment on function api.add_identity is
-  'Asks for a company or office identity, which can act once an admin has verified it. Three of an '
-  'account may wait at a time, else 409 identities_full.';
+  'Requests a company or office identity, which can act once an admin has verified it. An account '
+  'may have three pending ones, else 409 identities_full.';
 
 create function private.update_identity(identity_id uuid, fields jsonb)
   returns public.identities
@@ -7498,7 +7501,7 @@ begin
   if fields ? 'coverMediaId' then
     organisation.cover_url := private.set_picture(identity_id, 'cover', fields -> 'coverMediaId');
   end if;
-  -- Changed data has to be verified again; a later end date of the same licence is only a renewal.
+  -- A changed name or licence is verified again; a later expiry of the same licence is a renewal.
   if changed.status = 'rejected'
     or (organisation.name_ar, organisation.licence_no)
       is distinct from (before.name_ar, before.licence_no)
@@ -7512,7 +7515,8 @@ begin
   elsif changed.status = 'expired' then
     changed.status := 'active';
   end if;
-  -- Dependents are locked before the page, which is written first and against which the state is checked.
+  -- Dependents are locked before the page. The page is written before the state, because the check
+  -- of the state reads it.
   perform private.lock_dependents(caller_id, array[changed.id], false)
   from public.identities
   where identities.id = changed.id and (
@@ -7540,7 +7544,7 @@ begin
 end
 $$;
 comment on function private.update_identity is
-  'A changed name or licence is verified again; a renewal reactivates an expired identity.';
+  'A changed name or licence has to be verified again; a renewal reactivates an expired identity.';
 
 create function api.update_identity(identity_id uuid, fields jsonb) returns json
   language plpgsql
@@ -7555,8 +7559,8 @@ begin
 end
 $$;
 comment on function api.update_identity is
-  'Changes an own company or office identity. 404 identity_not_found, 409 '
-  'status_transition_invalid for a suspended one; otherwise refused as api.add_identity.';
+  'Changes a company or office identity of the account. 404 identity_not_found, 409 '
+  'status_transition_invalid for a suspended or closed one; otherwise refused as api.add_identity.';
 
 grant execute on function private.add_identity, private.update_identity to authenticated;
 grant execute on function api.add_identity, api.update_identity to authenticated;
@@ -7588,8 +7592,8 @@ begin
 end
 $$;
 comment on function api.update_organisation_profile is
-  'Changes the page of the acting company or office (type); name and licence have to be verified '
-  'again. 403 identity_type_required for any other identity.';
+  'Changes the page of the acting company or office (type); a changed name or licence has to be '
+  'verified again. 403 identity_type_required for any other identity.';
 
 grant execute on function
   private.update_organisation_profile, api.update_organisation_profile
@@ -7602,7 +7606,7 @@ create function private.expire_licence(identity_id uuid) returns boolean
   set search_path = ''
 as $$
 begin
-  -- A renewal in progress has locked the account, which is skipped; the next run checks it again.
+  -- An account that is locked, for example by a renewal, is skipped and left to the next run.
   perform from public.accounts
   where accounts.id = (
     select identities.account_id from public.identities
@@ -7612,7 +7616,7 @@ begin
   if not found then
     return false;
   end if;
-  -- Here a renewal by SQL may have locked the identity.
+  -- A renewal by SQL may have locked the identity without its account.
   perform from public.identities
   where identities.id = expire_licence.identity_id
   for no key update skip locked;
@@ -7676,7 +7680,7 @@ begin
       ) as messages
       window conversation as (partition by messages.conversation_id order by messages.seq)
     ), turns as (
-      -- The time is measured from the other side's first message to the first answer.
+      -- The time is measured from the other side's first message to this identity's first answer.
       select
         lines.own,
         lead(lines.created_at) over (partition by lines.conversation_id order by lines.seq)
@@ -7688,12 +7692,13 @@ begin
       percentile_cont(0.5) within group (order by turns.wait)) / 60)::integer
     from turns
     where not turns.own and turns.wait is not null
-    having count(*) >= 5 -- fewer answers say too little about an identity
+    having count(*) >= 5 -- fewer answers say too little about the identity
   );
 end
 $$;
 comment on function private.response_minutes is
-  'The median over 90 days, of up to 100 messages of each conversation; null below five answers.';
+  'The median response time over 90 days, from up to 100 messages of each conversation; null with '
+  'fewer than five answers.';
 
 create function private.measure_response(identity_id uuid) returns boolean
   language plpgsql
@@ -7702,7 +7707,7 @@ as $$
 declare
   minutes integer;
 begin
-  -- The row is locked together with its page; one that is already locked is left to the next run.
+  -- Row and page are locked together; if either is locked already, the next run measures it.
   perform from private.response_measures
   join public.organisations using (identity_id)
   where response_measures.identity_id = measure_response.identity_id
@@ -7734,7 +7739,8 @@ as $$
     limit 200
   ))
 $$;
-comment on function private.measure_responses is 'Job: measures response times, longest ago first.';
+comment on function private.measure_responses is
+  'Job: measures response times, those measured longest ago first.';
 
 grant execute on function private.expire_licences, private.measure_responses to backend;
 
@@ -7750,7 +7756,7 @@ create table public.plans (
   name_en text not null constraint plans_name_en_is_a_name check (private.is_name(name_en)),
   audience text not null constraint plans_audience_is_known
     check (audience in ('individual', 'office', 'company')),
-  -- Repeats private.kwd, because a domain refuses a value before a trigger can give the reason.
+  -- This repeats private.kwd: a domain would refuse a value before a trigger can give the reason.
   price numeric not null constraint plans_price_is_in_dinars_with_three_decimals
     check (price between 0 and 99999999999.999 and price = round(price, 3)),
   interval_days integer not null
@@ -7768,9 +7774,9 @@ create table public.plans (
 );
 comment on table public.plans is
   'Plans that can be subscribed to. Never purged: subscriptions refer to them.';
-comment on column public.plans.code is 'Its code; free is the plan of everybody who has no other.';
+comment on column public.plans.code is 'The plan free applies where there is no subscription.';
 comment on column public.plans.price is 'The price of one interval in KWD.';
-comment on column public.plans.on_sale is 'Whether it can be bought; subscribers keep it anyway.';
+comment on column public.plans.on_sale is 'Whether it can be bought or renewed.';
 
 create table public.subscriptions (
   id uuid primary key default gen_random_uuid(),
@@ -7789,8 +7795,8 @@ create table public.subscriptions (
   constraint subscriptions_ended_tells_when check ((status = 'active') = (ended_at is null))
 );
 comment on table public.subscriptions is 'Plans of identities. Never purged: financial records.';
-comment on column public.subscriptions.status is 'replaced: another plan was bought.';
-comment on column public.subscriptions.pay_with is 'How it is renewed, from wallet or by invoice.';
+comment on column public.subscriptions.status is 'replaced: another plan began before its end.';
+comment on column public.subscriptions.pay_with is 'Whether wallet or invoice pays renewals.';
 comment on column public.subscriptions.renews is 'False once cancelled; the plan runs to its end.';
 create unique index subscriptions_one_active_key on public.subscriptions (identity_id)
   where status = 'active';
@@ -7812,7 +7818,7 @@ create policy "identities see their own subscriptions" on public.subscriptions
 
 -- sql/05_billing/1_tables_invoices.sql
 
--- A confirmed payment makes an invoice in any unpaid state paid, however late it arrives.
+-- A confirmed payment marks an invoice in any unpaid state as paid, however late it arrives.
 
 create table public.invoices (
   id uuid primary key default gen_random_uuid(),
@@ -7856,12 +7862,12 @@ comment on table public.invoices is 'Invoices. Never purged: no number may be mi
 comment on column public.invoices.year is 'The year of issue in Kuwait.';
 comment on column public.invoices.serial is 'The number of the invoice in its year, without gaps.';
 comment on column public.invoices.number is 'The number that people see, such as INV-2026-000123.';
-comment on column public.invoices.state is 'private.invoice_steps has the allowed changes.';
-comment on column public.invoices.total is 'The total in KWD, which is the sum of its lines.';
+comment on column public.invoices.state is 'private.invoice_steps lists the allowed changes.';
+comment on column public.invoices.total is 'The sum of the lines in KWD.';
 comment on column public.invoices.due_at is 'The invoice expires if it is unpaid by then.';
-comment on column public.invoices.paid_with is 'charge: at the payment provider.';
+comment on column public.invoices.paid_with is 'charge: paid at a payment provider.';
 comment on column public.invoices.credited is
-  'Whether the amount went to the wallet: a top-up, or what could not be delivered.';
+  'Whether the amount went to the wallet: for a top-up, or if delivery was impossible.';
 create index invoices_identity_idx on public.invoices (identity_id, issued_at desc, id desc);
 create index invoices_account_idx on public.invoices (account_id);
 create index invoices_number_idx on public.invoices (number);
@@ -7887,7 +7893,7 @@ create table public.invoice_lines (
   constraint invoice_lines_plan_is_named check ((kind = 'plan') = (plan_id is not null))
 );
 comment on table public.invoice_lines is
-  'Items of an invoice, delivered once paid. Cleaned by private.purge_void_lines, if never paid.';
+  'The items of an invoice, delivered once paid. Cleaned by private.purge_void_lines, if void.';
 create index invoice_lines_plan_idx on public.invoice_lines (plan_id);
 create index invoice_lines_purpose_idx on public.invoice_lines (invoice_id, kind);
 
@@ -7906,7 +7912,7 @@ create table private.invoice_numbers (
   last integer not null
 );
 comment on table private.invoice_numbers is
-  'The last number of each year; a rollback returns it. Never purged: one row per year.';
+  'The last number of each year; a rollback frees it again. Never purged: one row per year.';
 
 alter table public.invoices enable row level security;
 alter table public.invoice_lines enable row level security;
@@ -7942,8 +7948,8 @@ create table public.receipts (
   made_at timestamptz not null default now()
 );
 comment on table public.receipts is
-  'What a receipt says, as it was when it was paid. Never purged: financial records.';
-comment on column public.receipts.payer_name is 'Replaced when the account is deleted.';
+  'Receipts as they were at payment. Never purged: financial records.';
+comment on column public.receipts.payer_name is 'Replaced when the identity is closed.';
 comment on column public.receipts.receipt is 'Everything else that is printed on the receipt.';
 alter table public.receipts enable row level security;
 revoke all on public.receipts from anon, authenticated, service_role;
@@ -7990,16 +7996,16 @@ create table public.payments (
 );
 comment on table public.payments is
   'Attempts to pay an invoice at a provider. Never purged: financial records.';
-comment on column public.payments.id is 'The id, which is also our reference at the provider.';
-comment on column public.payments.mode is 'live or test: a test payment never pays a live charge.';
+comment on column public.payments.id is 'Also our reference at the provider.';
+comment on column public.payments.mode is 'live or test; an answer in the other mode is refused.';
 comment on column public.payments.state is
-  'starting: the provider has not answered yet; superseded: a newer attempt replaced it; surplus: '
+  'starting: the provider has not answered yet; superseded: another attempt replaced it; surplus: '
   'captured after the invoice was already paid.';
 comment on column public.payments.amount is 'The invoice''s total in KWD, never a client''s value.';
-comment on column public.payments.provider_payment_id is 'Unique: captured money is booked once.';
-comment on column public.payments.details is 'For the receipt: method, track and reference ids.';
+comment on column public.payments.provider_payment_id is 'Unique, so money is booked only once.';
+comment on column public.payments.details is 'Method, track and reference ids, for the receipt.';
 comment on column public.payments.requested_at is 'When the charge was last requested.';
-comment on column public.payments.looked_up_at is 'When the job last asked the provider about it.';
+comment on column public.payments.looked_up_at is 'When the job last looked it up at the provider.';
 create unique index payments_one_open_key on public.payments (invoice_id)
   where state in ('starting', 'open');
 create index payments_invoice_idx on public.payments (invoice_id, created_at);
@@ -8026,14 +8032,16 @@ create table public.payment_events (
   constraint payment_events_once_key unique (provider, event_key)
 );
 comment on table public.payment_events is
-  'Reports of providers, once each. Never purged: repeated events are recognised by their row.';
-comment on column public.payment_events.event_key is 'The reference and the signed part''s hash.';
+  'Reports by providers and our look-ups. Never purged: the rows show which events are repeated.';
+comment on column public.payment_events.event_key is 'Reference and hash of the signed part.';
 comment on column public.payment_events.status is
-  'The state of the payment in the provider''s answer when we asked.';
-comment on column public.payment_events.amount is 'Of the event, else of the provider''s answer.';
-comment on column public.payment_events.payload_sha256 is 'The body names people; it is not kept.';
+  'The status in the provider''s answer to our look-up.';
+comment on column public.payment_events.amount is
+  'The amount in the event, else in the provider''s answer.';
+comment on column public.payment_events.payload_sha256 is
+  'The hash of the body, which is not stored because it names people.';
 comment on column public.payment_events.outcome is
-  'mismatch and unmatched: the event changed nothing, and an admin has to look at it.';
+  'mismatch and unmatched: the event was not booked, and an admin has to look at it.';
 create index payment_events_payment_idx on public.payment_events (payment_id);
 create index payment_events_outcome_idx on public.payment_events (outcome, received_at, id);
 create index payment_events_received_idx on public.payment_events (received_at, id);
@@ -8085,16 +8093,16 @@ create table public.refunds (
   constraint refunds_settled_tells_when check ((state = 'settled') = (settled_at is not null))
 );
 comment on table public.refunds is 'Refunds of paid invoices. Never purged: financial records.';
-comment on column public.refunds.id is 'The id, which is also our reference at the provider.';
+comment on column public.refunds.id is 'Also our reference at the provider.';
 comment on column public.refunds.payment_id is
   'The payment through which the money goes back, or the surplus payment that is refunded.';
 comment on column public.refunds.destination is 'wallet, or source: the card or account that paid.';
-comment on column public.refunds.state is 'requested and settled count as refunded.';
+comment on column public.refunds.state is 'requested and settled reduce what can be refunded.';
 comment on column public.refunds.admin_id is
   'Null if a row of admin_acts refunded it, the account was deleted, or the provider made it.';
 comment on column public.refunds.asked is
   'Whether it was requested here, by an admin or for a deleted account.';
-comment on column public.refunds.sent_at is 'When the provider was first asked.';
+comment on column public.refunds.sent_at is 'When it was first requested from the provider.';
 comment on column public.refunds.declined_at is 'When a repeated request was first refused.';
 create index refunds_invoice_idx on public.refunds (invoice_id);
 create index refunds_payment_idx on public.refunds (payment_id);
@@ -8116,9 +8124,9 @@ create table private.unmatched_refunds (
   primary key (provider, refund_ref)
 );
 comment on table private.unmatched_refunds is
-  'Refunds by a provider that exceed what can be refunded or have no payment. Cleaned by '
-  'private.on_refund_state, and when the provider says that one failed.';
-comment on column private.unmatched_refunds.answer is 'The last one, from which it is booked.';
+  'Refunds by a provider that exceed what can be refunded or have no payment here. Cleaned by '
+  'private.on_refund_state once booked, and when the provider reports a failure.';
+comment on column private.unmatched_refunds.answer is 'The last answer, which is to be booked.';
 create index unmatched_refunds_charge_idx on private.unmatched_refunds (provider, charge_ref);
 alter table private.unmatched_refunds enable row level security;
 create policy "nobody but functions of their owner" on private.unmatched_refunds using (false);
@@ -8154,7 +8162,7 @@ create policy "nobody but functions of their owner" on private.sandbox_refunds u
 
 -- sql/05_billing/1_tables_payouts.sql
 
--- Money owed to deleted accounts lies in the system account payouts until its row is decided.
+-- Money of deleted accounts is held in the system account payouts until its row here is decided.
 
 create table public.wallet_payouts (
   id uuid primary key default gen_random_uuid(),
@@ -8174,11 +8182,11 @@ create table public.wallet_payouts (
     check (decided_at is null or num_nonnulls(name, phone, email) = 0)
 );
 comment on table public.wallet_payouts is
-  'Money of a deleted account: a row for each payment that gets a part back, one for the rest. The '
-  'person''s data go after 180 days at the latest. Never purged: financial records.';
-comment on column public.wallet_payouts.id is 'The id of the refund, if it goes back to a payment.';
+  'Money owed to a deleted account: a row for each payment that is refunded, one for the rest. '
+  'Personal data are removed after 180 days at the latest. Never purged: financial records.';
+comment on column public.wallet_payouts.id is 'Also the id of the refund, if there is one.';
 comment on column public.wallet_payouts.state is 'open: an admin has to decide.';
-comment on column public.wallet_payouts.note is 'The reference of the transfer, or the reason.';
+comment on column public.wallet_payouts.note is 'Transfer reference, or reason of a write-off.';
 create index wallet_payouts_account_idx on public.wallet_payouts (account_id);
 create index wallet_payouts_created_idx on public.wallet_payouts (created_at, id)
   where state in ('at_provider', 'open');
@@ -8195,7 +8203,7 @@ create policy "nobody but functions of their owner" on public.wallet_payouts usi
 -- sql/05_billing/1_tables_subscription_intervals.sql
 
 -- The intervals follow one another without a gap and the last one ends with the subscription, so
--- each position is computed from that end.
+-- the time of each one is computed back from that end.
 
 create table public.subscription_intervals (
   id bigint generated always as identity primary key,
@@ -8207,9 +8215,9 @@ create table public.subscription_intervals (
   taken_back_at timestamptz
 );
 comment on table public.subscription_intervals is
-  'Intervals that payments added to a subscription, in order. Never purged: financial records.';
+  'The intervals that were added to a subscription, in order. Never purged: financial records.';
 comment on column public.subscription_intervals.invoice_id is 'Null if an admin gave it.';
-comment on column public.subscription_intervals.days is 'Its length under the plan at that time.';
+comment on column public.subscription_intervals.days is 'The length under the plan at that time.';
 comment on column public.subscription_intervals.taken_back_at is 'When its invoice was refunded.';
 create index subscription_intervals_subscription_idx
   on public.subscription_intervals (subscription_id, id);
@@ -8219,7 +8227,7 @@ grant select on public.subscription_intervals to service_role;
 create policy "nobody but functions of their owner" on public.subscription_intervals
   using (false);
 
--- The oldest credits are used first, so that the last paid ones remain.
+-- Credits are stored by invoice, so that a refund takes back only its own. No function spends them.
 create table public.featured_credits (
   id bigint generated always as identity primary key,
   identity_id uuid not null references public.identities (id),
@@ -8228,7 +8236,7 @@ create table public.featured_credits (
     constraint featured_credits_one_per_invoice_key unique
 );
 comment on table public.featured_credits is
-  'Featured listings that an identity has paid for, by invoice. Never purged: financial records.';
+  'Credits for featured listings, by invoice. Never purged: financial records.';
 comment on column public.featured_credits.invoice_id is 'Null if an admin gave them.';
 create index featured_credits_identity_idx on public.featured_credits (identity_id, id);
 alter table public.featured_credits enable row level security;
@@ -8240,8 +8248,8 @@ create policy "identities see their own credits" on public.featured_credits
 
 -- sql/05_billing/1_tables_wallet.sql
 
--- A ledger in double entry, enforced by the tables even against the owner: entries of a transfer
--- sum to zero and are only added. System accounts are the other side of money in and out.
+-- A double-entry ledger: the entries of a transfer sum to zero and are only added. The tables
+-- enforce this even against their owner. System accounts are the other side of money in and out.
 
 create table public.wallets (
   id uuid primary key default gen_random_uuid(),
@@ -8265,9 +8273,10 @@ comment on table public.wallets is
   'Wallets of identities, and system accounts. Never purged: financial records.';
 comment on column public.wallets.part is 'held: money that is being refunded to its source.';
 comment on column public.wallets.system_account is
-  'provider: captured money; adjustments: by admins; payouts: owed to deleted accounts.';
+  'provider: captured money; sales: money spent; adjustments: forfeits, payouts, uncovered '
+  'refunds; payouts: owed to deleted accounts.';
 comment on column public.wallets.balance is
-  'In KWD; system accounts store none, because every payment would wait for that one row.';
+  'In KWD. System accounts store none, because every payment would wait for that one row.';
 
 create table public.wallet_transfers (
   id uuid primary key default gen_random_uuid(),
@@ -8283,11 +8292,11 @@ create table public.wallet_transfers (
   created_at timestamptz not null default now(),
   constraint wallet_transfers_one_per_source_key unique (source_kind, source_id)
 );
-comment on table public.wallet_transfers is 'One for each cause. Never purged: financial records.';
+comment on table public.wallet_transfers is 'One row per cause. Never purged: financial records.';
 comment on column public.wallet_transfers.kind is
-  'forfeit: given up or written off; payout: paid out for a deleted account.';
+  'forfeit: given up or written off; payout: owed or paid out for a deleted account.';
 comment on column public.wallet_transfers.source_id is
-  'For a forfeit or payout the row of wallet_payouts, or the identity whose wallet is emptied.';
+  'For a forfeit or payout, a row of wallet_payouts or the identity whose wallet is emptied.';
 create index wallet_transfers_invoice_idx on public.wallet_transfers (invoice_id);
 
 create table public.wallet_entries (
@@ -8337,7 +8346,7 @@ create table private.recounts (
   name text primary key,
   last_wallet_id uuid not null
 );
-comment on table private.recounts is 'The recount''s progress. Never purged: it has one row.';
+comment on table private.recounts is 'The progress of the recount. Never purged: one row.';
 alter table private.recounts enable row level security;
 create policy "nobody but functions of their owner" on private.recounts using (false);
 
@@ -8352,7 +8361,7 @@ create trigger invoices_are_paid_by_payments
     'An invoice is paid by a payment, or from the wallet in the app, and refunded by a row of '
     'admin_acts with act refund: money and receipt go with it.');
 comment on trigger invoices_are_paid_by_payments on public.invoices is
-  'Runs before invoices_go_their_way, because of its name, so that its sentence is the one shown.';
+  'Runs before invoices_go_their_way, so that its message is the one that is shown.';
 
 -- sql/05_billing/2_rules_invoices.sql
 
@@ -8413,7 +8422,8 @@ begin
   return new;
 end
 $$;
-comment on function private.step_invoice is 'Refuses changes of state that invoice_steps lacks.';
+comment on function private.step_invoice is
+  'Refuses to change number, owner or total, and changes of state that invoice_steps lacks.';
 
 create trigger invoices_go_their_way
   before update on public.invoices
@@ -8464,7 +8474,7 @@ begin
 end
 $$;
 comment on function private.guard_invoice_line is
-  'Refuses to delete a line unless its invoice has been void for a year.';
+  'Refuses to delete a line unless its invoice is void and more than a year old.';
 
 create trigger invoice_lines_stay
   before delete on public.invoice_lines
@@ -8486,7 +8496,7 @@ begin
 end
 $$;
 comment on function private.guard_receipt is
-  'Refuses any change of a receipt but replacing the name of a deleted account.';
+  'Refuses any change of a receipt except replacing the name of a deleted account.';
 
 create trigger receipts_stay_as_they_are
   before update on public.receipts
@@ -8528,7 +8538,7 @@ begin
 end
 $$;
 comment on function private.check_transfers is
-  'Refuses entries unless all of a transfer are written in one statement and sum to zero.';
+  'Refuses a statement whose entries do not sum to zero for each transfer.';
 
 create trigger wallet_entries_sum_to_zero
   after insert on public.wallet_entries
@@ -8550,7 +8560,7 @@ create function private.guard_wallet() returns trigger
   set search_path = ''
 as $$
 begin
-  -- When an entry's trigger makes this update, the trigger depth is one more than for a plain one.
+  -- When an entry's trigger updates a wallet, pg_trigger_depth() is 2; for a direct update it is 1.
   if pg_trigger_depth() < 2 or (new.id, new.part) is distinct from (old.id, old.part)
     or new.identity_id is distinct from old.identity_id
     or new.system_account is distinct from old.system_account then
@@ -8559,7 +8569,8 @@ begin
   return new;
 end
 $$;
-comment on function private.guard_wallet is 'Refuses a change of a balance that no entry made.';
+comment on function private.guard_wallet is
+  'Refuses every change of a wallet except that of its balance by a new entry.';
 
 create trigger wallets_change_by_entries
   before update on public.wallets
@@ -8603,7 +8614,7 @@ begin
   return plan;
 end
 $$;
-comment on function private.plan_of is 'The current plan; the free one if there is no other.';
+comment on function private.plan_of is 'The current plan, or the free one without any other.';
 
 create function private.count_publication(identity_id uuid, first boolean) returns void
   language plpgsql
@@ -8631,8 +8642,8 @@ begin
 end
 $$;
 comment on function private.count_publication is
-  'Counts a publication. In an hour as many are allowed as the plan''s limit, or the rate if that '
-  'is higher; first publications in a day are limited to twice the plan''s limit plus the rate.';
+  'Counts a publication. The hourly limit is that of the plan, or of the rate if that is higher; '
+  'the daily limit of first publications is twice the plan''s limit plus the rate.';
 
 create function private.lock_quota(identity_id uuid) returns void
   language sql
@@ -8640,7 +8651,7 @@ create function private.lock_quota(identity_id uuid) returns void
 as $$
   select pg_advisory_xact_lock(hashtextextended('quota ' || identity_id, 0))
 $$;
-comment on function private.lock_quota is 'Taken before any lock on a listing.';
+comment on function private.lock_quota is 'Must be taken before any lock on a listing.';
 
 create function private.try_lock_quota(identity_id uuid) returns boolean
   language sql
@@ -8648,7 +8659,7 @@ create function private.try_lock_quota(identity_id uuid) returns boolean
 as $$
   select pg_try_advisory_xact_lock(hashtextextended('quota ' || identity_id, 0))
 $$;
-comment on function private.try_lock_quota is 'Does not wait: callers have locked a listing.';
+comment on function private.try_lock_quota is 'Does not wait, as callers have locked a listing.';
 
 create function private.lock_quota_of_listing(property_id uuid) returns void
   language sql
@@ -8663,7 +8674,7 @@ create function private.listings_used(identity_id uuid) returns integer
   stable
   set search_path = ''
 as $$
-  -- A listing that waits for review already uses up the quota.
+  -- A listing in review already counts against the quota.
   select count(*)::integer from public.properties
   where properties.owner_identity_id = listings_used.identity_id
     and properties.status in ('active', 'pending_review')
@@ -8706,7 +8717,7 @@ declare
   );
   used bigint;
 begin
-  -- An archived listing that was never published is still a draft.
+  -- An archived listing that was never published counts as a draft.
   select count(*) into used
   from (
     select from public.properties
@@ -8721,7 +8732,7 @@ begin
 end
 $$;
 comment on function private.check_drafts is
-  'At least twice the plan''s limit are allowed; the caller has locked the quota.';
+  'The limit is twice the plan''s, but at least rates.max. The caller has locked the quota.';
 
 create function private.pause_over_quota(identity_id uuid) returns integer
   language plpgsql
@@ -8780,7 +8791,7 @@ as $$
   where refunds.payment_id = payment.id and refunds.state in ('requested', 'settled')
 $$;
 comment on function private.surplus_room is
-  'What can still be refunded of a payment captured after its invoice was already paid.';
+  'The amount that can still be refunded of a payment captured after its invoice was paid.';
 
 create function private.went_to_wallet(invoice public.invoices, payment public.payments)
   returns boolean
@@ -8862,7 +8873,7 @@ as $$
   )
 $$;
 comment on function private.has_obligations is
-  'A refund or payment in progress, or money in a wallet that was not decided about.';
+  'Whether a refund or payment is in progress, or the owner has not decided about money left.';
 
 -- sql/05_billing/3_records.sql
 
@@ -9234,7 +9245,7 @@ as $$
   select set_config('facade.provider',
     jsonb_build_object('provider', set_provider.provider, 'mode', set_provider.mode)::text, true)
 $$;
-comment on function private.set_provider is 'Only the functions choose it, never a client.';
+comment on function private.set_provider is 'Called by the edge functions, never by a client.';
 
 create function private.charge_invoice(
   invoice_id uuid, return_url text, idempotency_key text default null
@@ -9280,7 +9291,7 @@ begin
   for update;
   if payment.state = 'open' and payment.created_at > now() - interval '15 minutes' then
     if payment.return_url <> charge_invoice.return_url then
-      -- With other providers the return address of a charge cannot be changed.
+      -- Other providers cannot change the return URL of a charge.
       if payment.provider <> 'sandbox' then
         perform private.refuse(409, 'payment_in_progress');
       end if;
@@ -9294,11 +9305,12 @@ begin
   then
     return json_build_object('paymentId', payment.id, 'wait', true);
   end if;
-  -- Only calls that ask the provider are counted. No invoice is locked after the counter's row.
+  -- Only requests to the provider are counted. Counting here cannot deadlock, because no function
+  -- locks an invoice after this counter.
   perform private.count_action('charges');
   if payment.state = 'starting' and payment.provider = chosen ->> 'provider'
     and payment.return_url = charge_invoice.return_url then
-    -- If the provider made the charge already, the same reference makes no second one.
+    -- If the provider has already made the charge, the same reference makes no second one.
     update public.payments set requested_at = clock_timestamp() where payments.id = payment.id;
   else
     update public.payments set state = 'superseded' where payments.id = payment.id;
@@ -9313,10 +9325,10 @@ begin
 end
 $$;
 comment on function private.charge_invoice is
-  'Api: The open charge of an invoice for 15 minutes, else a new one. 404 invoice_not_found, 409 '
-  'invoice_already_paid, status_transition_invalid for one that is not open, payment_in_progress '
-  '(with another return_url, if the provider keeps the first), 503 payment_not_configured for '
-  'every caller but the functions.';
+  'Api: Returns the open charge of an invoice for 15 minutes, then makes a new one. 404 '
+  'invoice_not_found, 409 invoice_already_paid, status_transition_invalid for one that is not '
+  'open, payment_in_progress (with another return_url, if the provider keeps the first), 503 '
+  'payment_not_configured for every caller but the functions.';
 
 create function private.charge_started(
   payment_id uuid, provider_ref text, redirect_url text, idempotency_key text default null
@@ -9340,7 +9352,7 @@ begin
     perform private.fail_payment(charge_started.payment_id, true);
     return null;
   end if;
-  -- If a webhook came first, the payment already has its ref and its state.
+  -- If a webhook came first, the payment already has its provider_ref and state.
   update public.payments
   set provider_ref = charge_started.provider_ref, redirect_url = charge_started.redirect_url,
       state = case payments.state when 'starting' then 'open' else payments.state end
@@ -9452,7 +9464,7 @@ as $$
 declare
   invoice public.invoices;
 begin
-  -- The account comes first, so that settling a payment waits while the account is being closed.
+  -- The account is locked first, so that settling a payment waits while the account is closed.
   perform private.lock_owner(invoices.identity_id) from public.invoices
   where invoices.id = lock_invoice.invoice_id;
   select * into invoice from public.invoices
@@ -9462,7 +9474,7 @@ begin
 end
 $$;
 comment on function private.lock_invoice is
-  'Locks an account and then its invoice. Payments, refunds and wallets come after the invoice.';
+  'Locks an account and then its invoice. Payments, refunds and wallets are locked afterwards.';
 
 create function private.void_invoices(identity_id uuid, plan_id uuid) returns void
   language plpgsql
@@ -9655,12 +9667,12 @@ declare
 begin
   perform private.count_action('subscriptions');
   invoice_id := private.subscribe(subscribe_plan.plan_id, subscribe_plan.pay_with);
-  -- These are two statements, because a query does not see what it writes itself.
+  -- These are two statements, because a query does not see the rows that it writes itself.
   return query select private.get_invoice(invoice_id), private.current_plan();
 end
 $$;
 comment on function api.subscribe_plan is
-  'Buys a plan: by an invoice to be charged, or directly from the wallet. 404 plan_not_found, 409 '
+  'Buys a plan, with an invoice to be paid or directly from the wallet. 404 plan_not_found, 409 '
   'already_subscribed, plan_audience_mismatch, 402 wallet_insufficient.';
 
 create function private.cancel_plan() returns void
@@ -9696,7 +9708,7 @@ begin
 end
 $$;
 comment on function api.cancel_plan is
-  'The plan runs to its end and is not renewed. 404 plan_not_found without one.';
+  'Stops renewal of the plan, which runs to its end. 404 plan_not_found without one.';
 
 create function private.order_topup(amount numeric) returns uuid
   language plpgsql
@@ -9735,8 +9747,8 @@ begin
 end
 $$;
 comment on function api.top_up_wallet is
-  'An invoice of 1.000 to 1000.000 KWD whose payment goes into the wallet; five may be unpaid at a '
-  'time, else 409 topups_full. 422 amount_out_of_range.';
+  'Issues an invoice of 1.000 to 1000.000 KWD whose payment goes into the wallet; five may be '
+  'unpaid at a time, else 409 topups_full. 422 amount_out_of_range.';
 
 grant execute on function private.subscribe, private.cancel_plan, private.order_topup
   to authenticated;
@@ -9744,8 +9756,8 @@ grant execute on function api.subscribe_plan, api.cancel_plan, api.top_up_wallet
 
 -- sql/05_billing/5_writes_payment_events.sql
 
--- A webhook is only a hint: what is applied is the provider's answer to our question, `answer`
--- here: ref, reference (our payment), status, amount, currency, mode.
+-- A webhook is only a hint. What is applied is the provider's answer to our look-up, here called
+-- answer, with ref, reference (the id of our payment), status, amount, currency and mode.
 
 create function private.settle_payment(payment_id uuid, answer jsonb) returns text
   language plpgsql
@@ -9763,7 +9775,7 @@ begin
   ));
   select * into payment from public.payments
   where payments.id = settle_payment.payment_id for update;
-  -- Earlier refunds of this payment are taken from the payouts, which are locked before any wallet.
+  -- Refunds reported before this payment reduce the payouts, which are locked before any wallet.
   perform private.lock_payouts(invoice.account_id);
   if payment.captured_at is not null then
     return 'repeated';
@@ -9778,7 +9790,7 @@ begin
     where payments.id = payment.id
     returning * into payment;
   exception
-    when unique_violation then -- the money belongs to another charge, which paid its own invoice
+    when unique_violation then -- the money is already booked for another charge
       perform private.raise_alarm('payment_mismatch', payment.id::text,
         jsonb_build_object('expected', payment.amount, 'answer', answer - 'details'));
       return 'mismatch';
@@ -9840,7 +9852,7 @@ begin
   return payment;
 end
 $$;
-comment on function private.find_payment is 'By the provider''s id, else by our reference.';
+comment on function private.find_payment is 'Searches by the provider''s id, then by ours.';
 
 create function private.apply_payment_answer(
   payment public.payments, answer jsonb,
@@ -9866,7 +9878,7 @@ begin
   case answer ->> 'status'
     when 'paid' then return private.settle_payment(payment.id, answer);
     when 'failed' then
-      -- A captured payment stays captured, and an alarm tells the admins about the money.
+      -- A captured payment stays captured, and an alarm informs the admins.
       if payment.captured_at is not null then
         perform private.raise_alarm('payment_reversed', payment.id::text, answer - 'details');
         return 'mismatch';
@@ -9902,7 +9914,7 @@ as $$
     where not private.is_final(payment_events)
   returning payment_events.id
 $$;
-comment on function private.record_event is 'Null if the outcome is already final.';
+comment on function private.record_event is 'Returns null if the outcome is already final.';
 
 create function private.finish_event(
   event_id bigint, outcome text, payment_id uuid, answer jsonb
@@ -10033,7 +10045,7 @@ begin
 end
 $$;
 comment on function private.return_to_payments is
-  'Newest payment first, each up to what is not yet refunded; the remainder waits for an admin.';
+  'Refunds the newest payment first, each up to what is left of it; an admin decides on the rest.';
 
 create function private.settle_deleted_account() returns trigger
   language plpgsql
@@ -10104,7 +10116,7 @@ begin
 end
 $$;
 comment on function private.lock_payouts is
-  'Locks all of them, because a report about one payment may change another payout.';
+  'Locks all payouts of the account, because a report about one payment may change another.';
 
 create function private.return_payouts(payment public.payments, identity_id uuid, amount numeric)
   returns void
@@ -10147,7 +10159,7 @@ begin
 end
 $$;
 comment on function private.return_payouts is
-  'Reduces what is owed after a refund by the provider itself, this payment''s payout first.';
+  'Reduces the open payouts after a refund made at the provider, this payment''s payout first.';
 
 create function private.decide_payout(payout public.wallet_payouts, state text, note text) returns void
   language plpgsql
@@ -10184,7 +10196,7 @@ begin
   select * into invoice from public.invoices where invoices.id = refund.invoice_id;
   perform private.lock_payouts(invoice.account_id);
   select * into payment from public.payments where payments.id = refund.payment_id;
-  -- If the account is deleted, an admin pays the amount out.
+  -- If the account was deleted, an admin has to pay the amount out.
   update public.wallet_payouts set state = 'open' where wallet_payouts.id = refund.id;
   if not found and private.went_to_wallet(invoice, payment) then
     perform private.move_money(
@@ -10244,7 +10256,7 @@ begin
   return made;
 end
 $$;
-comment on function private.record_refund is 'Records a refund that the provider made by itself.';
+comment on function private.record_refund is 'Records a refund that was not requested here.';
 
 create function private.book_unheld_refund(
   refund_id uuid, payment public.payments, answer jsonb
@@ -10282,8 +10294,8 @@ begin
 end
 $$;
 comment on function private.book_unheld_refund is
-  'Books a refund for which no money is held: not requested here, or believed rejected. One that '
-  'exceeds what can be refunded is stored as unmatched, with an alarm.';
+  'Books a refund for which no money is held, because it was not requested here or was rejected. '
+  'One that exceeds what can be refunded is stored as unmatched, with an alarm.';
 
 create function private.take_refund_word(
   refund public.refunds, payment public.payments, answer jsonb
@@ -10318,7 +10330,7 @@ begin
 end
 $$;
 comment on function private.take_refund_word is
-  'Applies the latest report, whatever state the refund is in (docs/contract/billing.md).';
+  'Applies the provider''s latest status to a refund in any state (docs/contract/billing.md).';
 
 create function private.book_unmatched_refunds(payment public.payments) returns void
   language plpgsql
@@ -10355,7 +10367,7 @@ begin
   order by refunds.provider_ref nulls last
   limit 1;
   if refund.id is null and not answer ? 'reference' then
-    -- The answer to our request was lost, and this provider does not repeat our reference.
+    -- This provider does not return our reference, and its answer to our request was lost.
     select * into refund from public.refunds
     where refunds.payment_id = payment.id and refunds.state in ('requested', 'rejected')
       and refunds.provider_ref is null and refunds.amount = (answer ->> 'amount')::numeric
@@ -10366,7 +10378,7 @@ begin
 end
 $$;
 comment on function private.find_refund is
-  'By the provider''s id, by ours, or else the oldest unanswered request for this amount.';
+  'Searches by the provider''s id, by ours, then for the oldest unanswered request of this amount.';
 
 create function private.apply_refund_answer(
   answer jsonb, reported_amount text default null, reported_currency text default null
@@ -10389,7 +10401,7 @@ begin
     refund := private.find_refund(payment, answer);
   end if;
   if answer ->> 'status' = 'failed' then
-    -- The provider's latest report is applied, even if it reported a refund before.
+    -- The provider's latest report counts, even if it reported success before.
     perform private.end_unmatched_refund(
       answer ->> 'provider', answer ->> 'refundRef', 'it failed');
   end if;
@@ -10418,7 +10430,7 @@ begin
 end
 $$;
 comment on function private.apply_refund_answer is
-  'Compares the provider''s answer with request and report, and books or rejects the refund.';
+  'Compares the provider''s answer with request and event, then books or rejects the refund.';
 
 create function private.receive_refund(
   provider text, event_key text, kind text, payload_sha256 text default null,
@@ -10487,7 +10499,7 @@ create function private.refund_repeats_for() returns interval
   immutable
   return interval '23 hours';
 comment on function private.refund_repeats_for is
-  'Tap recognises a reference for 24 hours, and has reported the refund by then.';
+  'Tap recognises a repeated reference for 24 hours and reports the refund by then.';
 
 create function private.begin_refund(refund_id uuid) returns json
   language plpgsql
@@ -10510,8 +10522,8 @@ begin
 end
 $$;
 comment on function private.begin_refund is
-  'The data of the request, whether it was requested before, and whether too long ago; null if no '
-  'longer wanted. Committed before the request, because the answer may get lost.';
+  'Returns the request, whether it was sent before and whether too long ago; null if it is no '
+  'longer wanted. Committed before the request is sent, because the answer may get lost.';
 
 create function private.refund_answered(
   refund_id uuid, provider_ref text, status text
@@ -10533,7 +10545,7 @@ begin
     where known.payment_id = refund.payment_id
       and known.provider_ref = refund_answered.provider_ref
   ) then
-    -- That refund is already booked, so the money held for this request is released.
+    -- Another refund already has this provider_ref, so the money held for this one is released.
     perform private.raise_alarm('refund_mismatch', refund_id::text,
       jsonb_build_object('refundRef', provider_ref, 'status', status));
     perform private.reject_refund(refund_id);
@@ -10577,8 +10589,8 @@ begin
 end
 $$;
 comment on function private.refund_declined is
-  'A refused first request means no refund. A refused repetition says nothing: the refund stays '
-  'requested for a day, with an alarm, unless the provider''s list has none.';
+  'A refused first request means no refund. A refused repetition proves nothing: the refund stays '
+  'requested for a day, with an alarm, unless the provider''s list of refunds lacks it (listed).';
 
 create function private.give_up_refund(refund_id uuid) returns json
   language plpgsql
@@ -10604,8 +10616,8 @@ begin
 end
 $$;
 comment on function private.give_up_refund is
-  'Gives up a refund whose repeated request was refused and that was not reported for a day. A '
-  'request that was never answered is kept, with an alarm.';
+  'Rejects a refund after a day if a repeated request was refused. One that was never answered '
+  'stays requested, with an alarm.';
 
 grant execute on function
   private.begin_refund, private.refund_answered, private.refund_declined, private.give_up_refund
@@ -10614,7 +10626,7 @@ grant execute on function
 -- sql/05_billing/5_writes_refunds.sql
 
 -- A refund to the source is requested from the provider and booked when it reports success. Until
--- then the money is held, so that concurrent calls cannot refund more than was paid.
+-- then it already counts as refunded, so that concurrent calls cannot refund more than was paid.
 
 create function private.book_refund(refund_id uuid) returns void
   language plpgsql
@@ -10632,7 +10644,7 @@ begin
   select * into refund from public.refunds where refunds.id = refund_id;
   select * into invoice from public.invoices where invoices.id = refund.invoice_id;
   select * into payment from public.payments where payments.id = refund.payment_id;
-  -- No money is held for a refund that was not requested here or was believed rejected.
+  -- No money is held for a refund that was not requested here or was rejected before.
   is_held := refund.asked and refund.state = 'requested';
   of_deleted := is_held
     and exists (select from public.wallet_payouts where wallet_payouts.id = refund.id);
@@ -10650,10 +10662,10 @@ begin
     case refund.destination when 'wallet' then private.wallet_of(invoice.identity_id)
       else private.system_account('provider') end,
     refund.amount, 'refund', 'refund', refund.id, invoice.id,
-    -- The money is already paid back, so this is booked whatever the wallet still holds.
+    -- The money has already been paid back, so this is booked even if the wallet holds less.
     case when not is_held then private.system_account('adjustments') end);
   update public.refunds set state = 'settled', settled_at = now() where refunds.id = refund.id;
-  -- A surplus payment does not belong to what was paid of the invoice.
+  -- A refund of a surplus payment does not reduce what was paid for the invoice.
   if payment.state is distinct from 'surplus' then
     update public.invoices
     set refunded = invoices.refunded + refund.amount,
@@ -10781,7 +10793,7 @@ create function private.lock_plan(identity_id uuid) returns void
 as $$
   select pg_advisory_xact_lock(hashtextextended('plan ' || identity_id, 0))
 $$;
-comment on function private.lock_plan is 'Taken after the lock of an invoice or wallet.';
+comment on function private.lock_plan is 'Must be taken after an invoice or wallet is locked.';
 
 create function private.add_credits(identity_id uuid, credits integer, invoice_id uuid)
   returns void
@@ -10833,7 +10845,7 @@ begin
     start_plan.identity_id, plan.featured_credits, start_plan.invoice_id);
 end
 $$;
-comment on function private.start_plan is 'Adds an interval, or starts another plan now.';
+comment on function private.start_plan is 'Extends the same plan, or starts another plan at once.';
 
 create function private.end_subscription(subscription_id uuid, status text) returns boolean
   language plpgsql
@@ -10967,7 +10979,7 @@ begin
   if amount is null or amount <= 0 or amount <> round(amount, 3) then
     perform private.refuse(422, 'amount_out_of_range');
   end if;
-  -- The order is fixed, so that no two transfers wait for each other.
+  -- Wallets are locked in the order of their ids, so that no two transfers wait for each other.
   perform from public.wallets
   where wallets.id in (from_wallet, to_wallet) and wallets.system_account is null
   order by wallets.id
@@ -10977,7 +10989,7 @@ begin
   if available < amount and missing_from is null then
     perform private.refuse(402, 'wallet_insufficient');
   end if;
-  available := least(available, amount); -- a system account pays all of it
+  available := least(available, amount); -- null for a system account, which pays all of it
   insert into public.wallet_transfers (id, kind, source_kind, source_id, invoice_id)
   values (made, move_money.kind, move_money.source_kind, move_money.source_id,
     move_money.invoice_id);
@@ -10993,7 +11005,7 @@ begin
 end
 $$;
 comment on function private.move_money is
-  'Nothing else moves money. missing_from is a system account that pays what the wallet lacks.';
+  'All money is moved here. missing_from is a system account that pays what the wallet lacks.';
 
 -- sql/05_billing/6_events_closed_identities.sql
 
@@ -11010,7 +11022,7 @@ begin
 end
 $$;
 comment on function private.end_plans_of_closed_identity is
-  'Voids the unpaid invoices of a closed identity and stops its plan from being renewed.';
+  'Voids the unpaid plan invoices of a closed identity and stops the renewal of its plan.';
 
 create trigger identities_forget_their_plans
   after update of status on public.identities
@@ -11063,7 +11075,7 @@ as $$
   from taken
 $$;
 comment on function private.due_payments is
-  'Job: payments without an outcome for 10 minutes, each given out once in 4 minutes.';
+  'Job: returns payments that were pending for 10 minutes, each at most once in 4 minutes.';
 
 create function private.give_up_payment(payment_id uuid) returns boolean
   language sql
@@ -11087,7 +11099,7 @@ as $$
   ), true)
 $$;
 comment on function private.give_up_payments is
-  'Job: fails charges pending or unknown after a day; a late webhook still pays the invoice.';
+  'Job: fails charges still pending or unknown after a day; a late webhook still pays the invoice.';
 
 create function private.due_refunds() returns json
   language sql
@@ -11109,7 +11121,7 @@ as $$
   )
   select coalesce(json_agg(private.refund_order(taken.id)), '[]') from taken
 $$;
-comment on function private.due_refunds is 'Job: refunds without an outcome, to ask about.';
+comment on function private.due_refunds is 'Job: returns requested refunds to be looked up.';
 
 create function private.expire_invoice(invoice_id uuid) returns boolean
   language plpgsql
@@ -11224,7 +11236,7 @@ begin
     private.issue_plan_invoice(due.identity_id, due.plans, now() + interval '1 day'));
   return true;
 exception
-  when sqlstate 'PT402' then -- the wallet does not hold enough by now
+  when sqlstate 'PT402' then -- the wallet no longer holds enough
     return false;
 end
 $$;
@@ -11325,7 +11337,7 @@ begin
 end
 $$;
 comment on function private.recount_wallets is
-  'Job: compares 2,000 wallets with their entries and refunds; an alarm for each difference.';
+  'Job: compares 2,000 wallets with their entries and refunds; raises alarms for differences.';
 
 create function private.forget_payout(payout_id uuid) returns boolean
   language plpgsql
@@ -11426,7 +11438,7 @@ create table public.properties (
   description_en text
     constraint properties_description_en_length check (char_length(description_en) <= 4000),
 
-  -- Repeats private.kwd, because a domain refuses a value before a trigger can give the reason.
+  -- This repeats private.kwd: a domain would refuse a value before a trigger can give the reason.
   price numeric constraint properties_price_is_in_dinars_with_three_decimals
     check (price between 0 and 99999999999.999 and price = round(price, 3)),
   is_negotiable boolean not null default false,
@@ -11552,14 +11564,14 @@ create table public.properties (
 );
 
 comment on table public.properties is 'Listings. Cleaned by private.purge_deleted_listings.';
-comment on column public.properties.ref_no is '104233 is shown to people as KW-104233.';
-comment on column public.properties.owner_identity_id is 'Its owner, which never changes.';
-comment on column public.properties.status is '2_rules_states.sql has the allowed changes.';
-comment on column public.properties.status_reason is 'Why it was rejected or suspended.';
-comment on column public.properties.suspended_from is 'The state after its suspension.';
+comment on column public.properties.ref_no is 'Shown to people with a prefix, as KW-104233.';
+comment on column public.properties.owner_identity_id is 'The owner, which never changes.';
+comment on column public.properties.status is 'The allowed changes are in 2_rules_states.sql.';
+comment on column public.properties.status_reason is 'The reason for a rejection or suspension.';
+comment on column public.properties.suspended_from is 'The state to return to after suspension.';
 comment on column public.properties.price is 'In KWD, per month for RENT; null if undisclosed.';
 comment on column public.properties.property_income is 'In KWD per month; 0 is a real value.';
-comment on column public.properties.request_year is 'EXCHANGE: the year of the طلب (request) row.';
+comment on column public.properties.request_year is 'EXCHANGE: the offered property''s year (طلب).';
 comment on column public.properties.wanted_area_ids is 'EXCHANGE: areas wanted in return.';
 comment on column public.properties.additional_expenses is
   'RENT: [{code, labelAr, amount, period}].';
@@ -11572,24 +11584,25 @@ comment on column public.properties.lat is 'Degrees north, as entered; other peo
 comment on column public.properties.lng is 'Degrees east, as entered; other people see shown_lng.';
 comment on column public.properties.shown_lat is
   'The latitude for others and searches: on a grid of about 250 m unless the owner chose exact.';
-comment on column public.properties.version is 'Grows with every change by the owner (If-Match).';
+comment on column public.properties.version is 'Grows with changes of fields or state (If-Match).';
 comment on column public.properties.pictures_version is
-  'Grows with changes of waiting pictures; an admin''s decision is about its sum with version.';
-comment on column public.properties.published_at is 'The first time; renewing does not change it.';
+  'Grows with changes of pending pictures; admins decide on version + pictures_version.';
+comment on column public.properties.published_at is
+  'The first publication; renewing does not change it.';
 comment on column public.properties.confirmed_at is 'When the owner last confirmed it.';
-comment on column public.properties.paused_at is 'While paused, the time to expires_at stops.';
+comment on column public.properties.paused_at is 'Ending a pause adds its length to expires_at.';
 comment on column public.properties.pause_reason is
   'unproven_past: published before the email was proven; null if the owner or the quota paused it.';
 comment on column public.properties.deleted_at is 'The row is kept for 90 days after this.';
-comment on column public.properties.pending_changes is 'Changes that wait for an admin.';
-comment on column public.properties.listed is 'Active, and its identity and account may act.';
+comment on column public.properties.pending_changes is 'Changes that an admin has to approve.';
+comment on column public.properties.listed is 'Whether it is active and its owner may act.';
 comment on column public.properties.owner_type is 'Copied from the owner by triggers.';
 comment on column public.properties.owner_verified is 'Copied from the owner by triggers.';
 comment on column public.properties.owner_active is 'Copied: whether identity and account may act.';
 comment on column public.properties.unlisted_since is
-  'Since when a published listing is not listed; null while it is listed.';
+  'When a published listing stopped being listed; null while it is listed.';
 comment on column public.properties.unlisted_for is
-  'The time unlisted since the first publishing, without that since unlisted_since.';
+  'The total unlisted time since the first publication, without that since unlisted_since.';
 comment on column public.properties.drop_until is 'When the deal ends.';
 
 create index properties_owner_idx
@@ -11601,7 +11614,7 @@ create index properties_drafts_idx on public.properties (owner_identity_id)
 create index properties_area_idx on public.properties (governorate_id, area_id);
 create index properties_deleted_idx on public.properties (deleted_at) where status = 'deleted';
 create index properties_expires_idx on public.properties (expires_at) where status = 'active';
--- Finds similar listings: of the same type and kind, near in place and price.
+-- This index finds similar listings, of the same type and kind, near in place and price.
 create index properties_similar_idx
   on public.properties (type, kind, area_id, (coalesce(price, -1))) where listed;
 
@@ -11629,7 +11642,7 @@ create table public.auctions (
   constraint auctions_window_is_forward check (ends_at > starts_at),
   constraint auctions_min_increment_is_positive check (min_increment > 0)
 );
-comment on table public.auctions is 'Windows of listings for sale. Deleted with the listing.';
+comment on table public.auctions is 'Auction windows of sale listings. Deleted with the listing.';
 comment on column public.auctions.start_price is 'The lowest first bid in KWD.';
 comment on column public.auctions.min_increment is 'The smallest step between bids in KWD.';
 
@@ -11638,8 +11651,8 @@ alter table public.price_history enable row level security;
 alter table public.auctions enable row level security;
 revoke all on public.properties, public.price_history, public.auctions from anon, authenticated;
 grant select on public.properties, public.price_history, public.auctions to authenticated;
-grant select on public.properties to acting; -- its policy: 07_favorites/2_rules.sql
--- No role may change past prices: triggers write them with their owner's rights.
+grant select on public.properties to acting; -- the policy is in 07_favorites/2_rules.sql
+-- No role may change past prices; triggers write them with the rights of their owner.
 revoke insert, update, delete, truncate on public.price_history from service_role;
 
 -- Other people read listings through functions that choose the columns (3_records.sql).
@@ -11659,8 +11672,8 @@ create policy "owners see their own auctions" on public.auctions for select to a
 
 -- sql/06_properties/1_tables_cards.sql
 
--- Stored as JSON text, because building a page from rows took longer than finding it. Values that
--- depend on reader or clock, and URLs of files, are added when read (3_records_cards.sql).
+-- Cards are stored as JSON text, because building a page from rows took longer than finding them.
+-- Values that depend on the reader or the time, and file URLs, are added by 3_records_cards.sql.
 
 create table private.property_cards (
   property_id uuid primary key references public.properties (id) on delete cascade,
@@ -11680,9 +11693,10 @@ create table private.property_cards (
   owner_name text not null
 ) with (fillfactor = 90);
 comment on table private.property_cards is
-  'Pieces of JSON text that private.card_text joins; one named up_to_ ends with the key of what '
-  'follows. Deleted with the listing.';
-comment on column private.property_cards.owner_location is 'What the owner sees; null if the same.';
+  'Pieces of JSON text that private.card_text joins; an up_to_ piece ends with the key of the next '
+  'value. Deleted with the listing.';
+comment on column private.property_cards.owner_location is
+  'The location shown to the owner; null if it is the same.';
 comment on column private.property_cards.picture is 'From the file''s path to the closing brace.';
 
 alter table private.property_cards enable row level security;
@@ -11717,7 +11731,7 @@ create policy "leads are seen by both sides" on public.leads for select to authe
     or identity_id = (select private.identity_id())
   );
 
--- No foreign keys, because checking them would lock, and so rewrite, the listing at every view.
+-- No foreign keys, because their checks would write a row lock to the listing at every view.
 create table private.property_views (
   property_id uuid not null,
   identity_id uuid not null,
@@ -11733,20 +11747,21 @@ create index property_views_day_idx on private.property_views (day);
 alter table private.property_views enable row level security;
 create policy "nobody but functions of their owner" on private.property_views using (false);
 
--- A table of its own, because counting in properties would rewrite the listing's wide row.
+-- The counters are separate, because counting in properties would rewrite the listing's wide row.
 create table private.property_counters (
   property_id uuid primary key references public.properties (id) on delete cascade,
   views bigint not null default 0,
   favorites bigint not null default 0
-) with (fillfactor = 70); -- room for the counters to change in place
+) with (fillfactor = 70); -- room for HOT updates
 comment on table private.property_counters is 'Views and favorites. Deleted with the listing.';
 alter table private.property_counters enable row level security;
 create policy "nobody but functions of their owner" on private.property_counters using (false);
 
 -- sql/06_properties/1_tables_records.sql
 
--- Stored as JSON text, because building one costs five times the rest of reading it. Values that
--- depend on reader or clock, counts, the owner's name and URLs are added in 3_records_listed.sql.
+-- Records are stored as JSON text, because building one takes five times as long as the rest of a
+-- read. Values that depend on the reader or the time, counts, the owner's name and URLs are added
+-- by 3_records_listed.sql.
 
 create table private.listed_records (
   property_id uuid primary key references public.properties (id) on delete cascade,
@@ -11769,8 +11784,8 @@ create table private.listed_records (
   owner_name text not null
 ) with (fillfactor = 90);
 comment on table private.listed_records is
-  'Pieces of JSON text that private.listed_record_text joins; one named up_to_ ends with the key '
-  'of what follows. Deleted with the listing.';
+  'Pieces of JSON text that private.listed_record_text joins; an up_to_ piece ends with the key of '
+  'the next value. Deleted with the listing.';
 comment on column private.listed_records.terms is 'From rentConditions to additionalExpenses.';
 comment on column private.listed_records.terms_en is 'In English; null if there is no difference.';
 comment on column private.listed_records.media is 'chr(1) stands for the URL of files.';
@@ -11782,7 +11797,7 @@ create policy "nobody but functions of their owner" on private.listed_records us
 
 -- sql/06_properties/2_rules_auctions.sql
 
--- There is no bidding yet. A window can be changed or removed until it begins.
+-- There is no bidding yet. A window can be changed or removed unless it is running.
 
 create function private.copy_auction_window() returns trigger
   language plpgsql
@@ -11822,7 +11837,7 @@ $$;
 
 -- sql/06_properties/2_rules_contact.sql
 
--- No search_path, so that it is inlined: calling it would be half the cost of a record.
+-- Without a search_path this is inlined; a call would take half the time of building a record.
 create function private.numbers_of(identity_id uuid) returns table (phone text, whatsapp text)
   language sql
   stable
@@ -11863,8 +11878,8 @@ begin
 end
 $$;
 comment on function private.contact_of is
-  'How a listing''s owner can be contacted: the numbers, the chosen ways that are possible, and '
-  'the chosen ways that lack a number.';
+  'The numbers of a listing''s owner, the chosen ways of contact that are possible, and those that '
+  'lack a number (missing).';
 
 create function private.check_reachable(property public.properties) returns void
   language plpgsql
@@ -11926,14 +11941,14 @@ begin
 end
 $$;
 comment on function private.keep_reachable is
-  'Switches chat on if a listing becomes active without another way; owners are refused earlier.';
+  'Switches chat on if a listing becomes active without other contact; owners are refused earlier.';
 
 create trigger properties_can_be_answered_on_insert
   before insert on public.properties
   for each row when (new.status = 'active' and not new.allow_chat)
   execute function private.keep_reachable();
 comment on trigger properties_can_be_answered_on_insert on public.properties is
-  'Runs after properties_abide_by_their_state_on_insert, by its name: that may change the status.';
+  'Runs after properties_abide_by_their_state_on_insert, which may change the status.';
 create trigger properties_can_be_answered
   before update of status, allow_call, allow_whatsapp, allow_chat on public.properties
   for each row when (
@@ -11943,7 +11958,7 @@ create trigger properties_can_be_answered
   )
   execute function private.keep_reachable();
 comment on trigger properties_can_be_answered on public.properties is
-  'Runs after properties_abide_by_their_state, because of its name: that may change the status.';
+  'Runs after properties_abide_by_their_state, which may change the status.';
 
 -- sql/06_properties/2_rules_deals.sql
 
@@ -11952,7 +11967,7 @@ create function private.price_history_stored() returns interval
   immutable
   return interval '2 years';
 comment on function private.price_history_stored is
-  'How long prices are stored, besides the price that applied when that time began.';
+  'How long past prices are stored, apart from the one that applied at the start of that time.';
 
 create function private.record_price() returns trigger
   language plpgsql
@@ -11982,7 +11997,8 @@ begin
     insert into public.price_history (property_id, price, unlisted_for)
     values (new.id, new.price,
       new.unlisted_for + coalesce(now() - new.unlisted_since, interval '0'));
-    -- A history grows only here. The price that applied when the stored time began is kept.
+    -- A history grows only here, so old prices are deleted here. The price that applied when the
+    -- stored time began is kept.
     delete from public.price_history
     where price_history.property_id = new.id
       and price_history.changed_at
@@ -11992,9 +12008,9 @@ begin
 end
 $$;
 comment on function private.record_price is
-  'Records every price since the first publishing; too many changes in a day: 429 rate_limited.';
+  'Records every price since the first publication; 429 rate_limited after too many in a day.';
 
--- Drafts and archived listings may have any price, because it is not shown.
+-- The price of drafts and archived listings is not recorded, because it is not shown.
 create trigger properties_price_is_recorded_on_insert
   after insert on public.properties
   for each row when (
@@ -12044,8 +12060,8 @@ declare
 begin
   select * into property from public.properties where properties.id = update_deal.property_id;
 
-  -- The last drop before which no price too low for a deal had applied in 30 days. One pass,
-  -- because a window frame of 30 days would be added up again for each price.
+  -- This finds the last drop before which no price too low for a deal had applied for 30 days, in
+  -- one pass, because a window frame of 30 days would be aggregated again for each price.
   with stood as (
     select
       price_history.id, price_history.price, price_history.changed_at as since,
@@ -12072,7 +12088,7 @@ begin
   where price_history.property_id = property.id and price_history.changed_at < dropped_at
     and price_history.changed_at
       >= private.price_since(property.id, dropped_at - interval '30 days');
-  -- If a price falls by more than half, the old or the new one was a mistake.
+  -- If a price falls by more than half, the old or the new one is assumed to be a mistake.
   if property.price < lowest * 0.5 then
     dropped_at := null;
     lowest := null;
@@ -12163,9 +12179,9 @@ comment on trigger properties_edited_are_another_version on public.properties is
 
 -- sql/06_properties/2_rules_fields.sql
 
--- The facade checks the same with its schemas; these rules also bind callers of the Data API.
--- Functions and triggers that list columns are generated from these rows at loading, because
--- plpgsql stores the plan of a statement with explicit columns.
+-- The facade's schemas check the same; these rules also bind callers of the Data API. Functions and
+-- triggers that list columns are generated from these rows when sql/ is loaded, because plpgsql
+-- caches plans only for static statements.
 
 create function private.property_fields()
   returns table (
@@ -12264,7 +12280,7 @@ as $$
     and (property_selection.use is null or property_selection.use = any (field.uses))
 $$;
 comment on function private.property_selection is
-  'Fields from one to another, only those with this use or all, as the list of a select.';
+  'The select list of the fields from first_field to last_field, all or only those with the use.';
 
 create function private.this_year() returns integer
   language plpgsql
@@ -12412,7 +12428,7 @@ begin
 end
 $$;
 
--- Administrators may add words to the vocabularies of fields.
+-- Administrators may add codes only to the vocabularies of fields and of report reasons.
 do $$
 begin
   execute format(
@@ -12521,7 +12537,7 @@ create function private.check_reach(property public.properties, was public.prope
   set search_path = ''
 as $$
 begin
-  -- Only a changed pin is checked, so that a listing that already lies outside can still be edited.
+  -- Only a changed pin or area is checked, so that a listing already outside can still be edited.
   if (property.area_id, property.lat, property.lng)
     is not distinct from (was.area_id, was.lat, was.lng) then
     return;
@@ -12540,7 +12556,7 @@ begin
 end
 $$;
 comment on function private.check_reach is
-  'Refuses an owner''s change that puts the pin further from the centroid than the area reaches.';
+  'Refuses an owner''s change that puts the pin further from the area''s centroid than reach_km.';
 
 create function private.submit_property(property public.properties) returns public.properties
   language plpgsql
@@ -12556,7 +12572,7 @@ begin
   return property;
 end
 $$;
-comment on function private.submit_property is 'Publishes, or submits if listings are reviewed.';
+comment on function private.submit_property is 'Publishes, or submits for review if that is on.';
 
 create function private.is_moderated(property public.properties) returns boolean
   language plpgsql
@@ -12592,8 +12608,8 @@ $$;
 
 -- sql/06_properties/2_rules_states.sql
 
---   draft -> active, or pending_review -> active or rejected; a rejected one can be published again
---   active <-> paused; active -> sold, rented, exchanged, expired; expired -> active for 90 days
+--   draft -> active, or pending_review -> active or rejected; rejected -> active or pending_review
+--   active <-> paused; active -> sold, rented, exchanged, expired; expired -> active within 90 days
 --   any of these -> archived -> draft; any -> deleted; an admin suspends and lifts the suspension
 
 create function private.property_actions()
@@ -12638,8 +12654,8 @@ as $$
     'from', property.status, 'allowed', private.allowed_actions(property)))
 $$;
 
--- The effects are the same for an owner's act, an admin's decision and a change in Studio. A given
--- time is used, a missing one filled in, an impossible state refused.
+-- A new state has the same effects after an owner's act, an admin's decision and a change in
+-- Studio. Given times are kept, missing ones are filled in, and impossible states are refused.
 create function private.require_complete(listing public.properties) returns void
   language plpgsql
   set search_path = ''
@@ -12669,7 +12685,7 @@ create function private.with_listing_time(
 as $$
 begin
   if previous = 'paused' and listing.status = 'active' and listing.expires_at = before.expires_at then
-    -- The time for which it was paused is added to expires_at.
+    -- The length of the pause is added to expires_at.
     listing.expires_at := listing.expires_at + (now() - before.paused_at);
   elsif listing.expires_at is null
     or previous not in ('active', 'paused') and listing.expires_at = before.expires_at then
@@ -12680,7 +12696,7 @@ begin
   listing.published_at := coalesce(listing.published_at, now());
   listing.closed_at := null;
   listing.paused_at := case when listing.status = 'paused' then coalesce(listing.paused_at, now()) end;
-  -- For a publishing owner the quota was checked before; for others, a listing over it is paused.
+  -- A publishing owner has passed the quota check; if others publish, a listing over it is paused.
   if before.status <> 'active' and listing.status = 'active'
     and private.identity_id() is distinct from listing.owner_identity_id then
     if not private.try_lock_quota(listing.owner_identity_id) then
@@ -12695,7 +12711,7 @@ begin
 end
 $$;
 comment on function private.with_listing_time is
-  'before is null for a new listing, previous the state before a suspension.';
+  'before is null for a new listing; previous is its old state, or the one before a suspension.';
 
 create function private.enter_property_state() returns trigger
   language plpgsql
@@ -12704,7 +12720,7 @@ create function private.enter_property_state() returns trigger
 as $$
 declare
   inserting constant boolean := tg_op = 'INSERT';
-  previous text; -- the state before a suspension
+  previous text; -- the old state, or the one before a suspension
 begin
   if not inserting then
     previous := case old.status when 'suspended' then old.suspended_from else old.status end;
@@ -12765,19 +12781,19 @@ begin
 end
 $$;
 comment on function private.enter_property_state is
-  'Applies the effects of a new state, or refuses, with a sentence, one that it cannot have.';
+  'Applies the effects of a new state, or refuses an impossible one with a message.';
 
 create trigger properties_abide_by_their_state_on_insert
   before insert on public.properties
   for each row execute function private.enter_property_state();
 comment on trigger properties_abide_by_their_state_on_insert on public.properties is
-  'Runs before properties_start, because of its name: the state decides whether it is shown.';
+  'Runs before properties_start, because the state decides whether the listing is shown.';
 create trigger properties_abide_by_their_state
   before update of status on public.properties
   for each row when (old.status is distinct from new.status)
   execute function private.enter_property_state();
 comment on trigger properties_abide_by_their_state on public.properties is
-  'Runs before properties_are_listed, because of its name: the state decides whether it is shown.';
+  'Runs before properties_are_listed, because the state decides whether the listing is shown.';
 
 -- sql/06_properties/2_rules_values.sql
 
@@ -12899,7 +12915,7 @@ begin
     or not (value -> 'lng')::numeric between 46.50 and 48.80 then
     return;
   end if;
-  -- If no precision is given, the location is shown less exactly.
+  -- The default precision is block, which shows the location less exactly.
   clean := '{"precision":"block"}' || value;
   if private.is_word('location_precision', clean ->> 'precision') then
     problem := null;
@@ -12932,7 +12948,7 @@ begin
       or not private.is_word(vocabulary, term ->> 'code');
     parsed := jsonb_build_object('code', term -> 'code');
 
-    -- A term without words gets the words of the vocabulary; "other" has none.
+    -- A term without its own words gets those of the vocabulary, which has none for "other".
     if coalesce(term -> label, 'null') = 'null' and term ->> 'code' <> 'other' then
       select to_jsonb(vocabularies.text_ar) as clean, null as problem into words
       from public.vocabularies
@@ -12959,11 +12975,11 @@ begin
 end
 $$;
 comment on function private.parse_terms is
-  'Conditions or expenses of a rent: code, words, and for expenses an amount and its period.';
+  'Parses rent conditions or expenses: code, text, and for expenses an amount and its period.';
 
 -- sql/06_properties/2_rules_visibility.sql
 
--- The owner's type, verification and state are copied, so that searches read no other table.
+-- Listings copy the owner's type, verification and state, so that searches read only one table.
 
 create function private.copy_owner_to_listing() returns trigger
   language plpgsql
@@ -12973,7 +12989,7 @@ as $$
 declare
   closed boolean;
 begin
-  -- The lock is shared. A suspension of the owner waits for it, and then finds this listing too.
+  -- The shared lock makes a suspension of the owner wait, so that it finds this listing too.
   select
     identities.type,
     identities.status = 'active' and private.may_act(accounts),
@@ -12988,7 +13004,7 @@ begin
     perform private.refuse(403, 'identity_not_usable');
   end if;
 
-  -- Exclusive, because a trigger may update this row next, and two shared locks would deadlock.
+  -- An exclusive lock: a trigger may update this row next, and two shared locks would deadlock.
   new.owner_verified := coalesce((
     select organisations.verified from public.organisations
     where organisations.identity_id = new.owner_identity_id
@@ -13007,7 +13023,7 @@ create trigger properties_start
   before insert on public.properties
   for each row execute function private.copy_owner_to_listing();
 comment on trigger properties_start on public.properties is
-  'Runs after properties_abide_by_their_state_on_insert, because of its name.';
+  'Runs after properties_abide_by_their_state_on_insert, which may change the status.';
 
 create function private.set_listed() returns trigger
   language plpgsql
@@ -13035,9 +13051,9 @@ create trigger properties_are_listed
   )
   execute function private.set_listed();
 comment on trigger properties_are_listed on public.properties is
-  'Runs after properties_abide_by_their_state, because of its name.';
+  'Runs after properties_abide_by_their_state, which may change the status.';
 
--- Without a search_path, so that it is inlined (03_accounts/2_rules_access.sql).
+-- This has no search_path, so that it is inlined (03_accounts/2_rules_access.sql).
 create function private.may_see(property public.properties, viewer_identity_id uuid)
   returns boolean
   language sql
@@ -13049,7 +13065,7 @@ create function private.may_see(property public.properties, viewer_identity_id u
       and (property).closed_at > now() - interval '30 days' and (property).owner_active
   ) is true;
 comment on function private.may_see is
-  'Everybody sees a listed one, anyone with the link one closed within 30 days, the owner all.';
+  'Others see listed ones and those closed within 30 days; the owner sees all but deleted ones.';
 
 create function private.require_visible_property(property_id uuid, viewer_identity_id uuid)
   returns public.properties
@@ -13091,11 +13107,11 @@ begin
 end
 $$;
 comment on function private.without_blocked is
-  'In order; pages may get shorter, because cursors and counts ignore blocks.';
+  'Keeps the order. Pages may get shorter, because cursors and counts ignore blocks.';
 
 -- sql/06_properties/3_records.sql
 
--- Without a search_path, so that the next five are inlined (03_accounts/2_rules_access.sql).
+-- The next five have no search_path, so that they are inlined (03_accounts/2_rules_access.sql).
 create function private.price_label(type text, price numeric, english boolean) returns text
   language sql
   stable
@@ -13128,7 +13144,7 @@ create function private.share_url_json(template text, ref_no bigint) returns tex
   language sql
   stable
   return replace(share_url_json.template, '{refNo}', 'KW-' || share_url_json.ref_no);
-comment on function private.share_url_json is 'From the setting share_url, a template or null.';
+comment on function private.share_url_json is 'template is the setting share_url, or null.';
 
 create function private.worded_terms(terms jsonb, vocabulary text, english boolean) returns jsonb
   language plpgsql
@@ -13154,9 +13170,9 @@ begin
 end
 $$;
 comment on function private.worded_terms is
-  'Terms in the owner''s own words, or without those in the Arabic or English words of the code.';
+  'Terms in the owner''s own words, else in the vocabulary''s Arabic or English words.';
 
--- Fields that are shown unchanged are generated from the list of fields.
+-- The columns of fields that are shown unchanged are generated from property_fields.
 do $$
 begin
   execute format($function$
@@ -13175,7 +13191,7 @@ declare
     select settings.value from private.settings where settings.name = 'share_url'
   );
 begin
-  -- Concatenation costs a third of building JSON objects, and subqueries less than a wide join.
+  -- Concatenation is three times as fast as building JSON objects; subqueries beat a wide join.
   return query
   select
     requested.ordinal,
@@ -13223,7 +13239,7 @@ begin
             )::json
             from public.identities where identities.id = properties.owner_identity_id
           ) as owner,
-          -- Other people only see ways of contact that have a number, as in private.contact_of.
+          -- Others only see ways of contact that have a number, as in private.contact_of.
           properties.allow_call and (own.is_mine is true or numbers.phone is not null)
             as "allowCall",
           properties.allow_whatsapp and (own.is_mine is true or numbers.whatsapp is not null)
@@ -13248,7 +13264,6 @@ begin
           properties.confirmed_at as "confirmedAt",
           properties.expires_at as "expiresAt",
           properties.version,
-          -- The following fields are additions to the record of the contract.
           properties.wanted_kinds as "wantedKinds",
           properties.wanted_area_ids as "wantedAreaIds",
           case when properties.auction_ends_at is not null then (
@@ -13296,7 +13311,7 @@ $body$
 end
 $$;
 comment on function private.property_records is
-  'In the caller''s language. The caller has checked that the viewer (null: a guest) may see them.';
+  'The caller must have checked that the viewer (null for a guest) may see these listings.';
 
 create function private.property_record(property_id uuid, viewer_identity_id uuid) returns json
   language plpgsql
@@ -13369,9 +13384,9 @@ begin
 end
 $$;
 comment on function private.owner_name_text is
-  'With chr(1), which JSON cannot contain, in place of the URL of files.';
+  'chr(1), which JSON cannot contain, stands for the URL of files.';
 
--- The stored text must not depend on the writer: the time zone and the digits of numbers are fixed.
+-- The stored text must not depend on the session, so its time zone and number digits are fixed.
 do $$
 begin
   execute format($function$
@@ -13438,7 +13453,7 @@ $body$
 end
 $$;
 
--- Without a search_path, so that it is inlined (03_accounts/2_rules_access.sql).
+-- This has no search_path, so that it is inlined (03_accounts/2_rules_access.sql).
 create function private.card_text(
   card private.property_cards, is_favorite boolean, viewer_identity_id uuid, files_url text,
   english boolean
@@ -13454,7 +13469,7 @@ create function private.card_text(
       else (card_text.card).location
     end
     || ',"picture":'
-    -- One replace serves all URLs; otherwise the function would not be inlined.
+    -- One replace serves all URLs: with files_url used twice the function would not be inlined.
     || replace(
       coalesce('{"url":"' || chr(1) || (card_text.card).picture, 'null')
         || (card_text.card).up_to_owner_name
@@ -13516,11 +13531,11 @@ begin
 end
 $$;
 comment on function private.list_items is
-  'The cards of listed ones, or records. The caller has checked that the viewer may see them.';
+  'Returns the cards of listed ones, or records. The caller must have checked the visibility.';
 
 -- sql/06_properties/3_records_listed.sql
 
--- The stored text must not depend on the writer: the time zone and the digits of numbers are fixed.
+-- The stored text must not depend on the session, so its time zone and number digits are fixed.
 create function private.listed_record(property public.properties) returns private.listed_records
   language plpgsql
   stable
@@ -13541,7 +13556,7 @@ begin
   pieces := string_to_array(
     replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(
       replace(
-      -- The record is requested in Arabic, because the person who writes may use English.
+      -- The stored record is in Arabic, even if the session that writes it uses English.
       (select records.record::text from private.property_records(array[property.id], null, false)
         as records),
       '"priceLabel":', '"priceLabel":' || cut), ',"isNegotiable":', cut || ',"isNegotiable":'),
@@ -13582,7 +13597,7 @@ begin
 end
 $$;
 
--- Without a search_path, so that it is inlined (03_accounts/2_rules_access.sql).
+-- This has no search_path, so that it is inlined (03_accounts/2_rules_access.sql).
 create function private.listed_record_text(
   stored private.listed_records, is_favorite boolean, counters private.property_counters,
   share_template text, english boolean
@@ -13612,7 +13627,7 @@ create function private.listed_record_text(
     || private.share_url_json(listed_record_text.share_template, (listed_record_text.stored).ref_no)
     || (listed_record_text.stored).after_deal;
 comment on function private.listed_record_text is
-  'chr(1) becomes the URL of files when it is read; share_template is share_url as JSON.';
+  'The caller replaces chr(1) with the URL of files. share_template is share_url as JSON.';
 
 -- sql/06_properties/4_reads.sql
 
@@ -13627,7 +13642,7 @@ declare
   record text;
   waiting text;
 begin
-  -- Only listed properties have a stored record, and owners see more than it has.
+  -- Only listed properties have a stored record, and owners see more than it contains.
   select private.listed_record_text(
     listed_records, favorites.property_id is not null, property_counters,
     (select settings.value::text from private.settings where settings.name = 'share_url'),
@@ -13655,11 +13670,11 @@ begin
       values (get_property.property_id, viewer_id)
       on conflict do nothing;
       if found then
-        -- A view may be lost in a crash, so the reader need not wait for the disk.
+        -- A view may be lost in a crash, so the commit need not wait for the disk.
         waiting := set_config('synchronous_commit', 'off', true);
       end if;
     exception
-      -- If the view cannot be counted, the listing is read anyway.
+      -- If the view cannot be counted, the listing is returned anyway.
       when read_only_sql_transaction or insufficient_resources then null;
     end;
   end if;
@@ -13685,7 +13700,7 @@ begin
 end
 $$;
 comment on function private.unlisted_property is
-  'For its owner, or for a while after it was closed for anyone who has the link.';
+  'Returns the record to its owner, and to others until 30 days after the listing was closed.';
 
 create function private.get_property_by_number(ref_no bigint) returns text
   language plpgsql
@@ -13715,8 +13730,8 @@ begin
 end
 $$;
 comment on function private.get_property_by_number is
-  'Facade: a listing by the number of its refNo. Numbers can be guessed, so strangers only get id, '
-  'refNo, status and title of a closed one.';
+  'Facade: a listing by the number of its refNo. Numbers can be guessed, so of a closed listing '
+  'strangers only get id, refNo, status and title.';
 
 grant execute on function private.get_property, private.get_property_by_number to anon, authenticated;
 
@@ -13804,7 +13819,7 @@ begin
 end
 $$;
 comment on function private.list_price_history is
-  'Api: The prices since the first publishing, newest first. 404 property_not_found.';
+  'Api: The prices since the first publication, newest first. 404 property_not_found.';
 
 create function private.similar_properties(property public.properties, depth integer)
   returns uuid[]
@@ -13865,7 +13880,7 @@ begin
 end
 $$;
 comment on function private.similar_properties is
-  'The nearest prices, a given number from each area; at most two of one account.';
+  'Listings with the nearest prices, up to depth above and below in each area; two of an account.';
 
 create function private.list_similar_properties(property_id uuid, fields text default 'card')
   returns text
@@ -13879,7 +13894,7 @@ declare
   property public.properties := private.require_visible_property(property_id, viewer_id);
   ids uuid[] := private.similar_properties(property, 10);
 begin
-  -- Few were found, or most are of one account: more of each area are ranked, which is rare.
+  -- If few were found or most are of one account, more of each area are ranked, which is rare.
   if cardinality(ids) < 10 then
     ids := private.similar_properties(property, 300);
   end if;
@@ -14009,7 +14024,7 @@ begin
 end
 $$;
 comment on function private.list_organisation_leads is
-  'Api: Who asked the acting company or office (type) about which listing and how, newest first.';
+  'Api: The requests for contact with the acting company or office (type), newest first.';
 
 create function private.get_organisation_stats(type text) returns json
   language plpgsql
@@ -14062,7 +14077,7 @@ begin
 end
 $$;
 comment on function private.get_organisation_stats is
-  'Api: Figures of the acting company or office (type).';
+  'Api: Listings, views, favorites, leads and rating of the acting company or office (type).';
 
 grant execute on function private.get_organisation to anon, authenticated;
 grant execute on function
@@ -14095,7 +14110,7 @@ begin
 end
 $$;
 comment on function private.require_advertiser is
-  '404 unless it may act and is a verified company or office, or a person with a listed property.';
+  '404 unless the identity may act and is a verified organisation or a person with a listing.';
 
 create function private.get_advertiser(identity_id uuid) returns text
   language plpgsql
@@ -14122,7 +14137,7 @@ begin
       select count(*) from public.properties
       where properties.owner_identity_id = identity.id and properties.listed
     )),
-    -- A job measures companies and offices; a person has only a few conversations to measure here.
+    -- A job measures companies and offices; for a person up to 20 conversations are measured here.
     'medianResponseMinutes', case when page.identity_id is null
       then private.response_minutes(identity.id, 20) else page.median_response_minutes end
   );
@@ -14202,7 +14217,7 @@ begin
   if publish is not true then
     perform private.check_drafts(owner_id);
   end if;
-  -- Some rules depend on the owner, which a trigger copies into the new row.
+  -- Some rules depend on the owner's columns, which a trigger copies into the new row.
   insert into public.properties (owner_identity_id, type) values (owner_id, given ->> 'type')
   returning * into property;
 
@@ -14223,7 +14238,7 @@ $$;
 comment on function private.create_property is
   'Api: Creates a listing of the acting identity: a draft, or with publish active or '
   'pending_review. 402 quota_exceeded, 403 terms_not_accepted and account_unproven with publish, '
-  '409 drafts_full without; 404 not_found for another''s pictures.';
+  '409 drafts_full without; 404 not_found for another identity''s pictures.';
 
 create function private.update_property(property_id uuid, fields jsonb, expected_version integer)
   returns json
@@ -14326,9 +14341,9 @@ as $$
   select private.update_property(property_id, fields, expected_version);
 $$;
 comment on function api.update_property is
-  'Changes an own listing: absent fields stay, null clears. 404 property_not_found, 409 '
-  'version_conflict, type_immutable, property_state_conflict, 422 contact_missing, '
-  'location_outside_area.';
+  'Changes a listing of the acting identity: absent fields are kept, null clears. 404 '
+  'property_not_found, 409 version_conflict, type_immutable, property_state_conflict, 422 '
+  'contact_missing, location_outside_area.';
 
 create function api.delete_property(property_id uuid) returns void
   language sql
@@ -14338,7 +14353,7 @@ as $$
   select private.delete_property(property_id);
 $$;
 comment on function api.delete_property is
-  'Deletes an own listing in any state. 404 property_not_found.';
+  'Deletes a listing of the acting identity in any state. 404 property_not_found.';
 
 grant execute on function
   private.create_property, private.update_property, private.delete_property, api.update_property,
@@ -14408,10 +14423,10 @@ begin
 end
 $$;
 comment on function private.act_on_property is
-  'Api: Does an action to an own listing: publish, pause, resume, renew, archive, restore, '
-  'mark-sold, mark-rented, mark-exchanged, confirm-available. 403 terms_not_accepted, '
-  'account_unproven; 404 property_not_found, 409 property_state_conflict, drafts_full, 422 price_required, '
-  'contact_missing, 402 quota_exceeded.';
+  'Api: Performs an action on a listing of the acting identity: publish, pause, resume, renew, '
+  'archive, restore, mark-sold, mark-rented, mark-exchanged, confirm-available. 403 '
+  'terms_not_accepted, account_unproven; 404 property_not_found, 409 property_state_conflict, '
+  'drafts_full, 422 price_required, contact_missing, 402 quota_exceeded.';
 
 grant execute on function private.act_on_property to authenticated;
 
@@ -14484,8 +14499,8 @@ as $$
   select private.set_auction(property_id, starts_at, ends_at, start_price, min_increment);
 $$;
 comment on function api.set_auction is
-  'Sets the auction window and start price of an own listing for sale, and replaces one that has '
-  'not begun. 404 property_not_found, 422 field_not_for_type, 409 property_state_conflict.';
+  'Sets the auction window and start price of a listing for sale, and replaces one that is not '
+  'running. 404 property_not_found, 422 field_not_for_type, 409 property_state_conflict.';
 
 create function api.remove_auction(property_id uuid) returns void
   language sql
@@ -14503,8 +14518,8 @@ grant execute on function
 
 -- sql/06_properties/5_writes_contact.sql
 
--- A given number cannot be taken back, so only the facade calls this, after it has committed the
--- count: through the Data API a caller could make the answer fail, which would undo the count.
+-- A number cannot be taken back once it is given, so only the facade calls this, after it has
+-- committed the count. Through the Data API a caller could abort the call and so undo the count.
 
 create function private.offered_contact(
   caller_id uuid, property_id uuid, kind text,
@@ -14552,7 +14567,7 @@ end
 $$;
 comment on function private.offered_contact is
   '404 property_not_found, 403 blocked, 409 property_state_conflict with the possible ways, 422 '
-  'for an own listing.';
+  'for the caller''s own listing.';
 
 create function private.precheck_contact(
   property_id uuid, kind text, idempotency_key text default null
@@ -14562,7 +14577,7 @@ create function private.precheck_contact(
   set search_path = ''
 as $$
 begin
-  -- A number that the caller got before is given again, whatever happened to the listing.
+  -- A repeated request gets its stored answer, whatever happened to the listing.
   if not exists (
     select from private.idempotency_keys
     where idempotency_keys.account_id = private.account_id()
@@ -14571,13 +14586,13 @@ begin
     perform private.offered_contact(private.identity_id(), property_id, kind);
   end if;
 exception
-  -- All other refusals are checked after the call was counted.
+  -- All other refusals are raised after the call was counted.
   when sqlstate 'PT409' then raise;
   when sqlstate 'PT403' or sqlstate 'PT404' or sqlstate 'PT422' then null;
 end
 $$;
 comment on function private.precheck_contact is
-  'Facade: before contact_property is counted, 409 property_state_conflict for an impossible way.';
+  'Facade: 409 property_state_conflict for an impossible way, before contact_property is counted.';
 
 create function private.contact_property(property_id uuid, kind text) returns json
   language plpgsql
@@ -14597,7 +14612,7 @@ begin
   offered := private.offered_contact(caller_id, property_id, kind);
   property := offered.property;
   perform private.require_proof();
-  -- The conversation comes first, because a new lead notifies the owner.
+  -- The conversation is opened first, because a new lead notifies the owner.
   if kind = 'chat' then
     select opened.id into conversation_id
     from private.open_conversation(caller_id, property.id, null) as opened;
@@ -14614,7 +14629,7 @@ begin
 end
 $$;
 comment on function private.contact_property is
-  'Facade: call gives phone, whatsapp whatsappUrl, chat conversationId. Each way: one lead a day.';
+  'Facade: returns phone, whatsappUrl or conversationId. Each kind makes at most one lead a day.';
 
 grant execute on function private.precheck_contact, private.contact_property to authenticated;
 
@@ -14665,7 +14680,7 @@ begin
   perform private.lock_dependents(account_id, identity_ids, false);
   update public.accounts set terms_version = null, terms_accepted_at = null
   where accounts.id = suspend_unproven_past.account_id and accounts.terms_version is not null;
-  -- A suspended listing returns as paused or a draft too.
+  -- A suspended listing will also return as paused or as a draft.
   update public.properties
   set suspended_from = case properties.suspended_from when 'active' then 'paused' else 'draft' end
   where properties.owner_identity_id = any (identity_ids)
@@ -14706,13 +14721,13 @@ begin
 end
 $$;
 comment on function private.suspend_unproven_past is
-  'Pauses active listings, makes drafts of those in review, takes identities out of the admins'' '
-  'queue, and notifies the owner once, who resumes the listing or changes the identity.';
+  'Pauses active listings, turns those in review into drafts, rejects pending identities, and '
+  'notifies the owner once, who can resume the listings and change the identities.';
 
 -- sql/06_properties/6_events_cards.sql
 
--- Whoever changes what a card shows locks the listing first, and the card is made in a later
--- statement. So of two concurrent writers, the second sees both changes.
+-- Every change of what a card shows first locks the listing and writes the card in a later
+-- statement, so that the second of two concurrent writers sees both changes.
 
 create function private.write_property_cards(property_ids uuid[]) returns void
   language plpgsql
@@ -14846,7 +14861,7 @@ begin
 end
 $$;
 comment on function private.follow_numbers is
-  'Switches chat on where no other way is left, and rewrites stored records.';
+  'Switches chat on where no other way of contact is left, and rewrites stored records.';
 
 create function private.on_account_number() returns trigger
   language plpgsql
@@ -15028,7 +15043,7 @@ create trigger properties_are_counted
 
 -- sql/06_properties/6_events_records.sql
 
--- Writers hold the lock of the listing, as for cards (6_events_cards.sql).
+-- Writers have locked the listing, as for cards (6_events_cards.sql).
 
 create function private.write_listed_records(property_ids uuid[]) returns void
   language plpgsql
@@ -15073,7 +15088,7 @@ comment on function private.on_listed_property is 'Updates private.listed_record
 create trigger properties_have_records_on_insert
   after insert on public.properties
   for each row when (new.listed) execute function private.on_listed_property();
--- On any update: nearly every column is in the record, and an auction's window writes here too.
+-- Fires on any update: the record has nearly every column, and an auction's window updates the row.
 create trigger properties_have_records
   after update on public.properties
   for each row when (old.listed or new.listed) execute function private.on_listed_property();
@@ -15103,7 +15118,7 @@ create function private.expire_listings() returns bigint
   security definer
   set search_path = ''
 as $$
-  -- Sorted by owner, because a trigger locks the owners' pages (03_accounts/2_rules_locks.sql).
+  -- This sorts by owner, because a trigger locks the owners' pages (03_accounts/2_rules_locks.sql).
   select private.for_each('expire_listing', array(
     select due.id::text
     from (
@@ -15178,7 +15193,7 @@ as $$
   select count(*) from deleted
 $$;
 comment on function private.purge_views is
-  'Job: deletes views older than two days, and uncounted ones after a week.';
+  'Job: deletes counted views after two days, and uncounted ones after a week.';
 
 create function private.purge_leads() returns bigint
   language sql
@@ -15199,7 +15214,7 @@ declare
   ids constant uuid[] := array(
     select properties.id from public.properties
     where properties.status = 'deleted' and properties.deleted_at < now() - interval '90 days'
-      -- Kept while an admin has yet to decide a report, and until its pictures are deleted.
+      -- A listing is kept while a report about it is open, and until its pictures are deleted.
       and not exists (
         select from public.reports
         where reports.target_type = 'property' and reports.target_id = properties.id
@@ -15210,7 +15225,7 @@ declare
     limit 100
   );
 begin
-  -- Conversations come first (03_accounts/2_rules_locks.sql); a deleted listing cannot change.
+  -- Conversations are locked first (03_accounts/2_rules_locks.sql); deleted listings cannot change.
   perform from public.conversations where conversations.property_id = any (ids)
   order by conversations.id for no key update;
   update public.conversations set property_id = null where conversations.property_id = any (ids);
@@ -15241,9 +15256,10 @@ create table public.favorites (
   primary key (identity_id, property_id)
 );
 comment on table public.favorites is 'Saved properties. Deleted with the listing.';
-comment on column public.favorites.identity_id is 'Who saved it; no client can set it.';
+comment on column public.favorites.identity_id is
+  'The identity that saved it; clients cannot set it.';
 
--- For list_favorites; the second for deleting a property and notifying all who saved it.
+-- The first index is for list_favorites, the second for deletions and notifications of a listing.
 create index favorites_newest_idx
   on public.favorites (identity_id, created_at desc, property_id desc);
 create index favorites_property_idx on public.favorites (property_id, identity_id);
@@ -15253,7 +15269,7 @@ revoke all on public.favorites from anon, authenticated;
 grant select, delete, insert (property_id) on public.favorites to authenticated;
 grant select, delete, insert on public.favorites to acting;
 
--- Without a search_path, so that it is inlined (03_accounts/2_rules_access.sql).
+-- This has no search_path, so that it is inlined (03_accounts/2_rules_access.sql).
 create function private.is_saveable(property public.properties, identity_id uuid) returns boolean
   language sql
   immutable
@@ -15303,7 +15319,7 @@ create function private.is_withdrawn(property public.properties) returns boolean
     'deleted', 'suspended', 'rejected', 'draft', 'pending_review'
   );
 comment on function private.is_withdrawn is
-  'Left out because it was deleted or is no longer visible to other people.';
+  'Whether favorites leave the listing out, because it was deleted or is no longer published.';
 
 create policy "people see listed properties, their own, and saved ones until withdrawn"
   on public.properties for select to acting
@@ -15399,14 +15415,14 @@ begin
     'status', 'unavailable',
     'isFavorite', true,
     'available', false,
-    -- Shown if the owner closed or hid the listing, but not if the owner was suspended.
+    -- The title shows if the owner closed or hid the listing, but not if the owner was suspended.
     'titleAr', case when property.status <> 'active' and property.owner_active
       then property.title_ar end
   ));
 end
 $$;
 comment on function private.favorite_without_card is
-  'Its card if it is active and the caller''s own, otherwise that it is unavailable.';
+  'The card of a listed or the caller''s own active listing, else a mark that it is unavailable.';
 
 create function private.list_favorites(
   page_cursor text default null, page_size integer default 20, fields text default 'card'
@@ -15448,7 +15464,7 @@ begin
       end as item
     from public.favorites
     left join private.property_cards on property_cards.property_id = favorites.property_id
-    -- The row is only read if there is no card.
+    -- The listing's row is only read if there is no card.
     left join public.properties on properties.id =
       case when property_cards.property_id is null then favorites.property_id end
     where favorites.identity_id = owner_id
@@ -15568,7 +15584,7 @@ begin
 end
 $$;
 comment on function api.toggle_favorite is
-  'Saves or removes a property; exact under parallel calls. 404 property_not_found, 429.';
+  'Saves or removes a property; safe under concurrent calls. 404 property_not_found, 429.';
 
 grant execute on function private.toggle_favorite, api.toggle_favorite to authenticated;
 
