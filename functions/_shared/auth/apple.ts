@@ -1,4 +1,4 @@
-// Apple's refresh tokens, stored sealed because Apple requires us to revoke them with the account.
+// Stores Apple's refresh tokens, encrypted, because Apple requires us to revoke them with the account.
 import { importPKCS8, SignJWT } from 'jose'
 import { backend } from '../database/db.ts'
 import { alarm } from '../errors/alarms.ts'
@@ -38,7 +38,7 @@ async function post(path: string, form: Record<string, string>): Promise<string>
 
 const sealUse = (accountId: string, clientId: string) => `apple ${accountId} ${clientId}`
 
-/** Exchanges the code for a refresh token. A failure raises an alarm, but the sign-in stands. */
+/** Exchanges the code for a refresh token. A failure raises an alarm, but does not fail the sign-in. */
 export async function exchangeAppleCode(accountId: string, clientId: string, code: string) {
   try {
     const secret = await clientSecret(clientId)
@@ -67,7 +67,7 @@ export async function revokeAppleTokens(): Promise<number> {
   ) {
     try {
       const token = await unseal(sealed, sealUse(accountId, clientId))
-      // A token sealed with a former key cannot be opened any more.
+      // A token that was sealed with an earlier key can no longer be decrypted.
       if (token !== undefined) await revoke(clientId, token)
       await backend('finish_apple_revocation', { accountId, clientId })
       revoked++

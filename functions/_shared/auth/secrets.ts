@@ -34,7 +34,7 @@ const sealKey = crypto.subtle.importKey('raw', env.sealKey, 'AES-GCM', false, [
   'decrypt',
 ])
 
-/** Encrypts a secret for one use, so that reading the table is not enough to open it. */
+/** Encrypts a secret for one use, so that read access to the table does not reveal it. */
 export async function seal(secret: string, use: string): Promise<string> {
   const iv = crypto.getRandomValues(new Uint8Array(12))
   const sealed = await crypto.subtle.encrypt(
@@ -45,7 +45,7 @@ export async function seal(secret: string, use: string): Promise<string> {
   return `${toBase64(iv)}.${toBase64(new Uint8Array(sealed))}`
 }
 
-/** Opens a value sealed for the same use; undefined when the key has changed since. */
+/** Decrypts a value that was sealed for the same use. Returns undefined if the key has changed since. */
 export async function unseal(sealed: string, use: string): Promise<string | undefined> {
   const [iv, text] = sealed.split('.').map(fromBase64)
   try {
@@ -60,6 +60,6 @@ export async function unseal(sealed: string, use: string): Promise<string | unde
   }
 }
 
-/** Compares every secret key, even after a match, so that time reveals nothing. */
+/** Compares with every secret key, even after a match, so that the response time reveals nothing. */
 export const isSecretKey = (given: string | null) =>
   env.secretKeys.map((key) => isEqualSecret(given ?? '', key)).includes(true)

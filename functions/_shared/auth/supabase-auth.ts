@@ -26,7 +26,7 @@ type AuthRequest = {
   address?: string
   /** Time limit in milliseconds. */
   patience?: number
-  /** Sends the version header, with which Auth answers with its own codes and not with our SQL's errors. */
+  /** Whether to send the version header. Without it, Auth answers with our SQL's errors, not its codes. */
   versioned?: boolean
 }
 
@@ -42,7 +42,7 @@ export async function request(
   }
   if (versioned) headers['x-supabase-api-version'] = '2024-01-01'
   if (token) headers.authorization = `Bearer ${token}`
-  // Auth counts by client address, and trusts ours because of the secret key.
+  // Auth limits requests per client address. It trusts the one that we send because of the secret key.
   if (address) headers['sb-forwarded-for'] = address.replace('/64', '')
   try {
     const response = await fetchService(`/auth/v1${path}`, {
@@ -58,7 +58,7 @@ export async function request(
   }
 }
 
-/** Repeats once where Auth gave up: a deadlock (500), or too many refreshes of one session (409). */
+/** Sends a request, and once more after a deadlock (500) or too many refreshes of one session (409). */
 async function requestAgain(method: string, path: string, options: AuthRequest) {
   const answer = await request(method, path, options)
   return answer.status === 500 || answer.status === 409
@@ -66,20 +66,20 @@ async function requestAgain(method: string, path: string, options: AuthRequest) 
     : answer
 }
 
-/** Auth is taken to have done nothing: it is down, too slow, or limits this address. */
+/** Thrown when Auth is assumed to have done nothing: it is down, too slow, or limits this address. */
 export class AuthUnavailable extends Refusal {}
 
 function unavailable({ status, body }: AuthAnswer): Refusal {
   console.error(JSON.stringify({ auth: status, code: body.code ?? body.error }))
-  // Auth's limiter does not say when; it refills every second.
+  // Auth's rate limiter does not tell when to retry; it refills every second.
   if (status === 429) return new AuthUnavailable('rate_limited', { retryAfter: 5 })
-  // A 500 may come after the work is done, unless the password grant could not even read the user.
+  // Auth may answer 500 after it has done the work, unless the password grant could not read the user.
   const undone = status > 500 || body.message === 'Database error querying schema'
   const Kind = undone ? AuthUnavailable : Refusal
   return new Kind('service_unavailable', { retryAfter: 2 })
 }
 
-// Auth writes phones without +.
+// Auth stores phone numbers without the plus sign.
 const identifierFields = ({ kind, value }: Identifier) =>
   kind === 'phone' ? { phone: value.slice(1) } : { email: value }
 
@@ -90,7 +90,7 @@ type NewUser = {
   termsVersion?: string | null
 }
 
-/** Creates a confirmed user; triggers add account, profile and identity. Throws if one exists. */
+/** Creates a confirmed user. Triggers add account, profile and identity. Throws if one exists already. */
 export async function createUser(
   { identifier, password, fullName, termsVersion }: NewUser,
 ): Promise<string> {
@@ -101,7 +101,7 @@ export async function createUser(
       ...identifierFields(identifier),
       password,
       [`${identifier.kind}_confirm`]: true,
-      // The trigger on Auth's user reads both in the transaction that creates it.
+      // The trigger on auth.users reads both in the transaction that creates the user.
       user_metadata: {
         ...(fullName && { full_name: fullName }),
         ...(termsVersion && { terms_version: termsVersion }),
@@ -110,7 +110,7 @@ export async function createUser(
   })
   if (answer.status === 200) return id
   if (answer.body.code === 'validation_failed') throw new Refusal('identifier_invalid')
-  // Two requests at once make Auth fail, and an answer may get lost, so ask the database for the outcome.
+  // Auth fails for simultaneous requests, and its answer may get lost, so the database decides the outcome.
   const holder = await backend<string | null>('account_with', { identifier: identifier.value })
   if (holder === id) return id
   const exists = ['email_exists', 'phone_exists'].includes(String(answer.body.code))
@@ -119,7 +119,7 @@ export async function createUser(
   throw new Refusal(code, { fields: [{ path: 'identifier', code }] })
 }
 
-// private.custom_access_token writes the code, then a blank and the details as JSON.
+// The message comes from private.custom_access_token: the code, then a blank and the details as JSON.
 function denied({ body }: AuthAnswer): SignInDenied {
   const [code, detail] = String(body.message).split(/ (.*)/s)
   return isErrorCode(code)
@@ -131,7 +131,7 @@ function denied({ body }: AuthAnswer): SignInDenied {
 const isGone = async ({ status }: AuthAnswer, { value }: Identifier) =>
   status === 404 || status >= 500 && !await backend('account_with', { identifier: value })
 
-/** A denial comes only after the right password; undefined means a wrong password or no such user. */
+/** Returns a denial only for the right password, and undefined for a wrong one or an unknown user. */
 export async function signIn(
   identifier: Identifier,
   password: string,
@@ -147,7 +147,7 @@ export async function signIn(
   if (answer.body.code === 'invalid_credentials') return undefined
   if (answer.status === 401 || answer.status === 403) {
     const refused = denied(answer)
-    // token_invalid means that the account has been deleted meanwhile.
+    // token_invalid means that the account has been deleted in the meantime.
     return refused.denied === 'token_invalid' ? undefined : refused
   }
   if (await isGone(answer, identifier)) return undefined
@@ -156,7 +156,7 @@ export async function signIn(
 
 type IdToken = { idToken: string; nonce?: string }
 
-/** Auth's database failed, it lacks the keys of a token that we verified, or two requests collided. */
+/** True if Auth's database failed, Auth lacks the keys of a token that we verified, or requests collided. */
 const isTransient = ({ status, body }: AuthAnswer) =>
   status >= 500 || body.error === 'server_error' || body.error_description === 'Bad ID token'
 
@@ -190,7 +190,7 @@ export async function signInWithIdToken(
   }
 }
 
-// An unknown identifier is tried against this user, so that it takes as long as a known one.
+// A sign-in with an unknown identifier is tried as this user, so that it takes as long as a known one.
 export const decoy: Identifier = { kind: 'email', value: 'decoy@accounts.invalid' }
 
 export const signInDecoy = (password: string, address: string) => signIn(decoy, password, address)
@@ -218,14 +218,14 @@ export async function refreshSession(
   refreshToken: string,
   address: string,
 ): Promise<Tokens | SignInDenied | undefined> {
-  // Auth would count the attempt against the address, whose limit it shares with passwords.
+  // A malformed token is not sent, because Auth would count it against the address's limit for passwords.
   if (!refreshTokenForm.test(refreshToken)) return undefined
   const answer = await requestAgain('POST', '/token?grant_type=refresh_token', {
     body: { refresh_token: refreshToken },
     address,
   })
   if (answer.status === 200) return answer.body as Tokens
-  // Auth's own rate limit has a code, the token hook's refusal has none.
+  // An answer of Auth's own rate limiter has a code, a refusal of the token hook has none.
   const tooOften = answer.status === 429 && String(answer.body.message).startsWith('rate_limited ')
   if (answer.status === 403 || tooOften) return denied(answer)
   if (answer.status === 400 || answer.status === 401) return undefined
@@ -239,11 +239,11 @@ export async function signOut(token: string, scope: Scope): Promise<void> {
   if (answer.status >= 500 || answer.status === 429) throw unavailable(answer)
 }
 
-/** Ends a session whose tokens were never handed out, so no Realtime topic changes. */
+/** Deletes a session whose tokens no client received, so that no Realtime topic has to change. */
 export const discardSession = ({ access_token }: Tokens) =>
   backend('discard_session', { sessionId: decodeJwt(access_token).session_id as string })
 
-// Auth's settings may add these rules to ours.
+// Auth answers with these if its settings have password rules beyond ours.
 const passwordErrors = ['same_password', 'weak_password']
 
 export const invalidNewPassword = () => invalidField('newPassword', 'invalid')
@@ -268,7 +268,7 @@ export async function changePassword(
   throw unavailable(answer)
 }
 
-/** For a caller without phone and email: asks Auth to set the same password, which it refuses. */
+/** Checks a password without phone and email: asks Auth to set it, which Auth refuses as unchanged. */
 export async function isOwnPassword(
   token: string,
   password: string,
@@ -284,7 +284,7 @@ export async function isOwnPassword(
   throw unavailable(answer)
 }
 
-/** The database knows the outcome: Auth may commit ten seconds late or deadlock with a refresh (500). */
+/** Returns no outcome, because Auth may commit ten seconds late or deadlock with a refresh (500). */
 export async function putContact(userId: string, identifier: Identifier): Promise<void> {
   const body = { ...identifierFields(identifier), [`${identifier.kind}_confirm`]: true }
   const put = () =>

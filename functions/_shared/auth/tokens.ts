@@ -12,7 +12,7 @@ import type { Caller } from '../caller/context.ts'
 import { claimsLiteral } from '../database/literals.ts'
 import { env } from '../settings/env.ts'
 
-// These are fixed here; a token's own header is never trusted for them.
+// The algorithms are fixed here, because a token's own header must not choose them.
 const algorithms = ['ES256', 'RS256']
 const minute = 60_000
 const longestLife = 7 * 24 * 3600
@@ -22,13 +22,13 @@ class KeysUnavailable extends Error {}
 let loadedAt = 0
 let lastGood: { text: string; at: number } | undefined
 
-/** If Auth is down, the last key set serves for ten minutes. */
+/** Fetches Auth's key set. If Auth is down, the last one stays in use for ten minutes. */
 async function fetchKeySet(url: string, options: RequestInit): Promise<Response> {
   try {
     const response = await fetch(url, options)
     if (!response.ok) throw new Error(`HTTP ${response.status}`)
     const text = await response.text()
-    createLocalJWKSet(JSON.parse(text)) // throws unless it is one
+    createLocalJWKSet(JSON.parse(text)) // throws unless the text is a key set
     lastGood = { text, at: Date.now() }
   } catch (cause) {
     if (!lastGood || Date.now() - lastGood.at > 10 * minute) {
@@ -42,7 +42,7 @@ async function fetchKeySet(url: string, options: RequestInit): Promise<Response>
 const keySet = createRemoteJWKSet(new URL(`${env.supabaseUrl}/auth/v1/.well-known/jwks.json`), {
   timeoutDuration: 4000,
   cacheMaxAge: env.jwksMaxAge,
-  // `verify` looks up unknown key ids itself.
+  // `verify` reloads the key set for unknown key ids.
   cooldownDuration: Infinity,
   [customFetch]: fetchKeySet,
 })
@@ -63,7 +63,7 @@ const verified = async (token: string) =>
 
 let lastSearch = 0
 
-/** Looks up unknown key ids at most once a minute, however many tokens have one. */
+/** Reloads the key set for an unknown key id at most once a minute, however many tokens have one. */
 async function verify(token: string): Promise<JWTPayload> {
   try {
     return await verified(token)
@@ -87,15 +87,15 @@ function callerIn(token: string, payload: JWTPayload): Caller {
   return { role, sub, sessionId: session_id, claims: claimsLiteral(sub, session_id), token }
 }
 
-// Tokens stay valid no longer than their key set, so that a revoked key stops working within a minute. The
-// whole header is the key, because hashing would cost a tenth of a small request.
+// Verified tokens are cached no longer than the key set, so that a revoked key stops working within a minute.
+// The map's key is the whole header, because hashing it would cost a tenth of a small request.
 const remembered = new Map<string, { caller: Caller; until: number }>()
 const capacity = 20_000
 
 /** Returns the caller of a token that Auth has just issued to us, which needs no verification. */
 export const callerOfIssued = (token: string) => callerIn(token, decodeJwt(token))
 
-/** Reads the Authorization header. Never throws: `ignored` says why a token is not accepted. */
+/** Reads the Authorization header. Never throws: `ignored` is the reason why a token is not accepted. */
 export function callerOf(authorization: string | undefined): Caller | Promise<Caller> {
   if (authorization === undefined) return { role: 'anon' }
   const known = remembered.get(authorization)

@@ -1,9 +1,9 @@
 // Reads the client's address from the header entry that our own proxies wrote.
 import { env } from '../settings/env.ts'
 
-/** Returns the entry of X-Forwarded-For counted from the right (CLIENT_IP_HOPS); IPv6 as its /64. */
+/** Returns the entry of X-Forwarded-For at position CLIENT_IP_HOPS from the right; of IPv6, the /64. */
 export function clientAddress(forwardedFor = ''): string {
-  // An address is never longer, and searching many digits for one takes quadratic time.
+  // An address is never longer than this, and the search below takes quadratic time on many digits.
   const given = forwardedFor.split(',').at(-env.clientIpHops)?.trim().slice(-60) ?? ''
   const entry = /(\d+\.\d+\.\d+\.\d+)(:\d+)?$/.exec(given)?.[1] ?? given.toLowerCase()
   if (!entry.includes(':')) return entry || 'unknown'

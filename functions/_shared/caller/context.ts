@@ -6,7 +6,7 @@ export type Caller = {
   /** The token's account; the database decides whether the token is still valid. */
   sub?: string
   sessionId?: string
-  /** The claims as a literal for the database. */
+  /** The claims as an SQL literal. */
   claims?: string
   token?: string
   /** Why a token that was sent is not accepted. */
@@ -16,7 +16,7 @@ export type Caller = {
 export type ApiEnv = {
   Variables: {
     requestId: string
-    /** The answer's headers; they become a Headers object once, which costs as much as all the rest. */
+    /** Headers of the answer in a plain record, because a Headers object that grows is expensive. */
     headers: Record<string, string>
     /** Cache-Control of the answer, if it may be cached. */
     cache?: string
@@ -39,5 +39,5 @@ export type ApiEnv = {
 
 export type ApiContext = Context<ApiEnv>
 
-/** The part of a request's context that database calls need; a socket frame has it too. */
+/** The part of a request's context that database calls need. The chat gateway makes one for its calls. */
 export type CallContext = Pick<ApiContext, 'get'>

@@ -6,7 +6,7 @@ import type { notificationKinds } from './notification-kinds.ts'
 
 export type Message = {
   id: string
-  /** Its number in the conversation: 1, 2, 3 … without a gap. */
+  /** The number of the message in its conversation: 1, 2, 3 … without a gap. */
   seq: number
   conversationId: string
   senderIdentityId: string
@@ -15,7 +15,7 @@ export type Message = {
   mediaUrl: string | null
   replyToId: string | null
   clientMessageId: string
-  /** True once an administrator has hidden it: `body` is then empty and `mediaUrl` null. */
+  /** True once an administrator has hidden the message: `body` is then empty and `mediaUrl` null. */
   hidden?: boolean
   createdAt: string
 }
@@ -33,7 +33,7 @@ export type NewMessage = {
 }
 
 export type MessageSummary = Pick<Message, 'id' | 'seq' | 'type' | 'hidden' | 'createdAt'> & {
-  /** The beginning of the text, or the name of its type in Arabic. */
+  /** The beginning of the text, or the name of the message's type in the reader's language. */
   preview: string
   mine: boolean
 }
@@ -46,11 +46,11 @@ export type ConversationUpdated = {
   unread: number
   muted: boolean
   archived: boolean
-  /** The number up to which the other side has read; null when either side hides it. */
+  /** The `seq` up to which the other side has read; null if either side hides that or blocks the other. */
   peerReadSeq: number | null
   /** When this side's state last changed: the state with the later time is the newer one. */
   changedAt: string
-  /** Realtime channel for presence and typing, if this came over Realtime. */
+  /** The Realtime channel for presence and typing, if this update came over Realtime. */
   liveTopic?: string
 }
 
@@ -74,7 +74,7 @@ export type Notification = {
 }
 
 export type Notified = {
-  /** The identity it is about; null when it is about the account itself. */
+  /** The identity that the notification is for; null if it concerns the account itself. */
   identityId: string | null
   notification: Notification
   unread: number

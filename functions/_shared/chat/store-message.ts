@@ -1,5 +1,5 @@
 // While one batch is written, further messages wait and then share one transaction, because most of a
-// message's cost is per transaction. One that fails in a batch is sent again by itself to find out why.
+// message's cost is per transaction. A message that fails in a batch is sent again by itself to learn why.
 import type { CallContext } from '../caller/context.ts'
 import { type Args, backend, call, setRateHeaders } from '../database/db.ts'
 import { callFailed } from '../errors/alarms.ts'
@@ -13,11 +13,11 @@ type Waiting = {
   reject: (error: unknown) => void
 }
 
-/** The answer for a stored message; null if it has to be sent by itself. */
+/** The answer for a stored message; null if the message has to be sent by itself. */
 type Outcome = { answer: string; rate: string } | null
 
 const batchLimit = 32
-/** Milliseconds that messages wait for earlier ones, which may meet a lock or a slow disk. */
+/** Messages wait this many milliseconds for earlier ones, which a lock or a slow disk may hold up. */
 const patience = 50
 
 const waiting: Waiting[] = []

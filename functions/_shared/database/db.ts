@@ -1,5 +1,5 @@
-// The only way to Postgres. A request calls one SQL function, sent with role and claims as one
-// simple-protocol message: one round trip, which a transaction pooler allows.
+// All access to Postgres goes through here. A request calls one SQL function. Role, claims and call are one
+// simple-protocol message, which takes one round trip and works with a transaction pooler.
 import type { CallContext } from '../caller/context.ts'
 import { keepAlarmsWith } from '../errors/alarms.ts'
 import { throwIfError } from '../errors/refusal.ts'
@@ -44,15 +44,15 @@ export type BackendFunction = keyof typeof backendSignatures
 export type BackendCall = { name: BackendFunction; args: Record<string, unknown> }
 
 type Options = {
-  /** A rate counted before the call in its own transaction, for calls that cost even if they fail. */
+  /** A rate that is counted in a transaction of its own, for calls that cost something even if they fail. */
   rate?: string
-  /** A precheck with the same arguments that refuses requests which should not count against the rate. */
+  /** A function with the same arguments that refuses requests which must not count against the rate. */
   precheck?: keyof typeof facadeSignatures
-  /** The function returns JSON as text; as a value it would be parsed only to be written again. */
+  /** The function returns JSON as text. As a JSON value it would be parsed, only to be serialized again. */
   isText?: boolean
   /** Time limit of the call in the database, in milliseconds. */
   time?: number
-  /** Backend functions that run first, in the same transaction; an {error} refuses the call. */
+  /** Backend functions that run first, in the same transaction. An {error} from one is thrown. */
   before?: BackendCall | BackendCall[]
 }
 
@@ -82,8 +82,8 @@ const backendCall = (name: BackendFunction, args: Record<string, unknown>) =>
 const setRole = (role: 'anon' | 'authenticated' | 'backend') => `set local role ${role};`
 
 /**
- * Sets the claims before Postgres selects anything. A SET statement would cost a tenth of a small call, and
- * pg_stat_statements stores its whole text.
+ * Sets the claims before Postgres evaluates the select list. A SET statement would cost a tenth of a small
+ * call, and pg_stat_statements would store its whole text.
  */
 const withClaims = (claims = `''`) =>
   ` where set_config('request.jwt.claims',${claims},true) is not null`
@@ -120,7 +120,7 @@ export async function call<Name extends Callable>(
   const before = [options.before ?? []].flat()
   const precheck = options.precheck && apiCall(options.precheck, { ...args, idempotencyKey })
   const text = [
-    // The precheck runs before the rate's `begin`: a failure after it leaves a failed transaction behind.
+    // The precheck runs before the rate's `begin`: a later failure would leave a failed transaction behind.
     ...(precheck ? [setRole(role), `select ${precheck}${withClaims(claims)};`] : []),
     ...(options.rate ? [countRate(options.rate, c.get('address'), claims)] : []),
     ...(before.length ? [setRole('backend')] : []),
@@ -144,7 +144,7 @@ export async function call<Name extends Callable>(
   const rows = await withRateHeaders(c, ask())
   const returned = rows.find((row) => row?.before)?.before
   if (returned) throwIfError(JSON.parse(returned))
-  // A function that found nothing returns no row.
+  // A function that finds nothing may return no row.
   const last = rows.at(-1)
   if (last?.ignored === 't') c.get('headers')['X-Auth-Ignored'] = '1'
   return last?.answer ?? 'null'
@@ -165,7 +165,7 @@ function countRate(rule: string, address: string, claims?: string) {
   };commit;`
 }
 
-// The function that counts leaves the rate in a setting of its transaction.
+// A function that counts a rate stores it in this setting of the transaction.
 const rateColumn = `current_setting('private.rate',true) as rate`
 
 /** Writes the counted rate into the answer's headers, even if the answer is a refusal. */
@@ -198,7 +198,7 @@ export async function backend<T>(name: BackendFunction, args: Record<string, unk
   return JSON.parse(rows.at(-1)?.answer ?? 'null')
 }
 
-/** Like `backend`, on a reserved connection, so it works when all others are taken. */
+/** Does the same on the reserved connection, so it works when all others are taken. */
 export async function backendOnReserve<T>(
   name: BackendFunction,
   args: Record<string, unknown>,

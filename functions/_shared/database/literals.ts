@@ -1,5 +1,5 @@
-// Values as SQL literals. Callers' values enter a statement only as ids and character codes, so none can be
-// read as SQL, nor in a log of statements. Postgres takes such literals only while
+// Writes values as SQL literals. Callers' values enter a statement only as ids and character codes, so that
+// none can be parsed as SQL, or read in a log of statements. Postgres accepts such literals only while
 // standard_conforming_strings is on.
 import { invalidFields } from '../errors/refusal.ts'
 import { isUuid } from '../input/uuid.ts'
@@ -8,7 +8,7 @@ const codeOf = (unit: number) => `\\${unit.toString(16).padStart(4, '0')}`
 // Caches codes for Latin and Arabic, which make up nearly all text.
 const codes = Array.from({ length: 0x700 }, (_, unit) => codeOf(unit))
 
-/** Quotes a text as a literal; a character beyond 0xffff becomes two surrogates. */
+/** Writes a text as a literal. A character beyond 0xffff becomes two surrogates. */
 function quote(text: string): string {
   if (isUuid(text)) return `'${text}'`
   if (text.includes('\0')) throw invalidFields()

@@ -1,4 +1,4 @@
-// Imported without its npm: name, because a bundler would pack it.
+// pg is imported without `npm:`, because a bundler would pack it.
 // @ts-types="../../../node_modules/@types/pg/index.d.mts"
 import pg from 'pg'
 import { withTimeout } from '../errors/timeout.ts'
@@ -6,12 +6,12 @@ import type { Connection } from '../settings/connection.ts'
 import { env } from '../settings/env.ts'
 
 /**
- * Connections to one server. pg-pool's own time limit would start a timer for every query, a twentieth of a
- * small request, so the client limits the time to connect and `connect` the wait.
+ * A pool of connections to one server. pg-pool's own time limit would start a timer for every query, which
+ * costs a twentieth of a small request. So the client limits the time to connect, and `connect` the wait.
  */
 export class Pool extends pg.Pool {
   readonly connectTime: number
-  /** After a refused login, no connection is tried until this time. */
+  /** After a refused login, no new connection is opened until this time. */
   refusedUntil = 0
   /** When the server last ran out of disk space. */
   fullAt = -Infinity
@@ -26,8 +26,8 @@ export class Pool extends pg.Pool {
           super({ ...options, password: options?.password, connectionTimeoutMillis: connectTime })
         }
       },
-      // In production an idle connection takes a pooler place from other workers. Elsewhere it stays,
-      // because a new one costs as much as thirty requests.
+      // In production an idle connection holds a slot of the pooler that other workers need. Elsewhere it
+      // stays open, because a new one costs as much as thirty requests.
       idleTimeoutMillis: env.production ? 10_000 : 0,
       keepAlive: true,
       // Values stay text from Postgres to the client, because a Date would lose microseconds.
@@ -36,7 +36,7 @@ export class Pool extends pg.Pool {
     this.connectTime = connectTime
     // The pool replaces a connection that breaks while idle.
     this.on('error', () => {})
-    // A connection that breaks at work fails its query; without a listener it would end the process.
+    // A connection that breaks during a query fails it. Without a listener it would also end the process.
     this.on('connect', (client) => client.on('error', () => {}))
   }
 }
@@ -44,10 +44,10 @@ export class Pool extends pg.Pool {
 const connectTime = 3000 * env.patience
 
 const pool = new Pool(env.database, env.databasePool, connectTime)
-/** For health and alarms, which must get through when every other connection is taken. */
+/** The connection of health checks and alarms, which must work when every other one is taken. */
 export const reservePool = new Pool(env.database, 1, connectTime)
 
-// The driver gives these failures no code. Its connect limit may even end a connection just made.
+// The driver gives these failures no code. Its time limit may even end a connection that was just made.
 const connectionLost =
   /^(Connection terminated|Client has encountered a connection|timeout expired)/
 
@@ -58,7 +58,7 @@ const retryable = ['40P01', '40001']
 
 const queryTimeout = 9000
 
-/** Sends one message, and once more after a conflict. A rate counted ahead counts again then. */
+/** Sends one message, and once more after a conflict; a rate that the message counts is counted again. */
 export async function sendQuery(text: string, from = pool): Promise<Rows> {
   const end = Date.now() + queryTimeout
   try {
@@ -88,7 +88,7 @@ async function connect(from: Pool): Promise<pg.PoolClient> {
   }
 }
 
-/** V8 allocates the driver's arrays as old objects: a row left in one would need a full collection. */
+/** Returns the first row and empties the driver's array, which V8 frees only at a full collection. */
 function firstRow({ rows }: pg.QueryResult): Rows[number] {
   const [row] = rows
   rows.length = 0

@@ -1,12 +1,12 @@
-// Guests' reads from replicas (FACADE_READ_DB_URL), which may be seconds old. Requests with a token never
-// read there, because a replica may still accept a session that has ended.
+// Reads guests' data from replicas (FACADE_READ_DB_URL), which may be seconds behind. Requests with a token
+// are never sent there, because a replica may still accept a session that has ended.
 import { alarm, settleAlarm } from '../errors/alarms.ts'
 import { causeOf } from '../errors/refusal.ts'
 import { env } from '../settings/env.ts'
 import { literal } from './literals.ts'
 import { Pool, type Rows, runQuery, sendQuery } from './pools.ts'
 
-/** Functions whose answer may be seconds old: all read public data only and write nothing for a guest. */
+/** Functions whose answer may be seconds old. All read only public data, and write nothing for a guest. */
 export const mayBeOld: ReadonlySet<string> = new Set([
   'count_listings',
   'get_advertiser',
@@ -30,7 +30,7 @@ export const mayBeOld: ReadonlySet<string> = new Set([
   'search',
 ])
 
-/** Workers that miss a replica raise its alarm every few seconds, so after this silence none misses it. */
+/** If no worker raised a replica's alarm for this long, all reach it: they raise it every few seconds. */
 const quiet = '5 minutes'
 const askToSettleAfter = 60_000
 
@@ -49,17 +49,17 @@ type Replica = (typeof replicas)[number]
 
 const isUp = ({ awayUntil }: Replica) => awayUntil < Date.now()
 
-/** The number of searches that replicas take at once; each keeps one connection for quick reads. */
+/** The number of searches that may run on replicas at once. Each keeps one connection for quick reads. */
 export const replicaSlots = () => replicas.filter(isUp).length * Math.max(1, env.databasePool - 1)
 
-/** Errors caused by the request itself: refusals, values, rights, the time limit. */
+/** Errors of the request itself: refusals, invalid values, missing rights, the time limit. */
 const isOfRequest = /^(PT[45]..|22...|23...|42501|57014)$/
-/** The request conflicted with changes from the primary, or came too early for them. */
+/** Errors of a request that conflicted with replicated changes, or came before the ones that it needs. */
 const isConflict = /^40/
 
 let systemId: Promise<string> | undefined
 
-/** Postgres gives each system a number that its replicas share. */
+/** Returns the system identifier of the primary, which its replicas share. */
 const systemOfPrimary = () =>
   systemId ??= sendQuery('select system_identifier as id from pg_control_system()')
     .then(([row]) => row.id!)
@@ -88,7 +88,7 @@ export async function queryReplica(name: string, text: string): Promise<Rows | u
   } catch (error) {
     const { code = '', message } = error as { code?: string; message: string }
     if (isOfRequest.test(code)) throw error
-    // If a listed function writes, that is our fault and not the replica's.
+    // If a function of the list writes, the fault is ours and not the replica's.
     if (code === '25006') void alarm('replica_written_to', name)
     else if (message === 'replica_foreign') refuse(replica)
     else if (!isConflict.test(code)) putAside(replica, causeOf(error as Error))
@@ -108,7 +108,7 @@ function settleQuiet(replica: Replica) {
   settleAlarm('replica_away', replica.name, quiet)
 }
 
-/** Changes of ours would never reach a replica of another database, or one that became a primary. */
+/** Stops using a replica of another database, or a promoted one: our changes would never reach it. */
 function refuse(replica: Replica) {
   replica.awayUntil = Date.now() + 60_000
   // The primary may have been replaced in the meantime.

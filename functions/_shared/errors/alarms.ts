@@ -1,5 +1,5 @@
-// Alarms for administrators, logged at once and saved when the database answers, because a hosted project
-// keeps only a hundred log lines in ten seconds. They neither fail nor delay a request.
+// Alarms for administrators are logged at once and saved when the database answers, because a hosted project
+// keeps only a hundred log lines in ten seconds. An alarm neither fails nor delays a request.
 import { inBackground } from './background.ts'
 import { causeOf, classifyError } from './refusal.ts'
 
@@ -16,7 +16,7 @@ let save: Save | undefined
 let settle: Settle | undefined
 let saving: Promise<void> | undefined
 
-/** Raises an alarm until it is settled. The subject never contains a caller's input. Resolves once saved. */
+/** Raises an alarm. The subject never contains a caller's input. Resolves once saving succeeds or fails. */
 export function alarm(
   kind: string,
   subjectId: string,
@@ -66,7 +66,7 @@ async function saveAll(save: Save) {
       unsaved.delete(key)
     }
   } catch {
-    // The alarm is in the log, and the next one triggers another try.
+    // The alarm is in the log, and the next alarm triggers another try.
   } finally {
     saving = undefined
   }

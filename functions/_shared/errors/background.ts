@@ -1,4 +1,4 @@
-// Work that continues after the answer. If it must not be lost, a job drains it from a table too.
+// Work that continues after the answer. Work that must not be lost is also in a table that a job drains.
 
 type Runtime = { EdgeRuntime?: { waitUntil(work: Promise<void>): void } }
 

@@ -355,5 +355,5 @@ export const fieldTexts = {
   invalid: ['القيمة غير صالحة', 'Invalid value'],
 } as const
 
-/** Follows the text of too_long if the limit is known. */
+/** This text is appended to that of too_long if the limit is known. */
 export const boundTexts = ['، الحد الأقصى {max} حرف', ': {max} characters at most'] as const

@@ -17,7 +17,7 @@ export class Refusal extends Error {
 
 export const invalidFields = (...fields: Field[]) => new Refusal('validation_failed', { fields })
 
-/** Refuses one field. A code from the error table wins over validation_failed. */
+/** Refuses one field. If `code` is in the error table, it takes the place of validation_failed. */
 export const invalidField = (path: string, code: string) =>
   new Refusal(isErrorCode(code) ? code : 'validation_failed', { fields: [{ path, code }] })
 
@@ -40,7 +40,7 @@ export function causeOf(thrown: Error): string {
 export const placesOf = ({ name, stack = '' }: Error) =>
   [name, ...stack.match(/^ +at .+$/gm) ?? []].join('\n')
 
-/** SQLSTATEs that tell the caller something; details of all others go to the log only. */
+/** Error codes of single SQLSTATEs. Those that classifyError does not know either are `internal`. */
 const codesBySqlState: Record<string, ErrorCode> = {
   '23502': 'validation_failed', // not_null_violation
   '23514': 'validation_failed', // check_violation
@@ -56,7 +56,7 @@ const codesBySqlState: Record<string, ErrorCode> = {
   '57P03': 'service_unavailable', // cannot_connect_now
 }
 
-/** A value that Postgres cannot process is the client's fault, unless a provider sent it (`ofPeople`). */
+/** A value beyond Postgres' limits (54) is the client's fault, unless a provider sent it (`ofPeople`). */
 export function classifyError(
   thrown: Error,
   caller: { role: string },
@@ -68,7 +68,7 @@ export function classifyError(
   if (/^PT[45]\d\d$/.test(state) && isErrorCode(message)) {
     return { code: message, detail: JSON.parse(detail || '{}') }
   }
-  // What a function itself may not do is a fault.
+  // If a function lacks a right on a table, the fault is ours, and the code stays `internal`.
   if (state === '42501' && /^permission denied for function/.test(message)) {
     return { code: caller.role === 'anon' ? 'token_missing' : 'admin_only' }
   }

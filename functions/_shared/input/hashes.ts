@@ -8,7 +8,7 @@ const utf8 = new TextEncoder()
 
 export const sha256OfShort = (text: string): string => bytesToHex(sha256Sync(utf8.encode(text)))
 
-/** Uses Web Crypto, which is twenty times as fast beyond a few kilobytes. */
+/** Hashes with Web Crypto, which is twenty times as fast for more than a few kilobytes. */
 export const sha256Bytes = async (data: string | Uint8Array): Promise<Bytes> =>
   new Uint8Array(await crypto.subtle.digest('SHA-256', bytesOf(data)))
 

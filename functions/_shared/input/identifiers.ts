@@ -16,7 +16,7 @@ function normalizePhone(text: string): string | undefined {
   return national && `+965${national}`
 }
 
-// Auth takes ASCII only before the @, and domains in ASCII form with at least two labels.
+// Auth accepts only ASCII before the @, and only domains in ASCII form with at least two labels.
 const local = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/
 const domain = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9][a-z0-9-]{0,61}[a-z0-9]$/
 
@@ -61,12 +61,12 @@ function identifierOf(text: string, context: z.RefinementCtx): Identifier {
 export const Identifier = typed(longest, { error: 'identifier_invalid' }).transform(identifierOf)
   .openapi(described)
 
-/** At sign-in an impossible identifier becomes undefined, to be refused like a wrong password. */
+/** At sign-in, an unfit text (isUnfit) becomes undefined, and is then refused like a wrong password. */
 export const SignInIdentifier = unjudged(longest, 'identifier_invalid')
   .transform((text, context) => isUnfit(text, longest) ? undefined : identifierOf(text, context))
   .openapi(described)
 
-/** At least 8 code points, within the 72 bytes that bcrypt reads, without NUL and lone surrogates. */
+/** Has at least 8 code points, at most the 72 bytes that bcrypt reads, no NUL and no lone surrogates. */
 export const NewPassword = z
   .string({ error: 'password_too_short' })
   .max(72, { error: 'password_too_long', abort: true })
@@ -78,7 +78,7 @@ export const NewPassword = z
 // This is four times what bcrypt reads.
 const longestPassword = 288
 
-/** Takes any password that may be right, because Auth itself may have set it under other rules. */
+/** Accepts any password that may be right, because it may have been set in Auth under other rules. */
 export const Password = z.string().min(1).max(longestPassword)
   .describe('The password of the account.')
 
@@ -95,7 +95,7 @@ export const Code = typedDigits(6, 'otp_invalid')
   .refine((text) => /^[0-9]{6}$/.test(text), { error: 'otp_invalid' })
   .openapi({ type: 'string', maxLength: 24, description: 'Six digits.', example: '042913' })
 
-// Control, format and separator characters, except joiners between letters (private.is_name).
+// Matches control, format and separator characters, but not a joiner before a letter (private.is_name).
 const invisible =
   /(?![\u200C\u200D]\p{L})[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u
 

@@ -1,4 +1,4 @@
-// JSON that every layer reads alike, within a depth limit.
+// Checks that every layer reads a JSON text alike, and that it is not nested too deeply.
 import { invalidField } from '../errors/refusal.ts'
 import { isExact } from './numbers.ts'
 import { hasRunOfMarks } from './texts.ts'
@@ -10,7 +10,7 @@ const reservedNames = [
   ...new Set([...Object.getOwnPropertyNames(Object.prototype), '__proto__', 'prototype']),
 ]
 const reserved = new Set(reservedNames)
-/** If a text does not match, its values need no check one by one. */
+/** If a text does not match this, its numbers, strings and keys need not be checked one by one. */
 const suspicious = new RegExp(
   `\\d[eE][-+\\d]|[\\d.]{16}|\\\\u|\\.\\d{4}|${reservedNames.join('|')}`,
 )
@@ -45,7 +45,7 @@ function depthOf(text: string): number {
 
 type Fault = { path: string[]; code: string; holder: unknown }
 
-/** Finds values that JavaScript would change (lost digits, lone surrogates, NUL) and reserved keys. */
+/** Finds reserved keys, and values that a layer would change or refuse: long numbers, NUL, runs of marks. */
 function faultOf(text: string, unknown: string): Fault | undefined {
   let fault: Fault | undefined
   if (!suspicious.test(text) && !hasRunOfMarks(text)) {
@@ -59,7 +59,7 @@ function faultOf(text: string, unknown: string): Fault | undefined {
         : isFaithful(key, value, context?.source) || 'invalid'
       if (code !== true) fault = { path: [printable(key)], code, holder: this }
     } else if (fault.holder === value) {
-      // The reviver goes from the inside out, so each holder adds its name.
+      // The reviver visits values from the inside out, so each enclosing object adds its key to the path.
       fault = { ...fault, path: [printable(key), ...fault.path], holder: this }
     }
     return value
@@ -67,9 +67,9 @@ function faultOf(text: string, unknown: string): Fault | undefined {
   return fault
 }
 
-// Passwords stay as typed, because Auth stored them that way; new ones have their own rule.
+// Passwords are compared as they were typed, so they are not checked here; new ones have their own schema.
 const asTyped = ['password', 'currentPassword']
-// The identifier's schema reports its faults, except at sign-in.
+// Runs of marks in an identifier are left to its schema, which at sign-in treats them like a wrong password.
 const identifier = 'identifier'
 
 const isFaithful = (key: string, value: unknown, source = '0') =>

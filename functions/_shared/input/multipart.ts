@@ -1,11 +1,11 @@
-// Reads multipart/form-data from a stream, one part at a time. Only the current piece is in memory.
+// Reads multipart/form-data from a stream, one part at a time, and holds only the current piece in memory.
 import type { Bytes } from './bytes.ts'
 
 export class MultipartError extends Error {}
 
 export type Part = {
   name: string
-  /** As sent: text, never a path. Undefined for a field. */
+  /** The file name as it was sent, which must not be used as a path. Undefined for a field. */
   filename?: string
   type?: string
   /** The content in pieces. Unread content is skipped before the next part. */
@@ -48,7 +48,7 @@ async function drain(content: AsyncGenerator<Uint8Array>) {
 class Source {
   private readonly pieces: AsyncIterator<Uint8Array>
   private readonly mark: Bytes
-  // Starting with a line break makes the first boundary look like the others.
+  // The line break in front makes the first boundary look like the others.
   private rest: Bytes = ascii.encode('\r\n')
 
   constructor(body: AsyncIterable<Uint8Array>, boundary: string) {
@@ -87,14 +87,14 @@ class Source {
     }
   }
 
-  /** Called after a boundary; tells whether another part begins. */
+  /** Tells, after a boundary, whether another part begins. */
   async another(): Promise<boolean> {
     for (;;) {
       while (this.rest.length < 2) await this.more()
       const [first, second] = this.rest
       if (first === 0x0d && second === 0x0a) return true
       if (first === 0x2d && second === 0x2d) return false
-      // Only spaces may stand between a boundary and the end of its line.
+      // Only spaces and tabs are allowed between a boundary and the end of its line.
       if (first !== 0x20 && first !== 0x09) throw new MultipartError('no boundary')
       this.take(1)
     }

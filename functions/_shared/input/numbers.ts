@@ -1,4 +1,4 @@
-// Takes numbers exactly as written, or not at all.
+// Accepts a number only if JavaScript represents it exactly as it was written.
 import { z } from '@hono/zod-openapi'
 
 export function isExact(value: number, source: string): boolean {

@@ -3,7 +3,7 @@ import type { z } from '@hono/zod-openapi'
 
 type Plain<T> = T extends object ? { [Key in keyof T]: Plain<T[Key]> } : T
 
-/** The schema if it takes exactly this type, otherwise never. */
+/** The type of the schema if its input is exactly `Type`, otherwise never. */
 type Exact<Schema extends z.ZodType, Type> =
   (<T>() => T extends Plain<z.input<Schema>> ? 1 : 2) extends
     (<T>() => T extends Plain<Type> ? 1 : 2) ? Schema : never

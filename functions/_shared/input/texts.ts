@@ -1,12 +1,12 @@
-// Limits clients' text before all else, like private.text_problem and private.normal_form. Text is
-// normalized only here (npm run check).
+// Limits clients' texts before anything else is done with them, like private.text_problem and
+// private.normal_form. `npm run check` fails if text is normalized in any other file of the functions.
 import { z } from '@hono/zod-openapi'
 import type { ErrorCode } from '../errors/errors.ts'
 
-// Matches general category M, and the half-width voicing marks, which NFKC turns into it.
+// Matches combining marks (category M), and the half-width voicing marks, which NFKC turns into such marks.
 const runOfMarks = /[\p{M}\uFF9E\uFF9F]{31}/u
 
-/** More than 30 combining marks in a row make normalizing quadratic (UAX #15). */
+/** Finds more than 30 combining marks in a row, which make normalizing take quadratic time (UAX #15). */
 export const hasRunOfMarks = (text: string) => text.length > 30 && runOfMarks.test(text)
 
 /** True for text that is not even processed: over four times its limit, or with a long run of marks. */
@@ -18,11 +18,11 @@ export function normalForm(text: string, form: 'NFC' | 'NFKC', most: number): st
   return hasRunOfMarks(normal) ? undefined : normal
 }
 
-/** `error` is the code for any fault, `tooLong` the one for length. */
+/** `error` is the code for any fault, `tooLong` the code for a text that is too long. */
 type Codes = { error?: ErrorCode; tooLong?: ErrorCode }
 type Payload = z.core.ParsePayload<string>
 
-/** A check that tells readers of the schema its character limit and code. */
+/** A check that exposes its character limit and error code to code that reads the schema. */
 const check = (most: number, run: (payload: Payload) => void, code?: ErrorCode) =>
   ({
     _zod: {
@@ -48,7 +48,7 @@ const bounded = (most: number, { error, tooLong = error }: Codes) =>
 export const upTo = (most: number) =>
   check(most, (payload) => {
     const { value } = payload
-    // A character has two units at most.
+    // A character has at most two UTF-16 units.
     if (value.length > most && (value.length > 2 * most || [...value].length > most)) {
       refuseLength(payload, most)
     }
@@ -60,7 +60,7 @@ export const text = (most: number) => z.string().check(bounded(most, {}), upTo(m
 export const typed = (most: number, codes: Codes = {}) =>
   z.string(codes.error && { error: codes.error }).check(bounded(most, codes))
 
-/** Text that its reader checks with `isUnfit`. */
+/** Text whose limit is only described here, because a later step of the schema checks it. */
 export const unjudged = (most: number, error?: ErrorCode) =>
   z.string(error && { error }).check(check(most, () => {}))
 

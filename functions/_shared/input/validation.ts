@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { type ErrorCode, type fieldTexts, isErrorCode } from '../errors/errors.ts'
 import type { Detail, Field } from '../errors/refusal.ts'
 
-// More would not help, and an answer must not outgrow its request.
+// More fields would not help the client, and an answer must not outgrow its request.
 const maxFields = 50
 
 export function validationError(error: z.ZodError): [ErrorCode, Detail] {
@@ -11,7 +11,7 @@ export function validationError(error: z.ZodError): [ErrorCode, Detail] {
   return [special ? special.code as ErrorCode : 'validation_failed', { fields }]
 }
 
-/** Input that makes a validator throw is invalid, not our failure, but it is logged. */
+/** Treats input that makes a validator throw as invalid and not as our failure, but logs it. */
 export function thrownAsZodError(thrown: unknown): z.ZodError {
   console.error(JSON.stringify({ validator: String(thrown) }))
   return new z.ZodError([{ code: 'custom', path: [], message: 'Invalid input', input: undefined }])
@@ -22,7 +22,7 @@ type Issue = z.core.$ZodIssue
 function fieldsOf(issue: Issue): Field[] {
   const path = issue.path.map(String).join('.')
   if (issue.code === 'invalid_union' && issue.errors.length) {
-    // Reports what the nearest of a union's shapes lacks.
+    // Of a union, reports the issues of the member that has the fewest.
     const [nearest] = issue.errors.toSorted((one, other) => one.length - other.length)
     return nearest.flatMap((inner) => fieldsOf({ ...inner, path: [...issue.path, ...inner.path] }))
   }
@@ -42,7 +42,7 @@ function fieldsOf(issue: Issue): Field[] {
 
 function fieldCode(issue: Issue): keyof typeof fieldTexts {
   if (issue.code === 'too_small' || issue.code === 'too_big') return issue.code
-  // Zod says only in the message what it received.
+  // Only the message of Zod tells what it received.
   if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) {
     return 'required'
   }

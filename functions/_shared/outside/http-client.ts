@@ -11,7 +11,8 @@ export const fetchOnce = (url: string, request: RequestInit): Promise<Response> 
     signal: AbortSignal.timeout(4000),
   })
 
-// Must be shorter than the gateway's 75 s: a request on a connection that it just closed would fail.
+// This is shorter than the 75 s of Supabase's API gateway, because a request on a connection that the
+// gateway has just closed would fail.
 const keptConnections = Deno.createHttpClient?.({ poolIdleTimeout: 30_000 })
 
 export const fetchService = (path: string, request: RequestInit): Promise<Response> =>

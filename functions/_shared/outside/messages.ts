@@ -5,7 +5,7 @@ import { setting } from '../settings/read-setting.ts'
 import { fetchOnce, jsonType } from './http-client.ts'
 import { type Message, type Send, sendMail, sendSms } from './sms-mail-providers.ts'
 
-/** Logs the message in clear and shows it in the local inbox; for development only. */
+/** Logs the message in plain text and shows it in the local inbox. For development only. */
 const showInInbox: Send = async (to, { text, code }) => {
   console.log(JSON.stringify({ development: 'message', to, body: text }))
   if (!env.inboxUrl) return
@@ -19,14 +19,14 @@ const showInInbox: Send = async (to, { text, code }) => {
 
 export const smsState: 'live' | 'mock' | 'off' = sendSms ? 'live' : env.production ? 'off' : 'mock'
 
-/** True if SMS work or are deliberately off. A chosen provider that cannot send is a failure. */
+/** True if SMS can be sent, or are off on purpose. A chosen provider that cannot send is a failure. */
 export const smsAsWanted = smsState !== 'off' || env.allowNoSms && !setting('SMS_PROVIDER')
 
 export const mailWorks = Boolean(sendMail) || !env.production
 
 export const codesAreSent = smsState !== 'off' || mailWorks
 
-/** Sends within four seconds. False means that it may not have gone out, which raises an alarm. */
+/** Sends within four seconds. Returns false, and raises an alarm, if the provider may not have sent it. */
 export async function deliver({ kind, value }: Identifier, message: Message): Promise<boolean> {
   const send = (kind === 'phone' ? sendSms : sendMail) ?? (env.production ? undefined : showInInbox)
   if (!send) {

@@ -5,7 +5,7 @@ import { secret, setting } from '../settings/read-setting.ts'
 import { type SettingName, settings } from '../settings/settings.ts'
 import { fetchOnce, formType, jsonType } from './http-client.ts'
 
-/** An SMS uses the text alone. */
+/** An SMS consists of the text alone. */
 export type Message = { subject: string; text: string; code?: string }
 
 /** Sends one message; throws unless the provider accepted it. */
@@ -29,7 +29,7 @@ async function post(url: string, headers: Record<string, string>, body: BodyInit
   return text
 }
 
-/** Returns the provider's error code only, because its text may repeat the number. */
+/** Returns only the provider's error code, because the answer's text may repeat the number. */
 function errorCodeIn(text: string): string {
   return /"(?:code|errorCode|ErrorCode)" *: *"?([\w-]{1,20})/.exec(text)?.[1] ?? ''
 }
@@ -52,7 +52,7 @@ function kwtSms(): Send | undefined {
         test: '0',
       }),
     )
-    // The HTTP status alone says nothing.
+    // The HTTP status alone does not tell whether the message was accepted.
     if (JSON.parse(answer).result !== 'OK') throw new Error(errorCodeIn(answer) || 'refused')
   }
 }

@@ -1,4 +1,4 @@
-// Client for Supabase Storage. Only the functions write there, with the secret key.
+// The client for Supabase Storage. Only the functions write there, with the secret key.
 import { backend } from '../database/db.ts'
 import { alarm } from '../errors/alarms.ts'
 import { Refusal } from '../errors/refusal.ts'
@@ -32,7 +32,7 @@ function streamOf(pieces: Bytes[]) {
 /** A file in pieces, so that no copy of the whole is made. */
 type File = { type: string; pieces: Bytes[] }
 
-/** Stores a file with its metadata. A second try may find the file of the first one. */
+/** Stores a file with its metadata. The second try overwrites a file that the first one has stored. */
 export async function storeFile(
   bucket: Bucket,
   name: string,
@@ -53,7 +53,7 @@ export async function storeFile(
 }
 
 export async function readFile(bucket: Bucket, name: string) {
-  // The stream ends when its reader leaves, so the time limit covers only its beginning.
+  // The stream ends when its reader cancels it, so the time limit covers only the headers.
   const given = new AbortController()
   const timer = setTimeout(() => given.abort(), 20_000)
   try {
@@ -76,7 +76,7 @@ export async function readFile(bucket: Bucket, name: string) {
 
 // Storage refuses more than 1,000 names at once.
 const maxNames = 500
-// A name that Storage refuses is found by halving, up to this many refusals.
+// A name that Storage refuses is found by halving its batch, up to this many refusals.
 const maxRefusals = 20
 
 /** Removes files in batches and returns how many. The job retries the rest later. */
@@ -132,7 +132,7 @@ async function request(
 
 let saved: Promise<unknown> | undefined
 
-/** Tells the database the addresses of files and shared listings, which it writes into records. */
+/** Stores the addresses of files and shared listings in the database, which writes them into records. */
 export async function saveAddresses() {
   saved ??= Promise.all([
     backend('set_files_url', { url: env.filesUrl }),

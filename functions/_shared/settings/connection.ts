@@ -1,4 +1,4 @@
-// Database connections for Deno and Node: verified TLS, or plain text on this machine only.
+// Database connections for Deno and Node, with verified TLS, or unencrypted on this machine only.
 import { certificates, wrongValue } from './setting-kinds.ts'
 import { supabaseRoots } from './supabase-ca.ts'
 
@@ -21,7 +21,7 @@ type Trust = {
 const loopback = /^(localhost|127(\.\d{1,3}){3}|::1)$/
 const verifiedModes = ['require', 'verify-ca', 'verify-full', 'true', '1']
 
-/** Describes a fault in a database URL. It follows the setting's name and repeats no part of the URL. */
+/** A fault in a database URL. The message follows the setting's name and repeats no part of the URL. */
 export class UnfitUrl extends Error {}
 
 export function authorities(value = ''): string | undefined {
@@ -33,8 +33,8 @@ export function authorities(value = ''): string | undefined {
 }
 
 /**
- * Splits a URL for the driver, which would let its query decide about TLS, host and files. Only `sslmode`
- * and `ssl` are read here, and they cannot weaken anything.
+ * Splits a URL for the driver, which would let the query string decide about TLS, host and files. Only
+ * `sslmode` and `ssl` are read here, and they cannot weaken TLS, except on this machine in development.
  */
 export function connectionOf(url: string, { ca, production = false }: Trust = {}): Connection {
   if (!URL.canParse(url) || !/^postgres(ql)?:\/\//.test(url)) {
@@ -67,7 +67,7 @@ function decode(part: string): string {
   }
 }
 
-/** The functions' connection, hosted through the pooler. A replica's role may end in its name. */
+/** Returns the functions' connection: the pooler's if hosted. The role may end in a replica's name. */
 export function facadeConnection(
   url: string,
   supabaseUrl: string,
@@ -77,7 +77,7 @@ export function facadeConnection(
   const connection = connectionOf(url, trust)
   const { host, port, user } = connection
   const pooler = host.endsWith('.pooler.supabase.com')
-  // The pooler finds the project or replica by the name of the role.
+  // The pooler selects the project or the replica by the name of the role.
   const [ref] = /(?<=^https:\/\/)[a-z0-9]+(?=\.supabase\.co$)/.exec(supabaseUrl) ?? []
   const behind = replica ? '(-rr-[a-z0-9-]+)?' : ''
   const role = pooler ? new RegExp(`^facade\\.${ref ?? '[a-z0-9]+'}${behind}$`) : /^facade$/

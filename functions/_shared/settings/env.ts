@@ -1,4 +1,4 @@
-// The required settings, checked at start. An error names the setting, never its value.
+// Settings that are checked at start. An error names the setting, never its value.
 import { type Bytes, fromBase64 } from '../input/bytes.ts'
 import { authorities, type Connection, facadeConnection, UnfitUrl } from './connection.ts'
 import { isSecret } from './is-secret.ts'
@@ -28,7 +28,7 @@ const key = (name: SettingName): Bytes => {
   return bytes
 }
 
-/** Supabase gives its keys as JSON by name. */
+/** Reads keys that Supabase gives as a JSON object by name. */
 const keysIn = (name: SettingName): string[] => {
   let values: unknown[] = []
   try {
@@ -75,7 +75,7 @@ export const env = {
   smsAutofillDomain: setting('SMS_AUTOFILL_DOMAIN'),
   issuer: text('AUTH_ISSUER', `${supabaseUrl}/auth/v1`),
   secretKey: secretKeys[0],
-  /** All keys accepted as the project's secret key: two while it is being changed. */
+  /** All keys that are accepted as the project's secret key: two while the key is being changed. */
   secretKeys,
   publishableKey: keysIn('SUPABASE_PUBLISHABLE_KEYS')[0],
   /** How long a fetched key set and the tokens it verified are cached, in milliseconds. */

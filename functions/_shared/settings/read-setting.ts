@@ -1,4 +1,4 @@
-// The only place that reads the environment.
+// This is the only file of the functions that reads the environment.
 import { alarm } from '../errors/alarms.ts'
 import { isSecret } from './is-secret.ts'
 import { items, wrongValue } from './setting-kinds.ts'
@@ -31,7 +31,7 @@ export function listed(name: SettingName): string[] {
 
 export const refuseSecret = (name: SettingName) => alarm('secret_refused', name)
 
-/** An optional secret. A value that cannot be a secret counts as missing and raises an alarm. */
+/** Returns an optional secret. A value that cannot be a secret counts as missing and raises an alarm. */
 export function secret(name: SettingName): string | undefined {
   const value = variable(name)
   if (value === undefined) return undefined

@@ -1,4 +1,4 @@
-// Kinds of values. deploy checks them before it sends a setting, the functions before they use one.
+// The kinds of values. deploy checks a value before it sends a setting, the functions before they use it.
 
 export type Kind = {
   /** Completes the sentence "NAME must be …". */
@@ -58,7 +58,7 @@ export const origins: Kind = {
   says:
     'origins as browsers send them, as https://your.site: without a path, a slash at the end, ' +
     'capital letters or the usual port',
-  // An app's own scheme has no origin in the URL standard, and browsers send it as it stands.
+  // An app's own scheme has no origin in the URL standard, and browsers send it unchanged.
   fits: (value) =>
     /^[a-z][a-z0-9+.-]*:\/\/[^\s\\/?#@*,]+$/.test(value) && URL.canParse(value) &&
     (!isHttp(new URL(value)) || new URL(value).origin === value),
@@ -88,7 +88,7 @@ export const clientIds: Kind = {
   list: true,
 }
 
-/** The longest domain that fits in an Arabic SMS, which has 70 characters in one part. */
+/** The length of the longest domain that fits in an Arabic SMS, which has 70 characters in one part. */
 const domainLength = 25
 
 export const autofillDomain: Kind = {
@@ -162,7 +162,7 @@ export const isFilePath = (value: string) => value.length < 300 && filePath.test
 
 export const items = (value = '') => value.split(',').map((word) => word.trim()).filter(Boolean)
 
-/** Describes the fault in a sentence that begins with the setting's name, without the value. */
+/** Describes a wrong value in a sentence that begins with the setting's name and omits the value. */
 export function wrongValue(name: string, kind: Kind | undefined, value: string) {
   if (!kind) return undefined
   const given = kind.list ? items(value) : [value]

@@ -4,7 +4,7 @@ import * as a from './setting-kinds.ts'
 
 export type Setting = {
   about: string
-  /** Used if the setting is missing. A required setting, or one that turns a part on, has none. */
+  /** The value if the setting is missing. A required setting, or one that turns a part on, has none. */
   default?: string
   /** Anyone who knows the value can do harm, so a value that cannot be secret is refused. */
   secret?: boolean
@@ -12,8 +12,8 @@ export type Setting = {
   /** Tells the person deploying what does not work without it. */
   off?: string
   /**
-   * Set by the person deploying unless named: `deploy`, `platform` (Supabase), `stand-in` (tests, or
-   * outside production only), or `process` (the facade or gateway as its own process).
+   * Who sets it: `deploy`, `platform` (Supabase), `stand-in` (tests, or outside production only) or
+   * `process` (the facade or gateway as its own process). Without it, the person deploying does.
    */
   by?: 'deploy' | 'platform' | 'stand-in' | 'process'
 }

@@ -1,4 +1,4 @@
-// Root certificates of Supabase's databases, in code because only code is sure to be deployed.
+// Root certificates of Supabase's databases. They are in code because only code is sure to be deployed.
 
 const until2031 = `
 -----BEGIN CERTIFICATE-----
