@@ -50,7 +50,7 @@ import { search } from './search/routes.ts'
 
 // The platform puts the function's name before the path.
 const prefix = /^\/api(?=\/|$)/
-// Paths that a URL parser would change do not match, and are parsed.
+// Paths that a URL parser would change do not match this, and are parsed.
 const plainPath = /^http:\/\/[a-z0-9.:-]+(\/[\w/-]*)(?:$|\?)/
 
 function getPath({ url }: Request) {
@@ -72,7 +72,7 @@ const crossOrigin = cors({
     'If-Match',
     'X-Expect-Identity',
     'X-Proof',
-    // supabase-js sends these with every call, and callers choose the functions' region by one.
+    // supabase-js sends these, and `x-region` chooses the region of the functions.
     'apikey',
     'x-client-info',
     'x-region',

@@ -75,7 +75,7 @@ const table = route({
 
 const timeLimit = 2000
 
-/** The body is checked too, because Storage reports a lost database with status 200. */
+/** Checks the body too, because Storage reports a lost database with status 200. */
 async function isHealthy(path: string, check: (body: Record<string, unknown>) => boolean) {
   try {
     const response = await fetchService(path, {

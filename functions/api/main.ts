@@ -1,5 +1,5 @@
 // The facade as its own process, for when function invocations would cost more than a machine
-// (docs/deploy.md). HOST and PORT say where it listens; the other settings are the functions'. TLS and
+// (docs/deploy.md). It listens on HOST and PORT; the other settings are those of the functions. TLS and
 // client time limits belong to the proxy in front.
 import { causeOf, placesOf } from '../_shared/errors/refusal.ts'
 import { setting } from '../_shared/settings/read-setting.ts'
@@ -8,14 +8,14 @@ import { handleThenDrain } from './http/drain-body.ts'
 
 /** Milliseconds between the signal and the end of listening, so that proxies notice in time. */
 const notice = 3000
-/** Milliseconds for running requests, because an unused connection or a stalled body would never end. */
+/** Running requests get this many milliseconds: an unused connection or a stalled body would never end. */
 const patience = 10_000
 
 const hostname = setting('HOST')!
 let stopping = false
 let server: Deno.HttpServer | undefined = undefined
 
-// Work after an answer, such as sending codes.
+// Work that goes on after an answer, such as sending codes.
 const background = new Set<Promise<unknown>>()
 Object.assign(globalThis, {
   EdgeRuntime: {
@@ -26,7 +26,7 @@ Object.assign(globalThis, {
   },
 })
 
-// A failure after one answer must not end the others.
+// A rejection in work after one answer must not end the process.
 globalThis.addEventListener('unhandledrejection', (event) => {
   event.preventDefault()
   const error = event.reason instanceof Error ? event.reason : new Error(String(event.reason))
@@ -47,14 +47,14 @@ async function stop() {
 }
 for (const signal of ['SIGTERM', 'SIGINT'] as const) Deno.addSignalListener(signal, stop)
 
-// Comes last, because a supervisor may end the process as soon as it listens.
+// The server starts last, because a supervisor may signal the process as soon as it listens.
 server = Deno.serve({
   hostname,
   port: Number(setting('PORT')),
   onListen: ({ port }) => console.log(JSON.stringify({ listening: `${hostname}:${port}` })),
 }, async (request) => {
   const response = await handleThenDrain(request, app.fetch)
-  // A connection kept alive would break under a request on its way.
+  // The next request on a connection that is kept alive would break when the process ends.
   if (stopping) response.headers.set('Connection', 'close')
   return response
 })

@@ -9,8 +9,8 @@ import type { Identifier } from '../../_shared/input/identifiers.ts'
 import { deliver, mailWorks, smsState } from '../../_shared/outside/messages.ts'
 import { env } from '../../_shared/settings/env.ts'
 
-// One part of an Arabic SMS has 70 characters (setting-kinds.ts relies on that). No text of a request goes
-// in.
+// An Arabic SMS has 70 characters in one part (setting-kinds.ts relies on that). It contains no text of the
+// request.
 const texts: Record<CodePurpose, string> = {
   register: 'رمز التحقق لتفعيل حسابك',
   reset: 'رمز إعادة تعيين كلمة المرور',
@@ -38,7 +38,7 @@ function lastLine({ kind }: Identifier, { code, expiresIn, smsFor }: NewCode): s
   return `صالح لمدة ${expiresIn / 60} دقائق`
 }
 
-/** Throws 503 before a code is made if an SMS could not be sent in production. */
+/** Throws 503 for a phone if no SMS can be sent, before a code is made. */
 export function requireSms({ kind }: Identifier) {
   if (kind === 'phone' && smsState === 'off') throw new Refusal('sms_not_configured')
 }
@@ -48,7 +48,7 @@ export function requireSending(identifier: Identifier) {
   if (identifier.kind === 'email' && !mailWorks) throw new Refusal('mail_not_configured')
 }
 
-/** Sends within four seconds and never a second time: a failure is 502 sms_send_failed. */
+/** Sends a code within four seconds and never retries. A failure is 502 sms_send_failed. */
 export async function sendCode(identifier: Identifier, made: NewCode) {
   const { purpose, code } = made
   const text = `${texts[purpose]}: ${code}\n${lastLine(identifier, made)}`
@@ -56,7 +56,7 @@ export async function sendCode(identifier: Identifier, made: NewCode) {
   if (!await deliver(identifier, message)) throw new Refusal('sms_send_failed')
 }
 
-/** Sends after the answer has gone, so that the response time reveals nothing. */
+/** Sends a code after the answer, so that the response time reveals nothing. */
 function sendCodeLater(identifier: Identifier, made: NewCode) {
   inBackground(
     new Promise((resolve) => setTimeout(resolve)).then(() => sendCode(identifier, made)),
@@ -69,7 +69,7 @@ export type CodeAnswer = MaybeError & {
   expiresIn: number
   /** Identifies the attempt to reset a password. */
   resetId?: string
-  /** The current hour, set once an hour at most, when four fifths of a limit of the service are used. */
+  /** The current hour, set at most once an hour, when four fifths of a service-wide limit are used. */
   alarm?: string
 }
 
@@ -85,7 +85,7 @@ export async function addCode<T extends CodeAnswer>(
   return answer
 }
 
-/** Requests another code. It is sent after the answer, and only if the account exists. */
+/** Requests a code. It is sent after the answer, and only if there is somebody to send it to. */
 export async function requestCode(
   c: ApiContext,
   identifier: Identifier,

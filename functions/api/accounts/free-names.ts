@@ -1,4 +1,4 @@
-// Tells whether a name may be taken. Unreadable names and names that look like the service's may not.
+// Tells whether a person may take a name. Names that are unreadable or look like the service's are refused.
 import { backend } from '../../_shared/database/db.ts'
 
 export const isFreeName = (name: string) =>

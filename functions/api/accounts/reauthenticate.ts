@@ -8,7 +8,7 @@ import { tryPassword } from './password-tries.ts'
 
 export type User = { id: string; phone: string | null; email: string | null }
 
-/** Reads the caller before the check. The call adds to the caller's limit of profile changes. */
+/** Reads the caller's own user. The call counts towards the caller's limit of profile changes. */
 export async function callerAsUser(c: ApiContext): Promise<User> {
   return JSON.parse(await call(c, 'get_me', {}, { rate: 'profile' })).user
 }
@@ -18,7 +18,7 @@ function identifierOf({ phone, email }: User): Identifier | undefined {
   if (email) return { kind: 'email', value: email }
 }
 
-/** Auth fails for a caller who is being deleted at that moment; this turns the failure into a 401. */
+/** Awaits work of Auth, which fails for a caller who is being deleted; the failure becomes a 401. */
 export async function ofCaller<T>(c: ApiContext, work: Promise<T>): Promise<T> {
   try {
     return await work
@@ -28,7 +28,7 @@ export async function ofCaller<T>(c: ApiContext, work: Promise<T>): Promise<T> {
   }
 }
 
-/** Verifies a code sent to a phone or email of the account, and returns which one. */
+/** Verifies a code that was sent to the account's phone or email, and returns that phone or email. */
 export async function verifyOwnCode(
   c: ApiContext,
   { id: accountId }: User,
@@ -48,7 +48,7 @@ export async function verifyOwnCode(
   return identifier
 }
 
-/** Tries the password; the session that this opens ends at once. */
+/** Tells whether the password is right. The session that this opens is discarded at once. */
 async function opens(identifier: Identifier, password: string, address: string) {
   const tokens = await signIn(identifier, password, address)
   if (!tokens || 'denied' in tokens) return false

@@ -170,7 +170,7 @@ const removeProvider = route({
 
 type Proof = { currentPassword?: string; code?: string }
 
-/** Returns the proof: the password, the address of a code, or a provider. */
+/** Returns what proves the caller: 'password', the phone or email that got the code, or 'provider'. */
 async function prove(c: ApiContext, user: Me, { currentPassword, code }: Proof): Promise<string> {
   if (currentPassword !== undefined) {
     await verifyPassword(c, user, currentPassword)
@@ -237,7 +237,7 @@ async function verify(
   })
   throwIfError(verified)
   if (!verified.done) await putContact(session.accountId, { kind, value: verified.value })
-  // Auth's answer may be late or lost, so the database is asked.
+  // Auth's answer may be late or lost, so the outcome is read from the database.
   const { accountId } = session
   const outcome = await backend<Outcome | null>('contact_change_outcome', { accountId, changeId })
   const { user } = JSON.parse(await call(c, 'get_me', {}))

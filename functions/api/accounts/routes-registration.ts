@@ -74,7 +74,7 @@ const register = {
     'sms_send_failed',
     'sms_not_configured',
   ],
-  // The database has to see refused requests too, because each is an attempt on that phone.
+  // Refused requests have to reach the database too, because each is an attempt on that phone.
   unlimited: true,
   request: body(Registration),
   responses: {
@@ -159,7 +159,7 @@ const resend = route({
 
 type Given = z.output<typeof Registration>
 
-/** `rate` holds the limit, the remaining count and the seconds until reset. */
+/** `rate` is the limit, the remaining count and the seconds until the reset, separated by commas. */
 type Counted = MaybeError & { rate: string }
 
 async function registerEmail(c: ApiContext, given: Given) {
@@ -208,7 +208,7 @@ type Verified = MaybeError & {
   sealedPassword: string | null
 }
 
-/** Creates the user with the attempt's password or a random one (contract, section 2), and returns it. */
+/** Creates the user with the registration's password or a random one, and returns that password. */
 async function createVerifiedUser(identifier: Identifier, verified: Verified): Promise<string> {
   const { sealedPassword, fullName, termsVersion, codeId } = verified
   const password = sealedPassword && await unseal(sealedPassword, identifier.value) ||
@@ -222,7 +222,7 @@ async function createVerifiedUser(identifier: Identifier, verified: Verified): P
   return password
 }
 
-/** A person refused for a short password could still type a code that another person's attempt sent. */
+/** Records the refusal: the person could still type a code that somebody else's registration has sent. */
 async function refuseMalformed(c: ApiContext, code: ErrorCode, detail: Detail): Promise<never> {
   const given = await c.req.json().catch(() => undefined)
   const { data: identifier } = Identifier.safeParse(Object(given).identifier)

@@ -129,13 +129,13 @@ const end = route({
   responses: { 204: { description: 'Ended.' } },
 })
 
-/** Replaces an identifier that cannot exist, so that it costs as much as an unknown one. */
+/** Replaces an identifier that cannot exist, so that it takes as long as an unknown one. */
 const nobody = (): Identifier => ({
   kind: 'email',
   value: `${crypto.randomUUID()}@accounts.invalid`,
 })
 
-/** Does the same work as for an account, then tries the password of open registrations. */
+/** Does the same work as for an account, then compares the password with those of open registrations. */
 async function tryWithoutAccount(
   { value }: Identifier,
   password: string,
@@ -161,7 +161,7 @@ export const signingIn = area()
       identifier.value,
       address,
       async (counted) => {
-        // This happens at every sign-in, because doing it in one case only would reveal who has an account.
+        // This is checked at every sign-in, because a check in one case only would reveal who has an account.
         if (!counted.hasDecoy) await createDecoy()
         return counted.exists
           ? await signIn(identifier, password, address)

@@ -41,7 +41,7 @@ const SocialSession = z
   })
   .openapi('SocialSession', { description: 'A session of a sign-in with Google or Apple.' })
 
-/** Runs first, so that nothing of a request for an unconfigured provider is read. */
+/** Runs before other checks, so that nothing of a request for an unconfigured provider is read. */
 const requireProvider = (provider: ProviderName): Check => (c) => {
   const { name, clientIds } = providers[provider]
   if (!clientIds.length) return problem(c, 'provider_disabled', { provider: name })
@@ -89,11 +89,11 @@ const apple = route({
 
 type Entry = MaybeError & { announcementId: string; exists: boolean; hasName: boolean }
 
-/** Only one of several simultaneous requests may create the account. */
+/** Returns true for only one of several simultaneous requests, which then creates the account. */
 const isFirst = async (email: string) =>
   !(await backend<MaybeError>('claim_email', { email })).error
 
-/** Returns false if another request is creating the account at the moment. */
+/** Returns false if another request has created the account in the meantime. */
 async function createUserByEmail(email: string, fullName: string | undefined): Promise<boolean> {
   const identifier = { kind: 'email' as const, value: email }
   if (isDecoy(identifier)) throw new Refusal('social_token_invalid')
@@ -159,7 +159,7 @@ async function signInWith(c: ApiContext, provider: ProviderName, given: Given) {
     })
     return send(c, `${session.slice(0, -1)},"isNewAccount":${isNewAccount}}`)
   } catch (error) {
-    // A token that gave no session can be used again: now, or after two minutes if this call fails.
+    // A token that gave no session can be used again at once, or after two minutes if this call fails.
     await backend('release_social_tokens', { keys, announcementId: entry.announcementId }).catch(
       () => {},
     )

@@ -112,7 +112,7 @@ export const SessionRecord = z
     userAgent: z.string().nullable().describe(
       'What the client said of itself then, its first 200 characters; null: nothing.',
     ),
-    // A union, because nullable() would attach the description to the object alone.
+    // This is a union, because nullable() would attach the description to the object alone.
     device: z.union([
       z.object({
         deviceId: z.string().describe('As the app chose it.'),
@@ -175,7 +175,7 @@ export const IdentityRecord = z
       'offices only.',
   })
 
-// Normalized before it is checked, as the database does.
+// The number is normalized before it is checked, as in the database.
 const phone = typedDigits(20).regex(phoneNumber)
   .openapi({ example: '+96522334455' })
 const line = (most: number) =>

@@ -39,7 +39,7 @@ export async function sessionBody(
   return `${head.slice(0, -1)},${who.slice(1)}`
 }
 
-/** Counts the sign-in and forgets failed tries (`hits`). Past the hour's limit the session is ended again. */
+/** Counts the sign-in and uncounts the tries (`hits`). Beyond the hourly limit, discards the session. */
 export async function completeSignIn(
   c: ApiContext,
   tokens: Tokens,
@@ -56,7 +56,7 @@ export async function completeSignIn(
   } catch (error) {
     const { code } = classifyError(error as Error, c.var.caller)
     if (code === 'rate_limited') await discardSession(tokens)
-    // The account was taken over at this moment and the session ended, so its proof is void.
+    // The session was ended at this moment, so what it was opened with is not valid any more.
     if (code === 'token_invalid') throw new Refusal(ended)
     throw error
   }

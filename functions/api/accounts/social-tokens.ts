@@ -10,7 +10,7 @@ import type { SettingName } from '../../_shared/settings/settings.ts'
 
 export type ProviderName = 'google' | 'apple'
 
-/** Tests and local experiments use their own keys; production uses only the provider's. */
+/** Tests and local experiments may use keys of their own; production uses only the provider's. */
 const keysAt = (name: SettingName, fallback: string) =>
   createRemoteJWKSet(new URL(!env.production && setting(name) || fallback), {
     timeoutDuration: 4000,
@@ -56,7 +56,7 @@ function isStorable(value: unknown): boolean {
 const longestLife = 24 * 3600
 const isTrue = (value: unknown) => value === true || value === 'true'
 
-/** Throws 401 social_token_invalid for any fault, 503 while the provider's keys cannot be fetched. */
+/** Throws 401 social_token_invalid for any fault, and 503 while the provider's keys cannot be fetched. */
 export async function verifyIdToken(
   provider: ProviderName,
   idToken: string,
@@ -64,7 +64,7 @@ export async function verifyIdToken(
 ): Promise<IdTokenClaims> {
   const payload = await verified(provider, idToken)
   const { sub = '', aud, email, exp = 0, name } = payload
-  // As with Auth, the app gives the provider the nonce's hash and us the nonce.
+  // As with Auth, the app sends the nonce's hash to the provider and the nonce to us.
   const given = nonce === undefined ? undefined : await sha256(nonce)
   const missing = isTrue(payload.nonce_supported) && payload.nonce === undefined
   const own = providers[provider].ownNonces && given === undefined &&
@@ -82,7 +82,7 @@ export async function verifyIdToken(
     name: PersonName.safeParse(name).data,
     clientId: [aud].flat()[0]!,
     keys: [
-      // The key is the signed part, because a signature can be written in several ways.
+      // The signature is left out of this key, because it can be written in several ways.
       `${provider} token ${await sha256(idToken.slice(0, idToken.lastIndexOf('.')))}`,
       ...(given === undefined ? [] : [`${provider} nonce ${given}`]),
     ],

@@ -95,7 +95,7 @@ const events = route({
   },
 })
 
-/** Asks the provider for the refund. If there is no answer now, the job asks again. */
+/** Asks the provider for the refund. If there is no answer now, a job asks again. */
 async function askForRefund(answer: string): Promise<string> {
   const { refund: { id: refundId, to, state } } = JSON.parse(answer)
   if (to !== 'source' || state !== 'requested') return answer

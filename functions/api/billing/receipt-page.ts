@@ -4,11 +4,11 @@ import type { Receipt } from './schemas.ts'
 
 type Line = Receipt['lines'][number]
 
-/** Three decimals in Latin digits, isolated so that they keep their direction in Arabic text. */
+/** Groups the digits, and isolates them so that they keep their direction in Arabic text. */
 const dinar = (amount: string) =>
   html`<bdi dir="ltr">${amount.replace(/\B(?=(\d{3})+(?!\d)(?=.*\.))/g, ',')}</bdi> د.ك`
 
-// Kuwait is three hours ahead of UTC, all year.
+// Kuwait is three hours ahead of UTC all year.
 const inKuwait = (at: string) =>
   new Date(Date.parse(at) + 3 * 3_600_000).toISOString().slice(0, 16).replace('T', ' ')
 

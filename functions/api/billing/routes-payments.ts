@@ -22,11 +22,11 @@ import { Invoice, OneInvoice, providerNames } from './schemas.ts'
 
 const tags = ['payments']
 
-/** Outside production any app scheme and any address on the developer's machine is allowed. */
+/** Accepts any app scheme and any address on localhost, which are allowed outside production. */
 const isOfDeveloper = (url: URL) =>
   url.hostname === 'localhost' && /^https?:$/.test(url.protocol) || isOfApp(url)
 
-/** Allows a return address or a path below it, but no address that merely looks alike. */
+/** Allows an address of RETURN_URLS or a path below it, but no address that only looks similar. */
 function isAllowedReturnUrl(address: string): boolean {
   if (!URL.canParse(address) || /[\s\\\p{Cc}]/u.test(address)) return false
   const url = new URL(address)
@@ -128,8 +128,8 @@ async function requestCharge(provider: Provider, order: Started, idempotencyKey?
     })
     if (answer) return answer
   } catch (error) {
-    // If the provider is unreachable, the charge may have been made. The payment stays open: the next try
-    // or the job asks by the same reference.
+    // If the provider is unreachable, the charge may have been made. The payment stays open, and the next
+    // try or the job asks the provider by the same reference.
     if (error instanceof ProviderDeclined) {
       const alarming = error instanceof ProviderMismatch
       await backend('charge_refused', { paymentId, why: error.message, alarming })
@@ -155,7 +155,7 @@ const status = route({
 
 const verifiedEvents = new WeakMap<Request, { from: Provider; event: ProviderEvent }>()
 
-/** Verifies the signature over the raw body before anything else is read. */
+/** Verifies the signature over the raw body before the input is parsed. */
 const verifySignature: Check = (c) => {
   const named = c.req.param('provider')
   const from = named
@@ -193,7 +193,7 @@ const webhook = {
 const signature = z.string().optional()
 
 const anyEvent = {
-  // Only one of these is sent, and it identifies the provider.
+  // Only one of these headers is sent, and it identifies the provider.
   headers: z.object({
     hashstring: signature.describe(
       'Of Tap: HMAC-SHA256 in hex over the fields of the event, with the secret key.',

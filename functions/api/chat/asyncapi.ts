@@ -1,5 +1,5 @@
-// AsyncAPI description of the gateway's frames and Realtime's events. The suite checks every frame and
-// event against it.
+// Describes the gateway's frames and Realtime's events in AsyncAPI. The tests check every frame and event
+// against it.
 import { OpenAPIHono, z } from '@hono/zod-openapi'
 import { frameData, FrameRef } from '../../_shared/chat/frames.ts'
 import type {

@@ -1,4 +1,4 @@
-// Sockets are in functions/chat.
+// The WebSocket gateway is in functions/chat.
 import { z } from '@hono/zod-openapi'
 import type { ApiContext } from '../../_shared/caller/context.ts'
 import { MessageText, NewMessage } from '../../_shared/chat/message.ts'

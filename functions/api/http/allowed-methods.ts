@@ -1,4 +1,4 @@
-// Finds a path's methods for 405, which Hono does not answer.
+// Finds the methods of a path, for the 405 that Hono does not answer by itself.
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { ApiEnv } from '../../_shared/caller/context.ts'
 

@@ -9,7 +9,7 @@ export const rarelyChanged = 'max-age=300, s-maxage=86400'
 /** For data that changes slowly or whose changes matter little. */
 export const slowlyChanged = 's-maxage=60, stale-while-revalidate=300'
 
-/** Sends JSON as Postgres wrote it; the suite checks it against the route's schema. */
+/** Sends JSON as Postgres wrote it. The tests check it against the route's schema. */
 export function send(c: ApiContext, text: string, status = 200) {
   const headers = c.get('headers')
   const cache = c.get('cache')

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 
 const small = 8 * 1024
 const large = 256 * 1024
-/** A route whose texts are all this short gets the small limit. */
+/** A route gets the small limit if all of its texts are at most this long. */
 const short = 400
 
 type Inner = z.core.$ZodTypes
@@ -13,7 +13,7 @@ function longestText(schema: z.core.$ZodType): number {
   const longest = (inner: readonly z.core.$ZodType[]) => Math.max(0, ...inner.map(longestText))
   switch (def.type) {
     case 'string': {
-      // Text with a pattern or format is short.
+      // A text with a pattern or a format counts as short.
       const isFormed = 'format' in def ||
         def.checks?.some(({ _zod }) => _zod.def.check === 'string_format')
       return (schema as z.ZodString).maxLength ?? (isFormed ? short : Infinity)
@@ -42,7 +42,7 @@ function longestText(schema: z.core.$ZodType): number {
     case 'literal':
     case 'null':
     case 'never':
-    case 'unknown': // is ignored
+    case 'unknown': // such a value is ignored
       return 0
     default:
       return Infinity

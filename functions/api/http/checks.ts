@@ -30,7 +30,7 @@ export const readBody = (bodyLimit: number): Check => async (c) => {
   if (length === '0') return
   if (Number(length ?? 0) > bodyLimit) return problem(c, 'body_too_large')
   if (length === undefined && !raw.body) return
-  // A body with a declared length cannot be longer; only others are counted as they come.
+  // A body cannot be longer than its declared length. Only one without a length is counted as it arrives.
   const bytes = length === undefined
     ? await readUpTo(raw.body!, bodyLimit)
     : new Uint8Array(await receiveWithin(bodyTime, raw.arrayBuffer()))
@@ -43,7 +43,7 @@ export const rejectLargeUpload: Check = (c) => {
   if (Number(c.req.header('content-length') ?? 0) > uploadLimit) return problem(c, 'body_too_large')
 }
 
-/** Answers 401 before anything else unless the request carries a valid token. */
+/** Answers 401 unless the request carries a valid token. Runs before the input is checked. */
 export const requireToken: Check = (c) => {
   const caller = c.get('caller')
   if (caller.role === 'anon') return problem(c, caller.ignored ?? 'token_missing')
@@ -52,7 +52,7 @@ export const requireToken: Check = (c) => {
 
 export type GuestCache = string | (() => string)
 
-/** With a token, only an answer that is the same for everyone is cached, and by that client alone. */
+/** With a token, an answer is cached only if it is the same for everyone, and only by the client. */
 export const cacheForGuests = (rule: GuestCache, own?: string): Check => (c) => {
   const { role, ignored } = c.get('caller')
   if (!env.guestCache) return
@@ -60,7 +60,7 @@ export const cacheForGuests = (rule: GuestCache, own?: string): Check => (c) => 
   else c.set('cache', `public, ${typeof rule === 'string' ? rule : rule()}`)
 }
 
-/** Checks headers, query names and JSON that all layers read alike, before the schemas. */
+/** Checks headers, the names in the query, and that all layers read the JSON alike, before the schemas. */
 export const validateEnvelope = (unknownKey?: ErrorCode, idempotent = false): Check => (c) => {
   const wrong = (path: string) =>
     problem(c, 'validation_failed', { fields: [{ path, code: 'invalid' }] })
@@ -81,7 +81,7 @@ export const validateEnvelope = (unknownKey?: ErrorCode, idempotent = false): Ch
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Saves the text of a JSON body for the validators; returns the error of any other body. */
+/** Saves the text of a JSON body for the validators, or returns the error of any other body. */
 function parseBody(c: ApiContext, unknownKey?: ErrorCode): ErrorCode | undefined {
   const bytes = c.get('body')
   if (!bytes) return undefined
@@ -132,7 +132,7 @@ async function readUpTo(stream: ReadableStream<Uint8Array>, limit: number) {
   try {
     return await receiveWithin(bodyTime, reading())
   } finally {
-    // The rest, if any, is not waited for.
+    // The rest of the body, if there is any, is not awaited.
     reader.cancel().catch(() => {})
   }
 }

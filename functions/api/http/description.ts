@@ -14,7 +14,7 @@ import { examplesOf, responsesOf, sharedResponses } from './problem-responses.ts
 import { codesOf } from './refusals.ts'
 import { nameBodies } from './request-bodies.ts'
 
-/** The same as in package.json. */
+/** The same version as in package.json. */
 export const version = '1.0.0-rc.1'
 
 type App = Pick<OpenAPIHono, 'openAPIRegistry'>
@@ -37,7 +37,7 @@ export function describeApi({ openAPIRegistry }: App, url: string): Document {
     servers: [{ url }],
     tags,
   })
-  // The types of OpenAPI 3.0 do not know a license's identifier.
+  // The library's types of OpenAPI 3.0 lack the `identifier` of a license.
   const license = { name: 'All rights reserved', identifier: 'LicenseRef-Proprietary' }
   Object.assign(document.info, { license })
   Object.assign(document.components!, {

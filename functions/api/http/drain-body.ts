@@ -1,7 +1,7 @@
 /**
  * If an answer is ready before the body of its request has been read, Deno's server resets the connection
- * and the answer is lost (denoland/deno#21209, seen on 2.1.4). So the rest is read first, as the platform's
- * server does. `patience` scales the time for it. No setting is read here, so it works without them too.
+ * and the answer is lost (denoland/deno#21209, seen on 2.1.4). So the rest is read before the answer is sent,
+ * as the platform's server does. `patience` scales the time for that. This file works without any setting.
  */
 export async function handleThenDrain(
   request: Request,
@@ -18,7 +18,7 @@ export async function handleThenDrain(
     Number(length ?? Infinity) === size &&
     /^application\/json/i.test(headers.get('content-type') ?? '')
   ) {
-    // It is read at once or not at all, and Deno is quicker with its own stream.
+    // A small JSON body is read as a whole or not at all, and Deno reads its own stream faster than a copy.
     const response = await handle(request)
     if (!request.bodyUsed && request.body) await readRest(reads(request.body, size), patience)
     return response
@@ -39,7 +39,7 @@ export async function handleThenDrain(
 
 type Read = () => Promise<Uint8Array | undefined>
 
-/** Reads into small buffers of its own, because V8 frees Deno's of 64 KB only at a full collection. */
+/** Reads into its own small buffers, because V8 frees Deno's of 64 KB only at a full collection. */
 function reads(body: ReadableStream<Uint8Array>, size: number): Read {
   const reader = body.getReader({ mode: 'byob' })
   return async () => {

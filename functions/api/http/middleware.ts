@@ -7,7 +7,7 @@ import { prefersEnglish } from '../../_shared/errors/error-body.ts'
 
 export const apiVersion = '2026-11-01'
 
-/** Logs one JSON line per request: never a token, a code, a full number or any input. */
+/** Logs one JSON line per request, which never contains a token, a code, a full number or any input. */
 export const logRequest: MiddlewareHandler<ApiEnv> = async (c, next) => {
   const started = performance.now()
   const requestId = crypto.randomUUID()
@@ -33,7 +33,7 @@ export const logRequest: MiddlewareHandler<ApiEnv> = async (c, next) => {
   }))
 }
 
-/** Verifies the token and reads address and language; the database decides if the token is still valid. */
+/** Verifies the token, reads address and language. The database decides if the token is still valid. */
 export const authenticate: MiddlewareHandler<ApiEnv> = async (c, next) => {
   const caller = await callerOf(c.req.header('authorization'))
   c.set('caller', caller)

@@ -1,6 +1,6 @@
-// Simplifies the description's schemas for generators of clients: unions become one object, nullable
-// objects become components, and enums with clashing names become text. `x-any-of` has the exact form, from
-// which our client's types are made.
+// Simplifies the schemas of the OpenAPI description for client generators: unions become one object, nullable
+// objects become components, and enums with clashing names become text. `x-any-of` keeps the exact form, from
+// which the types of our own client are generated.
 
 export type Schema = {
   $ref?: string
@@ -39,7 +39,7 @@ export function makePlain({ paths, components }: Described) {
     }
     return schemas[name]
   }
-  /** Makes an object the component of this name, or reuses an equal one. */
+  /** Adds a schema as the component of this name, or reuses an equal component. */
   const nameIt = (schema: Schema, name: string): Schema => {
     const text = JSON.stringify(schema)
     const same = [...done].find((known) => JSON.stringify(schemas[known]) === text)
@@ -61,7 +61,7 @@ export function makePlain({ paths, components }: Described) {
 type Resolve = (schema: Schema) => Schema
 type NameIt = (schema: Schema, name: string) => Schema
 
-/** Simplifies the inner schemas first. Components that it adds have names beginning with `name`. */
+/** Simplifies a schema, the inner ones first. The names of components that this adds begin with `name`. */
 function plain(schema: Schema, name: string, resolve: Resolve, nameIt: NameIt): Schema {
   const inside = (part: Schema, more = '') => plain(part, name + pascal(more), resolve, nameIt)
   const { allOf, anyOf, ...rest } = schema
@@ -86,7 +86,7 @@ function plain(schema: Schema, name: string, resolve: Resolve, nameIt: NameIt): 
 
 const isFull = (object: unknown) => Object.keys(Object(object)).length > 0
 
-/** Numbers are doubles; an enum stays one only if a generator can name all of its values. */
+/** Marks numbers as doubles, and keeps an enum only if a generator can name all of its values. */
 function plainValue(schema: Schema): Schema {
   const types = [schema.type].flat()
   if (types.includes('number')) schema.format ??= 'double'
@@ -116,7 +116,7 @@ function whole(parts: Schema[], rest: Schema, resolve: Resolve): Schema {
   }
 }
 
-/** Merges a union of objects: all fields, and required those that all require. */
+/** Merges a union of objects into one that has all fields, and requires those that all of them require. */
 function union(parts: Schema[], resolve: Resolve): Schema {
   const objects = parts.map(resolve)
   const exact = { 'x-any-of': parts }
@@ -135,7 +135,7 @@ function union(parts: Schema[], resolve: Resolve): Schema {
   }
 }
 
-/** Merges two alternatives: all types and values, and the rules that they share. */
+/** Merges two alternatives into one with the types and values of both, and the rules that they share. */
 function either(one: Schema, other: Schema): Schema {
   const { description, ...left } = one
   const { description: another, ...right }: Schema = other

@@ -1,4 +1,4 @@
-// Refusals in the description: one response per status, with its codes as examples, and one shared schema.
+// Describes refusals: a response for each status, with its codes as examples and one schema for all.
 import { errorBody, isTemporary } from '../../_shared/errors/error-body.ts'
 import { type ErrorCode, errors } from '../../_shared/errors/errors.ts'
 import type { Detail } from '../../_shared/errors/refusal.ts'

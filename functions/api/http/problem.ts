@@ -12,7 +12,7 @@ const text = z.string()
 const texts = z.array(text)
 const whole = z.int()
 
-/** The details that some codes add; those with a question mark are optional. */
+/** The details that some codes add. Those with a question mark are optional. */
 const detailsOf = {
   account_banned: ['deleteAt?'],
   account_has_obligations: ['available', 'obligations'],
@@ -120,7 +120,7 @@ export function problem(c: ApiContext, code: ErrorCode, detail: Detail = {}) {
 
 export const invalid = (c: ApiContext, error: z.ZodError) => problem(c, ...validationError(error))
 
-/** Answers anything thrown. An unforeseen error is logged in full and shown as 500. */
+/** Answers any thrown error. An unforeseen one is logged with its stack and answered as 500. */
 export function onError(thrown: Error, c: ApiContext) {
   const ofPeople = !routePath(c, -1).startsWith('/payments/webhook')
   const { code, detail, cause } = classifyError(thrown, c.get('caller'), ofPeople)

@@ -1,11 +1,11 @@
-// Derives an operation's refusals from its token, body, input, checks and declared codes. The suite checks
-// every answer against them.
+// Derives the error codes of an operation from its definition: token, body, input and declared codes. The
+// tests check every answer against them.
 import { z } from '@hono/zod-openapi'
 import { type ErrorCode, isErrorCode } from '../../_shared/errors/errors.ts'
 import { needs, type RouteDefinition } from './route-definition.ts'
 
 const account = ['account_suspended', 'account_banned'] as const
-/** A public route has these too if its caller names the expected identity. */
+/** A public route can answer these too, if its caller sends X-Expect-Identity. */
 const expectedIdentity = ['token_invalid', ...account, 'identity_changed'] as const
 const token = ['token_missing', 'token_expired', ...expectedIdentity] as const
 const sentBody = [

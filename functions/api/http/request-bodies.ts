@@ -1,4 +1,4 @@
-// Makes each request body a component in which optional fields are not required.
+// Makes each request body a component of its own, and states the defaults of its fields in words.
 
 import { pascal } from './plain-schemas.ts'
 
@@ -34,7 +34,7 @@ export function nameBodies({ paths, components }: Described) {
   }
 }
 
-/** Generators treat a field with a default as always present, so bodies state defaults in words. */
+/** Moves defaults into descriptions, because generators treat a field with a default as always present. */
 function sayDefaults(schemas: Record<string, Schema>, schema: Schema) {
   const { $ref, items, properties = {}, anyOf = [] } = schema
   if ($ref) return sayDefaults(schemas, schemas[$ref.split('/').at(-1)!])

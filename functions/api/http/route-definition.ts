@@ -2,7 +2,7 @@ import type { RouteConfig } from '@hono/zod-openapi'
 import type { ErrorCode } from '../../_shared/errors/errors.ts'
 import type { Check, GuestCache } from './checks.ts'
 
-/** The caller's requirements beyond a token, with the codes for callers who do not meet them. */
+/** What a route may require of callers beyond a token, with the codes for those who do not meet it. */
 export const needs = {
   identity: ['identity_not_usable'],
   company: ['identity_not_usable', 'identity_type_required'],
@@ -16,20 +16,20 @@ export type RouteDefinition = Omit<RouteConfig, 'middleware'> & {
   summary: string
   description: string
   needs?: keyof typeof needs
-  /** Refusals beyond those that follow from its checks and input (refusals.ts). */
+  /** Error codes beyond those that follow from the rest of the definition (refusals.ts). */
   errors?: readonly ErrorCode[]
   checks?: readonly Check[]
-  /** A POST that only reads. */
+  /** True for a POST that only reads. */
   reads?: boolean
   /** Replaces the usual limit of reads. */
   limit?: Check
-  /** Needs a proof (X-Proof), for some or all of its effects. */
+  /** True if some or all of its effects need a proof (X-Proof). */
   proof?: boolean
-  /** Takes an Idempotency-Key: `call` stores the answer. */
+  /** True if it accepts an Idempotency-Key: `call` then stores the answer. */
   idempotent?: boolean
-  /** Refused writes are not counted: providers resend them, and people may share an address. */
+  /** True if refused writes are not counted: providers resend them, and people may share an address. */
   unlimited?: boolean
-  /** The code for unknown keys, if it differs. */
+  /** The error code for unknown keys, if it is not `unknown`. */
   unknownKey?: ErrorCode
   /** How long caches may store an answer to a guest; by default not at all. */
   guestCache?: GuestCache

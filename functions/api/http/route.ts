@@ -20,7 +20,7 @@ import { limitReads, limitRefusedWrites } from './worker-rates.ts'
 
 export { rarelyChanged, send, sendNothing, sendPage, sendTagged, slowlyChanged }
 
-/** Invalid input is 422 here. A route without a body or query accepts none. */
+/** Makes the router of an area, which answers 422 to invalid input. */
 export const area = () =>
   new OpenAPIHono<ApiEnv>({
     defaultHook: (result, c) => (result.success ? undefined : invalid(c, result.error)),
@@ -34,7 +34,8 @@ export function route<R extends RouteDefinition>(definition: R) {
   const isGet = method === 'get'
   const isRead = isGet || definition.reads
   const limited = definition.tags[0] !== 'service' && isRead
-  // The contract's order: size, token, form. Uploads read their own body, part by part.
+  // The contract's order is size, token, form. Uploads read their own body, part by part. A route that
+  // declares no body or no query accepts none.
   const all = inOrder([
     ...(isGet ? [] : [upload ? rejectLargeUpload : readBody(bodyLimitOf(jsonOf(request)))]),
     ...checks,
@@ -50,7 +51,7 @@ export function route<R extends RouteDefinition>(definition: R) {
 
 type Input = NonNullable<RouteConfig['request']>
 
-/** Returns the JSON schema of a route's body; webhooks have none. */
+/** Returns the schema of a route's JSON body, or undefined if it has none. */
 function jsonOf({ body }: Input) {
   const content = body?.content['application/json']
   return content && 'schema' in content && content.schema instanceof z.ZodType
@@ -64,7 +65,7 @@ function catchThrowingValidators({ params, query, headers, body }: Input) {
   )
   for (const schema of [params, query, headers, ...contents]) {
     if (!(schema instanceof z.ZodType)) continue
-    // Our schemas never wait, and Zod compiles only synchronous parsing.
+    // Our schemas are synchronous, and Zod compiles only synchronous parsing.
     // deno-lint-ignore require-await
     schema.safeParseAsync = async (given) => {
       try {
@@ -76,9 +77,9 @@ function catchThrowingValidators({ params, query, headers, body }: Input) {
   }
 }
 
-/** The allowed callers; one of these is spread into a route. Without any, a token is optional. */
+/** One of these four is spread into a route to say who may call it. Without any, a token is optional. */
 export const mine = { security: [{ bearer: [] }], checks: [requireToken] }
-/** As the active identity, whatever its type. */
+/** For callers who act as their active identity, whatever its type. */
 export const acting = { ...mine, needs: 'identity' } as const
 export const forAdmins = { ...mine, needs: 'admin' } as const
 /** For callers who cannot have a token yet, and for machines. */
@@ -157,7 +158,7 @@ export const sortBy = <const Field extends string>(...fields: Field[]) =>
 /** `name` is the page's name in the description. */
 export const pageOf = <T extends z.ZodType>(name: string, item: T) => pageFields(item).openapi(name)
 
-/** For pages with more than items. */
+/** For pages that have more fields than items and cursor. */
 export const pageFields = <T extends z.ZodType>(item: T) =>
   z.object({
     items: z.array(item),

@@ -1,6 +1,6 @@
 // The queue of searches. They take at most half of the database connections, so that sign-ins, payments and
-// messages go on. A search that would wait for long is refused. Guests served by replicas have their own
-// queue.
+// messages still get one. A search that would wait for long is refused. Guests have a queue of their own if
+// there are replicas.
 import type { ApiContext } from '../../_shared/caller/context.ts'
 import { replicaSlots } from '../../_shared/database/replicas.ts'
 import { Refusal } from '../../_shared/errors/refusal.ts'
@@ -18,7 +18,7 @@ const atReplicas = queue(replicaSlots)
 /** Running searches of guests, by language, path and query. */
 const inFlight = new Map<string, Promise<string>>()
 
-/** Throws 503 after a second without a slot. Guests with the same query at once share one answer. */
+/** Throws 503 after about a second without a slot. Guests who send the same query at once share an answer. */
 export async function inSearchQueue(
   c: ApiContext,
   work: () => Promise<string>,
@@ -55,7 +55,7 @@ async function freeSlot({ waiting }: Queue): Promise<void> {
     await withTimeout(maxWait, entered, 'service_unavailable')
   } catch {
     const index = waiting.indexOf(enter)
-    // It was called at this very moment and owns the slot.
+    // `enter` was called at this very moment, so this search owns the slot.
     if (index < 0) return
     waiting.splice(index, 1)
     throw new Refusal('service_unavailable', { retryAfter: 2 })

@@ -1,5 +1,5 @@
-// Approximate limits in each worker's memory: of reads, so that a read stays one read-only message, and of
-// refused writes, which nothing else counts. Exact limits are in the database.
+// Approximate limits in each worker's memory. Reads are counted here, so that a read stays one read-only
+// message, and so are refused writes, which nothing else counts. Exact limits are in the database.
 import type { MiddlewareHandler } from 'hono'
 import type { ApiContext, ApiEnv } from '../../_shared/caller/context.ts'
 import { setRateHeaders } from '../../_shared/database/db.ts'
@@ -60,13 +60,13 @@ const limitTo = (max: number): Check => {
   }
 }
 
-/** READ_RATE a minute; 0 means no limit. */
+/** Allows READ_RATE reads a minute; 0 means no limit. */
 export const limitReads = limitTo(env.readRate)
 
-/** Half as many, counted apart from other reads. */
+/** Allows half as many counts of searches, which are counted apart from other reads. */
 export const limitCounts = limitTo(Math.ceil(env.readRate / 2))
 
-/** REFUSAL_RATE refused writes within a minute block the caller until its end; 0 means no limit. */
+/** After REFUSAL_RATE refused writes in a minute, refuses all writes until its end; 0 means no limit. */
 export const limitRefusedWrites: MiddlewareHandler<ApiEnv> = async (c, next) => {
   if (env.refusalRate === 0) return await next()
   const window = refusals.of(c)
@@ -75,7 +75,7 @@ export const limitRefusedWrites: MiddlewareHandler<ApiEnv> = async (c, next) => 
   if (c.res.status >= 400 && c.res.status < 500) window.count++
 }
 
-/** Limits guesses of a number: 60 wrong ones a minute for an address. */
+/** Limits guesses of listing numbers: an address may make 60 wrong ones a minute. */
 export async function limitMisses<T>(c: ApiContext, look: () => Promise<T>): Promise<T> {
   const window = misses.of(c, c.get('address'))
   misses.check(c, window)

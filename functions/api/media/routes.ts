@@ -9,7 +9,7 @@ import { withUploadSlot } from './upload-memory.ts'
 
 const tags = ['media']
 
-/** For the description only: the form is read part by part and never parsed as a whole. */
+/** Describes a form for OpenAPI only: the form is read part by part and never parsed as a whole. */
 const form = (
   file: string,
   properties: Record<string, unknown>,

@@ -1,4 +1,4 @@
-// The form has an identity, then the files.
+// The form has the field `identityId` first, then the files.
 import type { ApiContext } from '../../_shared/caller/context.ts'
 import { call } from '../../_shared/database/db.ts'
 import { invalidField, invalidFields } from '../../_shared/errors/refusal.ts'
@@ -25,7 +25,7 @@ export const maxDocuments = 5
 class DocumentUpload {
   identityId?: string
   readonly files: File[] = []
-  /** Files that are not stored, because they exist or there is no room; the database tells which. */
+  /** Files that are not stored, because they exist already (`known`) or there is no room for them. */
   readonly again: { index: number; sha256: string; known: boolean }[] = []
   stored?: StoredFiles
   private grant?: UploadGrant

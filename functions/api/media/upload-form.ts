@@ -7,7 +7,7 @@ import { uploadLimit } from '../http/checks.ts'
 import type { UploadBuffer } from './upload-memory.ts'
 
 const fieldLimit = 100
-/** The pace required of a client that is not waiting for us: 2 KB/s. */
+/** The pace required of a client while we wait for it: 2 KB/s. */
 const minPace = { bytes: 20 * 1024, ms: 10_000 }
 /** A worker of a hosted project has to answer within 150 s. */
 const maxTime = 120_000
@@ -71,7 +71,7 @@ export async function textOf({ content }: Part): Promise<string> {
   return text
 }
 
-/** Returns undefined if the file is longer. The rest is skipped before the next part. */
+/** Reads a file. Returns undefined if it is longer than `limit`; its rest is skipped before the next part. */
 export async function readInto(
   { content }: Part,
   buffer: UploadBuffer,
@@ -80,7 +80,7 @@ export async function readInto(
   let size = 0
   try {
     for (;;) {
-      // A for…of would end the generator when left, and the next part would begin inside this one.
+      // Leaving a for…of would end the generator, and the next part would begin inside this one.
       const { done, value } = await content.next()
       if (done) return buffer.bytes.subarray(0, size)
       if (size + value.length > limit) return undefined

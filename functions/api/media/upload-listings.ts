@@ -61,7 +61,7 @@ class ListingUpload {
     return this.grant?.uploadId
   }
 
-  /** Before the first file, the database is asked whether the caller may upload. */
+  /** Adds a file. Before the first one, asks the database whether the caller may upload. */
   async add(part: Part) {
     const index = this.files.length
     if (index === maxFiles) throw invalidFields({ path: 'files', code: 'too_big' })
@@ -72,7 +72,7 @@ class ListingUpload {
     this.files.push(rejected ? { index, name, ok: false, rejected } : { index, name, ok: true })
   }
 
-  /** The fields before the first file; later ones are used once all files are stored. */
+  /** Returns the fields before the first file. Later ones are used once all files are stored. */
   private target() {
     const { propertyId, uploadSessionId } = this.fields
     return { propertyId, uploadSessionId }
@@ -125,7 +125,7 @@ export async function uploadListings(c: ApiContext, startedAt: number): Promise<
   }
 }
 
-/** Refuses with 422 and each file's fault, or 402 if all were good but over the quota. */
+/** Returns a 422 with each file's fault, or a 402 if all were good but over the quota. */
 function allRejected(files: File[]) {
   const rejected = files.map((file) => (file as { rejected: RejectedFile }).rejected)
   if (rejected.every(({ code }) => code === 'quota_exceeded')) return refusalFor(rejected[0])

@@ -1,12 +1,12 @@
-// Limits what uploads take of this worker: two at once per account, and a bounded memory that is lent as
-// bytes arrive. An upload that finds no free memory waits with its body unread, so a slow client delays
-// only itself.
+// Limits what uploads take of this worker: two at once per account, and a bounded amount of memory, which is
+// allocated as bytes arrive. An upload that finds no free memory waits with its body unread, so a slow client
+// delays only itself.
 import { Refusal } from '../../_shared/errors/refusal.ts'
 import type { Bytes } from '../../_shared/input/bytes.ts'
 
 const mebibyte = 1024 * 1024
 const total = 96 * mebibyte
-// Reserved for the oldest buffer, which can therefore always grow to its end: there is no deadlock.
+// Reserved for the oldest buffer, which can therefore always grow to its full size, so nothing deadlocks.
 const reserve = 16 * mebibyte
 const sizes = [mebibyte / 4, mebibyte, 4 * mebibyte, 10 * mebibyte]
 const maxWait = 20_000
@@ -15,7 +15,7 @@ let allocated = 0
 // Memory that the next upload reuses, because the engine frees large memory late.
 const idle: Bytes[] = []
 const waiting = new Set<() => void>()
-// Buffers in the order in which they were begun: an upload has one after another, one for each file.
+// The buffers in use, oldest first. An upload has one for each file, one after another.
 const buffers = new Set<UploadBuffer>()
 
 export class UploadBuffer {
@@ -52,7 +52,7 @@ async function allocate(size: number, owner: UploadBuffer): Promise<Bytes> {
     const limit = buffers.values().next().value === owner ? total : total - reserve
     const found = idle.findIndex((bytes) => bytes.length === size)
     if (found >= 0 && allocated <= limit) return idle.splice(found, 1)[0]
-    // Memory of another size that is not in use makes room.
+    // Idle memory of other sizes is freed to make room.
     while (allocated + size > limit && idle.length) allocated -= idle.shift()!.length
     if (allocated + size <= limit) {
       allocated += size

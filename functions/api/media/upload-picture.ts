@@ -14,7 +14,7 @@ import type { UploadBuffer } from './upload-memory.ts'
 
 export const mebibyte = 1024 * 1024
 
-/** The permission of `begin_upload` to store files in a folder. */
+/** The permission to store files in a folder, from `begin_upload` or `begin_document_upload`. */
 export type UploadGrant = {
   uploadId: string
   folder: string
@@ -68,7 +68,7 @@ export function pictureIn(bytes: Bytes, part: Part, effort: Effort): Picture | R
   }
 }
 
-/** Hashes each MiB, because Web Crypto copies its input, to recognise a picture sent again. */
+/** The hash recognises a picture that is sent again. Each MiB is hashed alone: Web Crypto copies it. */
 async function hashOf(bytes: Bytes): Promise<string> {
   const hashes = new Uint8Array(32 * Math.ceil(bytes.length / mebibyte))
   for (let at = 0, index = 0; at < bytes.length; at += mebibyte, index++) {
@@ -99,7 +99,7 @@ export class StoredFiles {
     await storeFile(this.bucket, name, content, metadata)
   }
 
-  /** Removes files that no row can refer to. If that is not certain, the job finds out. */
+  /** Removes the files if it is certain that no row refers to them. Otherwise a job finds out. */
   async removeAfter(error: unknown) {
     const certain = error instanceof Refusal && error.code !== 'timeout' ||
       /^PT4/.test((error as { code?: string }).code ?? '')

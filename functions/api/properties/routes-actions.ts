@@ -180,7 +180,7 @@ const removeAuction = route({
 export const propertyActions = area()
   .openapi(contact, async (c) => {
     const args = { propertyId: c.req.valid('param').id, ...c.req.valid('json') }
-    // A conversation is counted when it is opened.
+    // A chat is counted when its conversation is opened.
     const options = args.kind === 'chat'
       ? {}
       : { rate: 'contact', precheck: 'precheck_contact' } as const

@@ -1,5 +1,5 @@
-// The fields that an owner writes, in the order of the record: how records show each, how it is sent, and
-// whether cards have it. sql/06_properties/2_rules_fields.sql has the rows of the database.
+// The fields that an owner writes, in the order of the record: how records show a field, how it is sent, and
+// whether cards have it. Its rules in the database are in sql/06_properties/2_rules_fields.sql.
 import { z } from '@hono/zod-openapi'
 import { normalized } from '../../_shared/input/texts.ts'
 import {
@@ -272,7 +272,7 @@ export const cardOf = <All extends Fields>(fields: All) =>
 
 const written = { ...offer, ...details, ...ways, ...wanted }
 
-/** The fields as sent, described like the record unless they have their own sentence. */
+/** The fields as they are sent, described as in the record unless they have a description of their own. */
 export const inputs = describedAs(
   recordOf(written),
   Object.fromEntries(

@@ -38,7 +38,7 @@ export const statuses = [
   'archived',
   'suspended',
 ] as const
-/** Includes `deleted`, a status that only counts and old records have. */
+/** Includes `deleted`, a status that occurs only in counts and old records. */
 export const everyStatus = [...statuses, 'deleted'] as const
 
 export const Media = z.object({
@@ -165,7 +165,7 @@ const FirstPicture = Media.pick({ url: true, width: true, height: true }).openap
   description: 'The picture that lists show.',
 })
 
-/** A listing in lists: fields of its record with the same names and meanings. */
+/** A listing in lists. The fields that its record has too have the same names and meanings. */
 export const Card = z
   .object({
     id: shape.id,

@@ -1,5 +1,5 @@
-// The values that an owner sends for a field. The database has the rules
-// (sql/06_properties/2_rules_fields.sql) and looks up codes; this describes the API and refuses early.
+// The values that an owner sends for a field. The rules and the look-up of codes are in the database
+// (sql/06_properties/2_rules_fields.sql). The schemas here describe the API and refuse values early.
 import { z } from '@hono/zod-openapi'
 import { normalized, upTo } from '../../_shared/input/texts.ts'
 import { Money } from '../http/route.ts'
@@ -8,12 +8,12 @@ export const codeOf = (vocabulary: string) => `A code of \`${vocabulary}\` at \`
 
 export const maybe = <T extends z.ZodType>(schema: T) => schema.nullable().optional()
 
-// Joiners and direction marks belong to many scripts, but are invisible.
+// Joiners and direction marks are allowed, because many scripts need them, but they are invisible.
 const zeroWidth = /[\u061C\u200B-\u200F\u2060-\u2064]/g
 const control = /(?![\t\n\r])\p{Cc}/u
 const directional = /[\u2028-\u202E\u2066-\u2069\uFEFF]/
 
-/** Counts code points after normalization. */
+/** Limits the number of code points after normalization, and refuses forbidden characters. */
 function sized(schema: z.ZodString, min: number, max: number, forbidden: RegExp[]) {
   return schema
     .check(upTo(max))
@@ -28,7 +28,7 @@ function sized(schema: z.ZodString, min: number, max: number, forbidden: RegExp[
     .openapi({ minLength: min })
 }
 
-// To Postgres a byte order mark isn't white space, so it isn't white space here either.
+// For Postgres a byte order mark is not white space, so it is not white space here either.
 export const line = (min: number, max: number) =>
   sized(
     normalized(max).overwrite((text) => text.replace(/[^\S\uFEFF]+/g, ' ').replace(/^ | $/g, '')),
@@ -45,7 +45,7 @@ export const text = (max: number) =>
     [control],
   )
 
-/** At most three decimals; nothing is rounded. */
+/** A number with at most three decimals. One with more is refused, not rounded. */
 export const decimal = (min: number, max: number, number = z.number()) =>
   number.min(min).max(max).refine((value) => Number(value.toFixed(3)) === value)
     .openapi({ minimum: min, maximum: max })

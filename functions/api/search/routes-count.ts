@@ -9,7 +9,7 @@ import { jsonFilters, queryFilters, unknownFilter } from './schemas-filters.ts'
 import { literal, literalInQuery, Query } from './schemas-reading.ts'
 import { Strategy, withStrategies } from './strategies.ts'
 
-/** Milliseconds in the database; after that the count is omitted. */
+/** The time limit in the database, in milliseconds. After that the count is null. */
 const time = 30 * env.patience
 
 const ListingCount = z

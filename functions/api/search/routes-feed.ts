@@ -13,7 +13,7 @@ const kinds = {
     'The kind of the listing, which `kind` is in other lists: a code of `GET /meta/kinds`.',
   ),
 }
-// extend() is not used, because its "all of a card" would give `kind` two meanings.
+// extend() is not used, because it would describe an item as all of a card, and give `kind` two meanings.
 const CardItem = z.object({ ...Card.shape, ...kinds }).openapi('FeedCard', {
   description: 'A listing in a slot of the feed.',
 })
@@ -42,7 +42,7 @@ const FeedPage = z
   })
   .openapi('FeedPage', { description: 'A page of the home feed.' })
 
-/** Snapshots begin every five minutes, and a cache must not serve an older one after that. */
+/** A new snapshot begins every five minutes, after which a cache must not serve the one before. */
 function untilNextSnapshot() {
   const left = Math.floor(300 - Date.now() / 1000 % 300)
   const fresh = Math.min(30, left)

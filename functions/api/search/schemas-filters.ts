@@ -90,7 +90,7 @@ export const jsonFilters = {
   requestYearMax: year.optional().describe('Strategy exchange only: `requestYear` up to this.'),
 }
 
-// A repeated key becomes an array, which is invalid here, as is null.
+// A repeated key gives an array. The null that replaces it is invalid.
 const commas = (given: unknown) => (typeof given === 'string' ? given.split(',') : null)
 const numbers = (given: unknown) =>
   typeof given === 'string' ? given.split(',').map(parseDecimal) : given
@@ -109,7 +109,7 @@ const codesInQuery = (about: string) =>
 const numberInQuery = (schema: z.ZodNumber, description: string) =>
   inQuery(schema).optional().openapi({ description })
 
-/** Filters of a single strategy do not exist in query strings. */
+/** The filters of query strings, which have none of those that belong to a single strategy. */
 export const queryFilters = {
   ...common,
   kinds: codesInQuery(about.kinds),
@@ -147,7 +147,7 @@ export const queryFilters = {
     }),
 }
 
-/** Unknown filters have their own code. */
+/** Gives unknown filters an error code of their own. */
 export const unknownFilter = {
   error: ({ code }: { code?: string }) =>
     code === 'unrecognized_keys' ? 'filter_unknown' : undefined,

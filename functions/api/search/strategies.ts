@@ -7,8 +7,9 @@ const strategies = ['standard', 'exchange', 'auction', 'deal', 'company'] as con
 export const Strategy = z.enum(strategies, { error: 'search_strategy_unknown' })
   .describe('Which listings are searched.')
 
-/** Refuses an unknown strategy with the list of existing ones. */
 type Result = { success: true } | { success: false; error: z.ZodError }
+
+/** Refuses an unknown strategy with the list of existing ones. */
 export function withStrategies(result: Result, c: ApiContext): undefined {
   if (result.success) return
   const code = 'search_strategy_unknown'
