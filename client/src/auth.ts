@@ -8,9 +8,9 @@ type BodyOf<Path extends Route<'post'>> = Required<NonNullable<Input<'post', Pat
   { body: infer Body } ? Body : never
 
 export type Auth = {
-  /** By email the account exists at once; by phone a code is sent for `verify`. */
+  /** Registers an account. By email it exists at once; by phone a code is sent for `verify`. */
   register(details: BodyOf<'/auth/register'>): Promise<Answer<'post', '/auth/register'>>
-  /** Takes the code from the SMS, and signs in. */
+  /** Verifies the code from the SMS, and signs in. */
   verify(proof: BodyOf<'/auth/register/verify-otp'>): Promise<Session>
   signIn(credentials: BodyOf<'/auth/login'>): Promise<Session>
   signInWithGoogle(proof: BodyOf<'/auth/google'>): Promise<Schemas['SocialSession']>
@@ -21,16 +21,16 @@ export type Auth = {
    * cannot be reached, and nothing has changed.
    */
   signOut(scope?: 'local' | 'others' | 'global'): Promise<void>
-  /** Acts as another identity of the account from now on. */
+  /** Lets the account act as another of its identities from now on. */
   switchIdentity(identityId: string): Promise<Schemas['Switched']>
   session(): Promise<Session | undefined>
   /**
-   * Calls `listen` on sign-ins, sign-outs, renewals and changes of identity, those in other tabs
-   * included; returns a function that stops listening. If the app keeps the session itself, `listen` is
-   * called when the tokens belong to another session.
+   * Calls `listen` on sign-ins, sign-outs, renewals and changes of identity, also those in other tabs.
+   * Returns a function that stops listening. If the app keeps the session itself, `listen` is called
+   * when its tokens belong to another session, or there are none any more.
    */
   onChange(listen: SessionListener): () => void
-  /** The current token, renewed if necessary; supabase-js takes it as `accessToken`. */
+  /** Returns the current token, renewed if necessary. supabase-js takes this function as `accessToken`. */
   accessToken(): Promise<string | undefined>
 }
 

@@ -50,7 +50,7 @@ export type ClientOptions = {
 
 export type Client = {
   readonly url: string
-  /** The region of its functions, if not the nearest. */
+  /** The region of the functions, if one was chosen. */
   readonly region?: string | undefined
   readonly storage: Storage
   readonly auth: Auth
@@ -63,7 +63,7 @@ export type Client = {
     path: P,
     ...input: Input<'delete', P>
   ): Promise<Answer<'delete', P>>
-  /** Every item of a list, page after page. */
+  /** Iterates over every item of a list, page after page. */
   readonly list: ListCall
 }
 

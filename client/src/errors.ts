@@ -1,4 +1,4 @@
-// Errors as an app gets them.
+// The errors that an app gets.
 import type { components, DeclaredCodes, ErrorDetails, ServerCode } from './openapi.ts'
 import type { Method, Route } from './operations.ts'
 
@@ -17,7 +17,7 @@ export type Problem<Code extends ErrorCode = ErrorCode> = {
   message?: string
   messageEn?: string
   fields?: FieldError[]
-  /** Seconds. */
+  /** Seconds to wait before the next try. */
   retryAfter?: number
   requestId?: string
 }
@@ -62,18 +62,18 @@ export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
-/** A union: checking `code` narrows `details`. */
+/** A union of errors, so that checking `code` narrows `details`. */
 type OneOf<Codes extends ErrorCode> = { [Code in Codes]: ApiError<Code> }[Codes]
 
 export type AnyApiError = OneOf<ErrorCode>
 
-/** The codes of a call: its route's and those of the way to it. */
+/** The codes of a call: those of its route, and those that any call can have. */
 export type RouteCode<M extends Method, Path extends Route<M>> =
   | (DeclaredCodes[Path] extends Record<M, infer Code extends ErrorCode> ? Code : never)
   | typeof temporaryCodes[number]
   | 'session_changed'
 
-/** The error of a call, as `RouteError<'post', '/properties'>`. */
+/** The error of a call, such as `RouteError<'post', '/properties'>`. */
 export type RouteError<M extends Method, Path extends Route<M>> = OneOf<RouteCode<M, Path>>
 
 /**

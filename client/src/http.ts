@@ -15,26 +15,26 @@ export type HttpOptions = {
   /** Milliseconds until an attempt is given up. */
   timeout: number
   reached?: () => void
-  /** Called when the service says that another identity is acting. */
+  /** Called when the service answers that another identity is acting. */
   identityChanged?: (expected: string | undefined) => Promise<void>
 }
 
 export type Call = CallOptions & {
-  /** As in the contract: `/properties/{id}`. */
+  /** The path as in the contract, such as `/properties/{id}`. */
   route: string
   path?: Record<string, unknown> | undefined
   query?: Record<string, unknown> | undefined
   body?: unknown
   form?: FormData
   onProgress?: (part: number) => void
-  /** Sent without a token, even if signed in. */
+  /** True to send no token, even if a user is signed in. */
   asGuest?: boolean
-  /** The user signed in when the call begins, by default. */
+  /** By default the user who is signed in when the call begins. */
   caller?: Caller
 }
 
 const defaultRetries = 2
-/** Seconds; a longer wait is reported to the caller. */
+/** Seconds. A call that would have to wait longer fails at once. */
 const longestWait = 30
 const uploadTimeout = 10 * 60_000
 
@@ -50,7 +50,7 @@ export class Http {
     this.tokens = tokens
   }
 
-  /** The user who is signed in now, so that several calls can be made as the same user. */
+  /** Returns the user who is signed in now, so that several calls can be made as the same user. */
   caller(): Caller {
     return this.tokens.caller()
   }
@@ -77,7 +77,7 @@ export class Http {
     }
   }
 
-  /** Tries again with a new token after a refused one, because then nothing was done. */
+  /** Sends a call, and once more with a new token if the token was refused: then nothing was done. */
   private async authorized<Value>(method: Method, call: Call, caller: Caller): Promise<Value> {
     const token = await caller.token()
     const isForIdentity = token && identityWrites.includes(`${method} ${call.route}`)
@@ -121,7 +121,7 @@ export class Http {
   }
 }
 
-/** An app's header replaces one of these in any case of its letters. */
+/** Names are in lower case, so that an app's header replaces ours in whatever case it is written. */
 const lowerCase = (headers: Record<string, string> = {}) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 
@@ -136,7 +136,7 @@ function queryOf({ query = {} }: Call): string {
   return pairs.length ? `?${pairs.join('&')}` : ''
 }
 
-/** True if the token was refused, or if a public route answered as to a guest. */
+/** Returns true if the token was refused, or a public route answered as for a guest. */
 function isAboutToken(method: Method, received: Received): boolean {
   if (received.status === 401) return tokenCodes.includes(problemOf(received)?.code ?? '')
   return method === 'get' && received.header('x-auth-ignored') !== null

@@ -1,4 +1,4 @@
-/** A version 4 uuid; React Native may lack crypto. It only identifies requests and protects nothing. */
+/** Returns a version 4 uuid, without crypto where React Native lacks it: the id protects nothing. */
 export function newId(): string {
   const { crypto } = globalThis as { crypto?: { randomUUID?: () => string } }
   if (crypto?.randomUUID) return crypto.randomUUID()

@@ -1,4 +1,4 @@
-/** The package's exports; chat is in `kuwait-property-client/chat`. */
+/** The exports of the package. Chat is in `kuwait-property-client/chat`. */
 export { type Client, type ClientOptions, createClient } from './client.ts'
 export { type Auth } from './auth.ts'
 export {

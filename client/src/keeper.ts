@@ -1,4 +1,4 @@
-// Keeps the session between starts of the app and shared by its tabs, and renews it once for all callers.
+// Stores the session, so that it survives the app's end and its tabs share it, and renews it for all callers.
 import { isApiError } from './errors.ts'
 import type { Http } from './http.ts'
 import {
@@ -13,7 +13,7 @@ import {
 } from './session.ts'
 
 const key = 'kuwait-property.session'
-/** A token is renewed this many milliseconds before its end. */
+/** A token is renewed this many milliseconds before it expires. */
 const margin = 30_000
 
 /** `until` is by this device's clock, which may differ from the server's. */
@@ -24,7 +24,7 @@ export const renewalBy = (http: Http) => async (refreshToken: string): Promise<S
   return asSession(await http.send<Session>('post', call))
 }
 
-/** Browsers report what other tabs store, and when the user returns to this one. */
+/** A browser's events report that another tab has stored something, or that the user returns to this one. */
 const page = globalThis as Partial<Pick<Window, 'addEventListener' | 'removeEventListener'>>
 const occasions = ['storage', 'visibilitychange']
 
@@ -40,8 +40,8 @@ export class SessionKeeper implements TokenSource {
   private readonly listeners = new Set<SessionListener>()
   private cached: Cached | undefined
   /**
-   * The storage's content when last read or written; anything else is another tab's. Undefined if it could
-   * not be read after writing.
+   * The storage's content when it was last read or written. Any other content comes from another tab.
+   * Undefined if the content could not be read after writing.
    */
   private seen: string | null | undefined = null
   private loaded = false
@@ -67,7 +67,7 @@ export class SessionKeeper implements TokenSource {
     return this.inTurn(() => this.save(cachedFrom(session)))
   }
 
-  /** The account or its identity changed; the tokens are the same. */
+  /** Stores a change of the account or its identity. The tokens stay the same. */
   update(changes: Pick<Session, 'user'> & Partial<Session>): Promise<void> {
     return this.inTurn(async () => {
       await this.takeStored()
@@ -77,7 +77,7 @@ export class SessionKeeper implements TokenSource {
     })
   }
 
-  /** Forgets this session, or any without an argument, and returns it; one that replaced it stays. */
+  /** Removes and returns a session, or the current one if undefined. A session that replaced it stays. */
   leave(known: Session | undefined): Promise<Session | undefined> {
     return this.inTurn(async () => {
       await this.takeStored()
@@ -157,7 +157,7 @@ export class SessionKeeper implements TokenSource {
     }
   }
 
-  /** Stores the renewed session or removes it, unless there is another by now. */
+  /** Stores the renewed session or removes the old one, unless there is another by now. */
   private replace(old: Session, next: Session | undefined, reason?: unknown): Promise<void> {
     return this.inTurn(async () => {
       await this.takeStored()
@@ -168,7 +168,7 @@ export class SessionKeeper implements TokenSource {
   }
 
   /**
-   * Runs the steps one after another, so that nothing comes between the reading and the writing of one.
+   * Runs one step after another, so that nothing happens between the reading and the writing of a step.
    */
   private inTurn<Value>(work: () => Promise<Value>): Promise<Value> {
     const done = this.turn.then(work, work)
@@ -197,7 +197,7 @@ export class SessionKeeper implements TokenSource {
     this.tell(cached?.session, reason)
   }
 
-  /** A session that cannot be stored lasts until the app ends. */
+  /** Writes to the storage. A session that cannot be stored lasts until the app ends. */
   private async store(text: string | null): Promise<void> {
     const before = this.seen
     let failed = false
@@ -208,12 +208,12 @@ export class SessionKeeper implements TokenSource {
       failed = true
       console.warn('The session could not be stored.', error)
     }
-    // Some storages silently store nothing. Any other content is another tab's.
+    // Some storages silently store nothing. Any other content comes from another tab.
     const found = await this.stored()
     this.seen = failed || found === null || found === before ? found : text
   }
 
-  /** The stored text; undefined if it cannot be read now. */
+  /** Returns the stored text, or undefined if it cannot be read now. */
   private async stored(): Promise<string | null | undefined> {
     try {
       return await this.storage.getItem(key) ?? null

@@ -9,7 +9,7 @@ export type Route<M extends Method> = {
 
 type Operation<M extends Method, Path extends Route<M>> = paths[Path][M]
 
-/** Lists may be passed as arrays; they are sent with commas between. */
+/** Lists may be passed as arrays. They are sent separated by commas. */
 type QueryValue<Value> = string extends Value ? Value | readonly string[] : Value
 
 type PathInput<Op> = Op extends { parameters: { path: infer Path } } ? { path: Path }
@@ -30,7 +30,7 @@ type BodyInput<Op> = Op extends { requestBody: infer Body } ? { body: Json<Body>
 export type CallOptions = {
   /** Cancels the call. */
   signal?: AbortSignal
-  /** Identifies repetitions of a POST; made automatically for calls that need one. */
+  /** Identifies repetitions of a POST. The client makes one for calls that need it. */
   idempotencyKey?: string
   /** An administrator's proof from `POST /auth/sudo`. */
   proof?: string
@@ -42,7 +42,7 @@ export type CallOptions = {
 
 type Needed<Op> = PathInput<Op> & QueryInput<Op> & BodyInput<Op>
 
-/** An input is optional if nothing is required. */
+/** The input is optional if nothing in it is required. */
 type Arguments<Inputs> = object extends Inputs ? [input?: Inputs & CallOptions]
   : [input: Inputs & CallOptions]
 
@@ -50,7 +50,7 @@ export type Input<M extends Method, Path extends Route<M>> = Arguments<Needed<Op
 
 type Success = 200 | 201 | 202 | 204
 
-/** The described answer of an operation; a file is a Blob. */
+/** The answer that the description gives for an operation. A file is a Blob. */
 type Answered<Op> = Op extends { responses: infer Responses } ? {
     [Status in keyof Responses & Success]: Responses[Status] extends
       { content: { 'application/json': infer Value } } ? Value
@@ -64,7 +64,7 @@ export type Fields = 'card' | 'full'
 
 type KeysOf<Value> = Value extends object ? keyof Value : never
 
-/** Where an operation takes `fields`, if it does. */
+/** The part of the input in which an operation takes `fields`, if it does. */
 type PlaceOfFields<Op> = 'fields' extends KeysOf<Needed<Op>['query']> ? 'query'
   : 'fields' extends KeysOf<Needed<Op>['body']> ? 'body'
   : never
@@ -73,20 +73,21 @@ export type FieldsRoute<M extends Method> = {
   [Path in Route<M>]: [PlaceOfFields<Operation<M, Path>>] extends [never] ? never : Path
 }[Route<M>]
 
-/** Like `Input`, for known `fields`. */
+/** Like `Input`, for a known value of `fields`. */
 export type InputWith<F extends Fields, M extends Method, Path extends Route<M>> = Arguments<
   & Needed<Operation<M, Path>>
   & ('full' extends F ? { [Place in PlaceOfFields<Operation<M, Path>>]: { fields: F } }
     : { [Place in PlaceOfFields<Operation<M, Path>>]?: { fields?: F } | undefined })
 >
 
-/** An answer without such items in its lists. */
+/** An answer without items of type `Item` in its lists. */
 type Without<Item, Value> = {
   [Key in keyof Value]: Value[Key] extends (infer Each)[] ? Exclude<Each, Item>[] : Value[Key]
 }
 
 /**
- * The answer of a call. Lists contain cards unless it says otherwise: `Answer<'get', '/search', 'full'>`.
+ * The answer of a call. Lists contain cards unless the third argument says otherwise, as in
+ * `Answer<'get', '/search', 'full'>`.
  */
 export type Answer<M extends Method, Path extends Route<M>, F extends Fields = 'card'> =
   Path extends FieldsRoute<M>

@@ -9,7 +9,7 @@ export type List<P extends Page> = AsyncIterableIterator<P['items'][number]> & {
 // Old Hermes lacks the symbol; Babel's `for await` then uses this name.
 const asyncIterator: symbol | string = Symbol.asyncIterator ?? '@@asyncIterator'
 
-/** Steps run one by one, however often `next` is called at once. */
+/** Makes an iterator whose steps run one by one, however often `next` is called at once. */
 function iterator<Value>(step: () => Promise<IteratorResult<Value>>) {
   const end = { value: undefined, done: true } as const
   let last: Promise<unknown> = Promise.resolve()
@@ -31,7 +31,7 @@ function iterator<Value>(step: () => Promise<IteratorResult<Value>>) {
 }
 
 /**
- * A list from a route that returns pages:
+ * Makes a list from a route that returns pages:
  *
  * ```ts
  * const deals = listOf((cursor) =>

@@ -1,11 +1,11 @@
 import type { Schemas } from './operations.ts'
 
-/** The available widths of a picture: few, so that most are cached already. */
+/** The widths that are requested. They are few, so that most pictures are cached already. */
 const widths = [160, 320, 640, 1280, 1920]
 
 /**
- * The address of a picture at least this wide, if it is; `picture` comes from `GET /meta/app`. Without
- * resizing, the picture's own address.
+ * Returns the address of a picture, resized to at least this width if possible. `picture` comes from
+ * `GET /meta/app`. Without resizing it is the picture's own address.
  */
 export function pictureIn(
   width: number,

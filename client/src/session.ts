@@ -11,7 +11,7 @@ export type Storage = {
   removeItem(key: string): unknown
 }
 
-/** Lost when the app ends. */
+/** A storage that is lost when the app ends. */
 export function memoryStorage(): Storage {
   const texts = new Map<string, string>()
   return {
@@ -26,11 +26,11 @@ export type SessionListener = (session: Session | undefined, reason?: unknown) =
 
 /** The session of a call from its first attempt to its last. */
 export type Caller = {
-  /** A token valid for a moment at least; undefined for a guest. */
+  /** Returns a token that is valid for at least a moment, or undefined for a guest. */
   token(): Promise<string | undefined>
-  /** A replacement for a refused token, if there is one. */
+  /** Returns a replacement for a refused token, if there is one. */
   tokenAfter(refused: string): Promise<string | undefined>
-  /** The identity acting when the call began; known from the first token on. */
+  /** Returns the identity that was acting when the call began. It is known from the first token on. */
   identityId(): string | undefined
 }
 
@@ -45,12 +45,12 @@ export type TokenSource = {
   accessToken(): Promise<string | undefined>
 }
 
-/** The current token; after a refusal a different one, if there is one. */
+/** Returns the current token, or after a refusal a different one, if there is one. */
 type TokenNow = (refused?: string) => Promise<string | undefined>
 
 /**
- * Binds a caller to the session known when the call began, or to the first one found. If another replaces
- * it, the call fails. If it ends, a first attempt goes out as a guest, but none follows one with a token.
+ * Binds a caller to the session known when the call began, or else to the first one found. If another
+ * session replaces it, the call fails. If it ends, the call is sent as a guest, unless it had a token before.
  */
 export function boundTo(known: string | undefined, tokenNow: TokenNow): Omit<Caller, 'identityId'> {
   let session = known
@@ -80,7 +80,7 @@ const sessionChanged = () =>
     message: 'The session of this call has ended, or another has taken its place.',
   })
 
-/** Tokens that something else keeps; `changed` is called when their session changes or ends. */
+/** Takes tokens that something else keeps. Calls `changed` when their session changes or ends. */
 export function givenTokens(
   given: () => string | undefined | Promise<string | undefined>,
   changed: () => void,
@@ -102,7 +102,7 @@ export function givenTokens(
   }
 }
 
-/** The token's account and session. An unreadable token is treated as a session of its own. */
+/** Returns the token's account and session. An unreadable token is treated as a session of its own. */
 export function sessionOf(token: string): string {
   try {
     const { sub, session_id } = JSON.parse(decoded(token.split('.')[1]!))
@@ -129,7 +129,7 @@ function decoded(text: string): string {
   return letters
 }
 
-/** Throws unless the answer holds a session; anything else did not come from the service. */
+/** Throws unless the answer contains a session, because no other answer can come from the service. */
 export function asSession<S extends Session>(answer: S): S {
   const { accessToken, refreshToken, user } = Object(answer) as Partial<S>
   if (accessToken && refreshToken && user?.id) return answer

@@ -1,17 +1,17 @@
-// Tells the service about sessions that this device has forgotten already.
+// Signs out, at the service, of sessions that this device has already forgotten.
 import { isApiError } from './errors.ts'
 import { Http, type HttpOptions } from './http.ts'
 import { renewalBy, SessionKeeper } from './keeper.ts'
 import { givenTokens, memoryStorage, type Session } from './session.ts'
 
-/** Milliseconds that a sign-out waits for the service at most. */
+/** A sign-out waits at most this many milliseconds for the service. */
 const patience = 5000
-/** After this many failures it gives up: the session's tokens are gone anyway. */
+/** A sign-out gives up after this many failures, because the session's tokens are gone anyway. */
 const mostTries = 20
 
 export class SignOuts {
   private readonly options: HttpOptions
-  /** Ended sessions that the service has not been told about yet, with the number of tries. */
+  /** The clients of sessions that the service has not ended yet, with the number of tries. */
   private readonly untold = new Map<Http, number>()
 
   constructor(options: HttpOptions) {
@@ -41,7 +41,7 @@ export class SignOuts {
     try {
       await http.send('post', { route: '/auth/logout', body: { scope: 'local' } })
     } catch (error) {
-      // Any other refusal means that the session is gone.
+      // A refusal that is not temporary means that the session is gone.
       if (!isApiError(error)) throw error
       if (error.temporary && tries < mostTries) this.untold.set(http, tries + 1)
     }

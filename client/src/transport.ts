@@ -8,9 +8,9 @@ export type Sent = {
   headers: Record<string, string>
   body?: string | FormData
   signal?: AbortSignal
-  /** Milliseconds until it is given up. */
+  /** Milliseconds until the request is given up. */
   timeout: number
-  /** Called with the part of the body sent, from 0 to 1. */
+  /** Called with the part of the body that has been sent, from 0 to 1. */
   onProgress?: (part: number) => void
 }
 
@@ -18,13 +18,13 @@ export type Received = {
   status: number
   header: (name: string) => string | null
   text: string
-  /** The requested file, if the call asks for one; there is no text then. */
+  /** The file, if the answer is one. `text` is empty then. */
   file?: Blob
 }
 
 const fileTypes = /^(image\/|application\/pdf)/
 
-/** Rejects with the signal's reason, or with an ApiError `connection`. */
+/** Sends a request. Rejects with the signal's reason, or with an ApiError `connection`. */
 export function transmit(fetchWith: typeof fetch, sent: Sent): Promise<Received> {
   if (sent.signal?.aborted) return Promise.reject(abortError(sent.signal))
   if (sent.onProgress && typeof XMLHttpRequest !== 'undefined') return byXhr(sent)
@@ -62,7 +62,7 @@ async function byFetch(fetchWith: typeof fetch, sent: Sent): Promise<Received> {
   }
 }
 
-/** A form as a stream that reports progress, because Node and Deno lack XMLHttpRequest. */
+/** Turns a form into a stream that reports progress, because Node and Deno lack XMLHttpRequest. */
 async function watched(form: FormData, onProgress: (part: number) => void) {
   const encoded = new Response(form)
   const headers = { 'content-type': encoded.headers.get('content-type')! }

@@ -1,50 +1,50 @@
 import type { Http } from './http.ts'
 import type { Schemas } from './operations.ts'
 
-/** A file in a browser, in Node (`openAsBlob`), or a file's address in React Native. */
+/** A file in a browser or in Node (`openAsBlob`), or the address of a file in React Native. */
 export type Picture = Blob | { uri: string; name: string; type: string }
 
 export type UploadOptions = {
   signal?: AbortSignal
-  /** Called with the part sent, from 0 to 1. */
+  /** Called with the part that has been sent, from 0 to 1. */
   onProgress?: (part: number) => void
 }
 
 export type ListingPictures = UploadOptions & {
-  /** The listing that they are for, if it exists … */
+  /** The listing that the pictures are for, if it exists already. */
   propertyId?: string
-  /** … or a new uuid, which `POST /properties` takes together with its pictures. */
+  /** Otherwise a new uuid, which `POST /properties` then takes together with its pictures. */
   uploadSessionId?: string
-  /** The first picture's position in the listing. */
+  /** The position of the first picture in the listing. */
   startPosition?: number
 }
 
 export type Uploads = {
-  /** The answer's `mediaId` goes to `PATCH /auth/me`. */
+  /** Uploads an avatar, whose `mediaId` is then sent to `PATCH /auth/me`. */
   avatar(picture: Picture, options?: UploadOptions): Promise<Schemas['UploadedAvatar']>
-  /** Up to 20 at once. The answer says for each whether it is accepted. */
+  /** Uploads up to 20 pictures at once. The answer tells for each whether it was accepted. */
   pictures(
     pictures: Picture[],
     options?: ListingPictures,
   ): Promise<Schemas['UploadedListingMedia']>
-  /** Up to 5 at once, pictures or PDF. The answer says for each whether it is accepted. */
+  /** Uploads up to 5 pictures or PDFs at once. The answer tells for each whether it was accepted. */
   documents(
     documents: Picture[],
     options: DocumentUpload,
   ): Promise<Schemas['UploadedDocuments']>
 }
 
-/** `identityId` is the company or office that they belong to. */
+/** `identityId` is the company or office that the documents belong to. */
 export type DocumentUpload = UploadOptions & { identityId: string }
 
-/** Fields go first, because the service reads a form as it arrives. */
+/** Puts the fields before the files, because the service reads a form as it arrives. */
 function formOf(field: string, pictures: Picture[], fields: Record<string, unknown> = {}) {
   const form = new FormData()
   for (const [name, value] of Object.entries(fields)) {
     if (value !== undefined) form.append(name, String(value))
   }
   for (const picture of pictures) {
-    // A File has its name; React Native takes its own kind of file as it is.
+    // A File has a name already, and React Native takes its own kind of file as it is.
     if ('uri' in picture || 'name' in picture) form.append(field, picture as Blob)
     else form.append(field, picture, 'picture')
   }

@@ -10,13 +10,13 @@ const dist = folder('../dist')
 rmSync(dist, { recursive: true, force: true })
 await build({
   input: { index: folder('../src/index.ts'), chat: folder('../src/chat/index.ts') },
-  // Hermes runs this version as it is.
+  // Hermes runs this version without further changes.
   transform: { target: 'es2020' },
   output: { dir: dist, format: 'esm', minify: 'dce-only', chunkFileNames: 'shared.js' },
   logLevel: 'warn',
 })
 const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc')
-// Not checked here, because `npm run check` does that.
+// Types are not checked here, because `npm run check` does that.
 const types = ['--noEmit', 'false', '--declaration', '--emitDeclarationOnly', '--noCheck']
 execFileSync(
   process.execPath,

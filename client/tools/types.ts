@@ -1,4 +1,4 @@
-// npm run client:types: writes src/openapi.ts from the API's description; with --check it only compares.
+// `npm run client:types` writes src/openapi.ts from the API's description. With --check it only compares.
 import { readFileSync, writeFileSync } from 'node:fs'
 import openapiTypescript, { astToString, type OpenAPI3 } from 'openapi-typescript'
 import { errors } from '../../functions/_shared/errors/errors.ts'
@@ -24,7 +24,7 @@ type Description = {
 
 const file = new URL('../src/openapi.ts', import.meta.url)
 
-/** Refusals have their own types (errors.ts); headers are unused. */
+/** Removes refusals, which have types of their own (errors.ts), and headers, which are unused. */
 function withoutRefusals(description: Description): OpenAPI3 {
   for (const operation of Object.values(description.paths).flatMap(Object.values<Operation>)) {
     const successes = Object.entries(operation.responses).filter(([status]) => status < '300')
@@ -67,7 +67,7 @@ const repeatable = ({ paths }: Description) =>
     /idempotency-?key/i.test(JSON.stringify(paths[path]!.post?.parameters ?? []))
   )
 
-/** Writes that belong to an identity, as `post /properties`. A switch belongs to the account. */
+/** Returns the writes that belong to an identity, as `post /properties`. A switch belongs to the account. */
 const ofIdentity = ({ paths }: Description) =>
   Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations)

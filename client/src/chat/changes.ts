@@ -7,8 +7,8 @@ const pageSize = 20
 const mostPages = 5
 
 /**
- * Returns the conversations that changed since then, of each page the oldest first. It reads on until the
- * change of `changedAt` is found, because an old conversation may have been read, muted or archived.
+ * Returns the newest conversations back to `since`, within each page the oldest first. It reads on until
+ * it finds the change at `changedAt`, because an old conversation may have been read, muted or archived.
  */
 export async function changesSince(
   client: Client,

@@ -24,8 +24,8 @@ export type Channel = {
 
 type Options = {
   /**
-   * Set for a channel on which the database sends, which is joined only once Realtime receives the
-   * database's events.
+   * True for a channel on which the database sends. Such a channel counts as joined only once Realtime
+   * receives the database's events.
    */
   fromDatabase?: true
   /** Channel options beside `private`. */
@@ -78,7 +78,7 @@ export class FollowedChannel {
     channel.subscribe((status, error) => {
       if (this.channel !== channel) return
       if (status === 'SUBSCRIBED') return fromDatabase || joined()
-      // A closed channel does not come back by itself. A refused one would retry for ever, and each refusal
+      // A closed channel does not reopen by itself. A refused one would retry for ever, and each refusal
       // silences the whole connection for 5 s.
       this.refused = deniedReason.test(error?.message ?? '')
       if (this.refused || status === 'CLOSED') void this.leave()
@@ -86,18 +86,18 @@ export class FollowedChannel {
     })
   }
 
-  /** Joins the same name again, which wakes a Realtime that has lost the database. */
+  /** Joins the same topic again, which makes Realtime reconnect if it has lost the database. */
   async rejoin(): Promise<void> {
     const { channel, topic } = this
     if (!channel || this.rejoining) return
     this.rejoining = true
-    // supabase-js would return the old channel until it is left.
+    // supabase-js would return the old channel until that is left.
     await this.leave()
     this.rejoining = false
     if (!this.stopped && this.topic === topic) this.join(topic)
   }
 
-  /** A refused name is tried again at the next `follow`. */
+  /** Lets the next `follow` try a refused topic again. */
   retryRefused(): void {
     this.refused = false
   }

@@ -1,5 +1,5 @@
-// The link through the chat gateway: one socket with frames as in protocol.ts. Without a connection it
-// polls.
+// The link through the chat gateway, by one socket with the frames of protocol.ts. It polls while it has no
+// connection.
 import { stateOf } from '../../../functions/chat/conversation-states.ts'
 import type { Client } from '../client.ts'
 import { ApiError, connectionError } from '../errors.ts'
@@ -20,7 +20,7 @@ const answerTime = 10_000
 const heartbeatEvery = 25_000
 const typingEvery = 2000
 
-/** After a close with one of these codes another try would be refused too. */
+/** After a close with one of these codes, another try would be refused too. */
 const finalCodes: number[] = [closeCodes.forbidden, closeCodes.tooMany, closeCodes.tokenInQuery]
 
 type Socket = {
@@ -35,11 +35,11 @@ type Socket = {
 type Options = {
   /** The gateway's address, if not `<project>/functions/v1/chat`. */
   url?: string
-  /** Replaces the platform's own. Node has one from 22 on; before that, the package `ws` works. */
+  /** Replaces the platform's WebSocket. Node has one from 22 on; before that, the package `ws` works. */
   WebSocket?: SocketClass
   /** Tells whether the app is visible; see `realtime`. */
   visible?: () => boolean
-  /** Unless this is false the other side sees which conversation is open. */
+  /** Unless this is false, the other side sees which conversation is open. */
   sharePresence?: boolean
 }
 
@@ -58,7 +58,7 @@ export function gateway(options: Options = {}): Link {
   return new GatewayLink(Socket, options)
 }
 
-/** A promise resolved from outside; leaving it unhandled is fine. */
+/** Returns a promise that is settled from outside. Its rejection may stay unhandled. */
 function deferred() {
   let resolve!: () => void
   let reject!: (failure: ApiError) => void
@@ -159,28 +159,28 @@ class GatewayLink implements Link {
     this.end(connectionError('closed'))
   }
 
-  /** Maintains one socket and replaces it after a loss, more slowly each time that fails. */
+  /** Keeps one socket open and replaces it when it is lost, more slowly after each failure. */
   private async keepConnected(): Promise<void> {
     let failures = 0
     while (!this.ended) {
       try {
         const { lost } = await this.open()
         this.token = await tokenOf(this.client)
-        // The chat was closed meanwhile, maybe because the token now belongs to another session.
+        // The chat has been closed meanwhile, maybe because the token belongs to another session now.
         if (this.ended) throw this.ended
         await this.sendFrame('auth', { accessToken: this.token })
         failures = 0
         this.authenticated = true
         this.ready.resolve()
         for (const conversationId of this.joined) void this.rejoin(conversationId)
-        // Looks for missed changes; the first time it learns the current state.
+        // Finds missed changes, and the first time the current state.
         void this.check()
         const clock = setInterval(() => void this.heartbeat(), heartbeatEvery)
         await lost
         clearInterval(clock)
       } catch (error) {
         const { code, message, temporary } = error as ApiError
-        // The connection is tried again, because the app may have a better token by then.
+        // The connection is tried again, because the app may have a better token next time.
         if (!temporary && !this.ended) this.listener.error({ code, message })
       }
       this.dropSocket()
@@ -192,7 +192,7 @@ class GatewayLink implements Link {
   private open(): Promise<{ lost: Promise<void> }> {
     return new Promise((resolve, reject) => {
       const { url, region } = this.client
-      // A browser's socket cannot send headers.
+      // The region is in the query, because a browser's socket cannot send headers.
       const query = region ? `?forceFunctionRegion=${region}` : ''
       const address = `${url.replace(/^http/, 'ws')}/functions/v1/chat${query}`
       const socket = new this.Socket(this.url ?? address, [subprotocol]) as Socket
@@ -238,7 +238,7 @@ class GatewayLink implements Link {
     if (this.ended) this.ready.reject(this.ended)
   }
 
-  /** There will be no other socket. */
+  /** Ends the link for good. */
   private end(failure: ApiError) {
     this.ended = failure
     clearInterval(this.clock)
@@ -279,7 +279,7 @@ class GatewayLink implements Link {
     this.checking = false
   }
 
-  /** Checks the connection, and sends the gateway a new token. */
+  /** Checks the connection, and sends a renewed token to the gateway. */
   private async heartbeat() {
     const { socket } = this
     try {

@@ -60,9 +60,9 @@ export type Events = {
   new_message: { message: Message }
   /** The current state of a conversation, joined or not, or of a new one. */
   conversation_updated: ConversationUpdated
-  /** The other side has read a conversation. Without a listener the event is lost. */
+  /** The other side has read a conversation. An event without a listener is not repeated. */
   message_read: MessageRead
-  /** A notification is new or has grown, except for messages. Missed ones: `GET /notifications`. */
+  /** A notification is new or has grown. Messages have none. Missed ones are at `GET /notifications`. */
   notification: Notified
   /** An administrator has hidden a message, so stop showing it. */
   message_hidden: MessageHidden
@@ -74,20 +74,20 @@ export type Events = {
 }
 
 export type Chat = {
-  /** Follows a conversation; `afterSeq` is the newest message already there. */
+  /** Follows a conversation. `afterSeq` is the `seq` of the newest message that the app has. */
   join(conversationId: string, options?: { afterSeq?: number }): Promise<void>
   leave(conversationId: string): void
-  /** Sends until the server has answered; returns the stored message or throws an ApiError. */
+  /** Tries until the server has answered. Returns the stored message or throws an ApiError. */
   send(
     message: Omit<NewMessage, 'clientMessageId'> & { clientMessageId?: string },
   ): Promise<Message>
-  /** Unsent messages in their order. */
+  /** Returns the unsent messages in their order. */
   unsent(): Promise<NewMessage[]>
   /** Shows the other side of a joined conversation that the user is typing. */
   typing(conversationId: string): void
-  /** Returns a function that stops listening. */
+  /** Listens for an event. Returns a function that stops listening. */
   on<Event extends keyof Events>(event: Event, listen: (data: Events[Event]) => void): () => void
-  /** Ends the chat, like the end of its session; unsent messages stay stored for the same account. */
+  /** Ends the chat, as the end of its session does. Unsent messages stay stored for the same account. */
   close(): void
 }
 
@@ -148,7 +148,7 @@ export function createChat(client: Client, { link = gateway() }: ChatOptions = {
       deliver: (message) => emit('new_message', { message }),
       failed: (error) => {
         emit('error', asChatError(error))
-        // One more try, in case the link does not break and resume.
+        // Tries once more, because the link may not break and resume, which would also fill the feed.
         wait(2000).then(() => feed.fill())
       },
     })

@@ -37,7 +37,7 @@ export type LinkListener = {
   error(error: ChatError): void
 }
 
-/** Chat retries by itself, in its own time. */
+/** Turns off the client's retries, because chat retries by itself. */
 export const once = { retries: 0 }
 
 export async function tokenOf(client: Client): Promise<string> {

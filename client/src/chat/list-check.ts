@@ -1,4 +1,4 @@
-// Finds changes in the lists of conversations that no event reported.
+// Finds changes of conversations that no event reported, by reading the lists.
 import { ConversationStates, countedUnread } from '../../../functions/chat/conversation-states.ts'
 import type { ConversationUpdated } from '../../../functions/chat/protocol.ts'
 import type { Client } from '../client.ts'
@@ -6,10 +6,10 @@ import type { Schemas } from '../operations.ts'
 import { changesSince } from './changes.ts'
 import { once } from './link.ts'
 
-/** Milliseconds between checks with a working and a broken link, and how late an event may be. */
+/** Milliseconds between checks with a whole and a broken link, and how late an event may be. */
 export const checkTimes = { whole: 25_000, broken: 3000, eventLate: 2000 }
 
-/** A conversation as lists have it. */
+/** A conversation as the lists return it. */
 export type ConversationState = Omit<ConversationUpdated, 'conversationId'> & {
   id: string
   liveTopic: string
@@ -38,7 +38,7 @@ export class ListCheck {
     this.noteState = noteState
   }
 
-  /** Returns true if the state is newer than the known one. */
+  /** Records a state of this transport; returns true if it is newer than the known one. */
   note(update: ConversationUpdated): boolean {
     const before = countedUnread(this.states.of(update.conversationId))
     const isNew = this.states.update(update)
@@ -54,10 +54,10 @@ export class ListCheck {
     return this.client.get('/conversations', { ...once, query: { limit: 1 } })
   }
 
-  /** Reads on if a change is unknown or the unread total differs; returns true if it had to. */
+  /** Reads on if a change is unknown or the unread total differs. Returns true if events were missed. */
   async compareWith({ items: [newest], unreadTotal, changedAt }: Page): Promise<boolean> {
     const before = this.changedAt
-    // The first check finds the existing state.
+    // The first check finds the existing state, of which no event was missed.
     const first = before === undefined
     let missed = newest !== undefined && this.noteState(newest, !first)
     const isKnown = changedAt === null || changedAt === before || this.states.hasChange(changedAt)

@@ -4,9 +4,9 @@ import type { LinkListener } from './link.ts'
 
 type Options = {
   conversationId: string
-  /** This user's identity, its key on the channel. */
+  /** This user's identity, which is its presence key on the channel. */
   identityId: string
-  /** The other side; anyone else there is another device of this user. */
+  /** The other side's identity. Anyone else on the channel is another device of this user. */
   peerId: string
   sharePresence: boolean
   listener: LinkListener

@@ -5,9 +5,9 @@ import { connectionError } from '../errors.ts'
 
 type Options = {
   client: Client
-  /** Sends until the server has answered. */
+  /** Tries to send a message until the server has answered. */
   deliver: (message: NewMessage) => Promise<Message>
-  /** The server refused it for good. */
+  /** Called when the server has refused a message for good. */
   refused: (message: NewMessage, error: unknown) => void
 }
 
@@ -46,7 +46,7 @@ export class Outbox {
     return this.waiting.map(({ message }) => message)
   }
 
-  /** Waiting messages stay stored. */
+  /** Stops sending. Waiting messages stay stored. */
   close(): void {
     this.closed = true
     for (const { sender } of this.waiting) sender?.reject(connectionError('closed'))
@@ -80,10 +80,10 @@ export class Outbox {
     )
   }
 
-  /** Messages waiting since the last start go before new ones. */
+  /** Loads the messages that were waiting when the app ended, and puts them before new ones. */
   private async load() {
     const session = await this.options.client.auth.session()
-    // If the app keeps the session itself, their owner is unknown.
+    // If the app keeps the session itself, the owner of stored messages is unknown.
     if (!session) return
     this.key = `kuwait-property.outbox.${session.user.id}`
     const messages = await this.read()
@@ -98,7 +98,7 @@ export class Outbox {
     }
   }
 
-  /** Changes only this message, because other tabs may store their own there. */
+  /** Changes the stored list by one message, because other tabs may store their own messages in it. */
   private store(change: (messages: NewMessage[]) => NewMessage[]): void {
     this.stored = this.stored.then(async () => {
       if (!this.key) return

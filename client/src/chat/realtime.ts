@@ -1,5 +1,5 @@
 // The link through Supabase Realtime. Events come over the account's channel, presence and typing over a
-// live channel per joined conversation; sending uses REST.
+// live channel for each joined conversation. Messages are sent by REST.
 import { stateOf } from '../../../functions/chat/conversation-states.ts'
 import type {
   ConversationUpdated,
@@ -17,16 +17,16 @@ import { asChatError, type Link, type LinkListener, once, tokenOf } from './link
 import { liveChannel } from './live-channel.ts'
 import { checkTimes, type ConversationState, ListCheck, pageIsVisible } from './list-check.ts'
 
-/** If Realtime takes longer to receive the database's events, a check finds what was missed. */
+/** How long `join` waits for Realtime, in milliseconds. After that, a check finds missed events. */
 const joinTime = 5000
 const typingEvery = 2000
 
 type Options = {
-  /** Unless this is false the other side sees which conversation is open. */
+  /** Unless this is false, the other side sees which conversation is open. */
   sharePresence?: boolean
   /**
-   * Tells whether the app is visible; missed events are fetched only then. In React Native `() =>
-   * AppState.currentState === 'active'`; browsers know by themselves.
+   * Tells whether the app is visible, because missed events are fetched only then. Not needed in browsers;
+   * in React Native `() => AppState.currentState === 'active'`.
    */
   visible?: () => boolean
 }
@@ -46,7 +46,7 @@ class RealtimeLink implements Link {
   private readonly visible: () => boolean
   private readonly account: FollowedChannel
   private readonly joined = new Map<string, JoinedConversation>()
-  /** Conversations that are joined, or will be. */
+  /** Conversations that are joined or are being joined. */
   private readonly followed = new Set<string>()
   private listCheck!: ListCheck
   private client!: Client
@@ -68,7 +68,7 @@ class RealtimeLink implements Link {
   private joinedAt = 0
   /** The number of events that the account's channel has brought. */
   private heard = 0
-  /** The name of the account's channel that an event has declared ended. */
+  /** The topic of the account that an event has declared ended. */
   private endedTopic = ''
   private checkFailed = false
   private closed = false
@@ -86,7 +86,7 @@ class RealtimeLink implements Link {
         this.failures = 0
         this.joinedAt = Date.now()
         this.resolveJoined()
-        // Finds what was sent before.
+        // Finds what was sent before the join.
         void this.check()
       },
       interrupted: () => {
@@ -200,7 +200,7 @@ class RealtimeLink implements Link {
     }
   }
 
-  /** Passes a newer state on, and follows the live channel to its current name. */
+  /** Passes a newer state on, and makes the live channel follow its current topic. */
   private noteState({ id, liveTopic, ...state }: ConversationState, passOn = true): boolean {
     const update = stateOf({ ...state, conversationId: id })
     const isNew = this.listCheck.note(update)
@@ -209,15 +209,15 @@ class RealtimeLink implements Link {
     return isNew
   }
 
-  /** Checks when it is due and the app is visible: within a second of its return. */
+  /** Checks if that is due and the app is visible, so at most a second after the app becomes visible. */
   private checkIfDue() {
     const every = checkTimes[this.joinedAt || this.checkFailed ? 'whole' : 'broken']
     if (Date.now() - this.checkedAt >= every && this.visible()) void this.check()
   }
 
   /**
-   * Realtime may miss events or fall silent, and no event reports a renamed live channel. So this asks,
-   * with one request at a time, and with just one if nothing was missed.
+   * Realtime may miss events or fall silent, and no event reports a renamed live channel. So this reads the
+   * newest conversation and the other joined ones, and more only if something was missed.
    */
   private async check(): Promise<void> {
     this.checkAgain = this.checking
@@ -237,14 +237,14 @@ class RealtimeLink implements Link {
         await this.listCheck.compareWith(page),
         ...await Promise.all(others.map((id) => this.checkConversation(id))),
       ]
-      // Between two checks since the join, the channel should have brought it.
+      // A change between two checks since the join should have come over the channel.
       if (missed.includes(true) && this.joinedAt && this.foundAt >= this.joinedAt) this.doubt()
       this.foundAt = began
       this.checkFailed = false
     } catch (error) {
       if (this.closed) return
       this.checkFailed = true
-      // The rest waits for the next check, because the app may have a better token by then.
+      // After any other failure the next regular check tries again, maybe with a better token of the app.
       if ((error as ApiError).temporary) this.checkSoon()
       else this.listener.error(asChatError(error))
     } finally {
@@ -254,8 +254,8 @@ class RealtimeLink implements Link {
   }
 
   /**
-   * Realtime can silently lose the database while its sockets stay. A join reconnects it, so the channel is
-   * joined again if a change found by a check does not arrive in a moment.
+   * Realtime can silently lose the database while its sockets stay open. A join makes it reconnect, so the
+   * channel is joined again if no event arrives soon after a check has found a missed change.
    */
   private doubt() {
     const { heard, joinedAt } = this
@@ -272,7 +272,7 @@ class RealtimeLink implements Link {
     this.nextCheck = setTimeout(() => void this.check(), retryPause(this.failures++))
   }
 
-  /** Returns true if it has changed. */
+  /** Returns true if the conversation has changed. */
   private async checkConversation(conversationId: string): Promise<boolean> {
     try {
       return this.noteState(await this.read(conversationId))
