@@ -1,4 +1,4 @@
-// One page at a time, by the part of the address after #. Each file of pages/ can be read by itself.
+// Shows one page at a time, by the part of the address after #. Each file of pages/ can be read by itself.
 import { client, followSession, me } from './service.ts'
 import { explain, html } from './ui.ts'
 import { chatPage, chatsPage } from './pages/chat.ts'
@@ -10,7 +10,7 @@ import { publishPage } from './pages/publish.ts'
 import { searchPage } from './pages/search.ts'
 import { signInPage } from './pages/sign-in.ts'
 
-/** Draws the page; `screen` is aborted with its requests when the person leaves. */
+/** Draws the page. `screen` is aborted, and its requests with it, when the person leaves the page. */
 export type Page = (into: HTMLElement, screen: AbortSignal, id: string) => Promise<void>
 
 const pages: Record<string, { page: Page; title?: string; personal?: true }> = {
@@ -49,5 +49,5 @@ const header = (here: string) => html`<header><a class="brand" href="#/search">�
     : html`<a class="plain" href="#/sign-in">دخول</a>`}</header>`
 
 addEventListener('hashchange', () => void show())
-// Another tab may sign in or out too; then everything is drawn again.
+// Another tab may sign in or out too. Everything is drawn again then.
 void followSession(() => void show()).then(show)

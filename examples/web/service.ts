@@ -1,5 +1,5 @@
 /// <reference types="vite/client" />
-// The service: one client and one chat for the whole app, and what every page asks for again.
+// One client and one chat for the whole app, and the data that several pages need.
 import { createClient, type Schemas, type Session } from 'kuwait-property-client'
 import { type Chat, createChat } from 'kuwait-property-client/chat'
 
@@ -36,12 +36,12 @@ export const allAreas = () =>
   areas ??= client.get('/meta/areas').then(({ items }) => new Map(items.map((area) => [area.id, area])))
 
 let enums: Promise<Schemas['Enums']> | undefined
-/** The texts of a vocabulary, such as «شقة» for apartment. */
+/** Returns the texts of a vocabulary by code, such as «شقة» for apartment. */
 export async function words(vocabulary: string): Promise<Map<string, string>> {
   const all = await (enums ??= client.get('/meta/enums'))
   const entries = (all as Record<string, { code: string; textAr: string }[]>)[vocabulary] ?? []
   return new Map(entries.map(({ code, textAr }) => [code, textAr]))
 }
 
-/** The return URL of a sandbox payment; an app gives its own, which RETURN_URLS has to allow. */
+/** The return URL of a sandbox payment. An app sends its own, which RETURN_URLS has to allow. */
 export const returnUrl = `${url}/functions/v1/api/sandbox/done`

@@ -5,7 +5,7 @@ type Value = string | number | false | null | undefined | Node | Node[] | ((even
 
 export const escape = (text: string) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`)
 
-/** html`<b @click=${act}>${text}</b>`: texts are escaped, nodes put in, functions listen. */
+/** Makes html`<b @click=${act}>${text}</b>`: escapes texts, inserts nodes, attaches listeners. */
 export function html(parts: TemplateStringsArray, ...values: Value[]): HTMLElement {
   const template = document.createElement('template')
   template.innerHTML = parts.map((part, i) => {
@@ -40,7 +40,7 @@ export function say(text: string) {
   setTimeout(() => toast.remove(), 5000)
 }
 
-/** Says why something failed: errors of the service have a text for people, in Arabic. */
+/** Shows why something failed. Errors of the service have a text for people, in Arabic. */
 export function explain(error: unknown) {
   if (error instanceof Error && error.name === 'AbortError') return // the page was left
   if (!isApiError(error)) throw error
@@ -48,7 +48,7 @@ export function explain(error: unknown) {
   say(error.code === 'connection' ? 'لا يوجد اتصال، حاول مرة أخرى' : error.message)
 }
 
-/** Handles a button: one press at a time, and errors are shown. */
+/** Makes the handler of a button, which takes one press at a time and shows errors. */
 export const press = (act: () => Promise<unknown>) => async (event: Event) => {
   event.preventDefault() // the button may be inside a link or a form
   const button = event.currentTarget as HTMLElement

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vite'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
-// An app installs the package (`npm run client:pack`); here it is taken from its source.
+// An app installs the package (`npm run client:pack`). Here the package is taken from its source.
 const client = here('../../client/src')
 
 export default defineConfig({

@@ -1,4 +1,4 @@
-// Messages arrive once and in order; one written offline is sent later. ✓ means stored, ✓✓ read.
+// Messages arrive once and in order. One that is written offline is sent later. ✓ means stored, ✓✓ read.
 import type { Schemas } from 'kuwait-property-client'
 import type { Page } from '../main.ts'
 import { chat, client, me } from '../service.ts'

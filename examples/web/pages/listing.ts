@@ -21,7 +21,7 @@ export const listingPage: Page = async (into, signal, id) => {
     ['رقم الإعلان', listing.refNo],
     ['نُشر', listing.publishedAt && dayOf(listing.publishedAt)],
   ]
-  // Only signed-in people get a number, one at a time, and the owner is notified of each.
+  // Only people who are signed in get a number, and only on request, of which the owner is notified.
   const contact = (kind: 'call' | 'whatsapp') => async () => {
     const given = await client.post('/properties/{id}/contact', { ...path, body: { kind } })
     open(given.whatsappUrl ?? `tel:${given.phone}`)

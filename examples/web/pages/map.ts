@@ -1,5 +1,5 @@
-// The map: clusters at low zooms, listings from zoom 15 on; a tap on a cluster opens its box. It is drawn
-// over area names; an app puts the same answers on its own map.
+// The map shows clusters at low zooms and listings from zoom 15 on. A tap on a cluster zooms to its box. The
+// map here has only the names of areas; an app puts the same answers on its own map.
 import type { Page } from '../main.ts'
 import { allAreas, client } from '../service.ts'
 import { escape, explain, html, number, press } from '../ui.ts'
@@ -48,7 +48,7 @@ export const mapPage: Page = async (into, signal) => {
   await draw()
 }
 
-/** The box with room around it, as wide to tall as the field is: a degree east is 0.87 of one north. */
+/** Returns the box with a margin, in the ratio of the field. A degree east is 0.87 of a degree north. */
 function fitted([west, south, east, north]: Box, ratio: number): Box {
   const tall = Math.max(north - south, (east - west) * 0.87 / ratio, 0.004) * 1.15
   const [x, y, half] = [(west + east) / 2, (south + north) / 2, tall * ratio / 0.87 / 2]

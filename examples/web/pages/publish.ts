@@ -1,4 +1,4 @@
-// Pictures are uploaded while the rest is filled in; the listing then takes them.
+// Pictures are uploaded while the rest of the form is filled in. The new listing then takes them over.
 import { isApiError, newId, type Schemas } from 'kuwait-property-client'
 import type { Page } from '../main.ts'
 import { allAreas, client, words } from '../service.ts'

@@ -1,5 +1,6 @@
-// The search box. The text is sent as typed, and the service's reading (`understood.found`) is shown as
-// chips. Removing one searches with the other chips as filters, and with the unread words.
+// The search box. The text is sent as typed, and the filters that the service reads in it
+// (`understood.found`) are shown as chips. If one is removed, the others become filters of the next search,
+// beside the words that are left.
 import type { Schemas } from 'kuwait-property-client'
 import type { Page } from '../main.ts'
 import { client } from '../service.ts'

@@ -1,4 +1,4 @@
-// Signing in and registering. A phone is registered by a code sent by SMS (locally in the inbox).
+// Signs in and registers. A phone is registered with a code that is sent by SMS (locally to the inbox).
 import type { Page } from '../main.ts'
 import { client } from '../service.ts'
 import { html, press, submit } from '../ui.ts'
