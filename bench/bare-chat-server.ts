@@ -1,6 +1,6 @@
 /**
- * The limit that chat is measured against: a WebSocket server that inserts a row, confirms it to
- * the sender, and sends it to the sockets of the room by NOTIFY. No permissions, order or history.
+ * The bare server that chat is compared with. It inserts a row, confirms it to the sender, and sends it to
+ * the sockets of the room by NOTIFY. It has no permissions, order or history.
  */
 import type { AddressInfo } from 'node:net'
 import pg from 'pg'

@@ -8,14 +8,14 @@ export type Broadcasts = Record<'a message' | 'a read' | 'a block' | 'a sign-out
 
 const conversations = 60
 
-/** `people` act; the first gets a conversation with each of sixty others. */
+/** Lets `people` act. The first gets a conversation with each of sixty others. */
 export async function broadcasts(
   stack: Stack,
   people: Person[],
 ): Promise<Broadcasts> {
   const database = new pg.Client({ connectionString: stack.databaseUrl })
   await database.connect()
-  // Broadcasts of jobs meanwhile are not counted.
+  // Notifications that jobs send in the meantime are not counted.
   const sent = async (): Promise<number> => {
     const { rows } = await database.query(
       `select count(*)::int from realtime.messages where event <> 'notification'

@@ -16,7 +16,7 @@ export type Receiver = { onBody: (body: string) => void; close: () => void }
 
 export type Transport = {
   name: string
-  /** Whether its fan-out is measured: at the chat gateway an account has at most ten sockets. */
+  /** Whether its fan-out is measured. The chat gateway allows an account at most ten sockets. */
   toMany: boolean
   openReceiver: (conversation: Conversation) => Promise<Receiver>
   /** Opens a sender, whose `send` resolves when the message is known to be stored. */
@@ -76,8 +76,8 @@ export async function bareTransport(
 }
 
 /**
- * Sends by REST and receives by Realtime. Given the address of the facade, it goes directly to the
- * servers; otherwise it goes through the embedded stack's gateway, as on a hosted project.
+ * Sends by REST and receives by Realtime. Given the address of the facade, it connects to the servers
+ * directly, otherwise through the local stack's proxy, as on a hosted project.
  */
 export function realtimeTransport({ url, publishableKey }: Stack, facade?: string): Transport {
   const { hostname, port } = new URL(url)
@@ -116,7 +116,7 @@ export function realtimeTransport({ url, publishableKey }: Stack, facade?: strin
   }
 }
 
-/** The chat gateway to send and receive: directly, or through the gateway of the embedded stack. */
+/** Sends and receives by the chat gateway, directly or through the local stack's proxy. */
 export function chatGatewayTransport({ url, chatUrls }: Stack, viaGateway: boolean): Transport {
   const address = viaGateway ? `${url.replace('http', 'ws')}/functions/v1/chat` : chatUrls[0]!
   const openSocket = (token: string) => open(address, ['chat', `bearer.${token}`])

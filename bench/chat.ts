@@ -1,7 +1,7 @@
 /**
- * Measures chat against the limit of the same run: latency from sending to receiving, messages per second
- * of 100 pairs, time until 1,000 sockets have received one, memory of a gateway process with 1,000 idle
- * sockets, and broadcasts per action.
+ * Compares chat with a bare server in the same run: latency from sending to receiving, messages per second
+ * of 100 pairs, and the time until 1,000 sockets have received a message. Also measures the memory of a
+ * gateway process with 1,000 idle sockets, and broadcasts per action.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -26,11 +26,11 @@ type ChatSizes = { pairs: number; sockets: number; messages: number; seconds: nu
 
 type ChatRow = {
   transport: string
-  /** One message after another between two people, at the same rate for every transport. */
+  /** The latency of one message after another between two people, at the same rate for every transport. */
   paced: Latency
-  /** The same, but each one follows as soon as the last was received and stored. */
+  /** The same, but each message follows as soon as the one before was received and stored. */
   backToBack: Latency
-  /** Many pairs at once, each back to back. */
+  /** Many pairs at once, each of which sends back to back. */
   pairs: { perSecond: number; p50: number; p99: number }
   fanOut?: { p50: number; p99: number; last: number }
 }
@@ -65,7 +65,7 @@ async function createConversations(stack: Stack, pairs: number): Promise<Convers
 
 const sorted = (times: number[]) => times.toSorted((left, right) => left - right)
 
-/** Each goes out when the last was received and is known to be stored, at least `pause` ms after it. */
+/** Sends each message when the last was received and stored, and at least `pause` ms after the last. */
 async function exchange(
   transport: Transport,
   conversation: Conversation,
@@ -108,7 +108,7 @@ async function exchange(
   }
 }
 
-// Short rounds, so that a slow moment of the machine affects every transport.
+// Rounds are short, so that a slow moment of the machine affects every transport.
 const rounds = 12
 const warmUp = 100
 /** Milliseconds between paced messages. Percentiles can be compared only at the same rate. */
@@ -131,7 +131,7 @@ async function onePair(
   return times
 }
 
-/** The figures of one transport; the first is the bare server. */
+/** Returns the figures of one transport. The first transport is the bare server. */
 function summary(times: number[][], transport: number): Latency {
   const [bare, own] = [sorted(times[0]!), sorted(times[transport]!)]
   const p99 = percentile(own, 0.99)
@@ -184,7 +184,7 @@ async function fanOut(transport: Transport, conversation: Conversation, sockets:
     })
     const received = await Promise.race([all, late])
     await stored
-    // The first one is the warm-up.
+    // The first message is the warm-up.
     if (n === 0) continue
     times.push(...received)
     lasts.push(Math.max(...received))
@@ -221,8 +221,8 @@ export async function benchChat(
       ...both.map((viaGateway) => chatGatewayTransport(stack, viaGateway)),
     ]
 
-    // An account has at most ten. This comes first, because a process does not release the memory it used
-    // under load.
+    // An account has at most ten sockets. Memory is measured first, because a process does not release what
+    // it has used under load.
     const silent = Math.min(sockets, people.length * 10)
     say(`${silent} silent sockets at the gateway`)
     const close = await idleSockets(stack.url, people, silent)

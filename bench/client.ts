@@ -10,7 +10,7 @@ export type Session = {
   realtimeTopic: string
 }
 
-/** Sends JSON to the facade; throws unless it succeeds. */
+/** Sends JSON to the facade. Throws unless the request succeeds. */
 export async function post(
   { baseUrl }: Pick<Stack, 'baseUrl'>,
   path: string,

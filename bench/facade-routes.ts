@@ -1,6 +1,6 @@
 /**
- * Requests to the facade, with two other ways to the same answer: the database function alone, and the
- * plain statement that one would write on the same tables.
+ * Requests to the facade, each with two other ways to get the same answer: the database function alone, and
+ * the plain statement that one would write on the same tables.
  */
 import bcrypt from 'bcrypt'
 import type pg from 'pg'
@@ -16,12 +16,12 @@ export type Route = {
   request: (caller: Caller) => { path: string; body?: object }
 }
 
-/** One message, with the answer in its last result. Odd and even rounds may send different statements. */
+/** Sends one message, whose last result is the answer. Odd and even rounds may send different statements. */
 export type Ask = (caller: Caller, round: number) => Promise<pg.QueryResult[]>
 
 export type Caller = {
   token: string
-  /** Role and claims, as the facade sets them: the beginning of each message. */
+  /** The beginning of each message, which sets role and claims as the facade does. */
   setRole: string
   identifier: string
   password: string
@@ -38,10 +38,10 @@ export type Database = {
 }
 
 const callers = 16
-// A word common in titles that is in no area's name.
+// A word that is common in titles, but in no area's name.
 const word = 'تشطيب'
 
-// The right to read listings, as a policy on a plain table would say it.
+// These views show what a policy on a plain table would let a caller read.
 const views = `
   create schema bench;
   grant usage on schema bench to authenticated;
@@ -49,7 +49,7 @@ const views = `
   create view bench.documents as select * from private.search_documents;
   grant select on all tables in schema bench to authenticated`
 
-/** People with fifty favorites each. */
+/** Signs up people with fifty favorites each. */
 export async function prepareCallers(stack: Stack, { owner }: Database): Promise<Caller[]> {
   await owner.query(views)
   const { rows } = await owner.query(

@@ -1,6 +1,6 @@
 /**
  * Measures the cost of the layer: each route over HTTP, its database function alone, and the plain
- * statement on the same tables, in turns on the same database, so that all meet the same machine.
+ * statement on the same tables. They run in turns on the same database, so that conditions are the same.
  */
 import pg from 'pg'
 import type { Stack } from '../test/support/stack.ts'
@@ -75,7 +75,7 @@ async function compare(
   }
 }
 
-/** Otherwise the times of the plain statement and of the function could not be compared. */
+/** Throws if plain statement and function give different answers: their times could not be compared. */
 async function requireSameAnswer({ name, plain, function: call }: Route, caller: Caller) {
   if (!call) return
   const ids = async (ask: Ask) => {
@@ -85,7 +85,7 @@ async function requireSameAnswer({ name, plain, function: call }: Route, caller:
   if (await ids(plain) !== await ids(call)) throw new Error(`${name}: two different answers`)
 }
 
-/** Prints a table: requests per second, the share of the plain statement's, and Postgres' time for each. */
+/** Returns a table: requests per second, the share of the plain statement's, and Postgres' time for each. */
 export const facadeTable = (compared: Compared[]) => {
   const share = (part: Measured | undefined, { perSecond }: Measured) =>
     part ? `${Math.round(100 * part.perSecond / perSecond)} %` : '–'

@@ -1,9 +1,9 @@
 /**
- * Generates realistic listings, any number, a million in minutes: all areas, kinds and types, fitting
- * prices, and texts with common and rare words. Rows are written in order of publication.
+ * Generates any number of realistic listings, a million in minutes: of all areas, kinds and types, with
+ * fitting prices, and texts of common and rare words. Rows are written in order of publication.
  *
- * For scratch databases: it disables the triggers and then writes what they would have written, on a
- * connection for each core, and the indexes afterwards.
+ * For scratch databases only: it disables the triggers and itself writes what they would have written, on a
+ * connection for each core. Indexes are built afterwards.
  */
 import { availableParallelism } from 'node:os'
 import type pg from 'pg'
@@ -11,7 +11,7 @@ import { connected } from '../local/schema/build.ts'
 
 const chunkSize = 10_000
 
-/** Without stored records a single listing is built on request; searches need none. */
+/** Without stored records, the record of a single listing is made on request. Searches need no records. */
 export async function loadListings(
   url: string,
   count: number,
@@ -38,7 +38,7 @@ export async function loadListings(
     })
     await client.query('truncate private.search_vocabulary, private.search_word_changes')
     await client.query('select private.recount_search_words()')
-    // Tables of other owners would be skipped with a warning.
+    // Vacuum would skip tables of other owners with a warning.
     const { rows: [{ ours }] } = await client.query(
       `select string_agg(oid::regclass::text, ', ') as ours from pg_class
        where relkind = 'r' and relowner = current_user::regrole`,
@@ -63,7 +63,7 @@ async function inParallel(url: string, work: (client: pg.Client) => Promise<void
 
 type Chunk = { i: number; count: number; now: Date; records: boolean }
 
-/** The listings from number first to last, 1 being the oldest. */
+/** Writes a chunk of listings. Number 1 is the oldest. */
 async function loadChunk(client: pg.Client, { i, count, now, records }: Chunk) {
   const [first, last] = [i * chunkSize + 1, Math.min((i + 1) * chunkSize, count)]
   await client.query('select setseed(1.0 / (1 + $1::integer))', [i])
@@ -85,7 +85,7 @@ const derived = [
   ['private.listed_records', 'private.listed_record(properties)'],
 ]
 
-/** Indexes are built five times as fast when the rows exist. */
+/** Drops indexes, which are built five times as fast when the rows exist, and returns their definitions. */
 async function dropIndexes(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ name: string; definition: string }>(
     `select indexrelid::regclass as name, pg_get_indexdef(indexrelid) as definition
@@ -94,7 +94,7 @@ async function dropIndexes(client: pg.Client): Promise<string[]> {
        'public.properties'::regclass, 'private.search_documents'::regclass,
        'private.publications'::regclass
      ) and not indisunique
-     order by pg_get_indexdef(indexrelid) ~ 'btree'`, // what takes longest comes first
+     order by pg_get_indexdef(indexrelid) ~ 'btree'`, // the slowest to build come first
   )
   for (const { name } of rows) await client.query(`drop index ${name}`)
   return rows.map(({ definition }) => definition)
@@ -113,7 +113,7 @@ const owners = `
     now(), now(), ''
   from generate_series(1, $1::integer) as n`
 
-// One owner in six has a company or an office, and these have most of the listings.
+// One owner in six has a company or an office, and companies and offices have most of the listings.
 const organisations = `
   with chosen as (
     select
@@ -143,7 +143,7 @@ const publications = `
   )
   insert into private.listing_places (property_id, place) select property_id, published_at from made`
 
-// The data that every chunk draws from.
+// The temporary tables that every chunk draws from.
 const materials = `
 create temporary table owners as
   select

@@ -1,4 +1,4 @@
-/** CPU time and memory that a malicious picture costs, against a plain one of the same type and size. */
+/** Measures CPU time and memory of malicious pictures, and of plain ones of the same type and size. */
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -52,7 +52,7 @@ function pngs(): Record<string, Buffer> {
     'one bit a code': packed(deflateSync(Buffer.alloc(8 * bytes), { strategy: 2 })),
     'blocks of nothing': packed(Buffer.concat([
       Buffer.from([0x78, 0x9c]),
-      // Fixed codes and their end, ten bits each, four of them in five bytes.
+      // An empty block of fixed codes has ten bits, so four of them have five bytes.
       repeated(Buffer.from([0x02, 0x08, 0x20, 0x80, 0x00]), bytes),
     ])),
     'directories of EXIF': filled(
@@ -120,7 +120,7 @@ function webps(): Record<string, Buffer> {
 type Cost = { cpuMs: number; megabytes: number; status: number; nineMs: number }
 export type HostileFigures = Record<string, Record<string, Cost>>
 
-/** The CPU time of a process so far, which Linux reports in hundredths of a second. */
+/** Returns a process's CPU time so far in milliseconds. Linux reports it in hundredths of a second. */
 function cpuOf(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
   return (Number(fields[11]) + Number(fields[12])) * 10
@@ -142,7 +142,7 @@ async function costOf(pid: number, file: Buffer, send: Send): Promise<Cost> {
   const watch = setInterval(() => (most = Math.max(most, memoryOf(pid))), 50)
   for (let time = 0; time < times; time++) await send(file)
   const alone = cpuOf(pid)
-  // Nine files are as many as fit into a request.
+  // A request has room for at most nine such files.
   await send(...Array(9).fill(file))
   clearInterval(watch)
   return {

@@ -1,8 +1,8 @@
 /**
- * Compares the database cost of texts typed to be expensive with ordinary ones. No text of 200
- * characters, and no cursor, may cost more than five times the median of the shapes that name a word, on
- * the same rows. It measures the CPU time of the backend if /proc has it, because other load does not
- * change that; otherwise it measures elapsed time.
+ * Compares the database cost of texts that are typed to be expensive with that of ordinary ones. No text of
+ * 200 characters, and no cursor, may cost more than five times the median of the ordinary texts on the same
+ * rows. It measures the CPU time of the backend if /proc has it, because other load does not change that;
+ * otherwise it measures elapsed time.
  */
 import { readFileSync } from 'node:fs'
 import pg from 'pg'
@@ -23,7 +23,7 @@ function fill(...texts: string[]) {
   return filled
 }
 const letters = [...'ابتثجحخدذرزسشصضطظعغفقكلمنهوي']
-/** Distinct words that are in no listing. */
+/** Makes distinct words that are in no listing. */
 const unknown = (count: number, size: number) =>
   Array.from(
     { length: count },
@@ -41,7 +41,7 @@ const misspelt = [
   'هادىءء',
   'سرداااب',
 ]
-/** Words that are in no listing, with frequent first letters and unknown endings. */
+/** Makes words that are in no listing, with frequent first letters and unknown endings. */
 const begun = (end: string) =>
   fill(
     ...'مح سل نو را قب عط دي شم فك جر هن ضل ثق زم خص غب طر ذك بي حص'.split(' ').map((two) =>
@@ -85,7 +85,7 @@ const areas = [
   'العقيلة',
 ]
 
-/** Ordinary texts: the shapes of docs/speed.md that name a word. */
+/** Ordinary texts, by the names that docs/speed.md has for searches with words. */
 const ordinary: Record<string, string[]> = {
   'common word': ['شقة', 'فيلا', 'تشطيب', 'موقع'],
   'two words': ['شقة فاخر', 'بيت هادئ', 'أرض مميز'],
@@ -191,20 +191,20 @@ function cpuOf(pid: number): number | undefined {
 
 const rounds = 5
 
-/** The cost of a call in milliseconds; a refusal is an answer too. */
+/** Returns the cost of a call in milliseconds. A refusal counts as an answer. */
 async function costOf(client: pg.Client, pid: number, sql: string, args: readonly unknown[]) {
   const [began, cpu] = [performance.now(), cpuOf(pid)]
   await client.query(`select ${sql}::text`, [...args]).catch((error) => {
     if (!/^PT422/.test(error.code)) throw error
   })
-  // The server's share is counted when it waits again, a moment later.
+  // The backend's CPU time is complete only when it waits again, a moment after its answer.
   await client.query('')
   return cpu === undefined ? performance.now() - began : cpuOf(pid)! - cpu
 }
 
 const median = (values: number[]) => percentile(values.toSorted((one, other) => one - other), 0.5)
 
-/** Each cursor contains what the reader made of a text other than the query. */
+/** Makes cursors that contain the reading of a text other than the query. */
 async function forgedCursors(client: pg.Client): Promise<Record<string, string>> {
   const forge = async (reading: object) =>
     (await client.query(
@@ -255,7 +255,7 @@ export async function measure(
   say(cpuOf(pid) === undefined ? 'time that passes' : 'processor time of the backend')
   const costs: Cost[] = []
   for (const [door, sql] of doors.filter(([door]) => through.includes(door))) {
-    // A text on the map is compared with the map without one, which costs what it has to show.
+    // On the map, a text is compared with the map without a text, whose cost depends on what it shows.
     const like = door.startsWith('search') ? doors[0][1] : sql
     const usual = (door === 'map' ? [null] : Object.values(ordinary).flat())
       .map((text) => [like, text] as const)
@@ -268,7 +268,7 @@ export async function measure(
     ]
     const bases: number[] = []
     const spent = dear.map((): number[] => [])
-    // Each is compared with the ordinary texts of its own round, because other load slows all of them.
+    // Each text is compared with the ordinary ones of its own round, because other load slows all of them.
     for (let round = -2; round < rounds; round++) {
       const base: number[] = []
       for (const [i, [, call, args]] of dear.entries()) {
@@ -292,7 +292,7 @@ export async function measure(
   return costs
 }
 
-/** The most expensive text of each entry point, and all above the limit. */
+/** Returns a table of the eight most expensive texts of each entry point, and all above the limit. */
 export function hostileSearchesTable(costs: Cost[]): string[][] {
   const shown = doors.flatMap(([door]) => {
     const [ordinary, ...all] = costs.filter((cost) => cost.door === door)

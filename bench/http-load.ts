@@ -1,4 +1,4 @@
-/** HTTP load from plain sockets, so that the generator itself costs little. */
+/** Generates HTTP load from plain sockets, so that the generator itself costs little. */
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -14,12 +14,12 @@ export type Measured = {
 const lengthOf = (head: string) => Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? NaN)
 
 type HttpConnection = {
-  /** Sends a request, one at a time; resolves to whether it succeeded. */
+  /** Sends a request, of which there is one at a time, and resolves to whether it succeeded. */
   ask: (request: Buffer) => Promise<boolean>
   close: () => void
 }
 
-/** Keep-alive. If the server closes it, the current request fails and the connection is reopened. */
+/** Opens a keep-alive connection. If the server closes it, the current request fails; the next reopens it. */
 export function openConnection(url: URL): HttpConnection {
   let waiting: Buffer = Buffer.alloc(0)
   let answered: (ok: boolean) => void = () => {}
@@ -59,7 +59,7 @@ export function openConnection(url: URL): HttpConnection {
   }
 }
 
-/** The median by requests per second. */
+/** Returns the measurement that is the median by requests per second. */
 export const median = (measured: Measured[]) =>
   measured.toSorted((a, b) => a.perSecond - b.perSecond)[Math.floor(measured.length / 2)]!
 
@@ -73,7 +73,7 @@ type Load = {
   processorTime?: () => number | undefined
 }
 
-/** Requests for `seconds` over `connections`, in turns. */
+/** Sends `requests` in turns for `seconds`, over `connections`. */
 export async function loadHttp(
   url: string,
   requests: Buffer[],

@@ -1,8 +1,8 @@
 /**
  * npm run bench [-- --listings=20000] [--pairs=100] [--sockets=1000] [--only=facade,chat]
- * [--sizes=10000,100000]: facade, shapes, hostile, chat, media and webhooks, or only the named ones. It
- * measures the layer against plain statements in the same run, searches at two numbers of listings, hostile
- * texts, chat, and uploads against the disk, prints tables and ends with one line of JSON.
+ * [--sizes=10000,100000] runs facade, shapes, hostile, chat, media and webhooks, or only the named ones. It
+ * compares the layer with plain statements in the same run, measures searches at two numbers of listings,
+ * hostile texts, chat, and uploads beside the disk, prints tables and ends with one line of JSON.
  */
 import { parseArgs } from 'node:util'
 import pg from 'pg'
@@ -46,7 +46,7 @@ function table(rows: string[][]) {
   }
 }
 
-/** Requests through the facade, on a stack of its own. */
+/** Measures requests through the facade, on a stack of its own. */
 async function measureFacade(): Promise<Compared[]> {
   say('starting a stack of its own')
   const stack = await startStack({ RATES: 'off', WORKER_LIFE: '0' })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { descendants, type Process } from '../test/support/descendants.ts'
 import type { Stack } from '../test/support/stack.ts'
 
-/** The process of a stack whose command line holds this text. */
+/** Returns the process of a stack whose command line contains this text. */
 export function processOf({ folder }: Stack, text: string): Process {
   const { pid } = JSON.parse(readFileSync(join(folder, 'supervisor.lock'), 'utf8'))
   const found = descendants(pid).find(({ command }) => command.includes(text))
@@ -11,22 +11,22 @@ export function processOf({ folder }: Stack, text: string): Process {
   return found
 }
 
-/** The processor time of a stack's Postgres in milliseconds; undefined without /proc. */
+/** Returns a function that reads the CPU time of a stack's Postgres in ms: undefined without /proc. */
 export function postgresTime({ folder }: Stack): () => number | undefined {
   const pid = readFileSync(join(folder, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]!
   if (!existsSync(`/proc/${pid}/stat`)) return () => undefined
   return () =>
     readdirSync('/proc').filter((name) => /^\d+$/.test(name)).reduce((sum, name) => {
       try {
-        // Behind the name, which may hold anything: the parent is field 4, user and system time are
-        // 14 and 15, those of children that have ended 16 and 17, in hundredths of a second.
+        // Fields are split behind the name, which may contain anything. Field 4 is the parent, 14 and 15
+        // are user and system time, 16 and 17 those of ended children, in hundredths of a second.
         const stat = readFileSync(`/proc/${name}/stat`, 'utf8')
         const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
         if (name !== pid && fields[1] !== pid) return sum
         return sum +
           10 * fields.slice(11, name === pid ? 15 : 13).reduce((a, b) => a + Number(b), 0)
       } catch {
-        return sum // it has ended meanwhile
+        return sum // the process has ended meanwhile
       }
     }, 0)
 }

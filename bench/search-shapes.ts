@@ -1,7 +1,7 @@
 /**
- * Measures every shape of a search at one or two numbers of listings inside the database, called like the
- * facade does, with the cards of the page, and the writes of publishing. A p99 above the limit or growth
- * above 2 is marked.
+ * Measures every shape of a search, with the cards of its page, in the database, called as the facade calls
+ * it, at one or two numbers of listings; also the writes of publishing. A p99 above the limit, or growth
+ * above 2, is marked.
  */
 import { totalmem } from 'node:os'
 import type pg from 'pg'
@@ -64,7 +64,7 @@ const kinds = [
   'parking',
 ]
 
-/** The counts; the facade gives up a count after 30 ms. */
+/** The counts of searches. The facade gives up a count after 30 ms. */
 const counted: Record<string, (sampler: Sampler) => Search> = {
   all: () => ({}),
   area: ({ area }) => ({ areaIds: [area()] }),
@@ -169,7 +169,7 @@ const deepPages = [
   ['page 50 of a word', { q: 'شقة' }],
 ] as const
 
-/** In turn, shape after shape, so that other load or a changing processor speed affects all equally. */
+/** Measures all databases in turn, shape after shape, so that other load affects all of them equally. */
 async function measureShapes(clients: readonly pg.Client[], rounds = 300): Promise<Shape[][]> {
   const databases = []
   for (const client of clients) databases.push(await openShapes(client))
@@ -200,7 +200,8 @@ async function measureShapes(clients: readonly pg.Client[], rounds = 300): Promi
 }
 
 async function openShapes(client: pg.Client) {
-  // The plan setting is that of the facade's role; reading a million listings for words takes long.
+  // jit is off as for the role facade. There is no time limit, because sampling words of a million listings
+  // takes long.
   await client.query('set jit = off; set statement_timeout = 0')
   await client.query(timer)
   const sampler = await openSampler(client)
@@ -218,7 +219,7 @@ async function openShapes(client: pg.Client) {
   }
 }
 
-/** The writes for searches by a change of state, twice. */
+/** Measures the writes that two changes of a listing's state cause for searches. */
 async function timePublishing(client: pg.Client, rounds: number): Promise<number[]> {
   await client.query(publisher)
   const { rows } = await client.query<{ id: string }>(
@@ -317,7 +318,7 @@ async function openSampler(client: pg.Client): Promise<Sampler> {
   }
 }
 
-// A listing without its record takes 5.0 KB with all indexes, plus a fifth for writes meanwhile.
+// A listing without its record takes 5.0 KB with all indexes. A fifth is added for writes.
 const bytesEach = 6000
 
 const readIntoMemory = `
@@ -325,13 +326,13 @@ const readIntoMemory = `
   select extensions.pg_prewarm(oid::regclass) from pg_class
   where relkind in ('r', 'i', 't') and relpersistence = 'p' and pg_relation_size(oid) > 0`
 
-/** Measures one size or two on a temporary server. */
+/** Measures one or two sizes on a temporary server. */
 export async function compareShapes(
   sizes: readonly number[],
   say: (line: string) => void,
 ): Promise<Grown[]> {
-  // Everything fits into memory, as in a hosted project of that size; this machine's disk would say nothing
-  // about the searches.
+  // All data fits into memory, as in a hosted project of that size, because the speed of this machine's disk
+  // tells nothing about the searches.
   const sharedGigabytes = Math.ceil(sizes.reduce((sum, size) => sum + size) * bytesEach / 2 ** 30)
   if (sharedGigabytes * 2 ** 30 > totalmem() / 2) {
     throw new Error(`These sizes take ${sharedGigabytes} GB, more than half of the memory.`)

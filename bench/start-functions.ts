@@ -1,4 +1,4 @@
-/** Starts the facade without the gateway and without a limit of worker lifetime, to measure it alone. */
+/** Starts the facade alone, without the local stack's proxy and without a limit of worker lifetime. */
 import { launch } from '../local/processes/launch.ts'
 import { functionsProgram } from '../local/functions/programs.ts'
 import { functionsEnvironment, readStack } from '../local/config/stack.ts'

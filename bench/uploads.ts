@@ -1,6 +1,6 @@
 /**
- * Compares uploads end to end with writing the same bytes to disk in the same run, and measures the memory
- * of the functions for 20 at a time and the cost of the worst files.
+ * Compares uploads end to end with writing the same bytes to disk in the same run. Also measures the memory
+ * that 20 uploads at a time take, and the cost of the worst files.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -55,7 +55,7 @@ function memory(stack: Stack): Memory {
   return { functions: functions.megabytes, services: services.megabytes }
 }
 
-/** A picture of that size that cannot be compressed. */
+/** Makes a picture of `bytesOfPicture` that cannot be compressed. */
 function largePicture(): Buffer {
   const width = 1180
   const height = Math.floor(bytesOfPicture / (width * 3))

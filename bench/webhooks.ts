@@ -1,5 +1,5 @@
 /**
- * Compares webhooks through signature, look-up and transaction with the bare transaction in the same run.
+ * Compares whole webhooks (signature, look-up and transaction) with the bare transaction in the same run.
  * Both settle payments that have not been reported yet, each once.
  */
 import { createHash, createHmac, randomUUID } from 'node:crypto'
@@ -58,7 +58,7 @@ function request(url: string, { ref }: Due): Buffer {
   )
 }
 
-/** The transaction that the facade sends at the end. */
+/** Runs the transaction that the facade sends at the end of a webhook. */
 function transaction(pool: pg.Pool, { id, ref }: Due): Promise<unknown> {
   const answer = JSON.stringify({
     ref,
