@@ -65,7 +65,7 @@ async function createConversations(stack: Stack, pairs: number): Promise<Convers
 
 const sorted = (times: number[]) => times.toSorted((left, right) => left - right)
 
-/** Sends each message when the last was received and stored, and at least `pause` ms after the last. */
+/** Sends each message when the one before was received and stored, but at least `pause` ms after it. */
 async function exchange(
   transport: Transport,
   conversation: Conversation,

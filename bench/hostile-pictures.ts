@@ -52,7 +52,7 @@ function pngs(): Record<string, Buffer> {
     'one bit a code': packed(deflateSync(Buffer.alloc(8 * bytes), { strategy: 2 })),
     'blocks of nothing': packed(Buffer.concat([
       Buffer.from([0x78, 0x9c]),
-      // An empty block of fixed codes has ten bits, so four of them have five bytes.
+      // An empty block of fixed codes takes ten bits, so four of them take five bytes.
       repeated(Buffer.from([0x02, 0x08, 0x20, 0x80, 0x00]), bytes),
     ])),
     'directories of EXIF': filled(

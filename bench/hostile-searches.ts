@@ -204,7 +204,7 @@ async function costOf(client: pg.Client, pid: number, sql: string, args: readonl
 
 const median = (values: number[]) => percentile(values.toSorted((one, other) => one - other), 0.5)
 
-/** Makes cursors that contain the reading of a text other than the query. */
+/** Forges cursors that contain other words and filters than the service reads in the query. */
 async function forgedCursors(client: pg.Client): Promise<Record<string, string>> {
   const forge = async (reading: object) =>
     (await client.query(

@@ -14,7 +14,7 @@ export type Measured = {
 const lengthOf = (head: string) => Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? NaN)
 
 type HttpConnection = {
-  /** Sends a request, of which there is one at a time, and resolves to whether it succeeded. */
+  /** Sends a request, one at a time, and resolves to whether it succeeded. */
   ask: (request: Buffer) => Promise<boolean>
   close: () => void
 }

@@ -11,7 +11,7 @@ export function processOf({ folder }: Stack, text: string): Process {
   return found
 }
 
-/** Returns a function that reads the CPU time of a stack's Postgres in ms: undefined without /proc. */
+/** Returns a function that reads the CPU time of a stack's Postgres in ms, or undefined without /proc. */
 export function postgresTime({ folder }: Stack): () => number | undefined {
   const pid = readFileSync(join(folder, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]!
   if (!existsSync(`/proc/${pid}/stat`)) return () => undefined

@@ -1,7 +1,7 @@
 /**
- * Measures every shape of a search, with the cards of its page, in the database, called as the facade calls
- * it, at one or two numbers of listings; also the writes of publishing. A p99 above the limit, or growth
- * above 2, is marked.
+ * Measures every shape of a search inside the database, called as by the facade and with the cards of the
+ * page, at one or two numbers of listings. Also measures the writes of publishing. A p99 above the limit, or
+ * growth above 2, is marked.
  */
 import { totalmem } from 'node:os'
 import type pg from 'pg'

@@ -25,6 +25,6 @@ export const wait = (ms: number, signal?: AbortSignal) =>
 const pauses = [300, 1000, 2000, 4000]
 const longest = 7000
 
-/** Returns milliseconds until the next try: more each time, and random, so that clients do not collide. */
+/** Returns milliseconds until the next try: more each time, and random, so that retries spread out. */
 export const retryPause = (failures: number) =>
   (pauses[failures] ?? longest) * (0.75 + Math.random() / 2)

@@ -23,7 +23,7 @@ export async function followSession(changed: () => void): Promise<void> {
   session = await client.auth.session()
   client.auth.onChange((now) => {
     const acts = (one?: Session) => `${one?.user.id} ${one?.activeIdentity?.id}`
-    const isOther = acts(now) !== acts(session) // otherwise it was only renewed
+    const isOther = acts(now) !== acts(session) // otherwise the session was only renewed
     session = now
     if (!isOther) return
     talking = undefined

@@ -42,7 +42,7 @@ export function say(text: string) {
 
 /** Shows why something failed. Errors of the service have a text for people, in Arabic. */
 export function explain(error: unknown) {
-  if (error instanceof Error && error.name === 'AbortError') return // the page was left
+  if (error instanceof Error && error.name === 'AbortError') return // the user has left the page
   if (!isApiError(error)) throw error
   if (error.code === 'token_missing') location.hash = '#/sign-in'
   say(error.code === 'connection' ? 'لا يوجد اتصال، حاول مرة أخرى' : error.message)

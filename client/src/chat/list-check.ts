@@ -23,7 +23,7 @@ export const pageIsVisible = () =>
 
 export class ListCheck {
   private readonly client: Client
-  /** Records a state; returns true if it is newer than the known one. */
+  /** Hands a state to the transport. Returns true if it is newer than the known one. */
   private readonly noteState: (state: ConversationState, passOn?: boolean) => boolean
   private readonly states = new ConversationStates()
   /** The last check's result: the last change, and the expected number of unread messages. */
@@ -38,7 +38,7 @@ export class ListCheck {
     this.noteState = noteState
   }
 
-  /** Records a state of this transport; returns true if it is newer than the known one. */
+  /** Records a state. Returns true if it is newer than the known one. */
   note(update: ConversationUpdated): boolean {
     const before = countedUnread(this.states.of(update.conversationId))
     const isNew = this.states.update(update)

@@ -17,8 +17,8 @@ export function liveChannel(supabase: Supabase, options: Options): FollowedChann
   return new FollowedChannel(supabase, {
     config: { presence: { key: identityId } },
     listen: (channel) => {
-      // All other events on this channel are ignored: participants send on it themselves and could forge
-      // any.
+      // All other events on this channel are ignored, because participants send on it themselves and could
+      // forge any event.
       channel.on('broadcast', { event: 'typing' }, ({ payload }: Broadcast) => {
         if (payload?.identityId === peerId) listener.typing(conversationId)
       })

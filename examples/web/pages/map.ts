@@ -48,7 +48,7 @@ export const mapPage: Page = async (into, signal) => {
   await draw()
 }
 
-/** Returns the box with a margin, in the ratio of the field. A degree east is 0.87 of a degree north. */
+/** Returns the box with a margin, in the field's aspect ratio. 1° of longitude is 0.87° of latitude here. */
 function fitted([west, south, east, north]: Box, ratio: number): Box {
   const tall = Math.max(north - south, (east - west) * 0.87 / ratio, 0.004) * 1.15
   const [x, y, half] = [(west + east) / 2, (south + north) / 2, tall * ratio / 0.87 / 2]

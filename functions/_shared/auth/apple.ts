@@ -1,4 +1,4 @@
-// Stores Apple's refresh tokens, encrypted, because Apple requires us to revoke them with the account.
+// Stores Apple's refresh tokens, encrypted: Apple requires us to revoke them when an account is deleted.
 import { importPKCS8, SignJWT } from 'jose'
 import { backend } from '../database/db.ts'
 import { alarm } from '../errors/alarms.ts'

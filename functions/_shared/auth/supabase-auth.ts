@@ -225,7 +225,7 @@ export async function refreshSession(
     address,
   })
   if (answer.status === 200) return answer.body as Tokens
-  // An answer of Auth's own rate limiter has a code, a refusal of the token hook has none.
+  // An answer of Auth's own rate limiter has a code; a refusal of the token hook has none.
   const tooOften = answer.status === 429 && String(answer.body.message).startsWith('rate_limited ')
   if (answer.status === 403 || tooOften) return denied(answer)
   if (answer.status === 400 || answer.status === 401) return undefined
@@ -248,7 +248,7 @@ const passwordErrors = ['same_password', 'weak_password']
 
 export const invalidNewPassword = () => invalidField('newPassword', 'invalid')
 
-// Auth accepts only announced passwords (sql/03_accounts/6_events_auth_fence.sql).
+// Auth accepts a new password only after announce_password (sql/03_accounts/6_events_auth_fence.sql).
 
 /** Changes the password of a caller who knows the current one, and ends all other sessions. */
 export async function changePassword(
@@ -268,7 +268,7 @@ export async function changePassword(
   throw unavailable(answer)
 }
 
-/** Checks a password without phone and email: asks Auth to set it, which Auth refuses as unchanged. */
+/** Checks the password of a caller without phone and email: Auth refuses to set the same one again. */
 export async function isOwnPassword(
   token: string,
   password: string,
@@ -284,7 +284,7 @@ export async function isOwnPassword(
   throw unavailable(answer)
 }
 
-/** Returns no outcome, because Auth may commit ten seconds late or deadlock with a refresh (500). */
+/** Sets phone or email. The outcome is unknown: Auth may commit ten seconds late or deadlock (500). */
 export async function putContact(userId: string, identifier: Identifier): Promise<void> {
   const body = { ...identifierFields(identifier), [`${identifier.kind}_confirm`]: true }
   const put = () =>

@@ -1,9 +1,9 @@
 // Reads the client's address from the header entry that our own proxies wrote.
 import { env } from '../settings/env.ts'
 
-/** Returns the entry of X-Forwarded-For at position CLIENT_IP_HOPS from the right; of IPv6, the /64. */
+/** Returns the entry of X-Forwarded-For at position CLIENT_IP_HOPS from the right. IPv6 becomes its /64. */
 export function clientAddress(forwardedFor = ''): string {
-  // An address is never longer than this, and the search below takes quadratic time on many digits.
+  // An address is never longer than 60 characters, and the search takes quadratic time on many digits.
   const given = forwardedFor.split(',').at(-env.clientIpHops)?.trim().slice(-60) ?? ''
   const entry = /(\d+\.\d+\.\d+\.\d+)(:\d+)?$/.exec(given)?.[1] ?? given.toLowerCase()
   if (!entry.includes(':')) return entry || 'unknown'

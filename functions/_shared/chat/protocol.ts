@@ -40,7 +40,7 @@ export type MessageSummary = Pick<Message, 'id' | 'seq' | 'type' | 'hidden' | 'c
 
 export type ConversationUpdated = {
   conversationId: string
-  /** The identity that has the conversation, because an account may have several. */
+  /** The identity that has the conversation: an account may have several identities. */
   identityId?: string
   lastMessage: MessageSummary | null
   unread: number

@@ -48,7 +48,7 @@ type Options = {
   rate?: string
   /** A function with the same arguments that refuses requests which must not count against the rate. */
   precheck?: keyof typeof facadeSignatures
-  /** The function returns JSON as text. As a JSON value it would be parsed, only to be serialized again. */
+  /** True if the function returns JSON as text, which need not be parsed and serialized again. */
   isText?: boolean
   /** Time limit of the call in the database, in milliseconds. */
   time?: number
@@ -198,7 +198,7 @@ export async function backend<T>(name: BackendFunction, args: Record<string, unk
   return JSON.parse(rows.at(-1)?.answer ?? 'null')
 }
 
-/** Does the same on the reserved connection, so it works when all others are taken. */
+/** Does the same as `backend` on the reserved connection, so it works when all others are taken. */
 export async function backendOnReserve<T>(
   name: BackendFunction,
   args: Record<string, unknown>,

@@ -49,12 +49,12 @@ type Replica = (typeof replicas)[number]
 
 const isUp = ({ awayUntil }: Replica) => awayUntil < Date.now()
 
-/** The number of searches that may run on replicas at once. Each keeps one connection for quick reads. */
+/** How many searches may run on replicas at once. One connection to each is kept for quick reads. */
 export const replicaSlots = () => replicas.filter(isUp).length * Math.max(1, env.databasePool - 1)
 
 /** Errors of the request itself: refusals, invalid values, missing rights, the time limit. */
 const isOfRequest = /^(PT[45]..|22...|23...|42501|57014)$/
-/** Errors of a request that conflicted with replicated changes, or came before the ones that it needs. */
+/** Errors of a request that conflicted with replicated changes, or arrived before those that it needs. */
 const isConflict = /^40/
 
 let systemId: Promise<string> | undefined

@@ -58,7 +58,7 @@ function startSaving(): Promise<void> {
   return saving
 }
 
-/** Saves one at a time, so that alarms never take more than one connection. */
+/** Saves one alarm at a time, so that alarms never take more than one connection. */
 async function saveAll(save: Save) {
   try {
     for (const [key, alarm] of unsaved) {

@@ -40,7 +40,7 @@ export function causeOf(thrown: Error): string {
 export const placesOf = ({ name, stack = '' }: Error) =>
   [name, ...stack.match(/^ +at .+$/gm) ?? []].join('\n')
 
-/** Error codes of single SQLSTATEs. Those that classifyError does not know either are `internal`. */
+/** Error codes of single SQLSTATEs. classifyError handles some classes; all others are `internal`. */
 const codesBySqlState: Record<string, ErrorCode> = {
   '23502': 'validation_failed', // not_null_violation
   '23514': 'validation_failed', // check_violation

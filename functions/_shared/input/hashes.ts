@@ -12,7 +12,7 @@ export const sha256OfShort = (text: string): string => bytesToHex(sha256Sync(utf
 export const sha256Bytes = async (data: string | Uint8Array): Promise<Bytes> =>
   new Uint8Array(await crypto.subtle.digest('SHA-256', bytesOf(data)))
 
-/** Hashes large content in pieces, without a copy of the whole, in hex. */
+/** Hashes large content piece by piece, without a copy of the whole, and returns hex. */
 export function sha256OfPieces(pieces: Bytes[]): string {
   const hash = sha256Sync.create()
   for (const piece of pieces) hash.update(piece)

@@ -67,7 +67,7 @@ function decode(part: string): string {
   }
 }
 
-/** Returns the functions' connection: the pooler's if hosted. The role may end in a replica's name. */
+/** Returns the functions' connection, by the pooler if hosted. A replica's role may end in its name. */
 export function facadeConnection(
   url: string,
   supabaseUrl: string,

@@ -12,7 +12,7 @@ const { Deno, process } = globalThis as unknown as {
 export const variable = (name: SettingName) =>
   (Deno ? Deno.env.get(name) : process.env[name])?.trim()
 
-/** Returns a setting or its default, or undefined if it has neither. A wrong value stops the start. */
+/** Returns a setting or its default, or undefined if it has neither. Throws if the value is wrong. */
 export function setting(name: SettingName): string | undefined {
   const value = variable(name)
   if (!value) return settings[name].default

@@ -60,7 +60,7 @@ export const cacheForGuests = (rule: GuestCache, own?: string): Check => (c) => 
   else c.set('cache', `public, ${typeof rule === 'string' ? rule : rule()}`)
 }
 
-/** Checks headers, the names in the query, and that all layers read the JSON alike, before the schemas. */
+/** Checks headers and query names, and that all layers read the JSON alike. Runs before the schemas. */
 export const validateEnvelope = (unknownKey?: ErrorCode, idempotent = false): Check => (c) => {
   const wrong = (path: string) =>
     problem(c, 'validation_failed', { fields: [{ path, code: 'invalid' }] })
