@@ -4,8 +4,8 @@ create table public.admins (
   created_at timestamptz not null default now()
 );
 comment on table public.admins is
-  'Change the list in Studio or by SQL; the last one cannot be removed. Deleted with the account.';
-comment on column public.admins.role is 'The role; admin may use everything under /admin.';
+  'Edited in Studio or by SQL; the last admin cannot be removed. Deleted with the account.';
+comment on column public.admins.role is 'The only role; admin may use everything under /admin.';
 alter table public.admins enable row level security;
 revoke all on public.admins from anon, authenticated, service_role;
 grant select on public.admins to service_role;

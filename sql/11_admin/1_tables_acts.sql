@@ -1,4 +1,4 @@
--- An act has every effect of its route: 2_rules_acts.sql checks it, 5_writes_acts.sql does it.
+-- An act has the effects of an API call. 2_rules_acts.sql checks it, 5_writes_acts.sql runs it.
 
 create table public.admin_act_kinds (
   act text primary key,
@@ -10,10 +10,10 @@ create table public.admin_act_kinds (
   undone_by text not null
 );
 comment on table public.admin_act_kinds is
-  'The acts of admin_acts, and what each needs. Never purged: one row per act.';
-comment on column public.admin_act_kinds.required is 'Columns that have to be filled in.';
-comment on column public.admin_act_kinds.optional is 'May be filled in; all others stay empty.';
-comment on column public.admin_act_kinds.needs is 'What required and optional say, in words.';
+  'The acts that admin_acts can have, and what each needs. Never purged: one row per act.';
+comment on column public.admin_act_kinds.required is 'Columns that must be filled in.';
+comment on column public.admin_act_kinds.optional is 'Columns that may be filled in; no others.';
+comment on column public.admin_act_kinds.needs is 'Describes required and optional in words.';
 comment on column public.admin_act_kinds.undone_by is 'The act that undoes it, or why nothing can.';
 alter table public.admin_act_kinds enable row level security;
 revoke all on public.admin_act_kinds from anon, authenticated, service_role;
@@ -39,27 +39,27 @@ create table public.admin_acts (
   done_at timestamptz
 );
 comment on table public.admin_acts is
-  'Add a row, and the act is done: choose act, type what admin_act_kinds.needs says of it, and '
+  'Adding a row carries out the act: choose act, fill in what admin_act_kinds.needs says, and '
   'leave id, state, result, account_id, created_at and done_at empty. What cannot be done is '
-  'refused with a sentence, and no row is kept. Never purged: it is the record of what was done.';
-comment on column public.admin_acts.act is 'One of admin_act_kinds.';
+  'refused with a sentence and not kept. Never purged: it is the record of what was done.';
+comment on column public.admin_acts.act is 'A key of admin_act_kinds.';
 comment on column public.admin_acts."by" is
-  'You, as phone, email or id; needed if more than one administrator''s account is in order.';
+  'Your own phone, email or id; required if more than one administrator could have acted.';
 comment on column public.admin_acts.target is
-  'Typed as it is known: a phone, email, «KW-102061», INV-2026-000123, licence number or id.';
+  'A phone, email, «KW-102061», INV-2026-000123, licence number or id; stored as the id.';
 comment on column public.admin_acts.amount is
-  'For a refund, in dinars: 4.500 or ٤٫٥٠٠; empty is all that is left. 1,250 is refused.';
+  'For a refund, in dinars: 4.500 or ٤٫٥٠٠; empty refunds all that is left. 1,250 is refused.';
 comment on column public.admin_acts."to" is 'For a refund: wallet or source.';
 comment on column public.admin_acts.value is
   'For set_identifier, the new phone or email; it is not stored.';
 comment on column public.admin_acts.until is
-  'For suspend_account: 31/1/2027, or with a time of Kuwait 31/1/2027 14:30; empty is for good.';
+  'For suspend_account: 31/1/2027, or 31/1/2027 14:30 in Kuwait time; empty means for good.';
 comment on column public.admin_acts.version is
-  'As admin_listings_to_review or admin_identities_to_verify shows it; a newer one is refused.';
-comment on column public.admin_acts.reason is 'Why, as the person reads it; in the audit trail.';
-comment on column public.admin_acts.note is 'For administrators only; goes with the account.';
-comment on column public.admin_acts.state is 'done; waiting for the provider; refused by it.';
-comment on column public.admin_acts.account_id is 'The account that it is about.';
+  'As admin_listings_to_review or admin_identities_to_verify shows it; refused if it has changed.';
+comment on column public.admin_acts.reason is 'Shown to the person, kept in the audit trail.';
+comment on column public.admin_acts.note is 'For administrators; deleted with the account.';
+comment on column public.admin_acts.state is 'done, waiting for the provider, or refused by it.';
+comment on column public.admin_acts.account_id is 'The account that the act is about.';
 create index admin_acts_target_idx on public.admin_acts (target, created_at);
 create index admin_acts_account_idx on public.admin_acts (account_id) where note is not null;
 create index admin_acts_waiting_idx on public.admin_acts (created_at) where state = 'waiting';

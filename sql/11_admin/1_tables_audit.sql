@@ -14,18 +14,19 @@ create table public.audit (
   after jsonb
 );
 comment on table public.audit is
-  'Admins'' actions, only added. Never purged: it is the record of what was done.';
+  'An append-only list of acts and edits by hand. Never purged: it is the record of what was done.';
 comment on column public.audit.at is
-  'When it was written. The changed rows are locked by then: the newest has the current state.';
+  'Usually taken after the changed rows are locked, so the newest entry has their current state.';
 -- There are no foreign keys, because an entry is kept when its target is deleted.
 comment on column public.audit.actor_id is 'The admin who acted; null for Studio, SQL or a job.';
-comment on column public.audit.actor_name is 'At that time; kept when the account is deleted.';
-comment on column public.audit.said_id is 'Whom a row of admin_acts names; not proven.';
-comment on column public.audit.actor_role is 'facade is the API and jobs, others are by hand.';
+comment on column public.audit.actor_name is 'The name at that time; kept after a deletion.';
+comment on column public.audit.said_id is 'The admin whom a row of admin_acts names; not proven.';
+comment on column public.audit.actor_role is
+  'The database login: facade is the API and jobs, authenticator the Data API; others are by hand.';
 comment on column public.audit.action is 'What was done, for example account.status.';
-comment on column public.audit.target_type is 'account, identity, property, invoice …';
+comment on column public.audit.target_type is 'For example account, identity, property or invoice.';
 comment on column public.audit.target_id is 'Null if the target has no id.';
-comment on column public.audit.after is 'The new values; act is the id in admin_acts.';
+comment on column public.audit.after is 'The new values; act is the id of a row of admin_acts.';
 create index audit_at_idx on public.audit (at, id);
 create index audit_target_idx on public.audit (target_id, at, id);
 create index audit_target_type_idx on public.audit (target_type, at, id);

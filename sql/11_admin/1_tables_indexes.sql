@@ -21,10 +21,10 @@ create index accounts_suspended_until_order_idx
   on public.accounts ((coalesce(suspended_until, 'infinity')), id);
 create index accounts_delete_at_order_idx
   on public.accounts ((coalesce(delete_at, 'infinity')), id);
--- This index lets listings be counted without reading their rows.
+-- This index allows listings to be counted by an index-only scan.
 create index properties_status_idx on public.properties (status);
 create index identities_status_idx on public.identities (status, type, account_id);
--- This index finds waiting listings, oldest first, without reading the many that do not wait.
+-- This index finds the waiting listings, oldest first, without reading the many others.
 create index properties_await_review_idx on public.properties (created_at, id)
   where status = 'pending_review' or pending_changes is not null;
 create index properties_await_review_price_idx

@@ -6,9 +6,9 @@ create table private.session_proofs (
   made_at timestamptz not null default clock_timestamp()
 );
 comment on table private.session_proofs is
-  'The newest proof of an administrator in a session, valid for ten minutes. Cleaned by '
-  'private.on_session_ended.';
-comment on column private.session_proofs.hash is 'SHA-256, so that a reader cannot use it.';
-comment on column private.session_proofs.way is 'One sign-in by a provider makes only one proof.';
+  'The newest proof of identity that an administrator gave in a session, valid for ten minutes. '
+  'Cleaned by private.on_session_ended.';
+comment on column private.session_proofs.hash is 'A SHA-256 hash, which a reader cannot use.';
+comment on column private.session_proofs.way is 'A provider sign-in makes only one proof.';
 alter table private.session_proofs enable row level security;
 create policy "nobody but functions of their owner" on private.session_proofs using (false);

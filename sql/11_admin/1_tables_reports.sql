@@ -22,7 +22,7 @@ comment on table public.reports is 'Each account reports a thing once. Deleted w
 comment on column public.reports.target_type is 'A code of the vocabulary report_target.';
 comment on column public.reports.reason is 'A code of the vocabulary report_reason.';
 comment on column public.reports.note is 'What the reporter wrote; deleted with the account.';
-comment on column public.reports.status is 'open, upheld (it was right) or dismissed.';
+comment on column public.reports.status is 'open, upheld (the report was right) or dismissed.';
 create index reports_identity_idx on public.reports (identity_id);
 create index reports_target_idx on public.reports (target_type, target_id, status);
 create index reports_open_idx on public.reports (created_at, id) where status = 'open';

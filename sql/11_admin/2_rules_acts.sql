@@ -65,7 +65,7 @@ begin
     end if;
     return null;
   end if;
-  -- Locked admins are included, so that a team can unlock its own people.
+  -- Admins whose accounts are locked are included, so that a team can unlock its own people.
   admin_ids := array(
     select admins.account_id from public.admins
     where admins.account_id = any (private.find_target('account', typed)));
@@ -79,7 +79,7 @@ begin
   return admin_ids[1];
 end
 $$;
-comment on function private.said_by is 'Null if the row names none and only one is possible.';
+comment on function private.said_by is 'Null if by is empty and at most one admin may act.';
 
 create function private.check_act(act public.admin_acts, kind public.admin_act_kinds) returns void
   language plpgsql
@@ -109,7 +109,7 @@ as $$
 declare
   earlier public.admin_acts;
 begin
-  -- A concurrent repetition waits here. Only acts take this lock, and before all other locks.
+  -- A concurrent repetition waits here. Only acts take this lock, before all other locks.
   perform pg_advisory_xact_lock(hashtextextended('act ' || act.target, 0));
   select * into earlier from public.admin_acts
   where admin_acts.target = act.target
@@ -128,4 +128,4 @@ begin
 end
 $$;
 comment on function private.refuse_repeated_act is
-  'Within 10 minutes of the last act on a target; refunds are compared by amount.';
+  'Refuses to repeat the last act on a target within 10 minutes; refunds compare the amount too.';

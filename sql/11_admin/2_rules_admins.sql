@@ -26,7 +26,7 @@ begin
 end
 $$;
 comment on function private.require_admin is
-  'Facade: the calling admin''s account, else the refusals of require_account, or 403 admin_only.';
+  'Facade: the calling admin''s account id. Raises 403 admin_only, or as require_account does.';
 
 create function private.refuse_admin_target(admin_id uuid, account_id uuid) returns void
   language plpgsql
@@ -45,7 +45,7 @@ begin
 end
 $$;
 comment on function private.refuse_admin_target is
-  'Called after the lock. A row of admin_acts (admin_id is null) may act on an administrator, so '
+  'Called after the lock. A row of admin_acts (admin_id is null) may target an administrator, so '
   'that a team can unlock its own people.';
 
 create function private.lock_admins() returns void
@@ -55,7 +55,7 @@ as $$
   select pg_advisory_xact_lock(hashtextextended('admins', 0))
 $$;
 comment on function private.lock_admins is
-  'If two remove each other, the second waits and then finds no other admin left.';
+  'If two admins remove each other, the second waits and then finds no other admin left.';
 
 create function private.lock_admins_with(account_id uuid) returns void
   language plpgsql
@@ -69,7 +69,7 @@ begin
 end
 $$;
 comment on function private.lock_admins_with is
-  'Called before an account''s state changes, as in 03_accounts/2_rules_locks.sql.';
+  'Comes before a change of the account''s state; 03_accounts/2_rules_locks.sql has the order.';
 
 create function private.admins_in_order() returns setof uuid
   language plpgsql
@@ -110,7 +110,7 @@ begin
   return null;
 end
 $$;
-comment on function private.on_admin_removed is 'Refuses to remove the last admin in any way.';
+comment on function private.on_admin_removed is 'Refuses to remove the last admin.';
 
 create trigger admins_keep_one
   after delete or update of account_id on public.admins
@@ -134,7 +134,7 @@ begin
 end
 $$;
 comment on function private.on_admin_account_changed is
-  'Refuses to suspend or ban the last admin or to request its deletion; removes deleted admins.';
+  'Refuses to suspend, ban or schedule for deletion the last admin; removes deleted admins.';
 
 create trigger accounts_keep_an_admin
   after update of status, suspended_until, delete_at on public.accounts

@@ -1,4 +1,4 @@
--- Functions for admins call private.audit before a change; triggers record what is changed by hand or by a job.
+-- Admin functions call private.audit before a change; triggers record changes by hand and by jobs.
 
 create function private.refuse_audit_edit() returns trigger
   language plpgsql
@@ -8,7 +8,8 @@ begin
   raise exception 'the audit trail is append-only' using errcode = 'insufficient_privilege';
 end
 $$;
-comment on function private.refuse_audit_edit is 'Refuses every change, also to the owner.';
+comment on function private.refuse_audit_edit is
+  'Refuses every change of entries, even by the table''s owner.';
 
 create trigger audit_is_only_added_to
   before update or delete or truncate on public.audit
@@ -32,7 +33,7 @@ begin
   return new;
 end
 $$;
-comment on function private.name_admins is 'Adds the current names of the admins.';
+comment on function private.name_admins is 'Fills in said_id and the current names of the admins.';
 
 create trigger audit_names_admins
   before insert on public.audit
@@ -69,11 +70,11 @@ as $$
 declare
   columns constant text[] := tg_argv[2:];
   changed constant jsonb := coalesce(to_jsonb(new), to_jsonb(old));
-  target constant uuid := coalesce(changed ->> 'id', changed ->> 'account_id'); -- or it has none
+  target constant uuid := coalesce(changed ->> 'id', changed ->> 'account_id'); -- or null
   before jsonb;
   after jsonb;
 begin
-  -- Changes of their own data by people are no acts of an admin, nor are those by triggers.
+  -- Skips what users change of their own data and, except in accounts, what triggers change.
   if private.account_id() is not null and not private.is_admin()
     or pg_trigger_depth() > 1 and tg_table_name <> 'accounts'
     or target::text = any (string_to_array(current_setting('audit.recorded', true), ' ')) then
@@ -101,7 +102,7 @@ create trigger accounts_are_audited
   for each row
   when (
     (old.status, old.suspended_until) is distinct from (new.status, new.suspended_until)
-    -- A reason that was written before its status is recorded together with the status.
+    -- A reason that was written before the status changes is recorded with that change.
     or old.status_reason is distinct from new.status_reason
       and new.status in ('suspended', 'banned')
   )
@@ -119,7 +120,7 @@ create trigger properties_are_audited
   for each row
   when (
     old.status is distinct from new.status
-      -- Expired listings are not recorded, because a job expires thousands of them.
+      -- The expiry of a listing is not recorded, because a job expires thousands of listings.
       and not (old.status = 'active' and new.status = 'expired')
     or old.status_reason is distinct from new.status_reason
       and new.status in ('rejected', 'suspended')

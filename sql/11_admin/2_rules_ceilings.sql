@@ -1,5 +1,5 @@
--- The rates admin_… limit one administrator's acts by routes within a day, counted in the audit
--- trail. Past a ceiling each further step of that size needs a newer proof.
+-- The rates admin_… are ceilings for what one administrator does by API calls within a day, counted
+-- in the audit trail. Past a ceiling, each further step of the same size needs a newer proof.
 
 create function private.ceiling_of(entry public.audit, out rule text, out amount numeric)
   language plpgsql
@@ -7,7 +7,7 @@ create function private.ceiling_of(entry public.audit, out rule text, out amount
   set search_path = ''
 as $$
 begin
-  -- No act of decide_moderation counts for a ceiling, so it does not call lock_ceilings.
+  -- Nothing that decide_moderation does counts for a ceiling, so it does not call lock_ceilings.
   rule := case
     when entry.action = 'account.deleted' then 'admin_deletions'
     when entry.action = 'account.identifier' then 'admin_identifiers'
@@ -26,7 +26,7 @@ as $$
   select pg_advisory_xact_lock(hashtextextended('ceilings ' || admin_id, 0))
 $$;
 comment on function private.lock_ceilings is
-  'Taken before all others, so that of one administrator''s acts the second counts the first.';
+  'Taken before all other locks, so that the second of two concurrent calls counts the first.';
 
 create function private.check_ceiling() returns trigger
   language plpgsql
@@ -48,7 +48,7 @@ begin
   where audit.actor_id = new.actor_id and done.rule = counted.rule
     and audit.at > new.at - make_interval(secs => rate.seconds);
   if total > rate.max then
-    -- This is the act that reached the previous ceiling, and the proof must be newer.
+    -- The last entry up to the previous ceiling; the proof must be newer than that.
     select max(earlier.at) into newest_before
     from (
       select audit.at, sum(done.amount) over (order by audit.at, audit.id) as so_far
@@ -62,7 +62,7 @@ begin
     end if;
   end if;
   if floor(total / rate.max) > floor((total - counted.amount) / rate.max) then
-    -- The entry makes the alarm unique: the same ceiling on another day is another alarm.
+    -- The id of the entry makes the alarm unique, so that every day can have its own alarm.
     perform private.raise_alarm('admin_ceiling', concat_ws(' ', new.actor_id, counted.rule,
       floor(total / rate.max), new.id), jsonb_build_object('accountId', new.actor_id, 'rule', counted.rule,
       'total', total, 'name', (
@@ -75,7 +75,7 @@ end
 $$;
 comment on function private.check_ceiling is
   'Raises 403 proof_required past a ceiling without a newer proof, and an alarm at each ceiling, '
-  'so that a leaked token is noticed.';
+  'so that the use of a leaked token is noticed.';
 
 create trigger audit_keeps_ceilings
   after insert on public.audit

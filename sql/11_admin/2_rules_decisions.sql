@@ -47,9 +47,9 @@ as $$
   )
 $$;
 comment on function private.identity_moderation is
-  'As decisions: approve, reject, suspend, restore.';
+  'Returns the possible decisions: approve, reject, suspend or restore.';
 
--- Without a search_path it is inlined, so that queries can use properties_await_review_idx.
+-- Without a search_path this function is inlined, so queries can use properties_await_review_idx.
 create function private.awaits_review(property public.properties) returns boolean
   language sql
   immutable
@@ -64,7 +64,7 @@ create function private.review_version(property public.properties) returns integ
   immutable
   return property.version + property.pictures_version;
 comment on function private.review_version is
-  'Grows with every change of what an admin sees, including pictures.';
+  'Grows with every change of what an admin sees of the listing, including pictures.';
 
 create function private.property_decisions(property public.properties) returns text[]
   language sql
@@ -78,5 +78,4 @@ create function private.property_decisions(property public.properties) returns t
     case when property.status not in ('suspended', 'deleted') then 'suspend' end
   ], null);
 
--- The view in Studio needs these grants, because it reads with its caller's rights.
 grant execute on function private.awaits_review, private.review_version to service_role;

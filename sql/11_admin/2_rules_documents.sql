@@ -1,4 +1,4 @@
--- Only an admin who has seen all documents of a company or office can decide about it.
+-- Only an admin who has seen all documents of a company or office can verify or reject it.
 
 create function private.document_ids(identity_id uuid) returns uuid[]
   language sql
@@ -56,7 +56,7 @@ begin
 end
 $$;
 comment on function private.check_documents_by_hand is
-  'Refuses a status that was set by hand, because that does not show that the documents were seen.';
+  'Refuses to verify or reject by hand if there are documents: nothing shows that they were seen.';
 create trigger identities_with_documents_are_decided_by_acts
   before update of status on public.identities
   for each row when (

@@ -1,5 +1,5 @@
--- An administrator's token alone cannot set an identifier, delete, ban, refund to a source, pay out
--- or write off. The facade passes on the hash of X-Proof; the Data API none, so it refuses these.
+-- An administrator needs a proof to set an identifier, delete, ban, refund to the source, pay out
+-- or write off. Only the facade passes on the hash of X-Proof, so the Data API refuses these calls.
 
 create function private.proven_at() returns timestamptz
   language plpgsql
@@ -18,7 +18,7 @@ begin
   );
 end
 $$;
-comment on function private.proven_at is 'Null without a proof valid in this session.';
+comment on function private.proven_at is 'When the proof was made; null without a valid one.';
 
 create function private.require_admin_proof() returns void
   language plpgsql

@@ -37,7 +37,7 @@ begin
     select from public.identities
     where identities.id = author_id and identities.account_id = private.account_id()
   ) then
-    perform private.refuse_field('targetId', 'invalid'); -- people cannot report what is their own
+    perform private.refuse_field('targetId', 'invalid'); -- people cannot report what is theirs
   end if;
   return conversation_id;
 end

@@ -1,4 +1,4 @@
--- Unreadable or ambiguous input is refused with a sentence: no amount and no day is guessed.
+-- Unreadable or ambiguous input is refused with a sentence; amounts and days are never guessed.
 
 create function private.typed(value text) returns text
   language plpgsql
@@ -10,7 +10,7 @@ declare
     private.ascii_digits(private.tidy(value, 320, 'value')), '[\u200E\u200F\u202A-\u202E\u2066-\u2069]',
     '', 'g')), '');
 begin
-  -- NFKC would make 52 of 5², and 1 of ①; such text stays as sent and so is unreadable.
+  -- NFKC turns 5² into 52 and ① into 1. Such text is returned unchanged, so it is unreadable.
   return case
     when plain is null or regexp_replace(plain, '[^0-9]', '', 'g')
       = regexp_replace(private.ascii_digits(value), '[^0-9]', '', 'g') then plain
@@ -19,7 +19,7 @@ begin
 end
 $$;
 comment on function private.typed is
-  'On one line, with ASCII digits and no direction marks; unchanged if that changes a number.';
+  'Makes one line with ASCII digits and no direction marks; unchanged if a number would change.';
 
 create function private.phone_of(typed text) returns text
   language sql
@@ -90,8 +90,8 @@ end
 $$;
 comment on function private.typed_amount is
   '٫ and a dot are decimal marks, ٬ separates groups. A comma separates groups if another mark or '
-  'group follows; it is a decimal mark if it cannot separate groups and not exactly three digits '
-  'follow it. 1,250 could mean both and is refused.';
+  'group follows. Otherwise it is a decimal mark, unless exactly three digits follow it: 1,250 '
+  'could mean both and is refused.';
 
 create function private.typed_day(value text) returns timestamptz
   language plpgsql
@@ -115,7 +115,7 @@ declare
 begin
   if typed is null then
     return null;
-  -- A day that does not exist (30/2) is refused with a time, too.
+  -- A day that does not exist (30/2) is refused even if a time follows it.
   elsif not pg_input_is_valid(day, 'date') or not pg_input_is_valid(moment, 'timestamptz') then
     perform private.refuse_by_hand(format('until "%s" is no day: type day/month/year, as 31/1/2027, '
       'and the time in Kuwait where it is not its beginning, as 31/1/2027 14:30.', left(typed, 40)));
@@ -124,7 +124,7 @@ begin
 end
 $$;
 comment on function private.typed_day is
-  'Day/month/year or year/month/day, and a time: of Kuwait unless it names another offset.';
+  'Reads day/month/year or year/month/day and a time, in Kuwait unless it has an offset.';
 
 create function private.day_text(moment timestamptz) returns text
   language sql

@@ -41,7 +41,7 @@ begin
   order by requested.ordinal;
 end
 $$;
-comment on function private.user_records is 'As admins see them, without secrets.';
+comment on function private.user_records is 'Returns accounts as admins see them, without secrets.';
 
 create function private.audit_records(entry_ids bigint[])
   returns table (ordinal bigint, id bigint, record json)

@@ -40,7 +40,7 @@ begin
 end
 $$;
 comment on function private.list_audit is
-  'Api: For admins: the audit trail, newest or oldest first, by actor, action, target and time. '
-  '403 admin_only.';
+  'Api: For admins: the audit trail, newest or oldest first, filtered by actor, action, target and '
+  'time. 403 admin_only.';
 
 grant execute on function private.list_audit to authenticated;

@@ -4,7 +4,7 @@ create function private.waiting_source(filters jsonb, sort text) returns text
   set search_path = ''
 as $$
 declare
-  -- A filter that only some kinds of entries have leaves out all other kinds.
+  -- A filter or sort that only some kinds of entries have leaves out all other kinds.
   of_listings constant boolean := sort !~ 'licenceExpiresOn|reports' and not filters ?|
     array['identity_type', 'licence_no', 'licence_expires_before', 'target_type', 'target_id',
       'report_reason'];
@@ -19,7 +19,7 @@ declare
       'identity_type', 'licence_no', 'licence_expires_before', 'target_type', 'target_id',
       'report_reason'];
 begin
-  -- Only branches of one table without a further condition are merged as ordered index scans.
+  -- The planner merges branches as ordered index scans only if each is one table unconditionally.
   return format($sql$
     from (
       select properties.id, properties.created_at, coalesce(properties.title_ar, '') as name,
@@ -94,7 +94,7 @@ begin
 end
 $$;
 comment on function private.waiting_source is
-  'Sorting by time, name or price scans an index of each kind; others sort the whole queue.';
+  'Sorting by time, name or price scans an index of each kind; other sorts read the whole queue.';
 
 create function private.licence_claims(identity_id uuid) returns json
   language plpgsql
@@ -271,6 +271,7 @@ end
 $$;
 comment on function private.list_moderation is
   'Api: For admins: the queue with possible decisions, by time or a shown value. A filter or sort '
-  'that only one kind has leaves out the others; account_id: owner or reporter. 403 admin_only.';
+  'that only some kinds have leaves out the others; account_id is the owner or reporter. 403 '
+  'admin_only.';
 
 grant execute on function private.list_moderation to authenticated;

@@ -75,6 +75,6 @@ begin
 end
 $$;
 comment on function private.get_admin_stats is
-  'Api: For admins: counts of users, identities, listings by state and the queue. 403 admin_only.';
+  'Api: For admins: counts users, identities and listings by state, and the queue. 403 admin_only.';
 
 grant execute on function private.get_admin_stats to authenticated;

@@ -6,7 +6,7 @@ as $$
   select account.email is not distinct from private.decoy_email()
 $$;
 comment on function private.is_decoy is
-  'Whether an account is the decoy for sign-ins with unknown identifiers, which admins do not see.';
+  'Whether an account is the decoy for sign-ins with unknown identifiers; admins do not see it.';
 
 create function private.find_users(q text) returns setof uuid
   language plpgsql
@@ -44,7 +44,7 @@ begin
   limit 2001;
 end
 $$;
-comment on function private.find_users is 'Stops after 2001: a longer list is of no use.';
+comment on function private.find_users is 'At most 2001 ids; users_source uses no longer list.';
 
 create function private.matches_user(account public.accounts, q text) returns boolean
   language plpgsql
@@ -63,7 +63,7 @@ begin
 end
 $$;
 comment on function private.matches_user is
-  'For frequent texts, where checking accounts one by one soon fills a page.';
+  'For texts that occur often, where checking accounts one by one soon fills a page.';
 
 create function private.account_ids(type text, identity_status text, row_limit integer)
   returns uuid[]
@@ -71,7 +71,7 @@ create function private.account_ids(type text, identity_status text, row_limit i
   stable
   security definer -- reads other people's identities; its caller requires an admin
   set search_path = ''
-  set plan_cache_mode = 'force_custom_plan' -- a missing filter costs nothing
+  set plan_cache_mode = 'force_custom_plan' -- so that a missing filter costs nothing
 as $$
 begin
   return array(
@@ -82,7 +82,7 @@ begin
   );
 end
 $$;
-comment on function private.account_ids is 'At most row_limit, read from an index alone.';
+comment on function private.account_ids is 'At most row_limit ids, by an index-only scan.';
 
 create function private.users_source(filters jsonb) returns text
   language plpgsql
@@ -90,7 +90,7 @@ create function private.users_source(filters jsonb) returns text
   set search_path = ''
 as $$
 declare
-  -- Few matches are looked up one by one; of many, a scan of the list soon finds enough.
+  -- Few matches are selected by id. If there are many, a scan of the list soon fills a page.
   many constant integer := 2001;
   named constant uuid[] := case when filters ? 'q' then
     array(select private.find_users(filters ->> 'q')) end;
@@ -149,7 +149,7 @@ create function private.list_users(
   set search_path = ''
 as $$
 declare
-  -- An account without an email, phone or name sorts first; a suspension without an end sorts last.
+  -- Accounts without an email, phone or name sort first; those without one of the times sort last.
   sorts constant jsonb := jsonb_build_object(
     'oldest', array['accounts.created_at', 'accounts.id'],
     'name', array['coalesce(individual_profiles.full_name, '''')',
@@ -190,9 +190,9 @@ begin
 end
 $$;
 comment on function private.list_users is
-  'Api: For admins: accounts by a part of an email, phone or name, an id, a state, a requested '
-  'deletion, the type and state of an identity, and the times of registration and last sign-in; '
-  'newest or oldest first, or by a shown value. 403 admin_only.';
+  'Api: For admins: accounts, filtered by a part of an email, phone or name, an id, a state, a '
+  'requested deletion, the type and state of an identity, and the times of registration and last '
+  'sign-in; newest or oldest first, or sorted by a shown value. 403 admin_only.';
 
 create function private.get_user(user_id uuid) returns json
   language plpgsql

@@ -1,5 +1,5 @@
--- A row carries out its act by the functions of the routes, or is refused with a sentence. Auth and
--- the database know no actor then, so the audit trail has the row's id and the admin it names.
+-- A row of admin_acts is carried out by the functions that the routes call, or refused with a
+-- sentence. Nobody is signed in then, so the audit trail has the row's id and the admin it names.
 
 create function private.act_on_account(act public.admin_acts, account_id uuid) returns text
   language plpgsql
@@ -90,7 +90,7 @@ begin
 end
 $$;
 comment on function private.act_on_identity is
-  'To verify or reject one that has documents, version has to be their number.';
+  'To verify or reject an identity with documents, version must be the number of documents.';
 
 create function private.act_on_message(act public.admin_acts, message_id uuid) returns text
   language plpgsql
@@ -141,7 +141,7 @@ begin
         private.lock_payout(target_id),
         case act.act when 'pay_out' then 'paid_out' else 'written_off' end, act.reason,
         act.note) ->> 'status', '_', ' '));
-    else -- a refund: of an invoice, or of a payment after its invoice was paid
+    else -- a refund of an invoice, or of a payment made after its invoice was paid
       perform private.make_refund(null, act.id, invoices.id, act.amount::numeric, act."to",
         act.reason, nullif(target_id, invoices.id), true)
       from public.invoices
@@ -170,7 +170,7 @@ begin
       return private.do_act(act, kind, target_id);
     exception
       when deadlock_detected or serialization_failure then
-        -- The rollback releases the locks. The facade repeats requests in the same way.
+        -- Rolling this block back releases its locks. The facade repeats requests in the same way.
         tries := tries + 1;
         if tries = 5 then
           raise;
@@ -281,7 +281,7 @@ exception
   when others then
     get stacked diagnostics
       state = returned_sqlstate, said = message_text, detail = pg_exception_detail;
-    if state like 'PT%' and said ~ '^[a-z_]+$' then -- a code of the contract
+    if state like 'PT%' and said ~ '^[a-z_]+$' then -- an error code of the contract
       raise exception using errcode = state, hint = said, message = format('Not done, %s%s.',
         replace(said, '_', ' '),
         ': ' || (select string_agg(concat_ws(' ', field ->> 'path', field ->> 'code'), ', ')
@@ -290,7 +290,8 @@ exception
     raise;
 end
 $$;
-comment on function private.carry_out_act is 'Carries out the act and fills in its columns.';
+comment on function private.carry_out_act is
+  'Carries out the act and fills in the other columns of its row.';
 
 create trigger acts_are_carried_out
   before insert on public.admin_acts

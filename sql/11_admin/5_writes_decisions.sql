@@ -90,4 +90,4 @@ begin
   end if;
 end
 $$;
-comment on function private.lift_suspension is 'Pauses it if the owner''s quota is used up.';
+comment on function private.lift_suspension is 'Pauses the listing if the quota is used up.';

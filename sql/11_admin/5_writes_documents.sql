@@ -18,6 +18,6 @@ begin
 end
 $$;
 comment on function private.get_admin_document is
-  'Facade: the file of a document for an admin, recorded in the audit trail.';
+  'Facade: returns the file of a document to an admin and records that in the audit trail.';
 
 grant execute on function private.get_admin_document to authenticated;

@@ -118,11 +118,11 @@ begin
 end
 $$;
 comment on function private.apply_report_decision is
-  'Decides all reports of a thing; if upheld, suspends the listing or hides the review or message.';
+  'Decides all reports of a target; upholding suspends a listing or hides a review or message.';
 
 create trigger reports_apply_decisions
   after update of status on public.reports
-  -- The trigger also fires for the other reports, when there is nothing left to do.
+  -- The trigger also fires for the other reports, but then nothing is left to do.
   for each row when (old.status <> new.status)
   execute function private.apply_report_decision();
 
@@ -135,7 +135,7 @@ declare
   report public.reports;
 begin
   select * into report from public.reports where reports.id = report_id;
-  -- All reports about the same thing are locked, so that another decision waits here.
+  -- All reports of the same target are locked, so that a concurrent decision waits here.
   perform from public.reports
   where reports.target_type = report.target_type and reports.target_id = report.target_id
   order by reports.id
@@ -211,7 +211,7 @@ begin
     'dismiss', 'paid_out', 'written_off') then
     perform private.refuse_field('decision', 'invalid');
   end if;
-  -- Restrictions need a reason; otherwise it is optional.
+  -- These decisions need a reason; for the others it is optional.
   if reason is not null or decision in ('reject', 'suspend', 'uphold', 'written_off') then
     why := private.tidy_reason(reason);
   end if;
@@ -245,10 +245,10 @@ end
 $$;
 comment on function private.decide_moderation is
   'Api: For admins: approves or rejects an entry of the queue, suspends or restores a listing or '
-  'identity, upholds or dismisses a report, pays out or writes off money of a deleted account, '
-  'both with a proof, which the facade alone passes on. version is that of the listing that the '
-  'admin saw, document_ids those of a waiting company or office. 403 admin_only, proof_required, '
-  '404 not_found, 409 admin_self, status_transition_invalid, version_conflict, documents_changed, '
-  'licence_in_use, 422 licence_expired.';
+  'identity, upholds or dismisses a report, pays out or writes off money of a deleted account. The '
+  'last two need a proof, which only the facade passes on. version is the version of the listing '
+  'that the admin saw, document_ids the documents of a waiting company or office. 403 admin_only, '
+  'proof_required, 404 not_found, 409 admin_self, status_transition_invalid, version_conflict, '
+  'documents_changed, licence_in_use, 422 licence_expired.';
 
 grant execute on function private.decide_moderation to authenticated;

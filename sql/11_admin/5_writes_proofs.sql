@@ -1,4 +1,4 @@
--- The facade checks the password and the code, and counts the tries like sign-ins.
+-- The facade checks the password or the code, and counts the attempts like those of sign-ins.
 
 create function private.may_prove_by_provider(
   account public.accounts, session_id uuid, mail_works boolean
@@ -9,7 +9,7 @@ create function private.may_prove_by_provider(
   set search_path = ''
 as $$
 begin
-  -- Nobody knows a password that was replaced at the first sign-in by a provider (taken_over_at).
+  -- If taken_over_at is set, the password was overwritten and nobody knows it.
   return account.phone is null
     and not (mail_works and private.proven_contact(account, 'email') is not null)
     and (account.taken_over_at is not null or exists (
@@ -31,8 +31,8 @@ begin
 end
 $$;
 comment on function private.may_prove_by_provider is
-  'Once in a session, within five minutes of the sign-in, if the account has no known password, no '
-  'phone and no email that mail reaches.';
+  'Allows one proof in a session, within five minutes of a sign-in with a provider, if the account '
+  'has no known password, no phone and no proven email to which mail can be sent.';
 
 create function private.save_proof(
   account_id uuid, session_id uuid, way text, hash text, mail_works boolean
@@ -50,7 +50,7 @@ begin
     and not private.may_prove_by_provider(account, session_id, mail_works) then
     perform private.refuse(401, 'invalid_credentials');
   end if;
-  -- The account is locked, so that no proof is written for a session that is being ended.
+  -- lock_session has locked the account, so no proof is written for a session that is being ended.
   insert into private.session_proofs (session_id, hash, way)
   values (session_id, decode(hash, 'hex'), way)
   on conflict on constraint session_proofs_pkey do update

@@ -9,7 +9,7 @@ as $$
 declare
   invoice public.invoices;
   payment public.payments;
-  -- The money of a payment that was made after the invoice was paid went to the wallet.
+  -- The money of a payment that was made after its invoice was paid is in the wallet.
   is_surplus boolean;
   room numeric := 0;
 begin
@@ -70,7 +70,7 @@ begin
 end
 $$;
 comment on function private.make_refund is
-  'admin_id is null for a row of admin_acts. may_ask is whether a provider can be asked.';
+  'admin_id is null for a row of admin_acts. may_ask is whether a provider can be called.';
 
 create function private.refund_invoice(
   invoice_id uuid, destination text, reason text, amount numeric default null,
@@ -93,8 +93,8 @@ begin
 end
 $$;
 comment on function private.refund_invoice is
-  'Api: For admins: refunds all or a part of a paid invoice or of a surplus payment. To the source '
-  'it needs a proof, which the facade alone passes on: 403 admin_only, proof_required, 404 '
+  'Api: For admins: refunds all or a part of a paid invoice or of a surplus payment. A refund to '
+  'the source needs a proof, which only the facade passes on. 403 admin_only, proof_required, 404 '
   'invoice_not_found, 409 status_transition_invalid, 422 amount_out_of_range, 402 '
   'wallet_insufficient.';
 

@@ -16,7 +16,7 @@ begin
       'until lies in the future; empty is for good.');
   end if;
   if status <> 'active' and user_id is distinct from admin_id then
-    -- The sessions are ended by the change of status, after everything else was locked.
+    -- The change of status deletes the sessions, so they are locked first, before the account.
     perform private.lock_sessions(user_id);
   end if;
   account := private.lock_account_exclusively(user_id);
@@ -61,10 +61,10 @@ begin
 end
 $$;
 comment on function private.set_user_status is
-  'Api: For admins: suspends an account, for good or until a time, bans or activates it; its '
-  'sessions end. A ban needs a proof, which only the facade passes on: 403 admin_only, '
-  'proof_required, 404 user_not_found, 409 admin_self, admin_target, status_transition_invalid if '
-  'deleted.';
+  'Api: For admins: suspends (for good or until a time), bans or activates an account. Suspending '
+  'and banning end its sessions. A ban needs a proof, which only the facade passes on. 403 '
+  'admin_only, proof_required, 404 user_not_found, 409 admin_self, admin_target, '
+  'status_transition_invalid if deleted.';
 
 create function private.end_account(admin_id uuid, user_id uuid, reason text) returns void
   language plpgsql
@@ -107,7 +107,7 @@ begin
 end
 $$;
 comment on function private.delete_user is
-  'Facade: for admins: deletes an account; financial records lose its name. Can be repeated.';
+  'Facade: for admins: deletes an account, and its name in financial records. Can be repeated.';
 
 create function private.set_contact(
   admin_id uuid, user_id uuid, value text, remove_other boolean, reason text
@@ -154,7 +154,7 @@ begin
 end
 $$;
 comment on function private.set_contact is
-  'All earlier access ends; with remove_other the other contact and the providers go too.';
+  'Ends all earlier access; remove_other also removes the other contact and the providers.';
 
 create function private.set_user_identifier(
   user_id uuid, value text, reason text, remove_other boolean default false

@@ -4,8 +4,8 @@ create function private.end_sessions() returns trigger
   set search_path = ''
 as $$
 begin
-  -- The sessions are locked already, except one that began meanwhile, or all if the account was
-  -- locked by hand. Whoever holds one may be waiting for the account: a job ends it later.
+  -- The sessions are locked already, except new ones and unless the account was changed by hand.
+  -- A session that another transaction holds, perhaps waiting for the account, is left to a job.
   delete from auth.sessions where sessions.id in (
     select own.id from auth.sessions as own where own.user_id = new.id for update skip locked
   );
@@ -39,7 +39,8 @@ begin
   return null;
 end
 $$;
-comment on function private.forget_notes is 'Deletes notes by and about the account.';
+comment on function private.forget_notes is
+  'Deletes notes that the account wrote or that are about it.';
 
 create trigger accounts_forget_notes
   after update of status on public.accounts

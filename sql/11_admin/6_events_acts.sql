@@ -16,7 +16,7 @@ begin
 end
 $$;
 comment on function private.on_refund_of_act_answered is
-  'Ends an act when its refund is answered; a rejected one raises an alarm.';
+  'Ends an act when the provider has answered its refund.';
 
 create trigger refunds_end_their_acts
   after update of state on public.refunds

@@ -3,7 +3,7 @@ create function private.notify_admins(details jsonb) returns void
   security definer
   set search_path = ''
 as $$
-  -- A job notifies, so that the acting admin does not wait for the locks of other accounts.
+  -- A job sends them, so that the acting admin does not wait for the locks of other accounts.
   insert into private.deferred_notifications (account_id, kind, details)
   select admins.account_id, 'admin_event', details || jsonb_build_object('at', clock_timestamp())
   from public.admins
@@ -35,7 +35,7 @@ begin
 end
 $$;
 comment on function private.on_act_on_admin is
-  'Notifies all administrators when one is added, and of every act on one''s account.';
+  'Notifies all admins when one is added or removed, and of every act on an admin''s account.';
 
 create trigger audit_tells_admins
   after insert on public.audit

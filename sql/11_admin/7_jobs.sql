@@ -17,6 +17,6 @@ begin
 end
 $$;
 comment on function private.report_waiting_acts is
-  'Job: raises an alarm for an act that has waited for a day, until it no longer waits.';
+  'Job: raises an alarm for an act that has waited for a day; settles it when the wait is over.';
 
 grant execute on function private.report_waiting_acts to backend;

@@ -1,4 +1,4 @@
--- Closed to clients, with their caller's rights; the comments say what to do about the rows.
+-- These views are closed to clients and have their caller's rights; their comments guide admins.
 
 create view public.admin_users with (security_invoker = true) as
   select
@@ -26,8 +26,8 @@ create view public.admin_users with (security_invoker = true) as
   where accounts.email is distinct from 'decoy@accounts.invalid'
   order by accounts.created_at desc;
 comment on view public.admin_users is
-  'People, newest first. To lock or delete one, add a row to admin_acts with act suspend_account, '
-  'ban_account, activate_account or delete_account; to make an admin, add a row to admins.';
+  'Accounts, newest first. To lock or delete one, add a row to admin_acts (suspend_account, '
+  'ban_account, activate_account or delete_account); to make an admin, add a row to admins.';
 
 create view public.admin_properties with (security_invoker = true) as
   select
@@ -61,8 +61,8 @@ create view public.admin_properties with (security_invoker = true) as
   join public.accounts on accounts.id = identities.account_id
   order by properties.ref_no desc;
 comment on view public.admin_properties is
-  'All listings, newest first, found by ref_no as people quote it (KW-102061), by owner or by phone. '
-  'To suspend or restore one, add a row to admin_acts; texts and prices are changed in properties.';
+  'All listings, newest first; filter by ref_no as people quote it (KW-102061), owner or phone. To '
+  'suspend or restore one, add a row to admin_acts; texts and prices are changed in properties.';
 
 create view public.admin_identities_to_verify with (security_invoker = true) as
   select
@@ -102,9 +102,9 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
   where identities.status = 'pending_verification'
   order by identities.created_at;
 comment on view public.admin_identities_to_verify is
-  'Companies and offices to verify, oldest first. claims are others with the same licence, its '
-  'holder first: only one can be active. Add a row to admin_acts with act verify_identity or '
-  'reject_identity, target id or licence_no, and if there are papers (admin_documents) this '
+  'Companies and offices to verify, oldest first. claims lists others with the same licence, its '
+  'holder first; only one can be active. Add a row to admin_acts with act verify_identity or '
+  'reject_identity, target id or licence_no and, if there are papers (admin_documents), this '
   'version.';
 
 create view public.admin_documents with (security_invoker = true) as
@@ -128,8 +128,8 @@ create view public.admin_documents with (security_invoker = true) as
   where documents.discarded_at is null
   order by documents.created_at desc, documents.file;
 comment on view public.admin_documents is
-  'Licence documents, newest first. file is the name in the bucket documents (Storage); GET '
-  '/admin/documents/{id} reads it and records that. Deleted at kept_until.';
+  'Licence documents, newest first. file is the name in the Storage bucket documents; GET '
+  '/admin/documents/{id} returns the file and records the access. Deleted at kept_until.';
 
 create view public.admin_listings_to_review with (security_invoker = true) as
   select
@@ -152,8 +152,8 @@ create view public.admin_listings_to_review with (security_invoker = true) as
   order by properties.created_at, properties.id;
 comment on view public.admin_listings_to_review is
   'Listings and changes that wait, oldest first, while the setting review_listings is true. Add a '
-  'row to admin_acts: approve or reject where waits is listing, approve_changes or reject_changes '
-  'where it is changes; target is ref_no, version the one shown here.';
+  'row to admin_acts with act approve or reject if waits is listing, approve_changes or '
+  'reject_changes if it is changes, with ref_no as target and the version shown here.';
 
 create view public.admin_reports with (security_invoker = true) as
   select
@@ -176,8 +176,8 @@ create view public.admin_reports with (security_invoker = true) as
   order by reports.created_at, reports.id;
 comment on view public.admin_reports is
   'Open reports, oldest first; about and account_id name the reported account, says is its text. '
-  'Add a row to admin_acts with act uphold or dismiss and id as target: if upheld, the listing is '
-  'suspended, the review or message hidden, and all reports of it are answered.';
+  'Add a row to admin_acts with act uphold or dismiss and id as target. Upholding suspends the '
+  'listing or hides the review or message; both acts decide all reports of the same target.';
 
 create view public.admin_payouts with (security_invoker = true) as
   select
@@ -193,9 +193,9 @@ create view public.admin_payouts with (security_invoker = true) as
   where wallet_payouts.state in ('at_provider', 'open')
   order by wallet_payouts.created_at, wallet_payouts.id;
 comment on view public.admin_payouts is
-  'Money of deleted accounts, oldest first; who is owed it stays 180 days at most. at_provider '
-  'goes back to the card by itself; open waits for you: transfer it and add a row to admin_acts '
-  'with act pay_out, id as target and the reference as note, or write_off with a reason.';
+  'Money of deleted accounts, oldest first; name, phone and email are kept 180 days at most. The '
+  'provider returns what is at_provider. Transfer what is open, then add a row to admin_acts with '
+  'act pay_out, id as target and the reference as note, or write_off with a reason.';
 
 create view public.admin_alarms with (security_invoker = true) as
   select alarms.id, alarms.kind, alarms.subject_id, alarms.details, alarms.raised_at
@@ -239,7 +239,7 @@ create view public.admin_audit with (security_invoker = true) as
   from public.audit
   order by audit.id desc;
 comment on view public.admin_audit is
-  'Newest first. actor is the admin or the database login; said is the admin named as by.';
+  'Newest first. actor is the admin or the database login; said is the admin named in by.';
 
 revoke all on
   public.admin_users, public.admin_properties, public.admin_identities_to_verify,
