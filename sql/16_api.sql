@@ -1,5 +1,5 @@
--- Makes a namesake in api of each private function whose comment begins with "Api: ", with the same
--- grants and its caller's rights. Texts are bounded here; cursors have a bound of their own.
+-- Creates in schema api a namesake of each private function whose comment begins with "Api: ", with
+-- the same grants and its caller's rights. Texts are bounded here; cursors have their own bound.
 
 do $$
 declare

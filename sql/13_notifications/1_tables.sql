@@ -1,5 +1,5 @@
--- Triggers (6_events_*.sql) or private.notify make notifications. Of kinds that collapse, later
--- events are counted into the unread one about the same thing, which moves to the top.
+-- Triggers (6_events_*.sql) or private.notify make notifications. If a kind collapses, later events
+-- are counted into the unread notification about the same thing, which moves to the top.
 
 create table public.notifications (
   id uuid primary key default gen_random_uuid(),
@@ -23,20 +23,20 @@ create table public.notifications (
   read_at timestamptz
 );
 comment on table public.notifications is
-  'An account''s list, stored for 180 days. Cleaned by private.purge_notifications.';
+  'The notifications of accounts, for 180 days. Cleaned by private.purge_notifications.';
 comment on column public.notifications.identity_id is 'Null if it is about the account itself.';
 comment on column public.notifications.collapses is
-  'As in its kind: whether later events about the same thing are counted into it while unread.';
+  'Copied from the kind: later events about the same thing are counted into it while it is unread.';
 comment on column public.notifications.entity_id is
   'The id of the conversation, listing, invoice, identity, review or session that it is about.';
 comment on column public.notifications.from_identity_id is
-  'The identity whose words it quotes; it is deleted when that identity is closed.';
-comment on column public.notifications.route is 'The screen that it opens, for entity_id.';
+  'The identity that it quotes; the notification is deleted when that identity is closed.';
+comment on column public.notifications.route is 'The screen that the app opens, for entity_id.';
 comment on column public.notifications.times is 'The number of events that it stands for.';
 
 create index notifications_newest_idx
   on public.notifications (account_id, created_at desc, id desc);
--- This index lists unread notifications, and counts them without reading the table.
+-- This index serves the list of unread notifications and counts them by an index-only scan.
 create index notifications_unread_idx
   on public.notifications (account_id, created_at desc, id desc) where read_at is null;
 create index notifications_created_idx on public.notifications (created_at);

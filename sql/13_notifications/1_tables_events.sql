@@ -1,7 +1,7 @@
 create table private.notification_events (
   id bigint generated always as identity primary key,
   kind text not null,
-  -- No foreign key: checking it would make sign-ins wait while properties is being altered.
+  -- No foreign key, because its check would make sign-ins wait while properties is being altered.
   property_id uuid,
   account_id uuid references public.accounts (id) on delete cascade,
   session_id uuid,
@@ -13,14 +13,14 @@ create table private.notification_events (
     check (num_nonnulls(property_id, session_id) <= 1)
 );
 comment on table private.notification_events is
-  'Events of which jobs notify accounts. Cleaned by private.purge_notification_events.';
+  'Events about which jobs notify accounts. Cleaned by private.purge_notification_events.';
 comment on column private.notification_events.property_id is 'Everybody who saved it is notified.';
 comment on column private.notification_events.details is
   'The values for the texts; for a first sign-in its address and client.';
 comment on column private.notification_events.last_identity_id is
-  'The identities up to it have been notified.';
+  'The identities up to this id have been notified.';
 comment on column private.notification_events.notified_at is
-  'When all were notified; kept for a day, so that nobody is notified of the same thing twice.';
+  'When all were notified. The row is kept for a day, so that nobody is notified of it twice.';
 create index notification_events_waiting_idx on private.notification_events (id)
   where notified_at is null;
 create index notification_events_property_idx
@@ -38,8 +38,8 @@ create table private.expiry_warnings (
   expires_at timestamptz not null
 );
 comment on table private.expiry_warnings is
-  'Owners warned that a listing will expire. Cleaned by private.purge_notifications.';
-comment on column private.expiry_warnings.expires_at is 'A renewed listing has another one.';
+  'Listings whose owners were warned of the expiry. Cleaned by private.purge_notifications.';
+comment on column private.expiry_warnings.expires_at is 'A renewed listing has a later one.';
 create index expiry_warnings_expires_at_idx on private.expiry_warnings (expires_at);
 alter table private.expiry_warnings enable row level security;
 create policy "nobody but functions of their owner" on private.expiry_warnings using (false);

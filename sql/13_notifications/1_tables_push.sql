@@ -1,5 +1,5 @@
--- functions/jobs/push.ts sends these through FCM. A row is one text for one device, leased for a
--- minute while it is sent. After a crash nobody knows whether it was: one more try, then dropped.
+-- functions/jobs/push.ts sends pushes through FCM. A row is one push to one device, leased for a
+-- minute while it is sent. After a crash the push is tried once more, and then dropped.
 
 create table private.push_outbox (
   id bigint generated always as identity primary key,
@@ -27,20 +27,20 @@ create table private.push_outbox (
 );
 comment on table private.push_outbox is
   'Pushes that wait to be sent; sent ones are deleted. Cleaned by private.drop_pushes.';
-comment on column private.push_outbox.device_id is 'The row goes with it, or when its token moves.';
-comment on column private.push_outbox.notification_id is 'Once read or deleted, it is not sent.';
+comment on column private.push_outbox.device_id is 'The push is deleted with its device.';
+comment on column private.push_outbox.notification_id is 'The push is not sent once this is read.';
 comment on column private.push_outbox.from_identity_id is 'As in public.notifications.';
 comment on column private.push_outbox.collapse_key is
-  'A newer push with the same key replaces it; those about waiting messages only on the device.';
-comment on column private.push_outbox.category is 'Of preferences; on Android the channel.';
+  'A newer push with this key replaces it; one about waiting messages does so only on the device.';
+comment on column private.push_outbox.category is 'A preference category; on Android the channel.';
 comment on column private.push_outbox.title is
-  'Like the body empty for a push about waiting messages, whose text is made when it is sent.';
+  'Empty, like body, for a push about waiting messages: its text is made when it is sent.';
 comment on column private.push_outbox.data is 'The screen that the app opens; strings only.';
 comment on column private.push_outbox.exempt is 'Whether it is sent in quiet hours too.';
-comment on column private.push_outbox.version is 'Grows with every newer text.';
+comment on column private.push_outbox.version is 'Grows whenever a newer push replaces it.';
 comment on column private.push_outbox.due_at is
-  'When it may be sent next: after quiet hours, the end of a lease, or the wait for the next try.';
-comment on column private.push_outbox.lost is 'Leases that ended without a known outcome.';
+  'The earliest time to send it: after quiet hours, the lease or the wait before the next attempt.';
+comment on column private.push_outbox.lost is 'How many leases ended without a known outcome.';
 create index push_outbox_due_idx on private.push_outbox (due_at, id);
 create index push_outbox_notification_idx on private.push_outbox (notification_id);
 create index push_outbox_from_identity_idx on private.push_outbox (from_identity_id)

@@ -19,7 +19,7 @@ begin
   end;
 end
 $$;
-comment on function private.device_problem is 'The first invalid field, as the API names it.';
+comment on function private.device_problem is 'Returns the first invalid field by its API name.';
 
 create function private.lock_devices(account_ids uuid[], quoted_ids uuid[] default '{}')
   returns void
@@ -30,7 +30,7 @@ as $$
 begin
   perform from public.devices where devices.account_id = any (account_ids)
   order by devices.account_id, devices.device_id for update;
-  -- In order, because a foreign key that deletes them would take them in any order.
+  -- The rows are locked in order here, because a cascading delete would lock them in any order.
   perform from private.push_outbox
   where push_outbox.account_id = any (account_ids)
     or push_outbox.from_identity_id = any (quoted_ids)

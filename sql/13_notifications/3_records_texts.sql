@@ -14,7 +14,7 @@ declare
   pieces text[];
   filled text;
   piece text;
-  parts text[]; -- the name, and the forms of what is counted
+  parts text[]; -- the name, then its default or the forms of a count
   value text;
 begin
   select array[stored.title_ar, stored.body_ar, stored.title_en, stored.body_en]
@@ -24,7 +24,7 @@ begin
     and (stored.holds_for is null or given @@ stored.holds_for)
   order by stored.position
   limit 1;
-  -- In one function: helpers, each with its search_path, would cost more than what they do.
+  -- This is one function, because calls of helpers with a search_path cost more than their work.
   for nth in 1 .. 4 loop
     continue when strpos(texts[nth], '{') = 0;
     pieces := string_to_array(texts[nth], '{');
@@ -70,9 +70,9 @@ end
 $$;
 comment on function private.texts_of_kind is
   'Fills in {name}, {name|if missing}, {count|one|many} in English, {count|one|two|few|many} in '
-  'Arabic; a text is null if something is missing. times is the number of events.';
+  'Arabic; a text is null if a value is missing. times is the number of events.';
 
--- details: name, preview and type of the last message; times: the number of unread messages.
+-- details has name, preview and type of the last message; times is the number of unread messages.
 create function private.message_texts(details jsonb, times bigint) returns private.notification_text
   language plpgsql
   stable

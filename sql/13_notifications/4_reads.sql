@@ -49,7 +49,7 @@ begin
 end
 $$;
 comment on function private.list_notifications is
-  'Api: The caller''s notifications, newest first; unread true gives those alone, false the read.';
+  'Api: The caller''s notifications, newest first; unread true or false selects by read state.';
 
 create function private.count_unread(account_id uuid) returns bigint
   language plpgsql
@@ -79,7 +79,7 @@ begin
   ));
 end
 $$;
-comment on function api.count_unread_notifications is 'Unread notifications, for a badge.';
+comment on function api.count_unread_notifications is 'The number of unread ones, for a badge.';
 
 create function api.list_devices() returns table (items json, "nextCursor" text)
   language plpgsql

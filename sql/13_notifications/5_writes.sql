@@ -26,7 +26,7 @@ begin
 end
 $$;
 comment on function api.read_notification is
-  'Marks a notification as read; answers how many are unread. 404 not_found.';
+  'Marks a notification as read; returns the number of unread ones. 404 not_found.';
 
 create function private.read_all_notifications() returns void
   language plpgsql
@@ -36,7 +36,7 @@ as $$
 declare
   caller_id uuid := private.require_account();
 begin
-  -- Those being written now are newer than this request: they stay unread, without a wait.
+  -- Rows that are being written are newer than this request, so they are skipped and stay unread.
   update public.notifications set read_at = clock_timestamp()
   where notifications.id in (
     select unread.id from public.notifications as unread
@@ -57,7 +57,7 @@ begin
 end
 $$;
 comment on function api.read_all_notifications is
-  'Marks all notifications as read; answers how many came meanwhile.';
+  'Marks all notifications as read; returns how many arrived meanwhile.';
 
 create function private.delete_notification(notification_id uuid) returns void
   language plpgsql
@@ -65,7 +65,7 @@ create function private.delete_notification(notification_id uuid) returns void
   set search_path = ''
 as $$
 declare
-  caller_id uuid := private.lock_caller(); -- its waiting pushes are deleted too
+  caller_id uuid := private.lock_caller(); -- locked, because pushes are deleted too
 begin
   delete from public.notifications
   where notifications.id = delete_notification.notification_id

@@ -45,11 +45,11 @@ begin
       case problem when 'platform' then 'device_platform_invalid' else 'invalid' end);
   end if;
 
-  -- The session is locked before the account, as refreshing does; an ended session is refused.
+  -- The session is locked before the account, as in a refresh; lock_caller refuses an ended one.
   perform private.lock_session(caller_session_id);
   perform private.lock_caller();
 
-  -- In a fixed order, so that two accounts that swap tokens do not wait for each other.
+  -- Locks are taken in a fixed order, so that two accounts that swap tokens do not deadlock.
   perform pg_advisory_xact_lock(keys.key)
   from (
     select hashtextextended('device token ' || push_token, 2) as key
@@ -92,8 +92,8 @@ begin
 end
 $$;
 comment on function api.register_device is
-  'Registers a device: pushes go to its token from now on, and to no other account that had it. An '
-  'account has 20 devices; the one registered longest ago makes room. 422 device_platform_invalid.';
+  'Registers a device; from now on its token gets no pushes of another account. Of more than 20 '
+  'devices, the least recently registered is deleted. 422 device_platform_invalid.';
 
 create function private.remove_device(device_id text) returns void
   language plpgsql

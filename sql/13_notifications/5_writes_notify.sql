@@ -10,7 +10,7 @@ declare
   draft public.notifications;
 begin
   if texts is null then
-    -- The texts of messages are in a function, because it is faster and there are many messages.
+    -- Messages are frequent, so their texts come from a function of their own, which is faster.
     texts := case kind.kind when 'message_new' then private.message_texts(details, times)
       else private.texts_of_kind(kind.kind, details, times) end;
   end if;
@@ -63,7 +63,7 @@ begin
 end
 $$;
 comment on function private.store_notification is
-  'Null if the unread one no longer stands for the given number of events.';
+  'Null if another transaction has meanwhile written the unread notification.';
 
 create function private.set_notification_aside(
   state text, message text, account_id uuid, identity_id uuid, kind text, entity_id uuid,
@@ -73,7 +73,7 @@ create function private.set_notification_aside(
   set search_path = ''
 as $$
 begin
-  if state in ('40P01', '40001', '55P03') then -- deadlock, serialization failure, no lock
+  if state in ('40P01', '40001', '55P03') then -- deadlock, serialization, lock not available
     insert into private.deferred_notifications (account_id, identity_id, kind, entity_id, details)
     values (set_notification_aside.account_id, set_notification_aside.identity_id,
       set_notification_aside.kind, set_notification_aside.entity_id, set_notification_aside.details);
@@ -85,7 +85,7 @@ begin
 end
 $$;
 comment on function private.set_notification_aside is
-  'A failed notification does not fail the act. If a row was locked, a job tries it again.';
+  'Defers a notification that met a lock to a job, else raises an alarm; the act does not fail.';
 
 create function private.make_notification(
   account_id uuid, identity_id uuid, kind text, entity_id uuid, details jsonb default '{}',
@@ -103,11 +103,11 @@ begin
   if author_id is not null and private.are_blocked(author_id, make_notification.account_id) then
     return null;
   elsif details ? 'at' then
-    -- Jobs have not locked the account, which may be in the middle of a deletion.
+    -- Jobs pass details.at; they have not locked the account, which may just be being deleted.
     perform from public.accounts where accounts.id = make_notification.account_id for share nowait;
   end if;
   loop
-    -- This makes do with one read and one write, because it runs for many messages.
+    -- This takes only one read and one write, because it runs for many messages.
     select kinds as kind, accounts.language, accounts.status, account_settings as chosen,
       unread.id as unread_id, coalesce(unread.times, 0) as times
     into strict known
@@ -131,7 +131,7 @@ begin
       and not private.wants(known.chosen, (known.kind).category, 'inApp');
 
     made := private.store_notification(made, known.unread_id, known.times);
-    -- Another transaction has changed or made the notification meanwhile, so this looks again.
+    -- If another transaction has changed or made the notification meanwhile, this starts again.
     continue when made.id is null;
     if broadcast then
       perform private.broadcast_to_account(make_notification.account_id, 'notification',
@@ -156,7 +156,7 @@ exception
 end
 $$;
 comment on function private.make_notification is
-  'Gives its id in the list, or null. texts are passed for an event that notifies many accounts.';
+  'Returns the id of the notification, or null; texts is given for an event that notifies many.';
 
 create function private.is_stranger(author_id uuid, account_id uuid, seconds integer) returns boolean
   language plpgsql
@@ -197,12 +197,12 @@ declare
   seconds constant integer := (
     select rates.seconds from private.rates where rates.rule = 'pushes_waiting'
   );
-  -- The push is delayed, so that it counts concurrent messages.
+  -- The push is delayed, so that it also counts messages that arrive at the same time.
   soon constant timestamptz := clock_timestamp() + interval '1 minute';
   counted text[];
   due timestamptz;
 begin
-  -- A push that is being sent keeps its number: later messages are counted in the next one.
+  -- A push that is being sent keeps its count; later messages are counted in the next one.
   with held as materialized (
     select push_outbox.id from private.push_outbox
     where push_outbox.account_id = queue_waiting_push.account_id
@@ -225,8 +225,8 @@ begin
   ) then
     return;
   end if;
-  -- The hit of this rate is the time when it is due. The caller has locked the reader's row of
-  -- pushes_strangers, so nothing else changes it meanwhile.
+  -- The hit of the rate pushes_waiting is the time when the push is due. The caller has locked the
+  -- account's row of pushes_strangers, so nothing else changes that hit meanwhile.
   due := private.after_quiet_hours(greatest(soon, (
     select counter.hits[cardinality(counter.hits)] + make_interval(secs => seconds)
     from private.rate_hits as counter
@@ -247,7 +247,7 @@ begin
 end
 $$;
 comment on function private.queue_waiting_push is
-  'One push an hour that tells how many strangers'' messages were not pushed.';
+  'Queues one push an hour that gives the number of strangers'' messages that were not pushed.';
 
 create function private.queue_push(
   made public.notifications, category text, at_once boolean, language text,
@@ -318,7 +318,7 @@ begin
     where waiting.account_id = withdraw_notification.account_id
       and waiting.data @> jsonb_build_object(
         'kind', withdraw_notification.kind, 'entityId', withdraw_notification.entity_id)
-    order by waiting.device_id, waiting.collapse_key -- as private.lock_devices
+    order by waiting.device_id, waiting.collapse_key -- as in private.lock_devices
     for update
   );
   delete from public.notifications
@@ -334,7 +334,7 @@ create function private.apply_push_preferences(account_id uuid) returns void
   set search_path = ''
 as $$
 begin
-  -- Does not wait for pushes being written: they follow the old or the new preferences.
+  -- Pushes that are being written are skipped; they follow the old or the new preferences.
   with held as materialized (
     select push_outbox.id from private.push_outbox
     where push_outbox.account_id = apply_push_preferences.account_id and push_outbox.attempts = 0
@@ -347,7 +347,7 @@ begin
   )
   update private.push_outbox as waiting
   set due_at = private.after_quiet_hours(
-    -- It is sent once an hour, and new preferences must not send it earlier.
+    -- This push is sent once an hour, and new preferences must not send it earlier.
     case when waiting.collapse_key like 'messages_waiting:%' then greatest(now(), waiting.due_at)
       else now() end,
     chosen.quiet_from, chosen.quiet_to)

@@ -11,7 +11,7 @@ declare
     else 'identity_rejected' end;
 begin
   perform private.make_notification(new.account_id,
-    -- An account cannot act as a suspended identity.
+    -- An account cannot act as a suspended identity, so the individual one is notified.
     case when kind in ('identity_suspended', 'identity_restored')
       then private.individual_of(new.account_id) else new.id end,
     kind, new.id, jsonb_build_object('name', new.display_name, 'reason', new.status_reason));
@@ -19,12 +19,12 @@ begin
 end
 $$;
 comment on function private.on_identity_decided is
-  'Notifies of an admin''s decision about an identity, or of a reason given later.';
+  'Notifies the account of an admin''s decision about an identity, or of a reason given later.';
 
 create trigger identities_notify_of_decisions
   after update of status, status_reason on public.identities
   for each row when (
-    -- Those sent in before the owner proved the email have a notification of their own.
+    -- Identities rejected by suspend_unproven_past have a notification of their own.
     old.status = 'pending_verification' and new.status in ('active', 'rejected')
       and new.status_reason is distinct from private.unproven_past_reason()
     or old.status <> 'suspended' and new.status = 'suspended'
@@ -40,7 +40,7 @@ create function private.on_session_begun() returns trigger
   set search_path = ''
 as $$
 begin
-  -- The first sign-in is by the person who has just registered, so it is not notified. Neither is
+  -- The first sign-in is by the person who has just registered, so nobody is notified of it, nor of
   -- one from the same address and client soon after (private.finish_sign_in).
   insert into private.notification_events (kind, account_id, session_id, notified_at)
   select 'security_login', accounts.id, new.id,
@@ -89,8 +89,8 @@ begin
 end
 $$;
 comment on function private.on_password_changed is
-  'Refuses a password set at Auth without an announcement, applies what a reset proves and undoes, '
-  'ends administrators'' proofs and notifies the account. The trigger is in 90_platform.sql.';
+  'Refuses a password set at Auth without an announcement, applies the effects of a reset, ends '
+  'administrators'' proofs and notifies the account. The trigger is in 90_platform.sql.';
 
 create function private.on_session_ended() returns trigger
   language plpgsql
@@ -98,8 +98,8 @@ create function private.on_session_ended() returns trigger
   set search_path = ''
 as $$
 begin
-  -- Locks that are needed later come before those on devices: of all that goes with a deleted user,
-  -- otherwise of the account, whose channel is renamed (10_chat/6_events_lost_access.sql).
+  -- Locks that are needed later are taken before those on devices: on all dependents of a deleted
+  -- user, otherwise on the account, whose channel is renamed (10_chat/6_events_lost_access.sql).
   if exists (select from auth.users where users.id = old.user_id) then
     perform private.lock_account_exclusively(old.user_id);
     perform private.lock_devices(array[old.user_id]);
@@ -115,7 +115,7 @@ begin
 end
 $$;
 comment on function private.on_session_ended is
-  'Deletes the devices, address and proof of an ended session. The trigger is in 90_platform.sql.';
+  'Deletes the devices, client and proof of an ended session. The trigger is in 90_platform.sql.';
 
 create function private.forget_notifications() returns trigger
   language plpgsql
@@ -149,7 +149,7 @@ begin
   return null;
 end
 $$;
-comment on function private.withdraw_notifications is 'Deletes those that quote the identity.';
+comment on function private.withdraw_notifications is 'Deletes what quotes the closed identity.';
 
 create trigger identities_withdraw_notifications
   after update of status on public.identities

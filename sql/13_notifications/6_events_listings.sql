@@ -1,5 +1,5 @@
--- What concerns all who saved a listing is only stored, and a job notifies them, so that an owner
--- does not wait for 10,000.
+-- An event for all who saved a listing is only stored here. A job notifies them, so that the owner
+-- does not wait for 10,000 notifications.
 
 create function private.queue_listing_event() returns trigger
   language plpgsql
@@ -23,7 +23,7 @@ $$;
 comment on function private.queue_listing_event is
   'Stores one event for all who saved the listing: its price fell, or it became unavailable.';
 
--- If a price falls by more than half, the old or the new one was a mistake.
+-- A price that falls by more than half is taken for a mistake, or for the correction of one.
 create trigger properties_queue_listing_events
   after update of price, status on public.properties
   for each row when (
@@ -50,7 +50,7 @@ begin
 end
 $$;
 comment on function private.on_listing_decided is
-  'Notifies of an admin''s decision about a listing, or of a reason given later.';
+  'Notifies the owner of an admin''s decision about a listing, or of a reason given later.';
 
 create trigger properties_notify_of_decisions
   after update of status, status_reason on public.properties

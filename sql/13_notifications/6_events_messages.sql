@@ -46,7 +46,7 @@ begin
     where (delivery.ends).pushes
   ) then
     if array_position(counted_ids, null) is not null then
-      -- Rows of all readers are locked here, in one order: new notifications are pushed later.
+      -- The rates of all readers are locked here in one order; new notifications are pushed later.
       perform private.hold_hits('pushes_strangers', array(
         select (delivery.ends).reader_account_id::text
         from unnest(deliveries) as delivery
@@ -58,7 +58,7 @@ begin
         order by (delivery.ends).reader_account_id
       ));
     end if;
-    -- Aliases differ from all column names: account_settings.notifications would take precedence.
+    -- No alias is a column name, because account_settings.notifications would take precedence.
     perform private.queue_push(made, 'messages', false, accounts.language, chosen,
       (delivery.ends).sender_account_id)
     from unnest(deliveries) with ordinality as delivery (message, message_json, ends, nth)
@@ -72,7 +72,7 @@ begin
 end
 $$;
 comment on function private.count_up_messages is
-  'Ids in the order of the messages; null for a message without an unread notification.';
+  'Returns ids in the order of the messages, null for a message without an unread notification.';
 
 create function private.message_details(delivery private.message_delivery) returns jsonb
   language plpgsql
@@ -96,13 +96,13 @@ declare
   ids uuid[];
 begin
   begin
-    -- Usually there is an unread notification already, for which everything was checked.
+    -- Usually an unread notification exists, for which everything was checked when it was made.
     ids := private.count_up_messages(deliveries);
   exception
     when others then
       sent := (deliveries[1]).ends;
       if cardinality(deliveries) = 1 and not sent.muted then
-        -- Tried again at once, it would meet the same lock and delay others that wait for it.
+        -- An immediate retry would meet the same lock and delay others that wait for this one.
         perform private.set_notification_aside(
           sqlstate, sqlerrm, sent.reader_account_id, sent.reader_id, 'message_new',
           ((deliveries[1]).message).conversation_id, private.message_details(deliveries[1]));
@@ -113,7 +113,7 @@ begin
           jsonb_build_object('messages', cardinality(deliveries),
             'message', private.cause_of(sqlstate, sqlerrm)));
       end if;
-      -- The failure of one notification must not stop the others, so each is made by itself.
+      -- One failed notification must not stop the others, so each is made by itself.
       ids := array_fill(null::uuid, array[cardinality(deliveries)]);
   end;
   if array_position(ids, null) is null then
@@ -155,7 +155,7 @@ $$;
 comment on function private.on_messages_read is
   'Marks a read conversation''s notifications as read.';
 
--- It does not watch unread, so a new message does not evaluate its condition.
+-- The trigger does not watch unread, so a new message does not evaluate its condition.
 create trigger participants_read_notifications
   after update of last_read_seq on public.participants
   for each row when (new.unread = 0 and old.unread > 0)
@@ -173,7 +173,7 @@ begin
   select * into reader from public.participants
   where participants.conversation_id = new.conversation_id
     and participants.identity_id <> new.sender_identity_id;
-  -- A notification quotes only texts, and only its last message.
+  -- A notification quotes only the last message, and only if that is a text.
   update public.notifications
   set body_ar = private.message_body_ar('text', 'رسالة محجوبة', notifications.times),
       body_en = private.message_body_en('text', 'Hidden message', notifications.times)
@@ -194,7 +194,7 @@ begin
 end
 $$;
 comment on function private.on_message_hidden is
-  'Removes quotes of it from notifications and pushes.';
+  'Removes quotes of the message from notifications and pushes.';
 
 create trigger messages_are_quoted_no_more
   after update of hidden_at on public.messages
@@ -207,7 +207,7 @@ create function private.on_conversation_muted() returns trigger
   set search_path = ''
 as $$
 begin
-  -- A push that is being sent now arrives all the same.
+  -- A push that is being sent now arrives nevertheless.
   delete from private.push_outbox where push_outbox.id in (
     select waiting.id from private.push_outbox as waiting
     where waiting.account_id = new.account_id

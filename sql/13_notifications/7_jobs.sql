@@ -13,7 +13,7 @@ begin
     do update set expires_at = excluded.expires_at
     where before.expires_at <> excluded.expires_at;
   if not found then
-    return false; -- another run of the job has written it
+    return false; -- another run of the job has written the warning
   end if;
   perform private.notify_listing_owner(property, 'listing_expiring', jsonb_build_object(
     'at', clock_timestamp(),
@@ -52,7 +52,7 @@ as $$
     + private.purge('private.expiry_warnings', 'expires_at', '1 day')
 $$;
 comment on function private.purge_notifications is
-  'Job: deletes notifications after 180 days, and warnings after their expiry.';
+  'Job: deletes notifications after 180 days, and warnings a day after the expiry.';
 
 create function private.purge_notification_events() returns bigint
   language sql
@@ -68,7 +68,7 @@ as $$
         order by done.notified_at
         limit 1000
       )
-        -- Ids grow with time, so old events have the lowest.
+        -- Ids grow with time, so old events have the lowest ids.
         or notification_events.created_at < now() - interval '2 days'
           and notification_events.id in (
             select first.id from private.notification_events as first order by first.id limit 1000
@@ -80,7 +80,7 @@ as $$
   select count(*) from gone
 $$;
 comment on function private.purge_notification_events is
-  'Job: deletes events a day after everybody was notified, and failed ones after two.';
+  'Job: deletes events a day after everybody was notified, and unfinished ones after two days.';
 
 grant execute on function
   private.warn_expiring_listings, private.purge_notifications, private.purge_notification_events

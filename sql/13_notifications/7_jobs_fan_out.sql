@@ -22,8 +22,8 @@ declare
   sign_in private.notification_events;
   notified bigint := 0;
 begin
-  -- Auth makes a session even if only a password is checked; within two seconds the facade discards
-  -- it with its event (private.discard_session).
+  -- Auth creates a session even if the facade only checks a password; within two seconds the facade
+  -- deletes it with its event (private.discard_session).
   for sign_in in
     select * from private.notification_events
     where notification_events.notified_at is null
@@ -96,7 +96,7 @@ begin
 end
 $$;
 comment on function private.notify_of_terms is
-  'Job: notifies the next 200 people who have not accepted new terms; 0 when nothing is left.';
+  'Job: notifies those of the next 200 people who have not accepted new terms; 0 when it is done.';
 
 create function private.next_listing_event() returns private.notification_events
   language plpgsql
@@ -109,14 +109,14 @@ declare
 begin
   select * into event from private.notification_events
   where notification_events.notified_at is null and notification_events.property_id is not null
-  -- Events for a few accounts come first, so that one for many does not delay them.
+  -- Events that already took a batch come last, so that one for many accounts delays no others.
   order by notification_events.last_identity_id is not null, notification_events.id
   limit 1
   for update skip locked;
   if event.id is null then
     return null;
   end if;
-  -- Only the newest of a kind is notified; its price is compared with the one before the first.
+  -- Only the newest event of a kind is kept; its price is compared with the highest earlier price.
   select * into event from private.notification_events
   where notification_events.property_id = event.property_id
     and notification_events.kind = event.kind and notification_events.notified_at is null
@@ -149,13 +149,13 @@ create function private.listing_event_details(event private.notification_events)
 as $$
 declare
   property public.properties;
-  owner jsonb; -- the acting account
+  owner jsonb; -- the identity (from) and account (by)
 begin
   select * into property from public.properties where properties.id = event.property_id;
   owner := jsonb_build_object('from', property.owner_identity_id, 'by', (
     select identities.account_id from public.identities
     where identities.id = property.owner_identity_id));
-  -- The text tells the current state of the listing, not its state at the time of the event.
+  -- The text gives the current state of the listing, not its state at the time of the event.
   if event.kind = 'favorite_price_drop' then
     if not property.listed or (property.price < (event.details ->> 'before')::numeric) is not true
       or exists (
@@ -185,7 +185,7 @@ begin
 end
 $$;
 comment on function private.listing_event_details is
-  'The values for the texts; null if the event is no longer true, or was notified within a day.';
+  'The values for the texts; null if the event is outdated or was already notified within a day.';
 
 create function private.fan_out_listing_events() returns bigint
   language plpgsql
@@ -202,7 +202,7 @@ begin
   if event.id is null then
     return 0;
   end if;
-  -- This waits for a deletion of the owner, which deletes only notifications that exist by then.
+  -- This waits for a deletion of the owner, which withdraws only the notifications that it finds.
   perform private.lock_owner(properties.owner_identity_id) from public.properties
   where properties.id = event.property_id;
   text_details := private.listing_event_details(event) || jsonb_build_object('at', event.created_at);
@@ -223,7 +223,7 @@ begin
       order by favorites.identity_id
       limit 200
     ) as next
-    -- Two runs may handle two listings of one owner, whose pushes to an account share a rate.
+    -- Sorted, because concurrent runs for two listings of one owner count the same rates of pushes.
     order by next.account_id, next.identity_id
   loop
     begin

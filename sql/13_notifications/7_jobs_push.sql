@@ -67,8 +67,8 @@ as $$
   select count(*) from gone
 $$;
 comment on function private.drop_pushes is
-  'Job: drops pushes that are too old, read, tried often enough or twice lost in a crash, those of '
-  'accounts that may not sign in or signed-out devices, and those that quote across a block.';
+  'Job: drops pushes that are expired, read, tried 8 times or lost in two crashes, those of '
+  'accounts that may not act or of signed-out devices, and those that quote across a block.';
 
 create function private.waiting_push(
   push private.push_outbox, out title text, out body text, out data jsonb
@@ -93,7 +93,7 @@ begin
 end
 $$;
 comment on function private.waiting_push is
-  'The text of waiting messages, made when it is sent; it counts at most those unread now.';
+  'The text of a push about waiting messages when it is sent; counts at most those unread now.';
 
 create function private.claim_pushes(batch integer) returns json
   language plpgsql
@@ -169,7 +169,7 @@ begin
     set lease = null, attempts = 0, lost = 0, due_at = clock_timestamp()
     where newer.id = finish_push.id and newer.version <> finish_push.version
       and newer.lease = finish_push.lease;
-  else -- retry or wait; waiting is not counted as a try
+  else -- retry or wait; a wait does not count as an attempt
     update private.push_outbox as later
     set lease = null, due_at = clock_timestamp() + make_interval(secs => wait),
         attempts = later.attempts - (outcome = 'wait')::integer
@@ -178,7 +178,7 @@ begin
 end
 $$;
 comment on function private.finish_push is
-  'Outcomes: sent, dropped (can never be sent), dead (no device has this token), retry or wait.';
+  'Outcomes: sent, dropped (can never be sent), dead (FCM rejects the token), retry or wait.';
 
 grant execute on function
   private.pause_pushes, private.has_pushes, private.drop_pushes, private.claim_pushes,

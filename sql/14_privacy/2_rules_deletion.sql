@@ -21,4 +21,4 @@ begin
   ], null);
 end
 $$;
-comment on function private.obligations is 'money is what the person decided about the wallets.';
+comment on function private.obligations is 'money is the person''s decision about the wallets.';

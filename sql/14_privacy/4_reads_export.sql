@@ -1,5 +1,5 @@
--- Of other people it has only display names and messages in the account's conversations. Only the
--- facade calls it, after it has counted and committed: see 06_properties/5_writes_contact.sql.
+-- Of other people, the export has only display names and messages in the account's conversations.
+-- Only the facade calls it, after committing the count, as in 06_properties/5_writes_contact.sql.
 
 create function private.exported_conversation(participant public.participants) returns json
   language plpgsql
@@ -28,7 +28,7 @@ begin
         'seq', messages.seq,
         'mine', messages.sender_identity_id = participant.identity_id,
         'type', messages.type,
-        -- The export has the text of a hidden message if the account sent it.
+        -- The text of a hidden message is included only if the account sent it.
         'body', case when messages.hidden_at is null
             or messages.sender_identity_id = participant.identity_id
           then messages.body else '' end,

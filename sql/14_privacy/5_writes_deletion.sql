@@ -15,7 +15,7 @@ begin
     perform private.refuse(409, 'account_has_obligations',
       jsonb_build_object('obligations', owed, 'available', available));
   end if;
-  -- The sessions are ended by the change of the account, after everything else was locked.
+  -- The change of the account deletes its sessions, so they are locked first.
   perform private.lock_sessions(account_id);
   perform private.lock_account_exclusively(account_id);
   perform private.lock_admins_with(account_id);

@@ -5,7 +5,7 @@ as $$
 declare
   account public.accounts;
 begin
-  -- A sign-in in progress has locked the user, and will cancel the deletion.
+  -- A user that a sign-in has locked is skipped, because the sign-in cancels the deletion.
   perform from auth.users where users.id = delete_due_account.account_id for update skip locked;
   if not found or not exists (
     select from public.accounts
@@ -32,7 +32,7 @@ as $$
   select private.for_each('delete_due_account', array(
     select accounts.id::text from public.accounts
     where accounts.delete_at <= now()
-      -- A payment that arrived meanwhile is settled first.
+      -- A payment that arrived meanwhile must be settled first.
       and private.obligations(accounts.id, accounts.money_at_deletion) = '{}'
       and not private.failed_recently('delete_due_account', accounts.id::text)
     order by accounts.delete_at
@@ -59,7 +59,7 @@ begin
   if due is null or owed = '{}' then
     return false;
   end if;
-  -- The owner has been notified: an admin settled the alarm, or another run is notifying now.
+  -- The owner was notified already if an admin settled the alarm or another run raised it.
   is_notified := exists (
     select from private.alarms
     where alarms.kind = 'deletion_stopped'
@@ -163,8 +163,8 @@ begin
 end
 $$;
 comment on function private.give_up_unreachable_accounts is
-  'Job: requests the deletion of accounts whose email another account proved and that have had '
-  'neither phone nor email for 14 days, nor a provider.';
+  'Job: requests the deletion of accounts whose email another account proved and that have had no '
+  'email, phone or provider for 14 days; raises an alarm if money or an auction stops it.';
 
 grant execute on function
   private.delete_due_accounts, private.notify_of_stopped_deletions,

@@ -4,7 +4,7 @@ create table private.needed_rows (
   primary key (table_name, name)
 );
 comment on table private.needed_rows is
-  'A missing one raises an alarm. Never purged: each release has the full list.';
+  'Rows that must exist, else an alarm is raised. Never purged: each release has the full list.';
 alter table private.needed_rows enable row level security;
 create policy "nobody but functions of their owner" on private.needed_rows using (false);
 
@@ -19,6 +19,6 @@ create view private.named_rows with (security_invoker = true) as
   union all select 'public.governorates', governorates.id from public.governorates
   union all select 'public.areas', areas.id from public.areas
   union all select 'storage.buckets', buckets.id from storage.buckets;
-comment on view private.named_rows is 'The existing rows of the tables of private.needed_rows.';
+comment on view private.named_rows is 'The existing rows of the tables in private.needed_rows.';
 revoke all on private.needed_rows, private.named_rows
   from public, anon, authenticated, service_role;

@@ -4,7 +4,7 @@ create function private.audit_edit() returns trigger
   set search_path = ''
 as $$
 declare
-  -- Changes of these columns are recorded by 11_admin/2_rules_audit.sql, with their reason.
+  -- private.audit_change records changes of these columns, except edited, which a trigger sets.
   elsewhere constant text[] := '{status,status_reason,suspended_until,hidden_at,edited}';
   names constant text[] := '{id,account_id,identity_id,name,rule,vocabulary,code,phrase}';
   stack text;
@@ -31,7 +31,7 @@ begin
     tg_argv[0] || case tg_op
       when 'INSERT' then '.added' when 'UPDATE' then '.changed' else '.deleted' end,
     tg_argv[0],
-    -- In some tables the id is a word or a number.
+    -- In some tables the id is a word or a number, which target_id cannot store.
     substring(coalesce(changed ->> 'id', changed ->> 'account_id', changed ->> 'identity_id')
       from '^[0-9a-f]{8}-.{27}$')::uuid,
     jsonb_object_agg(name, was -> name) filter (where tg_op <> 'INSERT'),

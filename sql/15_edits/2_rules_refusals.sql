@@ -62,7 +62,7 @@ begin
     select attname || ' is missing: fill it in'
     from pg_catalog.pg_attribute
     where attrelid = relation and attnum > 0 and attnotnull and attgenerated = ''
-      and atttypid <> 'jsonb'::regtype -- where the value may be null
+      and atttypid <> 'jsonb'::regtype -- such a column may have a JSON null
       and given ->> attname is null
     order by attnum
     limit 1
@@ -70,7 +70,7 @@ begin
 end
 $$;
 comment on function private.broken_rule is
-  'The error of Postgres would show the name of a constraint and the whole row.';
+  'A sentence, because an error of Postgres shows the name of a constraint and the whole row.';
 
 create function private.explain_refusal() returns trigger
   language plpgsql
@@ -91,4 +91,4 @@ begin
   return new;
 end
 $$;
-comment on function private.explain_refusal is 'Refuses, in a sentence, a row that breaks a rule.';
+comment on function private.explain_refusal is 'Refuses a row that breaks a rule, with a sentence.';

@@ -1,6 +1,6 @@
--- What may be changed by hand, in Studio or by SQL. Anything else is refused with a sentence, even
--- in a new table; a listed change has all effects and is recorded in the audit trail. `acts` says
--- whether rows may be inserted or deleted. The sentence answers every other change.
+-- This lists what may be changed by hand, in Studio or by SQL. A listed change has all its effects
+-- and is recorded in the audit trail. Anything else is refused with the sentence, or a usual one if
+-- the table is not listed. `acts` has insert and delete if rows may be added or deleted.
 
 do $$
 declare
@@ -140,7 +140,7 @@ begin
       case when fenced.columns = '{}' then 'update' end,
       'truncate'
     ], null);
-    -- Triggers run in the order of their names: input first, and the rules of the table last.
+    -- Triggers run in the order of their names, so _ is before the table's own triggers, ~ after.
     execute format(
       'create trigger "_by_hand" before %s on %s for each statement '
       'when (session_user <> ''facade'') execute function private.refuse_edit(%L)',
