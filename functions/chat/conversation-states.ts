@@ -1,7 +1,7 @@
 // The newest known state of each conversation, in the gateway and in apps.
 import type { ConversationUpdated } from './protocol.ts'
 
-// More conversations than can change while one is looked up.
+// This is more than the number of conversations that can change while one is being queried.
 const mostCached = 1000
 
 /** The state for clients, without the channel names, which clients of the gateway do not use. */
@@ -22,7 +22,7 @@ export const stateOf = (
 export class ConversationStates {
   private readonly states = new Map<string, ConversationUpdated>()
 
-  /** Returns true if the state is newer: a state just read may also arrive live a moment later. */
+  /** Returns true if the state is newer; a state that was just read may arrive as an event again. */
   update(state: ConversationUpdated): boolean {
     const { conversationId } = state
     const last = this.states.get(conversationId)
@@ -54,7 +54,7 @@ export const countedUnread = (
   state: Pick<ConversationUpdated, 'unread' | 'archived'> | undefined,
 ): number => state && !state.archived ? state.unread : 0
 
-/** Message numbers only grow, and so do the times of changes between two messages. */
+/** Message numbers only grow, and between two messages the times of changes only grow. */
 function isNewer(one: ConversationUpdated, other: ConversationUpdated): boolean {
   const [seq, before] = [lastSeqOf(one), lastSeqOf(other)]
   return seq > before || seq === before && one.changedAt > other.changedAt

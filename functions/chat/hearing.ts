@@ -1,3 +1,3 @@
-/** True when Realtime begins to send database changes. A request to reconnect has the same status. */
+/** Whether Realtime says that it now sends database events. Its request to reconnect has the same status. */
 export const saysHearing = ({ extension, status, message }: Record<string, unknown>): boolean =>
   extension === 'system' && status === 'ok' && message !== 'Server requested disconnect'

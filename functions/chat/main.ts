@@ -1,6 +1,6 @@
-// The chat gateway as its own process, for long sockets: `npm exec -- node functions/chat/main.ts` (Node
-// 24). HOST and PORT say where it listens; the other settings are the functions'. TLS belongs to the proxy
-// in front.
+// The chat gateway as its own process, for long-lived sockets: `npm exec -- node functions/chat/main.ts`
+// (Node 24). It listens at HOST and PORT and has the settings of the functions. A proxy in front of it
+// terminates TLS.
 import process from 'node:process'
 import { setting } from '../_shared/settings/read-setting.ts'
 import { serveChat } from './server/node-server.ts'
@@ -17,5 +17,5 @@ for (const signal of ['SIGTERM', 'SIGINT']) {
     void server.stop().then(() => process.exit(0))
   })
 }
-// Comes last, because a supervisor may end the process as soon as it listens.
+// This comes last, because a supervisor may end the process as soon as it listens.
 console.log(JSON.stringify({ listening: `${hostname}:${server.port}` }))

@@ -1,5 +1,5 @@
-// Delivers a conversation's messages in order, each once. Events may be late, doubled or missing, but the
-// history has all of them: it fills a gap in `seq` that lasts longer than a moment.
+// Delivers a conversation's messages in order, each once. Events may be late, duplicated or missing. The
+// history has all messages, so a gap in `seq` that lasts longer than `patience` is filled from there.
 import type { Message } from './protocol.ts'
 
 export type Page = { items: Message[]; hasMore: boolean }
@@ -13,14 +13,14 @@ type Options = {
   failed: (error: unknown) => void
 }
 
-// Milliseconds that a message's event may come after that of a later message.
+// Milliseconds by which a message's event may arrive after that of a later message.
 const patience = 80
-// Further early messages are read from the history.
+// Any further early messages are read from the history.
 const mostEarly = 100
 
 export class MessageFeed {
   private readonly options: Options
-  /** Messages that arrived before an earlier one did. */
+  /** Messages that arrived before an earlier one. */
   private readonly early = new Map<number, Message>()
   /** The highest `seq` known to exist. */
   private newest: number
@@ -38,12 +38,12 @@ export class MessageFeed {
   take(message: Message): void {
     if (this.stopped || message.seq <= this.last) return
     if (this.early.size < mostEarly) this.early.set(message.seq, message)
-    // Messages read from the history come first.
+    // While the history is being read, its messages are delivered first.
     if (!this.filling) this.deliverEarly()
     this.reaches(message.seq)
   }
 
-  /** Says that messages exist up to this one. Missing ones are read after a moment. */
+  /** Notes that messages exist up to `seq`; missing ones are read after `patience`. */
   reaches(seq: number): void {
     this.newest = Math.max(this.newest, seq)
     if (this.stopped || this.filling || this.newest <= this.last) return
@@ -53,7 +53,7 @@ export class MessageFeed {
     }, patience)
   }
 
-  /** Delivers undelivered messages from the history; reads run one at a time. */
+  /** Delivers the missing messages from the history; reads run one at a time. */
   async fill(): Promise<void> {
     if (this.stopped) return
     this.fillAgain = true
@@ -68,7 +68,7 @@ export class MessageFeed {
       }
       this.filling = false
       this.deliverEarly()
-      // A message missing in the history does not exist; one announced meanwhile may still come.
+      // A message that the history lacks does not exist; one announced meanwhile may still arrive.
       if (this.newest === newest) this.newest = this.last
       this.reaches(this.newest)
     } catch (error) {
@@ -83,7 +83,7 @@ export class MessageFeed {
     clearTimeout(this.timer)
   }
 
-  /** Returns true if there is more. */
+  /** Returns true if there are more pages. */
   private async readPage(): Promise<boolean> {
     await this.options.ready?.()
     if (this.stopped) return false

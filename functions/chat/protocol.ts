@@ -1,6 +1,6 @@
 export type * from '../_shared/chat/protocol.ts'
 
-/** The subprotocol; a token comes beside it as `bearer.<token>`. */
+/** The WebSocket subprotocol. A client may offer its token beside it, as `bearer.<token>`. */
 export const subprotocol = 'chat'
 export const tokenPrefix = 'bearer.'
 

@@ -1,6 +1,6 @@
-// Regularly asks the database whether the sockets still have their rights and have received everything,
-// because Realtime guarantees nothing and may fall silent. This keeps the promises of 5 and of 30 seconds,
-// with one call for all sockets. Tokens are checked again as often as keys are fetched.
+// Regularly checks in the database whether the sockets still have their rights and have received everything,
+// because Realtime does not guarantee delivery and may fall silent: a lost right takes effect within 5
+// seconds, a missed change is sent within 30. Tokens are checked again as often as their keys are fetched.
 import { backend } from '../../_shared/database/db.ts'
 import { callFailed } from '../../_shared/errors/alarms.ts'
 import { causeOf } from '../../_shared/errors/refusal.ts'
@@ -39,7 +39,7 @@ export function startAccessChecks(sessions: ReadonlySet<OpenSession>) {
   return { stop: () => timers.forEach(clearInterval) }
 }
 
-/** If the database does not answer, only one question is pending. */
+/** Repeats a check, but does not start it while the last one still waits for the database. */
 function repeat(every: number, check: () => Promise<void>) {
   let checking = false
   return setInterval(() => {
@@ -67,7 +67,7 @@ export async function checkAccess(sessions: OpenSession[]): Promise<void> {
       if (session.credentials.sessionId !== sessionId) continue
       if (conversationId === null) void session.account?.checkTopic()
       else if (lastSeq === null) void session.conversations.get(conversationId)?.check()
-      // Usually the message is already on its way.
+      // Usually the message is already on its way, so the feed waits a moment before it reads.
       else session.conversations.get(conversationId)?.reaches(lastSeq)
     }
   }
@@ -87,7 +87,7 @@ export async function sendMissedUpdates(
   }
 }
 
-/** A failed question is repeated at the next check. */
+/** A failed call returns no rows and is repeated at the next check. */
 async function rowsOf<Rows extends unknown[]>(
   name: 'changed_sockets' | 'missed_updates',
   args: Record<string, unknown>,

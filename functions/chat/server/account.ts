@@ -1,5 +1,5 @@
-// Serves all sockets of one account in this process over one channel: changes of conversations, messages,
-// and the loss of rights.
+// Serves all sockets of one account in this process from one channel: messages, changes of conversations,
+// notifications and the loss of rights.
 import type { Refusal } from '../../_shared/errors/refusal.ts'
 import { ConversationStates, stateOf } from '../conversation-states.ts'
 import type {
@@ -30,7 +30,7 @@ type NewMessage = {
   conversation: { id: string } & Omit<ConversationUpdated, 'conversationId' | 'identityId'>
 }
 
-/** The sender gets no update for a message of their own, unless the state changed in another way too. */
+/** The sender gets no update for their own message, unless the state changed in another way too. */
 const isOwnMessage = (
   { lastMessage, unread, changedAt }: ConversationUpdated,
   known: ConversationUpdated | undefined,
@@ -39,7 +39,7 @@ const isOwnMessage = (
   (!known || known.unread === unread && !known.archived)
 
 export class Account extends TopicSubscription implements FollowedAccount {
-  /** In order of arrival. */
+  /** The sockets, in order of arrival. */
   readonly sessions = new Set<OpenSession>()
   readonly states = new ConversationStates()
   private readonly live = new Map<string, LiveChannel>()
@@ -52,7 +52,7 @@ export class Account extends TopicSubscription implements FollowedAccount {
     this.openedAt = openedAt
   }
 
-  /** Adds an admitted socket; `topic` was the account's channel then. */
+  /** Adds an admitted socket; `topic` is the account's channel at the time of its admission. */
   add(session: OpenSession, topic: string): void {
     this.sessions.add(session)
     if (this.sessions.size === 1) return this.start()
@@ -60,7 +60,7 @@ export class Account extends TopicSubscription implements FollowedAccount {
     if (topic !== this.topic) void this.checkTopic()
   }
 
-  /** Returns true if it was the last socket, so that the account is no longer followed. */
+  /** Returns true if this was the last socket, so that the account is no longer followed. */
   remove(session: OpenSession): boolean {
     if (!this.sessions.delete(session) || this.sessions.size > 0) return false
     this.stop()
@@ -102,7 +102,7 @@ export class Account extends TopicSubscription implements FollowedAccount {
     return longest?.caller?.token ?? ''
   }
 
-  /** Asks for each session: one that has ended must not receive the new channel's events. */
+  /** Queries the topic for each session, because an ended one must not get the new channel's events. */
   protected async currentTopic() {
     const sessions = new Map(
       [...this.sessions].map(({ credentials }) => [credentials.sessionId, credentials]),

@@ -20,13 +20,13 @@ type JoinOptions = {
   sharePresence: boolean
 }
 
-/** The conversation as its participant sees it now; 404 for everyone else. */
+/** Returns the conversation as its participant sees it now; throws 404 for everyone else. */
 export const findConversation = ({ credentials }: ConversationOwner, conversationId: string) =>
   callFor<Joinable, 'join_conversation'>(credentials.caller!, 'join_conversation', {
     conversationId,
   })
 
-// For a client that is this far behind, the newest state is enough.
+// A client that is this far behind needs only the newest states.
 const mostHeld = 100
 
 export class Conversation implements JoinedConversation, LiveListener {
@@ -37,7 +37,7 @@ export class Conversation implements JoinedConversation, LiveListener {
   private retry: ReturnType<typeof setTimeout> | undefined
   private checking = false
   private stopped = false
-  /** States whose message has not been sent yet. */
+  /** States that wait until their message has been sent. */
   private held: ConversationUpdated[] = []
 
   constructor(
@@ -99,7 +99,7 @@ export class Conversation implements JoinedConversation, LiveListener {
   }
 
   reaches(seq: number): void {
-    // If reading the history failed, its timer reads again.
+    // After a failed read of the history, the timer reads it again.
     if (!this.retry) this.feed.reaches(seq)
   }
 
@@ -120,7 +120,7 @@ export class Conversation implements JoinedConversation, LiveListener {
       this.live.follow(liveTopic, this.token)
       this.reaches(lastSeq)
     } catch (error) {
-      // A failed check is repeated in a moment (access-check.ts).
+      // access-check.ts soon repeats a check that failed temporarily.
       const refusal = error as Refusal
       if (!this.stopped && !isTemporary(refusal.code)) this.owner.removeFrom(this.id, refusal)
     } finally {

@@ -5,10 +5,10 @@ import type { ErrorCode } from '../../_shared/errors/errors.ts'
 import { Refusal } from '../../_shared/errors/refusal.ts'
 
 export class Credentials {
-  /** Set once a token was valid. */
+  /** Set once a valid token was given. */
   caller: Caller | undefined
   sessionId = ''
-  /** When the token ends, in milliseconds. */
+  /** When the token expires, in milliseconds. */
   expires = 0
   private renewing = false
   private timer: ReturnType<typeof setTimeout> | undefined
@@ -43,7 +43,7 @@ export class Credentials {
       this.accept(caller, token)
     } finally {
       this.renewing = false
-      // The first token expired meanwhile.
+      // If the renewal failed, the old token may have expired meanwhile.
       if (this.expires <= Date.now()) this.onExpired()
     }
   }

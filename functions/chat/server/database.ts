@@ -8,7 +8,7 @@ import { log } from './log.ts'
 
 type SentMessage = { created: boolean; message: Message }
 
-/** A refusal whose cause is in the log, under a number that the client sees. */
+/** A refusal whose cause is in the log, under the `requestId` that the client gets. */
 export class LoggedRefusal extends Refusal {
   readonly requestId: string
 

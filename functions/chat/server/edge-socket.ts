@@ -2,10 +2,10 @@ import { closeCodes, limits } from '../protocol.ts'
 import { logFailure } from './log.ts'
 import type { ClientSocket, SocketHandler } from './socket.ts'
 
-// Messages that may wait for earlier ones, because these sockets cannot be paused.
+// The number of frames that may wait for earlier ones, because these sockets cannot be paused.
 const mostWaiting = 256
 
-// An accepted upgrade whose client has gone never opens and never closes.
+// If the client of an accepted upgrade has gone, its socket neither opens nor closes.
 const openingTime = 10_000
 
 export function serveEdgeSocket(
@@ -32,7 +32,7 @@ export function serveEdgeSocket(
     }
     socket.onmessage = ({ data }) => {
       if (typeof data !== 'string') return client.close(closeCodes.binary, 'text frames only')
-      // A unit of a JavaScript string takes at most three bytes.
+      // A UTF-16 unit of a JavaScript string takes at most three bytes in UTF-8.
       if (
         data.length > limits.frameBytes / 3 &&
         new TextEncoder().encode(data).length > limits.frameBytes
@@ -43,7 +43,7 @@ export function serveEdgeSocket(
         return client.close(closeCodes.refused, 'too many frames at once')
       }
       handled = handled.then(() => handler?.message(data))
-        // A failing frame must not stop those after it.
+        // A failing frame must not stop the frames after it.
         .catch((error) => logFailure('a frame', error))
         .finally(() => waiting--)
     }

@@ -33,7 +33,7 @@ function usableRef(value: { ref?: unknown } | null): Ref | undefined {
   return typeof ref === 'string' && !ref.isWellFormed() ? undefined : ref
 }
 
-/** Throws a SyntaxError if it is not JSON, otherwise a BadFrame. */
+/** Throws a SyntaxError if the text is not JSON, and a BadFrame if the frame is invalid. */
 export function readFrame(text: string): Frame {
   const value = JSON.parse(text)
   try {

@@ -1,5 +1,5 @@
-// The chat gateway (contract, section 6), for clients that do not speak Realtime. It forwards Realtime and
-// stores nothing that Realtime and the database do not have.
+// The chat gateway (docs/contract/chat.md), for clients that do not speak Realtime. It forwards what Realtime
+// sends and stores nothing of its own.
 import { isAllowedOrigin } from '../../_shared/caller/origins.ts'
 import { prefersEnglish } from '../../_shared/errors/error-body.ts'
 import { closeCodes, subprotocol, tokenPrefix } from '../protocol.ts'
@@ -11,7 +11,7 @@ import { Session } from './session.ts'
 import type { ClientSocket, SocketHandler, UpgradeDecision, UpgradeRequest } from './socket.ts'
 
 type Options = {
-  /** When a socket opened at this time must be closed with 1012; Infinity is never. */
+  /** When a socket that opened at this time must be closed with 1012; Infinity means never. */
   endOf: (openedAt: number) => number
 }
 
@@ -22,7 +22,7 @@ const answerTime = 2000
 export type Gateway = {
   decide: (request: UpgradeRequest) => UpgradeDecision
   close: (code: number, reason: string) => void
-  /** Accepts no more, answers accepted messages and closes. */
+  /** Accepts no more sockets, waits until accepted frames are answered, and closes. */
   stop: (code: number) => Promise<void>
 }
 
@@ -78,12 +78,12 @@ export function openGateway({ endOf }: Options): Gateway {
   }
 }
 
-/** Splitting by a pattern would take quadratic time in blanks. */
+/** Splits at a comma only, because a pattern with blanks would take quadratic time. */
 export const namesIn = (header: string) => header.split(',').map((name) => name.trim())
 
 const bearerOf = (offered: string[]) => offered.find((name) => name.startsWith(tokenPrefix))
 
-/** A browser requires one of its offers back; the token is sent back only if it was the only one. */
+/** A browser requires one of its offers back; the token is sent back only if `chat` was not offered. */
 export const agreedSubprotocol = (offered: string[]) =>
   offered.includes(subprotocol) ? subprotocol : bearerOf(offered)
 
@@ -93,7 +93,7 @@ function tokenOf(authorization: string | null): string | undefined {
   return /^bearer +(\S+) *$/i.exec(authorization)?.[1] ?? ''
 }
 
-/** Tokens in addresses end up in logs, so they are refused even if the client has another token. */
+/** Tokens in URLs end up in logs, so they are refused even if the client has another token. */
 const hasToken = (query: URLSearchParams) =>
   [...query].some(([name, value]) =>
     /^(access_?token|token|jwt|bearer|authorization)$/i.test(name) ||

@@ -16,8 +16,8 @@ export function refusalResponse({ refuse: status, code, path }: HttpRefusal) {
   return { status, headers, body: JSON.stringify({ error }) }
 }
 
-/** For a request that does not ask for a WebSocket. */
+/** For a request that does not ask for a WebSocket of version 13. */
 export const notUpgrade: HttpRefusal = { refuse: 426, code: 'validation_failed', path: 'Upgrade' }
 
-/** For a request that is not HTTP/1.1. */
+/** For a request that is not valid HTTP/1.1. */
 export const malformed: HttpRefusal = { refuse: 422, code: 'validation_failed', path: '' }

@@ -43,16 +43,16 @@ export interface FollowedAccount {
 
 export type MissedUpdatesQuery = { accountId?: string; seconds: number; openedAt: string }
 
-/** The database's answer to a valid token; `openedAt` is by its own clock. */
+/** The database's answer to a valid token; `openedAt` is by the database's clock. */
 export type Opened = { realtimeTopic: string; openedAt: string }
 
 export interface JoinedConversation {
   readonly id: string
   readonly lastSeq: number
-  /** The name of its live channel, as far as known. */
+  /** The last known name of its live channel. */
   readonly liveTopic: string
   reaches(seq: number): void
-  /** Asks the database whether the right remains, and for the newest message. */
+  /** Checks in the database whether the right remains and which message is the newest. */
   check(): Promise<void>
 }
 
@@ -78,7 +78,7 @@ export interface LiveListener {
 }
 
 export interface Live {
-  /** Switches to this channel, with a valid token. */
+  /** Switches to this channel with a valid token. */
   follow(topic: string, token: string): void
   readonly topic: string
   typing(): void

@@ -6,7 +6,7 @@ import type { Live, LiveConversation, LiveListener } from './interfaces.ts'
 
 const typingEvery = 2000
 
-/** Present participants by key; each device has a ref. */
+/** The present participants by their presence key; each of their devices has a ref. */
 type Presences = Record<string, { metas: { phx_ref: string }[] } | undefined>
 
 export class LiveChannel implements ChannelListener, Live {
@@ -30,7 +30,7 @@ export class LiveChannel implements ChannelListener, Live {
     if (this.here !== undefined) listener.presence(this.conversation.peerId, this.here)
   }
 
-  /** Returns true if it was the last listener, so that the channel is left. */
+  /** Returns true if this was the last listener, so that the channel is left. */
   remove(listener: LiveListener): boolean {
     this.listeners.delete(listener)
     if (this.listeners.size === 0) this.channel?.leave()
@@ -70,7 +70,7 @@ export class LiveChannel implements ChannelListener, Live {
     if (this.here) this.noteHere()
   }
 
-  /** The token has expired or the channel's name has changed; the next access check finds out. */
+  /** The token has expired or the channel's name has changed; the next access check finds out which. */
   refused(): void {
     this.channel = undefined
     this.topic = ''

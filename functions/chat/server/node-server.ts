@@ -1,4 +1,4 @@
-// The gateway as its own process, where sockets may live as long as the process. It runs on Node, because
+// The gateway as its own process, where a socket can live as long as the process. It runs on Node, because
 // the Deno of the functions leaves refused upgrades unanswered and crashes on HTTP/1.0 upgrades
 // (denoland/deno#32311, #27106).
 import { once } from 'node:events'
@@ -29,7 +29,7 @@ const socketOptions: ServerOptions<typeof NodeSocket> & { closeTimeout: number }
   autoPong: false,
   maxPayload: limits.frameBytes,
   maxFragments: 64,
-  // Milliseconds for the client to close too.
+  // Milliseconds within which the client must close too.
   closeTimeout: 2000,
   handleProtocols: (offered) => agreedSubprotocol([...offered]) ?? false,
 }
@@ -62,7 +62,7 @@ export async function serveChat({ hostname, port, changed }: Options) {
   server.on('upgrade', (request, socket, head) => {
     const decision = decide(request)
     if ('refuse' in decision) return refuse(socket, decision)
-    // The library also accepts version 8.
+    // The library would also accept version 8.
     if (request.headers['sec-websocket-version'] !== '13') return refuse(socket, notUpgrade)
     sockets.handleUpgrade(request, socket, head, (opened) => {
       serveNodeSocket(opened, socket, decision.open)

@@ -1,4 +1,5 @@
-// A socket of the library ws, with what the library leaves to its user: order, floods, silence.
+// A socket of the library ws, with what the library does not do: it handles frames in order, limits floods
+// and ends silent sockets.
 import type { Buffer } from 'node:buffer'
 import { nextTick } from 'node:process'
 import type { Duplex } from 'node:stream'
@@ -10,14 +11,14 @@ import type { ClientSocket, SocketHandler } from './socket.ts'
 
 const pingEvery = 20_000
 const mostSilentPings = 3
-// A client's pings and pongs allowed between two pings of ours.
+// The pings and pongs that a client may send between two pings of ours.
 const mostControls = 200
 
 /** Translates the library's own close codes to the gateway's protocol. */
 const ownCodes: Record<number, number> = { 1002: closeCodes.refused, 1008: closeCodes.tooBig }
 
 export class NodeSocket extends WebSocket {
-  /** Without a reason the library itself closes, because a frame breaks RFC 6455 or a limit. */
+  /** A close without a reason is the library's own, because a frame breaks RFC 6455 or a limit. */
   override close(code?: number, reason?: string | Buffer): void {
     const own = reason === undefined ? ownCodes[code ?? 0] : undefined
     super.close(own ?? code, reason)
@@ -66,7 +67,7 @@ export function serveNodeSocket(
     if (socket.readyState !== WebSocket.OPEN) return
     if (isBinary) return socket.close(closeCodes.binary, 'text frames only')
     const text = data.toString()
-    // A client that sends faster than we answer has to wait: unread data stays with the sender.
+    // A client that sends faster than we answer has to wait, because we do not read its data meanwhile.
     if (++waiting > 1) socket.pause()
     handled = handled.then(() => handler.message(text))
       .catch((error) => logFailure('a frame', error))

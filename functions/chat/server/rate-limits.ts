@@ -13,7 +13,7 @@ class TokenBucket {
     this.level = size
   }
 
-  /** Takes one and returns 0, or returns the seconds until one is available. */
+  /** Takes a token and returns 0, or returns the seconds until one is available. */
   take(): number {
     const now = performance.now()
     this.level = Math.min(this.size, this.level + (now - this.filledAt) / 1000 * this.perSecond)
@@ -28,7 +28,7 @@ class TokenBucket {
 const mostRefusedInSecond = 1000
 const minute = 60_000
 
-/** Refusals within one second are one offence, so that frames already on their way are not punished. */
+/** Refusals within one second count as one offence, because more frames may already be on their way. */
 export class SocketRates {
   private readonly frames = new TokenBucket(limits.framesPerSecond, limits.frameBurst)
   private readonly messages: TokenBucket | undefined
@@ -47,19 +47,19 @@ export class SocketRates {
     return this.messages ? this.frames.take() : 0
   }
 
-  /** Seconds to wait before this message, whose frame was counted; 0 if allowed. */
+  /** Returns the seconds to wait before a message, whose frame was counted already; 0 if it is allowed. */
   message(): number {
     if (!this.messages) return 0
     const blocked = Math.ceil((this.blockedUntil - performance.now()) / 1000)
     return blocked > 0 ? blocked : this.messages.take()
   }
 
-  /** The database said how long to wait, so it need not be asked before. */
+  /** Refuses messages without a call for as long as the database has refused them. */
   blockMessages(seconds: number): void {
     this.blockedUntil = performance.now() + seconds * 1000
   }
 
-  /** Records a rate refusal; returns true if it was one too many. */
+  /** Counts a rate refusal; returns true if the socket must be closed. */
   offended(): boolean {
     const now = performance.now()
     const last = this.offences.at(-1) ?? -minute

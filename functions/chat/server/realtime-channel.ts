@@ -1,4 +1,4 @@
-// A Realtime topic joined for one person. It rejoins by itself after a loss.
+// A Realtime topic, joined with one person's token. It rejoins by itself after a loss.
 import { decodeJwt } from 'jose'
 import { env } from '../../_shared/settings/env.ts'
 import { saysHearing } from '../hearing.ts'
@@ -11,17 +11,17 @@ export type ChannelListener = {
   /** The channel receives nothing until it has joined again. */
   interrupted(): void
   event(name: string, payload: unknown): void
-  /** With a presence key: all present participants, then those who join and leave. */
+  /** Called only with a presence key: first all present participants, then those who join and leave. */
   presenceState?(state: Record<string, never>): void
   presenceDiff?(joins: Record<string, never>, leaves: Record<string, never>): void
-  /** Realtime refuses this channel: topic or token are not valid (any more). */
+  /** Realtime refuses this channel, because the topic or the token is not, or no longer, valid. */
   refused(): void
 }
 
 export type ReplyHandler = (status: string, reason: string) => void
 
 export interface ChannelCarrier {
-  /** It is open, and channels without rights have been dropped. */
+  /** Whether the connection is open and channels without rights have been dropped. */
   readonly ready: boolean
   add(channel: RealtimeChannel): void
   remove(channel: RealtimeChannel): void
@@ -29,7 +29,7 @@ export interface ChannelCarrier {
   push(topic: string, event: string, payload: unknown, more?: PushOptions): string | undefined
 }
 
-/** The join that a push belongs to. Phoenix drops a leave without it, unanswered. */
+/** `joinRef` is the join that a push belongs to; Phoenix drops a leave without it and does not reply. */
 export type PushOptions = { joinRef?: string; onReply?: ReplyHandler }
 
 export type ChannelOptions = {
@@ -90,7 +90,7 @@ export class RealtimeChannel {
     if (this.joinRef) this.push('phx_leave', {})
   }
 
-  /** Returns false if it is not joined. */
+  /** Returns false if the channel is not joined. */
   send(event: string, payload: unknown): boolean {
     if (this.state === 'joined') this.push(event, payload)
     return this.state === 'joined'
@@ -100,7 +100,7 @@ export class RealtimeChannel {
     this.carrier.push(this.topic, event, payload, { joinRef: this.joinRef })
   }
 
-  /** The connection is ready: asks to join when it is this channel's turn. */
+  /** Called when the connection is ready; joins when it is this channel's turn. */
   join(): void {
     if (this.state !== 'waiting') return
     this.state = 'joining'
@@ -147,7 +147,7 @@ export class RealtimeChannel {
     else this.joinAgain()
   }
 
-  /** The channel was lost for another reason than rights: a crash, a timeout, a limit. */
+  /** Called when the channel was lost for another reason than rights: a crash, a timeout, a limit. */
   private joinAgain() {
     if (this.state === 'gone') return
     this.lost()

@@ -17,8 +17,8 @@ import {
 import { times } from './times.ts'
 
 // Realtime handles a connection's joins one by one and sends nothing else meanwhile; a refused join takes 5
-// s. So few channels share a connection, and a join may take this long for itself and each before it. Live
-// channels have their own connections, where no message has to wait.
+// s. So only few channels share a connection, and each pending join allows `perJoin` ms more of silence.
+// Live channels have connections of their own, so that no message waits for their joins.
 const mostChannels = { account: 11, live: 90 }
 const perJoin = 6000
 
@@ -42,14 +42,14 @@ export function closeAll(): void {
   connections.forEach((connection) => connection.close())
 }
 
-/** Opens when a channel needs it, and again when it breaks. */
+/** Opens when a channel is added, and again when it breaks. */
 class RealtimeConnection implements ChannelCarrier {
   ready = false
   private readonly kind: keyof typeof mostChannels
   private readonly channels = new Map<string, RealtimeChannel>()
   private socket: WebSocket | undefined
   private readonly replyHandlers = new Map<string, ReplyHandler>()
-  /** Refs of unanswered joins. */
+  /** The refs of unanswered joins. */
   private readonly joins = new Set<string>()
   private refs = 0
   private failures = 0
@@ -201,7 +201,7 @@ class RealtimeConnection implements ChannelCarrier {
       this.replyHandlers.delete(ref)
       this.joins.delete(ref)
       const reason = String(payload.response?.reason ?? '')
-      // It still has channels that we do not know of, and each further join would block it for 5 s.
+      // Realtime still has channels here that we do not know of; each further join would block it for 5 s.
       if (reason.startsWith('ChannelRateLimitReached')) return this.abandon()
       return onReply?.(payload.status, reason)
     }

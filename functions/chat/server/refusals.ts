@@ -2,7 +2,7 @@ import type { ErrorCode } from '../../_shared/errors/errors.ts'
 import { Refusal } from '../../_shared/errors/refusal.ts'
 import { closeCodes } from '../protocol.ts'
 
-/** A temporary refusal is not about rights: the same call may succeed in a moment. */
+/** A temporary refusal is not about rights, so the same call may succeed in a moment. */
 export const isTemporary = (code: ErrorCode) =>
   ['service_unavailable', 'timeout', 'internal', 'rate_limited'].includes(code)
 
@@ -14,6 +14,6 @@ export const endsSession = (code: ErrorCode) =>
 export const closeCodeOf = (code: ErrorCode) =>
   forbidden.includes(code) ? closeCodes.forbidden : closeCodes.unauthorized
 
-/** Other people's conversations look the same as missing ones. */
+/** Other people's conversations must look the same as missing ones. */
 export const asNotParticipant = (refusal: Refusal) =>
   refusal.code === 'conversation_not_found' ? new Refusal('not_participant') : refusal

@@ -20,7 +20,7 @@ export class SessionRegistry<Session extends OpenSession> {
     const account = this.accounts.get(id) ?? new Account(opened)
     this.accounts.set(id, account)
     account.add(session, opened.realtimeTopic)
-    // The oldest socket goes, so that a phone that reconnects is not blocked by its lost sockets.
+    // The oldest socket is closed, so that a phone that reconnects is not blocked by its lost sockets.
     const { size } = account.sessions
     const [oldest] = account.sessions
     if (size > env.gatewaySockets) oldest!.close(closeCodes.tooMany, 'rate_limited')

@@ -42,7 +42,7 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
   private authTimer: ReturnType<typeof setTimeout> | undefined
   private ageTimer: ReturnType<typeof setTimeout> | undefined
   private isClosed = false
-  /** No more frames are accepted; those accepted are answered before it closes. */
+  /** Whether further frames are ignored; accepted ones are answered before the socket closes. */
   private ending = false
   private handling: Promise<void> = Promise.resolve()
 
@@ -115,7 +115,7 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
     this.events.error(asNotParticipant(refusal), ref)
     if (this.ending) return
     if (event === 'auth') {
-      // A token that failed to renew leaves the socket as it was.
+      // A failed renewal of the token leaves the socket as it was.
       if (!this.credentials.caller) this.turnAway(refusal, { announced: true })
     } else if (this.credentials.caller && endsSession(code)) {
       this.end(refusal, { announced: true })
@@ -132,7 +132,7 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
       return this.events.ack(ref, { expiresAt: credentials.expiresAt })
     }
     if (!credentials.caller) throw new Refusal('token_missing')
-    // The timer may be late.
+    // The timer of the credentials may be late.
     if (credentials.expires <= Date.now()) throw new Refusal('token_expired')
     if (event === 'heartbeat') return this.events.ack(ref, {})
     if (event === 'leave_conversation') return this.leave(data.conversationId, ref)
@@ -142,7 +142,7 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
     if (wait) throw new Refusal('rate_limited', { retryAfter: wait })
     const { message } = await sendFor(credentials.caller, data)
     this.events.ack(ref, { message })
-    // The message's event, a moment later, is for the other sockets.
+    // The event of the message arrives later and serves the other sockets.
     this.messageStored(message)
   }
 
@@ -171,13 +171,13 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
     }
     this.left.delete(conversationId)
     this.events.ack(ref, { conversationId, lastSeq })
-    // If it is joined already, nothing changes unless the client gives `afterSeq`.
+    // If the conversation is already joined, nothing changes unless the client gives `afterSeq`.
     if (this.ending || before && afterSeq === undefined) return
     before?.stop()
     const after = Math.min(afterSeq ?? lastSeq, lastSeq)
     const conversation = new Conversation(this, joinable, { after, sharePresence })
     this.conversations.set(conversationId, conversation)
-    // Messages during the call were passed on already, as for a conversation that is not joined.
+    // Of messages that arrived during the call, the client got only the update of the conversation.
     conversation.catchUp(Math.max(lastSeq, this.account?.states.lastSeq(conversationId) ?? 0))
   }
 
@@ -188,7 +188,7 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
     this.events.ack(ref, { conversationId })
   }
 
-  /** Nothing about the conversation is sent after this, so the answer is the last frame about it. */
+  /** Nothing about the conversation is sent afterwards, so the ack is the last frame about it. */
   private leave(conversationId: string, ref?: Ref) {
     const conversation = this.conversations.get(conversationId)
     if (conversation) {
@@ -256,10 +256,10 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
     })
   }
 
-  /** Answers accepted frames first, because a client without an ack believes its message lost. */
+  /** Answers accepted frames first, because a client without an ack would take its message for lost. */
   private async finish(end: () => void) {
     if (this.isClosed || this.ending) return
-    // Without a valid token nothing was accepted.
+    // Without a valid token no frame was accepted.
     if (!this.credentials.caller) return end()
     this.ending = true
     this.unfollow()

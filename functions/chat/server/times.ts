@@ -2,12 +2,12 @@
 export const times = {
   accessEvery: 3000,
   updatesEvery: 25_000,
-  /** Heartbeat to Realtime, and the silence after which its connection is given up. */
+  /** The interval of heartbeats to Realtime, and the silence after which a connection is given up. */
   heartbeatEvery: 20_000,
   silenceLimit: 30_000,
-  /** Time limit for the headers of a request. */
+  /** The time limit for the headers of a request. */
   headTime: 10_000,
-  /** Time limit for the pending answers of a closing socket: longer than any call in the database. */
+  /** The time limit for the pending answers of a closing socket, longer than any call of the database. */
   answerTime: 6000,
   offence: 1000,
 }
