@@ -1,5 +1,5 @@
-// Daily and after a deployment, tries the entrances of Auth that only the facade may use, because hosted
-// projects get new versions unasked. It uses the decoy account, which has no owner.
+// Once a day and after a deployment, this tries the entrances of Auth that only the facade may use, because
+// hosted projects get new versions of Auth unasked. It uses the decoy account, which has no owner.
 import { unknownPassword } from '../_shared/auth/secrets.ts'
 import {
   decoy,
@@ -17,7 +17,7 @@ const kind = 'auth_door_open'
 const someDigits = (count: number) =>
   String(crypto.getRandomValues(new Uint32Array(1))[0]! % 10 ** count).padStart(count, '0')
 
-/** New values each time, because Auth may have stored earlier ones. No number in Kuwait begins with 0. */
+/** The values are new each time, because Auth may have stored old ones. No Kuwaiti number begins with 0. */
 const changes = {
   password: unknownPassword,
   email: () => `${crypto.randomUUID()}@accounts.invalid`,
@@ -25,10 +25,10 @@ const changes = {
 }
 
 type Door = keyof typeof changes | 'provider'
-/** Silent means neither opened nor refused by the fence, for example by a busy Auth. */
+/** Silent means neither opened nor refused by the fence, for example because Auth was busy. */
 type Outcome = 'open' | 'shut' | 'silent'
 
-/** Texts of the fence (sql/03_accounts/6_events_auth_…). Auth's own refusals prove nothing. */
+/** Error texts of the fence (sql/03_accounts/6_events_auth_…). Auth's own refusals prove nothing. */
 const refusals = [
   'A password is changed by POST /auth/password/change',
   'Email and phone are not changed at Auth',
@@ -40,7 +40,7 @@ const isRefusedByFence = ({ message, msg }: Record<string, unknown>) =>
 
 const idOfDecoy = () => backend<string | null>('account_with', { identifier: decoy.value })
 
-/** Each try sets the decoy's password. An interrupted or slow run loses its turn after two minutes. */
+/** Only one run at a time, because each sets the decoy's password; a run loses its turn after two minutes. */
 async function alone<T>(work: () => Promise<T>): Promise<T> {
   const claim = () =>
     backend<string | null>('claim_timestamp', { name: 'doors', every: '2 minutes' })
@@ -58,7 +58,7 @@ async function alone<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Tells whether Auth stored the value for the user, even if unconfirmed; undefined if unknown. */
+/** Whether Auth stored the value for the user, even if unconfirmed; undefined if that is unknown. */
 async function hasTaken(id: string, value: string): Promise<boolean | undefined> {
   const { status, body } = await request('GET', `/admin/users/${id}`)
   if (status !== 200) return undefined
@@ -77,7 +77,7 @@ async function tryEach(id: string): Promise<Map<Door, Outcome>> {
       const { status, body } = await request('PUT', '/user', {
         token: tokens.access_token,
         body: { [name]: value, current_password: current },
-        // With the header, Auth reports the fence's refusal as a failure of its own.
+        // With the version header, Auth would report the fence's refusal as a failure of its own.
         versioned: false,
       })
       const opened = name === 'password' ? status === 200 : await hasTaken(id, value)
@@ -97,7 +97,7 @@ async function tryEach(id: string): Promise<Map<Door, Outcome>> {
   return outcomes
 }
 
-/** Tries each entrance and returns the open ones. Each is an alarm until Auth refuses it. */
+/** Tries each entrance and returns the open ones. Each raises an alarm, settled once the fence refuses it. */
 export async function tryDoors(): Promise<string[]> {
   const outcomes = await alone(async () => {
     await ensureDecoy()

@@ -22,15 +22,15 @@ export type Push = {
 }
 
 /**
- * sent; dead: no device has this token any more; dropped: it can never be sent; retry: try again after at
- * least `wait` seconds; `all`: every other push would fail the same way now.
+ * `dead` means that no device has this token any more, `dropped` that the push can never be sent, `retry`
+ * that it is tried again after at least `wait` seconds, `all` that now every push would fail in this way.
  */
 export type Outcome = {
   outcome: 'sent' | 'dead' | 'dropped' | 'retry'
   wait?: number
   all?: boolean
   why?: string
-  /** An administrator has to look at it. */
+  /** Whether an administrator has to look at it. */
   alert?: boolean
 }
 
@@ -83,7 +83,7 @@ async function post(url: string, headers: Record<string, string>, body: BodyInit
   }
 }
 
-/** Retry-After in seconds, given as a number or a date, at most an hour. */
+/** The seconds of Retry-After, which is a number or a date; at most an hour. */
 function secondsOf(header: string | null): number | undefined {
   if (!header) return undefined
   const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000
@@ -119,7 +119,7 @@ async function requestToken({ email, key, tokenUrl }: Account): Promise<string> 
     if (status !== 200 || typeof body.access_token !== 'string' || !(life > 0)) {
       throw new NoToken(`HTTP ${status}`)
     }
-    // Renewed five minutes early; a short-lived one half-way.
+    // A token is renewed five minutes early, a short-lived one after half of its life.
     token = { value: body.access_token, until: Date.now() + Math.max(life - 300, life / 2) * 1000 }
     return token.value
   } catch (error) {
@@ -167,7 +167,7 @@ export async function send(push: Push): Promise<Outcome> {
   try {
     let answer = await attempt(push, account!)
     if (answer.status === 401 && codeOf(answer) !== 'THIRD_PARTY_AUTH_ERROR') {
-      token = undefined // perhaps revoked early, so try once more with a new one
+      token = undefined // it may have been revoked, so try once more with a new one
       answer = await attempt(push, account!)
     }
     return judge(answer)
@@ -204,7 +204,7 @@ const detailsOf = ({ body }: Answer) => {
   return (Array.isArray(details) ? details : []).map((detail) => Object(detail) as Detail)
 }
 
-/** FCM's own error code; without one, INVALID_ARGUMENT is used if that is the status. */
+/** FCM's own error code, or else INVALID_ARGUMENT if that is the status. */
 function codeOf(answer: Answer): unknown {
   const { status } = Object(answer.body.error) as { status?: unknown }
   return detailsOf(answer).map(({ errorCode }) => errorCode).find(Boolean) ??
@@ -237,7 +237,7 @@ function judge(answer: Answer): Outcome {
   if (status === 503) {
     return { outcome: 'retry', wait: retryAfter, all: retryAfter !== undefined, why }
   }
-  // The project, its rights or the address are wrong, and not the token.
+  // The project, its rights or the URL are wrong, not the token.
   if ([401, 403, 404].includes(status)) {
     return { outcome: 'retry', wait: 60, all: true, why, alert: true }
   }

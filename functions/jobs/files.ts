@@ -15,7 +15,7 @@ export async function removeUnusedFiles(): Promise<number> {
   }
 }
 
-/** Compares part of the files and rows at each run. A difference is our fault, so it raises an alarm. */
+/** Compares some of the files and rows at each run. A difference is our fault, so it raises an alarm. */
 export async function compareFilesAndRows(): Promise<number> {
   await saveAddresses()
   const wrong = await backend<number>('reconcile_media', {})

@@ -1,6 +1,6 @@
-// Edge function `jobs`: scheduled work, one SQL function per job. It runs every minute, and `jobs/often`
-// every two seconds (hosted: supabase/schedule.sql). Deploy asks `jobs/address` for the address it sees,
-// and `jobs/doors` for open entrances of Auth.
+// Edge function `jobs`: scheduled work, mostly one SQL function per job. It runs every minute, `jobs/often`
+// every few seconds (hosted: supabase/schedule.sql). Deploy calls `jobs/address` for the address that it
+// sees, and `jobs/doors` for open entrances of Auth.
 import { revokeAppleTokens } from '../_shared/auth/apple.ts'
 import { isSecretKey } from '../_shared/auth/secrets.ts'
 import { ensureDecoy } from '../_shared/auth/supabase-auth.ts'
@@ -16,7 +16,7 @@ import { sendContactMessages, tellOfCodes } from './messages.ts'
 import { lookUpPayments, lookUpRefunds } from './payments.ts'
 import { sendPushes } from './push.ts'
 
-/** Each may run twice at once and returns how much it did; it is called until nothing is left. */
+/** Each may run twice at the same time. It returns how much it did and is called until that is nothing. */
 const sqlJobs: BackendFunction[] = [
   'delete_due_accounts',
   'notify_of_stopped_deletions',
@@ -70,7 +70,7 @@ const otherJobs: Record<string, () => Promise<number>> = {
   reconcile_media: compareFilesAndRows,
 }
 
-/** Jobs that people wait for. `jobs/<name>` runs one alone, whatever else is running. */
+/** Jobs that people wait for. `jobs/<name>` runs one of them by itself, even if it is already running. */
 const frequentJobs: Record<string, () => Promise<number>> = {
   notify_of_sign_ins: () => untilDone('notify_of_sign_ins'),
   notify_of_terms: () => untilDone('notify_of_terms'),
@@ -94,7 +94,7 @@ async function run(name: string, work: () => Promise<number>) {
     (done) => ({ done }),
     (error) => ({ error: causeOf(error) }),
   )
-  // Frequent jobs are logged only if they did something.
+  // Frequent jobs are logged only if they did something or failed.
   if (!Object.hasOwn(frequentJobs, name) || !('done' in outcome && outcome.done === 0)) {
     console.log(
       JSON.stringify({ job: name, ...outcome, ms: Math.round(performance.now() - started) }),
@@ -105,7 +105,7 @@ async function run(name: string, work: () => Promise<number>) {
 
 const running = new Set<string>()
 
-/** A failed job is an alarm until it succeeds again. */
+/** Raises an alarm for each failed job, which is settled when the job succeeds again. */
 async function reportFailures(outcomes: Awaited<ReturnType<typeof run>>[]) {
   const succeeded = outcomes.filter(([, outcome]) => 'done' in outcome).map(([name]) => name)
   await backend('settle_alarms', { kind: 'job_failed', subjects: succeeded }).catch(() => {})
@@ -114,7 +114,7 @@ async function reportFailures(outcomes: Awaited<ReturnType<typeof run>>[]) {
   }
 }
 
-/** The caller's address as seen here; deploy derives CLIENT_IP_HOPS from it. */
+/** The caller's address as it is seen here; deploy derives CLIENT_IP_HOPS from it. */
 function seenAddress(request: Request) {
   const forwardedFor = request.headers.get('x-forwarded-for')
   return {
@@ -136,8 +136,8 @@ async function runAll(job: string) {
   const quick = Object.entries(frequentJobs).filter(([name]) =>
     !Object.hasOwn(frequentJobs, job) || name === job
   )
-  // They run in parallel, so that no push waits for a broadcast. A running job is not started again: jobs
-  // waiting for a lock must not use up the connections.
+  // These run in parallel, so that no push waits for a broadcast. A running job is not started again,
+  // because jobs that wait for a lock must not use up the connections.
   outcomes.push(
     ...await Promise.all(quick.map(async ([name, work]) => {
       if (job === name) return await run(name, work)
@@ -157,7 +157,7 @@ Deno.serve(async (request) => {
   if (job === 'address') return Response.json(seenAddress(request))
   if (job === 'doors') return Response.json({ open: await tryDoors() })
   const work = runAll(job)
-  // The caller may stop waiting before it is done.
+  // The caller may stop waiting before the work is done.
   inBackground(work)
   return Response.json(Object.fromEntries(await work))
 })

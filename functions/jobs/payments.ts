@@ -7,7 +7,7 @@ import { ProviderUnreachable, type RefundOrder } from '../payments/provider.ts'
 
 type Due = { paymentId: string; provider: string; ref: string | null; createdAt: string }
 
-/** A failure stops no other and is retried; it raises an alarm unless the provider is unreachable. */
+/** Failed work is retried and does not stop the rest; it raises an alarm unless the provider is unreachable. */
 async function each<T>(
   list: T[],
   nameOf: (one: T) => string,
@@ -15,7 +15,7 @@ async function each<T>(
 ): Promise<number> {
   const waiting = [...list]
   let done = 0
-  // Few at a time, because providers limit requests.
+  // Only four run at a time, because providers limit requests.
   await Promise.all(Array.from({ length: 4 }, async () => {
     for (let one = waiting.shift(); one; one = waiting.shift()) {
       try {

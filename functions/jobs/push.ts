@@ -5,16 +5,16 @@ import { configured, type Outcome, type Push, send } from './fcm.ts'
 
 const batch = 100
 const concurrency = 20
-/** Milliseconds after which a run stops. It ends before the next run is due, which sends the rest. */
+/** Milliseconds after which a run claims no more pushes; a later run sends the rest. */
 const runTime = 20_000
 
-// FCM asked all senders to wait. Leased pushes go back, and the database leases none to others.
+// Until this time FCM wants nothing from any sender: leased pushes are given back, and none are leased.
 let pausedUntil = 0
 let lastNotice = 0
 
 const backOff = (attempts: number) => Math.min(3600, 5 * 4 ** (attempts - 1))
 
-/** Seconds until the next try: at least those requested, longer each time, and random. */
+/** Seconds until the next try: at least what FCM requested, longer each time, and random. */
 function waitOf({ wait = 0 }: Outcome, attempts: number, random = Math.random()): number {
   return Math.max(wait, Math.ceil(backOff(attempts) * (0.75 + random / 2)))
 }
@@ -55,7 +55,7 @@ async function deliverAll(pushes: Push[]): Promise<number> {
       try {
         if (await deliver(push)) sent++
       } catch (error) {
-        // The database was not reached; the lease expires by itself.
+        // The database could not be reached; the lease expires by itself.
         const why = causeOf(error as Error)
         console.error(JSON.stringify({ push: push.id, error: why }))
         await alarm('job_failed', 'send_pushes', { push: push.id, why })
