@@ -37,13 +37,13 @@ function configuredMyFatoorah(): Provider | undefined {
   })
 }
 
-/** The sandbox does not exist in production, whatever is set. */
+/** In production there is no sandbox, whatever the settings are. */
 function configuredSandbox(): Provider | undefined {
   const shared = secret('SANDBOX_SECRET')
   return shared && !env.production ? sandbox({ url: env.apiUrl, secret: shared }) : undefined
 }
 
-/** Webhooks are accepted from all of them; new charges use one. */
+/** Webhooks are accepted from all of these; new charges use only PAYMENT_PROVIDER. */
 export const providers: Provider[] = [configuredTap(), configuredMyFatoorah(), configuredSandbox()]
   .filter((provider) => provider !== undefined)
 

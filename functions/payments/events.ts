@@ -1,4 +1,4 @@
-// On an event the provider is queried, and its answer goes to the database.
+// When an event arrives, the provider is queried, and its answer is stored.
 import { backend } from '../_shared/database/db.ts'
 import { sha256 } from '../_shared/input/hashes.ts'
 import {
@@ -9,18 +9,18 @@ import {
   type RefundOrder,
 } from './provider.ts'
 
-/** `final` means that the outcome is known. Until then the same event is looked up again. */
+/** `final` means that the outcome is known. Until then the same event causes another look-up. */
 export type Received = { received: true; duplicate: boolean; outcome?: string; final?: boolean }
 
 const duplicate: Received = { received: true, duplicate: true }
 
-/** Only the signed part counts: the rest can be forged and must not make an event look like another. */
+/** The hash of the signed part is included, so that a forged rest cannot make an event look like another. */
 async function eventKeyOf({ kind, reference, signed }: ProviderEvent): Promise<string> {
   const key = [kind, reference ?? '', await sha256(signed)].join(':')
   return /^[\x20-\x7e]{1,500}$/.test(key) ? key : await sha256(key)
 }
 
-// Final events already committed, so that repetitions cost no query.
+// The keys of final events that are already committed, so that repetitions cost no query.
 const finished = new Set<string>()
 const capacity = 10_000
 
@@ -31,7 +31,7 @@ function remember(key: string) {
 
 const underWay = new Map<string, Promise<Received>>()
 
-/** Receives an event. A simultaneous repetition waits for the first, and fails with it. */
+/** Receives an event. A simultaneous repetition waits for the first one and fails if that fails. */
 export async function receiveEvent(
   provider: Provider,
   event: ProviderEvent,
@@ -42,7 +42,7 @@ export async function receiveEvent(
   if (finished.has(key)) return duplicate
   const earlier = underWay.get(key)
   if (earlier && isFinal(event, await earlier)) return duplicate
-  // The running look-up may have begun too early, so one more is made for all who waited.
+  // That look-up may have begun too early, so one more is made for all who waited for it.
   const joined = underWay.get(key)
   if (joined) return await joined
   const work = lookUpAndSave(provider, event, eventKey, payloadSha256)
@@ -77,7 +77,7 @@ async function lookUpAndSave(
   try {
     answers = await answersOf(provider, event)
   } catch (error) {
-    // A final event is a repetition even if the provider does not answer.
+    // An event that is stored as final is a duplicate even if the provider does not answer.
     const { provider, eventKey } = row
     if (await backend<boolean>('is_known_event', { provider, eventKey })) return duplicate
     throw error
@@ -120,7 +120,10 @@ export async function lookUpRefundsOf(provider: Provider, chargeRef: string) {
   }
 }
 
-/** `listed`: the provider's list has none. While it remembers our reference, it does not refund twice. */
+/**
+ * `listed` means that the provider's list of refunds was read before. After `tooLate` a provider may no
+ * longer remember our reference and could refund twice.
+ */
 export async function askForRefund(provider: Provider, refundId: string, listed = false) {
   const order = await backend<RefundOrder & { repeated: boolean; tooLate: boolean } | null>(
     'begin_refund',

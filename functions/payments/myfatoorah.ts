@@ -26,7 +26,7 @@ type Settings = {
   secrets: string[]
 }
 
-/** HTTP 200 may carry a failure, so IsSuccess decides. */
+/** An answer with HTTP 200 may be a failure, so IsSuccess decides. */
 function dataOf({ status, body }: Answer): Json {
   if (body.IsSuccess === true && body.Data) return body.Data
   if (status >= 500 || status === 429 || typeof body.IsSuccess !== 'boolean') {
@@ -50,7 +50,7 @@ const isSuccess = ({ TransactionStatus: status }: Json) =>
 
 const currencyOf = (value: unknown) => (value === 'KD' ? 'KWD' : text(value))
 
-/** Its dates have no zone and are in Kuwait's time. */
+/** MyFatoorah's dates have no time zone and are in Kuwait time. */
 function isOver({ ExpiryDate: date, ExpiryTime: time }: Json): boolean {
   const day = /^\d{4}-\d\d-\d\d/.exec(String(date))?.[0] ??
     String(date).replace(/^(\w+ \d+, \d{4}).*/, '$1')
@@ -88,7 +88,7 @@ const refundStates: Record<string, RefundAnswer['status']> = {
   CANCELED: 'failed',
 }
 
-// Signed paths inside Data, by the event's code.
+// The signed paths inside Data by the code of the event.
 const signedPaths: Record<number, string[]> = {
   1: [
     'Invoice.Id',
@@ -122,7 +122,7 @@ function signedTextV2({ Event, Data }: Json): string | undefined {
 
 const unsigned: Record<number, string> = { 2: 'GatewayReference', 4: 'KycFeedback' }
 
-/** The text signed by version 1: every key of Data, sorted case-insensitively. */
+/** The text that version 1 signs: every key of Data but `unsigned`, sorted case-insensitively. */
 function signedTextV1({ EventType, Data }: Json): string {
   const lower = (name: string) => name.toLowerCase()
   return Object.keys(Data)
@@ -132,7 +132,7 @@ function signedTextV1({ EventType, Data }: Json): string {
     .join(',')
 }
 
-/** A signed amount, as written if it is not a number; undefined if missing. */
+/** A signed amount with three decimals, or as it is written if it has no such form; undefined if missing. */
 const amountOf = (value: unknown) =>
   value === undefined || value === null || value === ''
     ? undefined
@@ -186,14 +186,14 @@ export function myfatoorah({ url, mode, token, secrets }: Settings): Provider {
       ...(once && { 'idempotency-key': once }),
     }, sent)
 
-  /** Returns null if the provider says that it does not exist. */
+  /** Returns null if the provider answers that what was queried does not exist. */
   async function found(path: string, sent: unknown): Promise<Json | null> {
     const answer = await post(path, sent)
     try {
       return dataOf(answer)
     } catch (error) {
       if (!(error instanceof ProviderDeclined)) throw error
-      // These refuse the caller and say nothing about the charge.
+      // These statuses refuse the caller and reveal nothing about the charge.
       if (answer.status === 401 || answer.status === 403) {
         throw new ProviderUnreachable(`HTTP ${answer.status}`)
       }
@@ -227,7 +227,7 @@ export function myfatoorah({ url, mode, token, secrets }: Settings): Provider {
           Language: language,
           CustomerReference: order.paymentId,
           UserDefinedField: order.number,
-          // Without a zone it is read as Kuwait's.
+          // A time without a zone is read as Kuwait time, three hours ahead of UTC.
           ExpiryDate: new Date(Date.now() + (3 * 60 + 30) * 60_000).toISOString().slice(0, 19),
           InvoiceItems: [{ ItemName: order.titleAr, Quantity: 1, UnitPrice: amount }],
         }, order.paymentId),
@@ -259,7 +259,7 @@ export function myfatoorah({ url, mode, token, secrets }: Settings): Provider {
       )
       const refundRef = text(data.RefundId)
       if (!refundRef) throw new ProviderUnreachable('no refund id')
-      // It waits there for approval.
+      // The refund waits for approval at MyFatoorah.
       return { refundRef, status: 'pending' }
     },
 

@@ -6,7 +6,7 @@ export type Json = any
 
 export type Answer = { status: number; body: Json }
 
-/** Throws ProviderUnreachable unless JSON arrives in time. The adapter interprets the status. */
+/** Throws ProviderUnreachable unless a JSON object arrives in time. The caller interprets the status. */
 export async function requestProvider(
   method: 'GET' | 'POST',
   url: string,
@@ -23,12 +23,12 @@ export async function requestProvider(
     if (body === null || typeof body !== 'object') throw new Error('no object')
     return { status: response.status, body }
   } catch (error) {
-    // The error's text may repeat a name or a number.
+    // The error's text may contain a name or a number.
     throw new ProviderUnreachable(`no answer from ${new URL(url).host}: ${(error as Error).name}`)
   }
 }
 
-/** Returns the body of a success. Throws ProviderUnreachable if the request may have taken effect. */
+/** Returns the body of a success; throws ProviderUnreachable if a failed request may have taken effect. */
 export function successBody({ status, body }: Answer): Json {
   if (status >= 200 && status < 300) return body
   const unclear = status >= 500 || [408, 409, 425, 429].includes(status)
@@ -38,7 +38,7 @@ export function successBody({ status, body }: Answer): Json {
 
 const plain = /^-?[0-9]{1,12}(\.[0-9]{1,3}0*)?$/
 
-/** An amount as text with three decimals; null for other values and fractions of a fils. */
+/** Returns an amount as text with three decimals; null for other values and for fractions of a fils. */
 export function threeDecimals(value: unknown): string | null {
   const text = typeof value === 'number' ? String(value) : value
   if (typeof text !== 'string' || !plain.test(text)) return null
@@ -46,7 +46,7 @@ export function threeDecimals(value: unknown): string | null {
   return `${whole}.${part.slice(0, 3).padEnd(3, '0')}`
 }
 
-/** A text or null; some answers write ids as numbers. */
+/** Returns a non-empty text or null; numbers become text, because some providers write ids as numbers. */
 export const text = (value: unknown): string | null =>
   typeof value === 'string' && value ? value : typeof value === 'number' ? String(value) : null
 

@@ -13,7 +13,7 @@ export type Order = {
 
 export type Charge = { ref: string; redirectUrl: string }
 
-/** The provider's answer to a query, the only source we believe. */
+/** The provider's answer to a query, which is the only source that we believe. */
 export type ChargeAnswer = {
   ref: string
   reference: string | null
@@ -37,7 +37,7 @@ export type RefundOrder = {
 
 export type RefundAnswer = {
   refundRef: string
-  /** Our refund's id; not every provider returns it. */
+  /** The id of our refund; not every provider returns it. */
   reference?: string | null
   chargeRef: string | null
   status: 'refunded' | 'failed' | 'pending'
@@ -45,10 +45,10 @@ export type RefundAnswer = {
   currency: string | null
 }
 
-/** A webhook with a valid signature: only a hint, and the means to recognise a repetition. */
+/** A webhook with a valid signature: a hint to query the provider, and a way to recognise repetitions. */
 export type ProviderEvent = {
   kind: 'payment' | 'refund' | 'other'
-  /** The provider's own name of the event; not all sign it. */
+  /** The provider's own name of the event; not all providers sign it. */
   reference?: string | null
   signed: string | Uint8Array
   ref?: string
@@ -63,19 +63,19 @@ export type Provider = {
   header: string
   /** Makes a charge; repeated for the same payment, it returns the same charge. */
   charge(order: Order): Promise<Charge>
-  /** Finds it by the provider's id, or by ours if that never arrived. Null if it does not exist. */
+  /** Finds a charge by the provider's id, or by ours if that never arrived; null if it does not exist. */
   lookUp(
     payment: { ref: string | null; paymentId: string; createdAt: string },
   ): Promise<ChargeAnswer | null>
   refund(order: RefundOrder): Promise<Pick<RefundAnswer, 'refundRef' | 'status'>>
   lookUpRefund(refundRef: string, chargeRef: string | null): Promise<RefundAnswer | null>
-  /** All refunds of a charge, if the provider does not know them by our reference. */
+  /** Lists all refunds of a charge; for a provider that does not find them by our reference. */
   refundsOf?(chargeRef: string): Promise<RefundAnswer[]>
-  /** Undefined unless the signature over the raw body is valid. */
+  /** Returns undefined unless the signature is valid. */
   verify(headers: Headers, raw: Uint8Array): ProviderEvent | undefined
 }
 
-/** The provider refused: there is no charge, and there will be none. */
+/** The provider refused the request, so it has no effect and will have none. */
 export class ProviderDeclined extends Error {}
 /** The provider did something other than requested. */
 export class ProviderMismatch extends ProviderDeclined {}

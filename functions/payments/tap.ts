@@ -75,7 +75,7 @@ const refundAnswerOf = (refund: Json): RefundAnswer => ({
 
 const decimals: Record<string, number> = { KWD: 3, BHD: 3, OMR: 3 }
 
-/** The text that Tap signs: fields in its order, each after its label; missing ones are empty. */
+/** The text that Tap signs: the fields in Tap's order, each after its label; missing ones are empty. */
 function signedText(body: Json): string {
   const reference = body.reference ?? {}
   const amount = Number(body.amount).toFixed(decimals[body.currency] ?? 2)

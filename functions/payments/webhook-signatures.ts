@@ -1,6 +1,6 @@
 import { isEqualSecret } from '../_shared/input/hashes.ts'
 
-/** Compares with every secret (two during a change), in a time that reveals nothing. */
+/** Compares with every secret (two while one is being changed), in a time that reveals nothing. */
 export const isSignedBy = (
   secrets: string[],
   signature: string,
