@@ -6,7 +6,7 @@ import { BrokenFile } from './reader.ts'
 /** Counts the codes that may still be read, which bounds a request's processor time. */
 export type Effort = { left: number }
 
-/** Tables cost about as much as this many codes. */
+/** The tables of a block cost about as much as this many codes. */
 const costOfTables = 1500
 
 const lengthExtra = [
@@ -60,7 +60,7 @@ class Code {
   }
 }
 
-/** In the stream the first bit of a code comes last. */
+/** A code is stored from its highest bit on, but bits are read from the lowest. */
 function reversed(code: number, length: number): number {
   let bits = 0
   for (let bit = 0; bit < length; bit++) bits |= ((code >> bit) & 1) << (length - 1 - bit)
@@ -119,7 +119,7 @@ class Stream {
     throw new BrokenFile('no code')
   }
 
-  /** Undefined when the effort is used up. */
+  /** Returns undefined when the effort is used up. */
   read(effort: Effort): { end: number; size: number } | undefined {
     const head = this.take(8) << 8 | this.take(8)
     if (((head >> 8) & 15) !== 8 || head % 31 || head & 32) throw new BrokenFile('no zlib stream')

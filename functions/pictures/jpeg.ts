@@ -14,14 +14,14 @@ const APP0 = 0xe0
 const APP1 = 0xe1
 const APP14 = 0xee
 const COM = 0xfe
-// Baseline, extended and progressive are the ones that browsers draw.
+// Browsers draw baseline, extended and progressive frames.
 const frames = [0xc0, 0xc1, 0xc2]
 
 const exif = [0x45, 0x78, 0x69, 0x66, 0, 0]
 const jfif = [0x4a, 0x46, 0x49, 0x46, 0]
 const adobe = [0x41, 0x64, 0x6f, 0x62, 0x65]
 
-// Each limit is many times what encoders write; a file that exceeds it is made to keep us busy.
+// Each limit is many times what encoders write; a file that exceeds one is made to keep us busy.
 const maxSegments = 2000
 const maxFill = 1000
 const maxScans = 200
@@ -39,7 +39,7 @@ type Found = {
   transform?: number
   kept: Bytes[]
   scans: number
-  /** Segments that no scan has used yet, in order, and the one that set each table. */
+  /** The segments that no scan has used yet, in order; `tables` has the one that set each table. */
   waiting: Tables[]
   tables: Map<number, Tables>
 }
@@ -179,7 +179,7 @@ function scan(reader: Reader, start: number, content: Bytes, found: Found) {
   found.tables.clear()
 }
 
-// Byte by byte, because indexOf(0xff) is slower in a file full of them.
+// This goes byte by byte, because indexOf(0xff) is slower in a file full of such bytes.
 function endOfScan(bytes: Bytes, begin: number): number {
   const last = bytes.length - 1
   for (let at = begin; at < last; at++) {
@@ -213,7 +213,7 @@ function head({ jfif: isJfif, transform, orientation = 1 }: Found): Bytes {
       (content.length + 2) & 255,
       ...Array.from(content),
     )
-  // JFIF: colours are YCbCr; version 1.1, pixels are square, no thumbnail.
+  // JFIF says that colours are YCbCr; here version 1.1 with square pixels and without a thumbnail.
   if (isJfif) put(APP0, [...jfif, 1, 1, 0, 0, 1, 0, 1, 0, 0])
   if (orientation > 1) put(APP1, [...exif, ...tiffOf(orientation)])
   if (transform !== undefined && transform <= 2) {

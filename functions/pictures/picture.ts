@@ -3,7 +3,7 @@ import type { Bytes } from '../_shared/input/bytes.ts'
 export type Picture = {
   type: 'image/jpeg' | 'image/png' | 'image/webp'
   ending: 'jpg' | 'png' | 'webp'
-  /** As stored; from orientation 5 on, width and height are swapped on display. */
+  /** The size as stored; from orientation 5 on, width and height are swapped on display. */
   width: number
   height: number
   orientation: number
@@ -17,7 +17,7 @@ export class TooManyPixels extends Error {}
 const maxPixels = 50_000_000
 const maxSide = 32_767
 
-/** Checked as soon as a header declares them. */
+/** Called as soon as a header declares the size. */
 export function checkSize(width: number, height: number) {
   if (width < 1 || height < 1) throw new NotAPicture('no pixels')
   if (width * height > maxPixels || width > maxSide || height > maxSide) {

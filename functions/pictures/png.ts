@@ -1,5 +1,5 @@
-// PNG: copies the chunks needed for drawing, if their checksums are right. The pixels become one chunk that
-// ends with their stream. An animation becomes its still picture.
+// PNG: copies the chunks that are needed for drawing, if their checksums are right. The pixels become one
+// chunk that ends where their stream ends. An animation becomes its still picture.
 import type { Bytes } from '../_shared/input/bytes.ts'
 import { crc } from './crc.ts'
 import { type Effort, endOfStream } from './deflate.ts'
@@ -9,10 +9,10 @@ import { BrokenFile, orientationOf, Reader, startsWith, tiffOf } from './reader.
 const signature = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
 const utf8 = new TextEncoder()
 
-// Encoders write pixels in chunks of 8 KiB or more: a file of our size has some 1,300.
+// Encoders write pixels in chunks of 8 KiB or more, so a file of the permitted size has some 1,300 chunks.
 const maxChunks = 10_000
 
-// Bit depths of each colour type, and its samples per pixel.
+// The bit depths of each colour type, and its samples per pixel.
 const depths: Record<number, number[]> = {
   0: [1, 2, 4, 8, 16],
   2: [8, 16],
@@ -32,7 +32,7 @@ type Found = {
   palette?: Bytes
   transparency?: Bytes
   header?: Bytes
-  /** The pixel chunks, and the range of their joined content. */
+  /** The number of pixel chunks, and the range of their joined content. */
   pixels?: { count: number; from: number; to: number }
   exif: boolean
   ended: boolean
@@ -140,7 +140,7 @@ function header(content: Bytes, whole: Bytes, found: Found) {
   found.header = whole
 }
 
-/** One chunk, without what follows the stream if the effort lasts. A stream of the wrong size is broken. */
+/** Returns the pixels as one chunk. If the effort lasts, it ends with their stream, whose size is checked. */
 function pixels(bytes: Bytes, found: Found, effort: Effort): Bytes {
   if (!found.pixels) throw new BrokenFile('no pixels')
   const { count, from, to } = found.pixels

@@ -1,9 +1,9 @@
-// Rewrites pictures without decoding them: everything needed for drawing stays, and of the metadata only
-// the orientation. A file that cannot be followed to its end is refused. Time and memory do not depend on
-// what a file declares, nor on the number of its parts.
+// Rewrites pictures without decoding them: everything needed for drawing is kept, of the metadata only the
+// orientation. A file that cannot be parsed to its end is refused. Time and memory depend neither on what a
+// file declares nor on the number of its parts.
 // Coded pixels stay as they are, so bytes that no viewer draws can survive in a JPEG scan, at the end of a
-// WebP or in a PNG beyond the effort of a request. They are harmless: files are served as pictures, and
-// browsers never take content that begins like a picture and is declared as one for a page.
+// WebP or in a PNG that exceeds the effort of a request. They are harmless: files are served as pictures,
+// and browsers never take content that begins like a picture and is declared as one for a page.
 import type { Bytes } from '../_shared/input/bytes.ts'
 import type { Effort } from './deflate.ts'
 import { readJpeg } from './jpeg.ts'
@@ -13,12 +13,12 @@ import { readWebp } from './webp.ts'
 
 const readers = [readJpeg, readPng, readWebp]
 
-/** These codes take 0.4 s of the 2 s of processor time that a request has. */
+/** Reading this many codes takes 0.4 s of the 2 s of processor time that a request has. */
 export const effortOfRequest = (): Effort => ({ left: 32_000_000 })
 
 export const beginsAsPicture = (bytes: Bytes) => readers.some((read) => read.begins(bytes))
 
-/** Detects the type by the content alone. The bytes are rewritten in place. */
+/** Detects the type by the content alone and rewrites the bytes in place. */
 export function readPicture(bytes: Bytes, effort: Effort): Picture {
   const read = readers.find((read) => read.begins(bytes))
   if (!read) throw new NotAPicture('unsupported type')

@@ -8,7 +8,7 @@ const riff = [0x52, 0x49, 0x46, 0x46]
 const webp = [0x57, 0x45, 0x42, 0x50]
 const utf8 = new TextEncoder()
 
-// An animation of our size has some hundreds of frames.
+// An animation of the permitted size has some hundreds of frames.
 const maxChunks = 5000
 
 type Found = {
