@@ -28,7 +28,7 @@ export const limits = {
   /** Frames of any kind; the burst is allowed after a pause. */
   framesPerSecond: 50,
   frameBurst: 200,
-  /** Rate refusals within a minute that end the socket. */
+  /** The number of rate refusals within a minute that closes the socket. */
   offences: 3,
   conversations: 50,
   /** Bytes that may be queued for a client that does not read. */

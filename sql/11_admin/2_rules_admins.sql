@@ -26,7 +26,7 @@ begin
 end
 $$;
 comment on function private.require_admin is
-  'Facade: the calling admin''s account id. Raises 403 admin_only, or as require_account does.';
+  'Facade: the calling admin''s account id. Raises 403 admin_only and what require_account raises.';
 
 create function private.refuse_admin_target(admin_id uuid, account_id uuid) returns void
   language plpgsql
@@ -69,7 +69,7 @@ begin
 end
 $$;
 comment on function private.lock_admins_with is
-  'Comes before a change of the account''s state; 03_accounts/2_rules_locks.sql has the order.';
+  'Called before the account''s state changes; 03_accounts/2_rules_locks.sql has the order.';
 
 create function private.admins_in_order() returns setof uuid
   language plpgsql

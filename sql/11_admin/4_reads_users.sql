@@ -44,7 +44,8 @@ begin
   limit 2001;
 end
 $$;
-comment on function private.find_users is 'At most 2001 ids; users_source uses no longer list.';
+comment on function private.find_users is
+  'Returns at most 2001 ids, because users_source only uses the ids of a shorter list.';
 
 create function private.matches_user(account public.accounts, q text) returns boolean
   language plpgsql
@@ -149,7 +150,7 @@ create function private.list_users(
   set search_path = ''
 as $$
 declare
-  -- Accounts without an email, phone or name sort first; those without one of the times sort last.
+  -- A missing email, phone or name sorts first, a missing suspended_until or delete_at sorts last.
   sorts constant jsonb := jsonb_build_object(
     'oldest', array['accounts.created_at', 'accounts.id'],
     'name', array['coalesce(individual_profiles.full_name, '''')',

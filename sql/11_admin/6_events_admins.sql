@@ -3,7 +3,7 @@ create function private.notify_admins(details jsonb) returns void
   security definer
   set search_path = ''
 as $$
-  -- A job sends them, so that the acting admin does not wait for the locks of other accounts.
+  -- A job notifies the admins, so that the acting one does not wait for locks of other accounts.
   insert into private.deferred_notifications (account_id, kind, details)
   select admins.account_id, 'admin_event', details || jsonb_build_object('at', clock_timestamp())
   from public.admins

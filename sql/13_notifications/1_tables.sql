@@ -23,7 +23,7 @@ create table public.notifications (
   read_at timestamptz
 );
 comment on table public.notifications is
-  'The notifications of accounts, for 180 days. Cleaned by private.purge_notifications.';
+  'The notifications of accounts, kept for 180 days. Cleaned by private.purge_notifications.';
 comment on column public.notifications.identity_id is 'Null if it is about the account itself.';
 comment on column public.notifications.collapses is
   'Copied from the kind: later events about the same thing are counted into it while it is unread.';

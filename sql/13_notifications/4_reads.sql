@@ -49,7 +49,8 @@ begin
 end
 $$;
 comment on function private.list_notifications is
-  'Api: The caller''s notifications, newest first; unread true or false selects by read state.';
+  'Api: The caller''s notifications, newest first; with unread true only the unread ones, with '
+  'false only the read ones.';
 
 create function private.count_unread(account_id uuid) returns bigint
   language plpgsql
@@ -79,7 +80,8 @@ begin
   ));
 end
 $$;
-comment on function api.count_unread_notifications is 'The number of unread ones, for a badge.';
+comment on function api.count_unread_notifications is
+  'Returns the number of unread notifications, for a badge.';
 
 create function api.list_devices() returns table (items json, "nextCursor" text)
   language plpgsql

@@ -103,7 +103,7 @@ begin
   if author_id is not null and private.are_blocked(author_id, make_notification.account_id) then
     return null;
   elsif details ? 'at' then
-    -- Jobs pass details.at; they have not locked the account, which may just be being deleted.
+    -- Jobs pass details.at; they have not locked the account, whose deletion may be under way.
     perform from public.accounts where accounts.id = make_notification.account_id for share nowait;
   end if;
   loop
@@ -156,7 +156,7 @@ exception
 end
 $$;
 comment on function private.make_notification is
-  'Returns the id of the notification, or null; texts is given for an event that notifies many.';
+  'Returns the id of the notification, or null. texts is given if an event notifies many accounts.';
 
 create function private.is_stranger(author_id uuid, account_id uuid, seconds integer) returns boolean
   language plpgsql

@@ -149,7 +149,8 @@ begin
   return null;
 end
 $$;
-comment on function private.withdraw_notifications is 'Deletes what quotes the closed identity.';
+comment on function private.withdraw_notifications is
+  'Deletes the notifications and pushes that quote the closed identity.';
 
 create trigger identities_withdraw_notifications
   after update of status on public.identities

@@ -41,7 +41,8 @@ as $$
     limit 500
   ))
 $$;
-comment on function private.warn_expiring_listings is 'Job: warns owners once, three days ahead.';
+comment on function private.warn_expiring_listings is
+  'Job: warns the owner of a listing once, three days before it expires.';
 
 create function private.purge_notifications() returns bigint
   language sql

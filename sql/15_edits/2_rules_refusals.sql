@@ -70,7 +70,7 @@ begin
 end
 $$;
 comment on function private.broken_rule is
-  'A sentence, because an error of Postgres shows the name of a constraint and the whole row.';
+  'Returns a sentence, because an error of Postgres shows a constraint''s name and the whole row.';
 
 create function private.explain_refusal() returns trigger
   language plpgsql

@@ -24,7 +24,7 @@ class TokenBucket {
   }
 }
 
-// After this many refused frames in one second the client gets no more answers.
+// After this many refused frames within one second the socket is closed.
 const mostRefusedInSecond = 1000
 const minute = 60_000
 

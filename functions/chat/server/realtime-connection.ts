@@ -1,5 +1,5 @@
-// The gateway's connections to Realtime. Channels of many people share a few, each joined with its
-// owner's token, so that the database's policies decide who receives what.
+// The gateway's connections to Realtime. Channels of many people share a few connections, each channel
+// joined with its owner's token, so that the database's policies decide who receives what.
 import { backend } from '../../_shared/database/db.ts'
 import { callFailed } from '../../_shared/errors/alarms.ts'
 import { causeOf } from '../../_shared/errors/refusal.ts'
