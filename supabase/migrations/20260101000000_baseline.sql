@@ -23358,8 +23358,8 @@ create table public.admins (
   created_at timestamptz not null default now()
 );
 comment on table public.admins is
-  'Change the list in Studio or by SQL; the last one cannot be removed. Deleted with the account.';
-comment on column public.admins.role is 'The role; admin may use everything under /admin.';
+  'Edited in Studio or by SQL; the last admin cannot be removed. Deleted with the account.';
+comment on column public.admins.role is 'The only role; admin may use everything under /admin.';
 alter table public.admins enable row level security;
 revoke all on public.admins from anon, authenticated, service_role;
 grant select on public.admins to service_role;
@@ -23367,7 +23367,7 @@ create policy "nobody but functions of their owner" on public.admins using (fals
 
 -- sql/11_admin/1_tables_acts.sql
 
--- An act has every effect of its route: 2_rules_acts.sql checks it, 5_writes_acts.sql does it.
+-- An act has the effects of an API call. 2_rules_acts.sql checks it, 5_writes_acts.sql runs it.
 
 create table public.admin_act_kinds (
   act text primary key,
@@ -23379,10 +23379,10 @@ create table public.admin_act_kinds (
   undone_by text not null
 );
 comment on table public.admin_act_kinds is
-  'The acts of admin_acts, and what each needs. Never purged: one row per act.';
-comment on column public.admin_act_kinds.required is 'Columns that have to be filled in.';
-comment on column public.admin_act_kinds.optional is 'May be filled in; all others stay empty.';
-comment on column public.admin_act_kinds.needs is 'What required and optional say, in words.';
+  'The acts that admin_acts can have, and what each needs. Never purged: one row per act.';
+comment on column public.admin_act_kinds.required is 'Columns that must be filled in.';
+comment on column public.admin_act_kinds.optional is 'Columns that may be filled in; no others.';
+comment on column public.admin_act_kinds.needs is 'Describes required and optional in words.';
 comment on column public.admin_act_kinds.undone_by is 'The act that undoes it, or why nothing can.';
 alter table public.admin_act_kinds enable row level security;
 revoke all on public.admin_act_kinds from anon, authenticated, service_role;
@@ -23408,27 +23408,27 @@ create table public.admin_acts (
   done_at timestamptz
 );
 comment on table public.admin_acts is
-  'Add a row, and the act is done: choose act, type what admin_act_kinds.needs says of it, and '
+  'Adding a row carries out the act: choose act, fill in what admin_act_kinds.needs says, and '
   'leave id, state, result, account_id, created_at and done_at empty. What cannot be done is '
-  'refused with a sentence, and no row is kept. Never purged: it is the record of what was done.';
-comment on column public.admin_acts.act is 'One of admin_act_kinds.';
+  'refused with a sentence and not kept. Never purged: it is the record of what was done.';
+comment on column public.admin_acts.act is 'A key of admin_act_kinds.';
 comment on column public.admin_acts."by" is
-  'You, as phone, email or id; needed if more than one administrator''s account is in order.';
+  'Your own phone, email or id; required if more than one administrator could have acted.';
 comment on column public.admin_acts.target is
-  'Typed as it is known: a phone, email, «KW-102061», INV-2026-000123, licence number or id.';
+  'A phone, email, «KW-102061», INV-2026-000123, licence number or id; stored as the id.';
 comment on column public.admin_acts.amount is
-  'For a refund, in dinars: 4.500 or ٤٫٥٠٠; empty is all that is left. 1,250 is refused.';
+  'For a refund, in dinars: 4.500 or ٤٫٥٠٠; empty refunds all that is left. 1,250 is refused.';
 comment on column public.admin_acts."to" is 'For a refund: wallet or source.';
 comment on column public.admin_acts.value is
   'For set_identifier, the new phone or email; it is not stored.';
 comment on column public.admin_acts.until is
-  'For suspend_account: 31/1/2027, or with a time of Kuwait 31/1/2027 14:30; empty is for good.';
+  'For suspend_account: 31/1/2027, or 31/1/2027 14:30 in Kuwait time; empty means for good.';
 comment on column public.admin_acts.version is
-  'As admin_listings_to_review or admin_identities_to_verify shows it; a newer one is refused.';
-comment on column public.admin_acts.reason is 'Why, as the person reads it; in the audit trail.';
-comment on column public.admin_acts.note is 'For administrators only; goes with the account.';
-comment on column public.admin_acts.state is 'done; waiting for the provider; refused by it.';
-comment on column public.admin_acts.account_id is 'The account that it is about.';
+  'As admin_listings_to_review or admin_identities_to_verify shows it; refused if it has changed.';
+comment on column public.admin_acts.reason is 'Shown to the person, kept in the audit trail.';
+comment on column public.admin_acts.note is 'For administrators; deleted with the account.';
+comment on column public.admin_acts.state is 'done, waiting for the provider, or refused by it.';
+comment on column public.admin_acts.account_id is 'The account that the act is about.';
 create index admin_acts_target_idx on public.admin_acts (target, created_at);
 create index admin_acts_account_idx on public.admin_acts (account_id) where note is not null;
 create index admin_acts_waiting_idx on public.admin_acts (created_at) where state = 'waiting';
@@ -23455,18 +23455,19 @@ create table public.audit (
   after jsonb
 );
 comment on table public.audit is
-  'Admins'' actions, only added. Never purged: it is the record of what was done.';
+  'An append-only list of acts and edits by hand. Never purged: it is the record of what was done.';
 comment on column public.audit.at is
-  'When it was written. The changed rows are locked by then: the newest has the current state.';
+  'Usually taken after the changed rows are locked, so the newest entry has their current state.';
 -- There are no foreign keys, because an entry is kept when its target is deleted.
 comment on column public.audit.actor_id is 'The admin who acted; null for Studio, SQL or a job.';
-comment on column public.audit.actor_name is 'At that time; kept when the account is deleted.';
-comment on column public.audit.said_id is 'Whom a row of admin_acts names; not proven.';
-comment on column public.audit.actor_role is 'facade is the API and jobs, others are by hand.';
+comment on column public.audit.actor_name is 'The name at that time; kept after a deletion.';
+comment on column public.audit.said_id is 'The admin whom a row of admin_acts names; not proven.';
+comment on column public.audit.actor_role is
+  'The database login: facade is the API and jobs, authenticator the Data API; others are by hand.';
 comment on column public.audit.action is 'What was done, for example account.status.';
-comment on column public.audit.target_type is 'account, identity, property, invoice …';
+comment on column public.audit.target_type is 'For example account, identity, property or invoice.';
 comment on column public.audit.target_id is 'Null if the target has no id.';
-comment on column public.audit.after is 'The new values; act is the id in admin_acts.';
+comment on column public.audit.after is 'The new values; act is the id of a row of admin_acts.';
 create index audit_at_idx on public.audit (at, id);
 create index audit_target_idx on public.audit (target_id, at, id);
 create index audit_target_type_idx on public.audit (target_type, at, id);
@@ -23503,10 +23504,10 @@ create index accounts_suspended_until_order_idx
   on public.accounts ((coalesce(suspended_until, 'infinity')), id);
 create index accounts_delete_at_order_idx
   on public.accounts ((coalesce(delete_at, 'infinity')), id);
--- This index lets listings be counted without reading their rows.
+-- This index allows listings to be counted by an index-only scan.
 create index properties_status_idx on public.properties (status);
 create index identities_status_idx on public.identities (status, type, account_id);
--- This index finds waiting listings, oldest first, without reading the many that do not wait.
+-- This index finds the waiting listings, oldest first, without reading the many others.
 create index properties_await_review_idx on public.properties (created_at, id)
   where status = 'pending_review' or pending_changes is not null;
 create index properties_await_review_price_idx
@@ -23530,10 +23531,10 @@ create table private.session_proofs (
   made_at timestamptz not null default clock_timestamp()
 );
 comment on table private.session_proofs is
-  'The newest proof of an administrator in a session, valid for ten minutes. Cleaned by '
-  'private.on_session_ended.';
-comment on column private.session_proofs.hash is 'SHA-256, so that a reader cannot use it.';
-comment on column private.session_proofs.way is 'One sign-in by a provider makes only one proof.';
+  'The newest proof of identity that an administrator gave in a session, valid for ten minutes. '
+  'Cleaned by private.on_session_ended.';
+comment on column private.session_proofs.hash is 'A SHA-256 hash, which a reader cannot use.';
+comment on column private.session_proofs.way is 'A provider sign-in makes only one proof.';
 alter table private.session_proofs enable row level security;
 create policy "nobody but functions of their owner" on private.session_proofs using (false);
 
@@ -23563,7 +23564,7 @@ comment on table public.reports is 'Each account reports a thing once. Deleted w
 comment on column public.reports.target_type is 'A code of the vocabulary report_target.';
 comment on column public.reports.reason is 'A code of the vocabulary report_reason.';
 comment on column public.reports.note is 'What the reporter wrote; deleted with the account.';
-comment on column public.reports.status is 'open, upheld (it was right) or dismissed.';
+comment on column public.reports.status is 'open, upheld (the report was right) or dismissed.';
 create index reports_identity_idx on public.reports (identity_id);
 create index reports_target_idx on public.reports (target_type, target_id, status);
 create index reports_open_idx on public.reports (created_at, id) where status = 'open';
@@ -23640,7 +23641,7 @@ begin
     end if;
     return null;
   end if;
-  -- Locked admins are included, so that a team can unlock its own people.
+  -- Admins whose accounts are locked are included, so that a team can unlock its own people.
   admin_ids := array(
     select admins.account_id from public.admins
     where admins.account_id = any (private.find_target('account', typed)));
@@ -23654,7 +23655,7 @@ begin
   return admin_ids[1];
 end
 $$;
-comment on function private.said_by is 'Null if the row names none and only one is possible.';
+comment on function private.said_by is 'Null if "by" is empty and at most one admin may act.';
 
 create function private.check_act(act public.admin_acts, kind public.admin_act_kinds) returns void
   language plpgsql
@@ -23684,7 +23685,7 @@ as $$
 declare
   earlier public.admin_acts;
 begin
-  -- A concurrent repetition waits here. Only acts take this lock, and before all other locks.
+  -- A concurrent repetition waits here. Only acts take this lock, before all other locks.
   perform pg_advisory_xact_lock(hashtextextended('act ' || act.target, 0));
   select * into earlier from public.admin_acts
   where admin_acts.target = act.target
@@ -23703,7 +23704,7 @@ begin
 end
 $$;
 comment on function private.refuse_repeated_act is
-  'Within 10 minutes of the last act on a target; refunds are compared by amount.';
+  'Refuses to repeat the last act on a target within 10 minutes; refunds compare the amount too.';
 
 -- sql/11_admin/2_rules_admins.sql
 
@@ -23735,7 +23736,7 @@ begin
 end
 $$;
 comment on function private.require_admin is
-  'Facade: the calling admin''s account, else the refusals of require_account, or 403 admin_only.';
+  'Facade: the calling admin''s account id. Raises 403 admin_only and what require_account raises.';
 
 create function private.refuse_admin_target(admin_id uuid, account_id uuid) returns void
   language plpgsql
@@ -23754,7 +23755,7 @@ begin
 end
 $$;
 comment on function private.refuse_admin_target is
-  'Called after the lock. A row of admin_acts (admin_id is null) may act on an administrator, so '
+  'Called after the lock. A row of admin_acts (admin_id is null) may target an administrator, so '
   'that a team can unlock its own people.';
 
 create function private.lock_admins() returns void
@@ -23764,7 +23765,7 @@ as $$
   select pg_advisory_xact_lock(hashtextextended('admins', 0))
 $$;
 comment on function private.lock_admins is
-  'If two remove each other, the second waits and then finds no other admin left.';
+  'If two admins remove each other, the second waits and then finds no other admin left.';
 
 create function private.lock_admins_with(account_id uuid) returns void
   language plpgsql
@@ -23778,7 +23779,7 @@ begin
 end
 $$;
 comment on function private.lock_admins_with is
-  'Called before an account''s state changes, as in 03_accounts/2_rules_locks.sql.';
+  'Called before the account''s state changes; 03_accounts/2_rules_locks.sql has the order.';
 
 create function private.admins_in_order() returns setof uuid
   language plpgsql
@@ -23819,7 +23820,7 @@ begin
   return null;
 end
 $$;
-comment on function private.on_admin_removed is 'Refuses to remove the last admin in any way.';
+comment on function private.on_admin_removed is 'Refuses to remove the last admin.';
 
 create trigger admins_keep_one
   after delete or update of account_id on public.admins
@@ -23843,7 +23844,7 @@ begin
 end
 $$;
 comment on function private.on_admin_account_changed is
-  'Refuses to suspend or ban the last admin or to request its deletion; removes deleted admins.';
+  'Refuses to suspend, ban or schedule for deletion the last admin; removes deleted admins.';
 
 create trigger accounts_keep_an_admin
   after update of status, suspended_until, delete_at on public.accounts
@@ -23854,7 +23855,7 @@ grant execute on function private.is_admin, private.require_admin to authenticat
 
 -- sql/11_admin/2_rules_audit.sql
 
--- Functions for admins call private.audit before a change; triggers record what is changed by hand or by a job.
+-- Admin functions call private.audit before a change; triggers record changes by hand and by jobs.
 
 create function private.refuse_audit_edit() returns trigger
   language plpgsql
@@ -23864,7 +23865,8 @@ begin
   raise exception 'the audit trail is append-only' using errcode = 'insufficient_privilege';
 end
 $$;
-comment on function private.refuse_audit_edit is 'Refuses every change, also to the owner.';
+comment on function private.refuse_audit_edit is
+  'Refuses every change of entries, even by the table''s owner.';
 
 create trigger audit_is_only_added_to
   before update or delete or truncate on public.audit
@@ -23888,7 +23890,7 @@ begin
   return new;
 end
 $$;
-comment on function private.name_admins is 'Adds the current names of the admins.';
+comment on function private.name_admins is 'Fills in said_id and the current names of the admins.';
 
 create trigger audit_names_admins
   before insert on public.audit
@@ -23925,11 +23927,11 @@ as $$
 declare
   columns constant text[] := tg_argv[2:];
   changed constant jsonb := coalesce(to_jsonb(new), to_jsonb(old));
-  target constant uuid := coalesce(changed ->> 'id', changed ->> 'account_id'); -- or it has none
+  target constant uuid := coalesce(changed ->> 'id', changed ->> 'account_id'); -- or null
   before jsonb;
   after jsonb;
 begin
-  -- Changes of their own data by people are no acts of an admin, nor are those by triggers.
+  -- Skips what users change of their own data and, except in accounts, what triggers change.
   if private.account_id() is not null and not private.is_admin()
     or pg_trigger_depth() > 1 and tg_table_name <> 'accounts'
     or target::text = any (string_to_array(current_setting('audit.recorded', true), ' ')) then
@@ -23957,7 +23959,7 @@ create trigger accounts_are_audited
   for each row
   when (
     (old.status, old.suspended_until) is distinct from (new.status, new.suspended_until)
-    -- A reason that was written before its status is recorded together with the status.
+    -- A reason that was written before the status changes is recorded with that change.
     or old.status_reason is distinct from new.status_reason
       and new.status in ('suspended', 'banned')
   )
@@ -23975,7 +23977,7 @@ create trigger properties_are_audited
   for each row
   when (
     old.status is distinct from new.status
-      -- Expired listings are not recorded, because a job expires thousands of them.
+      -- The expiry of a listing is not recorded, because a job expires thousands of listings.
       and not (old.status = 'active' and new.status = 'expired')
     or old.status_reason is distinct from new.status_reason
       and new.status in ('rejected', 'suspended')
@@ -23997,8 +23999,8 @@ create trigger admins_are_audited
 
 -- sql/11_admin/2_rules_ceilings.sql
 
--- The rates admin_… limit one administrator's acts by routes within a day, counted in the audit
--- trail. Past a ceiling each further step of that size needs a newer proof.
+-- The rates admin_… are ceilings for what one administrator does by API calls within a day, counted
+-- in the audit trail. Past a ceiling, each further step of the same size needs a newer proof.
 
 create function private.ceiling_of(entry public.audit, out rule text, out amount numeric)
   language plpgsql
@@ -24006,7 +24008,7 @@ create function private.ceiling_of(entry public.audit, out rule text, out amount
   set search_path = ''
 as $$
 begin
-  -- No act of decide_moderation counts for a ceiling, so it does not call lock_ceilings.
+  -- Nothing that decide_moderation does counts for a ceiling, so it does not call lock_ceilings.
   rule := case
     when entry.action = 'account.deleted' then 'admin_deletions'
     when entry.action = 'account.identifier' then 'admin_identifiers'
@@ -24025,7 +24027,7 @@ as $$
   select pg_advisory_xact_lock(hashtextextended('ceilings ' || admin_id, 0))
 $$;
 comment on function private.lock_ceilings is
-  'Taken before all others, so that of one administrator''s acts the second counts the first.';
+  'Taken before all other locks, so that the second of two concurrent calls counts the first.';
 
 create function private.check_ceiling() returns trigger
   language plpgsql
@@ -24047,7 +24049,7 @@ begin
   where audit.actor_id = new.actor_id and done.rule = counted.rule
     and audit.at > new.at - make_interval(secs => rate.seconds);
   if total > rate.max then
-    -- This is the act that reached the previous ceiling, and the proof must be newer.
+    -- The last entry up to the previous ceiling; the proof must be newer than that.
     select max(earlier.at) into newest_before
     from (
       select audit.at, sum(done.amount) over (order by audit.at, audit.id) as so_far
@@ -24061,7 +24063,7 @@ begin
     end if;
   end if;
   if floor(total / rate.max) > floor((total - counted.amount) / rate.max) then
-    -- The entry makes the alarm unique: the same ceiling on another day is another alarm.
+    -- The id of the entry makes the alarm unique, so that every day can have its own alarm.
     perform private.raise_alarm('admin_ceiling', concat_ws(' ', new.actor_id, counted.rule,
       floor(total / rate.max), new.id), jsonb_build_object('accountId', new.actor_id, 'rule', counted.rule,
       'total', total, 'name', (
@@ -24074,7 +24076,7 @@ end
 $$;
 comment on function private.check_ceiling is
   'Raises 403 proof_required past a ceiling without a newer proof, and an alarm at each ceiling, '
-  'so that a leaked token is noticed.';
+  'so that the use of a leaked token is noticed.';
 
 create trigger audit_keeps_ceilings
   after insert on public.audit
@@ -24132,9 +24134,9 @@ as $$
   )
 $$;
 comment on function private.identity_moderation is
-  'As decisions: approve, reject, suspend, restore.';
+  'Returns the possible decisions: approve, reject, suspend or restore.';
 
--- Without a search_path it is inlined, so that queries can use properties_await_review_idx.
+-- Without a search_path this function is inlined, so queries can use properties_await_review_idx.
 create function private.awaits_review(property public.properties) returns boolean
   language sql
   immutable
@@ -24149,7 +24151,7 @@ create function private.review_version(property public.properties) returns integ
   immutable
   return property.version + property.pictures_version;
 comment on function private.review_version is
-  'Grows with every change of what an admin sees, including pictures.';
+  'Grows with every change of what an admin sees of the listing, including pictures.';
 
 create function private.property_decisions(property public.properties) returns text[]
   language sql
@@ -24163,12 +24165,11 @@ create function private.property_decisions(property public.properties) returns t
     case when property.status not in ('suspended', 'deleted') then 'suspend' end
   ], null);
 
--- The view in Studio needs these grants, because it reads with its caller's rights.
 grant execute on function private.awaits_review, private.review_version to service_role;
 
 -- sql/11_admin/2_rules_documents.sql
 
--- Only an admin who has seen all documents of a company or office can decide about it.
+-- Only an admin who has seen all documents of a company or office can verify or reject it.
 
 create function private.document_ids(identity_id uuid) returns uuid[]
   language sql
@@ -24226,7 +24227,7 @@ begin
 end
 $$;
 comment on function private.check_documents_by_hand is
-  'Refuses a status that was set by hand, because that does not show that the documents were seen.';
+  'Refuses to verify or reject by hand if there are documents: nothing shows that they were seen.';
 create trigger identities_with_documents_are_decided_by_acts
   before update of status on public.identities
   for each row when (
@@ -24236,8 +24237,8 @@ create trigger identities_with_documents_are_decided_by_acts
 
 -- sql/11_admin/2_rules_proofs.sql
 
--- An administrator's token alone cannot set an identifier, delete, ban, refund to a source, pay out
--- or write off. The facade passes on the hash of X-Proof; the Data API none, so it refuses these.
+-- An administrator needs a proof to set an identifier, delete, ban, refund to the source, pay out
+-- or write off. Only the facade passes on the hash of X-Proof, so the Data API refuses these calls.
 
 create function private.proven_at() returns timestamptz
   language plpgsql
@@ -24256,7 +24257,7 @@ begin
   );
 end
 $$;
-comment on function private.proven_at is 'Null without a proof valid in this session.';
+comment on function private.proven_at is 'When the proof was made; null without a valid one.';
 
 create function private.require_admin_proof() returns void
   language plpgsql
@@ -24312,7 +24313,7 @@ begin
     select from public.identities
     where identities.id = author_id and identities.account_id = private.account_id()
   ) then
-    perform private.refuse_field('targetId', 'invalid'); -- people cannot report what is their own
+    perform private.refuse_field('targetId', 'invalid'); -- people cannot report what is theirs
   end if;
   return conversation_id;
 end
@@ -24345,7 +24346,7 @@ create trigger reports_are_decided_once
 
 -- sql/11_admin/2_rules_typed.sql
 
--- Unreadable or ambiguous input is refused with a sentence: no amount and no day is guessed.
+-- Unreadable or ambiguous input is refused with a sentence; amounts and days are never guessed.
 
 create function private.typed(value text) returns text
   language plpgsql
@@ -24357,7 +24358,7 @@ declare
     private.ascii_digits(private.tidy(value, 320, 'value')), '[\u200E\u200F\u202A-\u202E\u2066-\u2069]',
     '', 'g')), '');
 begin
-  -- NFKC would make 52 of 5², and 1 of ①; such text stays as sent and so is unreadable.
+  -- NFKC turns 5² into 52 and ① into 1. Such text is returned unchanged, so it is unreadable.
   return case
     when plain is null or regexp_replace(plain, '[^0-9]', '', 'g')
       = regexp_replace(private.ascii_digits(value), '[^0-9]', '', 'g') then plain
@@ -24366,7 +24367,7 @@ begin
 end
 $$;
 comment on function private.typed is
-  'On one line, with ASCII digits and no direction marks; unchanged if that changes a number.';
+  'Makes one line with ASCII digits and no direction marks; unchanged if a number would change.';
 
 create function private.phone_of(typed text) returns text
   language sql
@@ -24437,8 +24438,8 @@ end
 $$;
 comment on function private.typed_amount is
   '٫ and a dot are decimal marks, ٬ separates groups. A comma separates groups if another mark or '
-  'group follows; it is a decimal mark if it cannot separate groups and not exactly three digits '
-  'follow it. 1,250 could mean both and is refused.';
+  'group follows. Otherwise it is a decimal mark, unless exactly three digits follow it: 1,250 '
+  'could mean both and is refused.';
 
 create function private.typed_day(value text) returns timestamptz
   language plpgsql
@@ -24462,7 +24463,7 @@ declare
 begin
   if typed is null then
     return null;
-  -- A day that does not exist (30/2) is refused with a time, too.
+  -- A day that does not exist (30/2) is refused even if a time follows it.
   elsif not pg_input_is_valid(day, 'date') or not pg_input_is_valid(moment, 'timestamptz') then
     perform private.refuse_by_hand(format('until "%s" is no day: type day/month/year, as 31/1/2027, '
       'and the time in Kuwait where it is not its beginning, as 31/1/2027 14:30.', left(typed, 40)));
@@ -24471,7 +24472,7 @@ begin
 end
 $$;
 comment on function private.typed_day is
-  'Day/month/year or year/month/day, and a time: of Kuwait unless it names another offset.';
+  'Reads day/month/year or year/month/day and a time, in Kuwait unless it has an offset.';
 
 create function private.day_text(moment timestamptz) returns text
   language sql
@@ -24540,7 +24541,7 @@ begin
   order by requested.ordinal;
 end
 $$;
-comment on function private.user_records is 'As admins see them, without secrets.';
+comment on function private.user_records is 'Returns accounts as admins see them, without secrets.';
 
 create function private.audit_records(entry_ids bigint[])
   returns table (ordinal bigint, id bigint, record json)
@@ -24698,8 +24699,8 @@ begin
 end
 $$;
 comment on function private.list_audit is
-  'Api: For admins: the audit trail, newest or oldest first, by actor, action, target and time. '
-  '403 admin_only.';
+  'Api: For admins: the audit trail, newest or oldest first, filtered by actor, action, target and '
+  'time. 403 admin_only.';
 
 grant execute on function private.list_audit to authenticated;
 
@@ -24711,7 +24712,7 @@ create function private.waiting_source(filters jsonb, sort text) returns text
   set search_path = ''
 as $$
 declare
-  -- A filter that only some kinds of entries have leaves out all other kinds.
+  -- A filter or sort that only some kinds of entries have leaves out all other kinds.
   of_listings constant boolean := sort !~ 'licenceExpiresOn|reports' and not filters ?|
     array['identity_type', 'licence_no', 'licence_expires_before', 'target_type', 'target_id',
       'report_reason'];
@@ -24726,7 +24727,7 @@ declare
       'identity_type', 'licence_no', 'licence_expires_before', 'target_type', 'target_id',
       'report_reason'];
 begin
-  -- Only branches of one table without a further condition are merged as ordered index scans.
+  -- The planner merges branches as ordered index scans only if each is one table unconditionally.
   return format($sql$
     from (
       select properties.id, properties.created_at, coalesce(properties.title_ar, '') as name,
@@ -24801,7 +24802,7 @@ begin
 end
 $$;
 comment on function private.waiting_source is
-  'Sorting by time, name or price scans an index of each kind; others sort the whole queue.';
+  'Sorting by time, name or price scans an index of each kind; other sorts read the whole queue.';
 
 create function private.licence_claims(identity_id uuid) returns json
   language plpgsql
@@ -24978,7 +24979,8 @@ end
 $$;
 comment on function private.list_moderation is
   'Api: For admins: the queue with possible decisions, by time or a shown value. A filter or sort '
-  'that only one kind has leaves out the others; account_id: owner or reporter. 403 admin_only.';
+  'that only some kinds have leaves out the others; account_id is the owner or reporter. 403 '
+  'admin_only.';
 
 grant execute on function private.list_moderation to authenticated;
 
@@ -25027,7 +25029,7 @@ create function private.list_payment_events(
   set search_path = ''
 as $$
 declare
-  -- Without an amount it sorts as the smallest; unprocessed, after all processed ones.
+  -- Events without an amount sort as the smallest, unprocessed ones after all processed ones.
   sorts constant jsonb := jsonb_build_object(
     'oldest', array['payment_events.received_at', 'payment_events.id'],
     'amount', array['coalesce(payment_events.amount, ''-Infinity'')', 'payment_events.id'],
@@ -25080,8 +25082,8 @@ begin
 end
 $$;
 comment on function private.list_payment_events is
-  'Api: For admins: reports of providers and their effects, by provider, outcome, payment, '
-  'invoice, amount and time; sorted by time, amount or processing. 403 admin_only.';
+  'Api: For admins: reports of payment providers and their effects, filtered by provider, outcome, '
+  'payment, invoice, amount and time; sorted by time, amount or processing. 403 admin_only.';
 
 grant execute on function private.list_payment_events to authenticated;
 
@@ -25164,7 +25166,7 @@ begin
 end
 $$;
 comment on function private.get_admin_stats is
-  'Api: For admins: counts of users, identities, listings by state and the queue. 403 admin_only.';
+  'Api: For admins: counts users, identities and listings by state, and the queue. 403 admin_only.';
 
 grant execute on function private.get_admin_stats to authenticated;
 
@@ -25178,7 +25180,7 @@ as $$
   select account.email is not distinct from private.decoy_email()
 $$;
 comment on function private.is_decoy is
-  'Whether an account is the decoy for sign-ins with unknown identifiers, which admins do not see.';
+  'Whether an account is the decoy for sign-ins with unknown identifiers; admins do not see it.';
 
 create function private.find_users(q text) returns setof uuid
   language plpgsql
@@ -25216,7 +25218,8 @@ begin
   limit 2001;
 end
 $$;
-comment on function private.find_users is 'Stops after 2001: a longer list is of no use.';
+comment on function private.find_users is
+  'Returns at most 2001 ids, because users_source only uses the ids of a shorter list.';
 
 create function private.matches_user(account public.accounts, q text) returns boolean
   language plpgsql
@@ -25235,7 +25238,7 @@ begin
 end
 $$;
 comment on function private.matches_user is
-  'For frequent texts, where checking accounts one by one soon fills a page.';
+  'For texts that occur often, where checking accounts one by one soon fills a page.';
 
 create function private.account_ids(type text, identity_status text, row_limit integer)
   returns uuid[]
@@ -25243,7 +25246,7 @@ create function private.account_ids(type text, identity_status text, row_limit i
   stable
   security definer -- reads other people's identities; its caller requires an admin
   set search_path = ''
-  set plan_cache_mode = 'force_custom_plan' -- a missing filter costs nothing
+  set plan_cache_mode = 'force_custom_plan' -- so that a missing filter costs nothing
 as $$
 begin
   return array(
@@ -25254,7 +25257,7 @@ begin
   );
 end
 $$;
-comment on function private.account_ids is 'At most row_limit, read from an index alone.';
+comment on function private.account_ids is 'At most row_limit ids, by an index-only scan.';
 
 create function private.users_source(filters jsonb) returns text
   language plpgsql
@@ -25262,7 +25265,7 @@ create function private.users_source(filters jsonb) returns text
   set search_path = ''
 as $$
 declare
-  -- Few matches are looked up one by one; of many, a scan of the list soon finds enough.
+  -- Few matches are selected by id. If there are many, a scan of the list soon fills a page.
   many constant integer := 2001;
   named constant uuid[] := case when filters ? 'q' then
     array(select private.find_users(filters ->> 'q')) end;
@@ -25321,7 +25324,7 @@ create function private.list_users(
   set search_path = ''
 as $$
 declare
-  -- An account without an email, phone or name sorts first; a suspension without an end sorts last.
+  -- A missing email, phone or name sorts first, a missing suspended_until or delete_at sorts last.
   sorts constant jsonb := jsonb_build_object(
     'oldest', array['accounts.created_at', 'accounts.id'],
     'name', array['coalesce(individual_profiles.full_name, '''')',
@@ -25362,9 +25365,9 @@ begin
 end
 $$;
 comment on function private.list_users is
-  'Api: For admins: accounts by a part of an email, phone or name, an id, a state, a requested '
-  'deletion, the type and state of an identity, and the times of registration and last sign-in; '
-  'newest or oldest first, or by a shown value. 403 admin_only.';
+  'Api: For admins: accounts, filtered by a part of an email, phone or name, an id, a state, a '
+  'requested deletion, the type and state of an identity, and the times of registration and last '
+  'sign-in; newest or oldest first, or sorted by a shown value. 403 admin_only.';
 
 create function private.get_user(user_id uuid) returns json
   language plpgsql
@@ -25426,8 +25429,8 @@ grant execute on function private.list_users, private.get_user to authenticated;
 
 -- sql/11_admin/5_writes_acts.sql
 
--- A row carries out its act by the functions of the routes, or is refused with a sentence. Auth and
--- the database know no actor then, so the audit trail has the row's id and the admin it names.
+-- A row of admin_acts is carried out by the functions that the routes call, or refused with a
+-- sentence. Nobody is signed in then, so the audit trail has the row's id and the admin it names.
 
 create function private.act_on_account(act public.admin_acts, account_id uuid) returns text
   language plpgsql
@@ -25518,7 +25521,7 @@ begin
 end
 $$;
 comment on function private.act_on_identity is
-  'To verify or reject one that has documents, version has to be their number.';
+  'To verify or reject an identity with documents, version must be the number of documents.';
 
 create function private.act_on_message(act public.admin_acts, message_id uuid) returns text
   language plpgsql
@@ -25569,7 +25572,7 @@ begin
         private.lock_payout(target_id),
         case act.act when 'pay_out' then 'paid_out' else 'written_off' end, act.reason,
         act.note) ->> 'status', '_', ' '));
-    else -- a refund: of an invoice, or of a payment after its invoice was paid
+    else -- a refund of an invoice, or of a payment made after its invoice was paid
       perform private.make_refund(null, act.id, invoices.id, act.amount::numeric, act."to",
         act.reason, nullif(target_id, invoices.id), true)
       from public.invoices
@@ -25598,7 +25601,7 @@ begin
       return private.do_act(act, kind, target_id);
     exception
       when deadlock_detected or serialization_failure then
-        -- The rollback releases the locks. The facade repeats requests in the same way.
+        -- Rolling this block back releases its locks. The facade repeats requests in the same way.
         tries := tries + 1;
         if tries = 5 then
           raise;
@@ -25709,7 +25712,7 @@ exception
   when others then
     get stacked diagnostics
       state = returned_sqlstate, said = message_text, detail = pg_exception_detail;
-    if state like 'PT%' and said ~ '^[a-z_]+$' then -- a code of the contract
+    if state like 'PT%' and said ~ '^[a-z_]+$' then -- an error code of the contract
       raise exception using errcode = state, hint = said, message = format('Not done, %s%s.',
         replace(said, '_', ' '),
         ': ' || (select string_agg(concat_ws(' ', field ->> 'path', field ->> 'code'), ', ')
@@ -25718,7 +25721,8 @@ exception
     raise;
 end
 $$;
-comment on function private.carry_out_act is 'Carries out the act and fills in its columns.';
+comment on function private.carry_out_act is
+  'Carries out the act and fills in the other columns of its row.';
 
 create trigger acts_are_carried_out
   before insert on public.admin_acts
@@ -25818,7 +25822,7 @@ begin
   end if;
 end
 $$;
-comment on function private.lift_suspension is 'Pauses it if the owner''s quota is used up.';
+comment on function private.lift_suspension is 'Pauses the listing if the quota is used up.';
 
 -- sql/11_admin/5_writes_documents.sql
 
@@ -25842,7 +25846,7 @@ begin
 end
 $$;
 comment on function private.get_admin_document is
-  'Facade: the file of a document for an admin, recorded in the audit trail.';
+  'Facade: returns the file of a document to an admin and records that in the audit trail.';
 
 grant execute on function private.get_admin_document to authenticated;
 
@@ -26047,11 +26051,11 @@ begin
 end
 $$;
 comment on function private.apply_report_decision is
-  'Decides all reports of a thing; if upheld, suspends the listing or hides the review or message.';
+  'Decides all reports of a target; upholding suspends a listing or hides a review or message.';
 
 create trigger reports_apply_decisions
   after update of status on public.reports
-  -- The trigger also fires for the other reports, when there is nothing left to do.
+  -- The trigger also fires for the other reports, but then nothing is left to do.
   for each row when (old.status <> new.status)
   execute function private.apply_report_decision();
 
@@ -26064,7 +26068,7 @@ declare
   report public.reports;
 begin
   select * into report from public.reports where reports.id = report_id;
-  -- All reports about the same thing are locked, so that another decision waits here.
+  -- All reports of the same target are locked, so that a concurrent decision waits here.
   perform from public.reports
   where reports.target_type = report.target_type and reports.target_id = report.target_id
   order by reports.id
@@ -26140,7 +26144,7 @@ begin
     'dismiss', 'paid_out', 'written_off') then
     perform private.refuse_field('decision', 'invalid');
   end if;
-  -- Restrictions need a reason; otherwise it is optional.
+  -- These decisions need a reason; for the others it is optional.
   if reason is not null or decision in ('reject', 'suspend', 'uphold', 'written_off') then
     why := private.tidy_reason(reason);
   end if;
@@ -26174,17 +26178,17 @@ end
 $$;
 comment on function private.decide_moderation is
   'Api: For admins: approves or rejects an entry of the queue, suspends or restores a listing or '
-  'identity, upholds or dismisses a report, pays out or writes off money of a deleted account, '
-  'both with a proof, which the facade alone passes on. version is that of the listing that the '
-  'admin saw, document_ids those of a waiting company or office. 403 admin_only, proof_required, '
-  '404 not_found, 409 admin_self, status_transition_invalid, version_conflict, documents_changed, '
-  'licence_in_use, 422 licence_expired.';
+  'identity, upholds or dismisses a report, pays out or writes off money of a deleted account. The '
+  'last two need a proof, which only the facade passes on. version is the version of the listing '
+  'that the admin saw, document_ids the documents of a waiting company or office. 403 admin_only, '
+  'proof_required, 404 not_found, 409 admin_self, status_transition_invalid, version_conflict, '
+  'documents_changed, licence_in_use, 422 licence_expired.';
 
 grant execute on function private.decide_moderation to authenticated;
 
 -- sql/11_admin/5_writes_proofs.sql
 
--- The facade checks the password and the code, and counts the tries like sign-ins.
+-- The facade checks the password or the code, and counts the attempts like those of sign-ins.
 
 create function private.may_prove_by_provider(
   account public.accounts, session_id uuid, mail_works boolean
@@ -26195,7 +26199,7 @@ create function private.may_prove_by_provider(
   set search_path = ''
 as $$
 begin
-  -- Nobody knows a password that was replaced at the first sign-in by a provider (taken_over_at).
+  -- If taken_over_at is set, the password was overwritten and nobody knows it.
   return account.phone is null
     and not (mail_works and private.proven_contact(account, 'email') is not null)
     and (account.taken_over_at is not null or exists (
@@ -26217,8 +26221,8 @@ begin
 end
 $$;
 comment on function private.may_prove_by_provider is
-  'Once in a session, within five minutes of the sign-in, if the account has no known password, no '
-  'phone and no email that mail reaches.';
+  'Allows one proof in a session, within five minutes of a sign-in with a provider, if the account '
+  'has no known password, no phone and no proven email to which mail can be sent.';
 
 create function private.save_proof(
   account_id uuid, session_id uuid, way text, hash text, mail_works boolean
@@ -26236,7 +26240,7 @@ begin
     and not private.may_prove_by_provider(account, session_id, mail_works) then
     perform private.refuse(401, 'invalid_credentials');
   end if;
-  -- The account is locked, so that no proof is written for a session that is being ended.
+  -- lock_session has locked the account, so no proof is written for a session that is being ended.
   insert into private.session_proofs (session_id, hash, way)
   values (session_id, decode(hash, 'hex'), way)
   on conflict on constraint session_proofs_pkey do update
@@ -26259,7 +26263,7 @@ as $$
 declare
   invoice public.invoices;
   payment public.payments;
-  -- The money of a payment that was made after the invoice was paid went to the wallet.
+  -- The money of a payment that was made after its invoice was paid is in the wallet.
   is_surplus boolean;
   room numeric := 0;
 begin
@@ -26320,7 +26324,7 @@ begin
 end
 $$;
 comment on function private.make_refund is
-  'admin_id is null for a row of admin_acts. may_ask is whether a provider can be asked.';
+  'admin_id is null for a row of admin_acts. may_ask is whether a provider can be called.';
 
 create function private.refund_invoice(
   invoice_id uuid, destination text, reason text, amount numeric default null,
@@ -26343,8 +26347,8 @@ begin
 end
 $$;
 comment on function private.refund_invoice is
-  'Api: For admins: refunds all or a part of a paid invoice or of a surplus payment. To the source '
-  'it needs a proof, which the facade alone passes on: 403 admin_only, proof_required, 404 '
+  'Api: For admins: refunds all or a part of a paid invoice or of a surplus payment. A refund to '
+  'the source needs a proof, which only the facade passes on. 403 admin_only, proof_required, 404 '
   'invoice_not_found, 409 status_transition_invalid, 422 amount_out_of_range, 402 '
   'wallet_insufficient.';
 
@@ -26416,7 +26420,7 @@ begin
       'until lies in the future; empty is for good.');
   end if;
   if status <> 'active' and user_id is distinct from admin_id then
-    -- The sessions are ended by the change of status, after everything else was locked.
+    -- The change of status deletes the sessions, so they are locked first, before the account.
     perform private.lock_sessions(user_id);
   end if;
   account := private.lock_account_exclusively(user_id);
@@ -26461,10 +26465,10 @@ begin
 end
 $$;
 comment on function private.set_user_status is
-  'Api: For admins: suspends an account, for good or until a time, bans or activates it; its '
-  'sessions end. A ban needs a proof, which only the facade passes on: 403 admin_only, '
-  'proof_required, 404 user_not_found, 409 admin_self, admin_target, status_transition_invalid if '
-  'deleted.';
+  'Api: For admins: suspends (for good or until a time), bans or activates an account. Suspending '
+  'and banning end its sessions. A ban needs a proof, which only the facade passes on. 403 '
+  'admin_only, proof_required, 404 user_not_found, 409 admin_self, admin_target, '
+  'status_transition_invalid if deleted.';
 
 create function private.end_account(admin_id uuid, user_id uuid, reason text) returns void
   language plpgsql
@@ -26507,7 +26511,7 @@ begin
 end
 $$;
 comment on function private.delete_user is
-  'Facade: for admins: deletes an account; financial records lose its name. Can be repeated.';
+  'Facade: for admins: deletes an account, and its name in financial records. Can be repeated.';
 
 create function private.set_contact(
   admin_id uuid, user_id uuid, value text, remove_other boolean, reason text
@@ -26554,7 +26558,7 @@ begin
 end
 $$;
 comment on function private.set_contact is
-  'All earlier access ends; with remove_other the other contact and the providers go too.';
+  'Ends all earlier access; remove_other also removes the other contact and the providers.';
 
 create function private.set_user_identifier(
   user_id uuid, value text, reason text, remove_other boolean default false
@@ -26587,8 +26591,8 @@ create function private.end_sessions() returns trigger
   set search_path = ''
 as $$
 begin
-  -- The sessions are locked already, except one that began meanwhile, or all if the account was
-  -- locked by hand. Whoever holds one may be waiting for the account: a job ends it later.
+  -- The sessions are locked already, except new ones and unless the account was changed by hand.
+  -- A session that another transaction holds, perhaps waiting for the account, is left to a job.
   delete from auth.sessions where sessions.id in (
     select own.id from auth.sessions as own where own.user_id = new.id for update skip locked
   );
@@ -26622,7 +26626,8 @@ begin
   return null;
 end
 $$;
-comment on function private.forget_notes is 'Deletes notes by and about the account.';
+comment on function private.forget_notes is
+  'Deletes notes that the account wrote or that are about it.';
 
 create trigger accounts_forget_notes
   after update of status on public.accounts
@@ -26649,7 +26654,7 @@ begin
 end
 $$;
 comment on function private.on_refund_of_act_answered is
-  'Ends an act when its refund is answered; a rejected one raises an alarm.';
+  'Ends an act when the provider has answered its refund.';
 
 create trigger refunds_end_their_acts
   after update of state on public.refunds
@@ -26663,7 +26668,7 @@ create function private.notify_admins(details jsonb) returns void
   security definer
   set search_path = ''
 as $$
-  -- A job notifies, so that the acting admin does not wait for the locks of other accounts.
+  -- A job notifies the admins, so that the acting one does not wait for locks of other accounts.
   insert into private.deferred_notifications (account_id, kind, details)
   select admins.account_id, 'admin_event', details || jsonb_build_object('at', clock_timestamp())
   from public.admins
@@ -26695,7 +26700,7 @@ begin
 end
 $$;
 comment on function private.on_act_on_admin is
-  'Notifies all administrators when one is added, and of every act on one''s account.';
+  'Notifies all admins when one is added or removed, and of every act on an admin''s account.';
 
 create trigger audit_tells_admins
   after insert on public.audit
@@ -26755,13 +26760,13 @@ begin
 end
 $$;
 comment on function private.report_waiting_acts is
-  'Job: raises an alarm for an act that has waited for a day, until it no longer waits.';
+  'Job: raises an alarm for an act that has waited for a day; settles it when the wait is over.';
 
 grant execute on function private.report_waiting_acts to backend;
 
 -- sql/11_admin/9_studio.sql
 
--- Closed to clients, with their caller's rights; the comments say what to do about the rows.
+-- These views are closed to clients and have their caller's rights; their comments guide admins.
 
 create view public.admin_users with (security_invoker = true) as
   select
@@ -26789,8 +26794,8 @@ create view public.admin_users with (security_invoker = true) as
   where accounts.email is distinct from 'decoy@accounts.invalid'
   order by accounts.created_at desc;
 comment on view public.admin_users is
-  'People, newest first. To lock or delete one, add a row to admin_acts with act suspend_account, '
-  'ban_account, activate_account or delete_account; to make an admin, add a row to admins.';
+  'Accounts, newest first. To lock or delete one, add a row to admin_acts (suspend_account, '
+  'ban_account, activate_account or delete_account); to make an admin, add a row to admins.';
 
 create view public.admin_properties with (security_invoker = true) as
   select
@@ -26824,8 +26829,8 @@ create view public.admin_properties with (security_invoker = true) as
   join public.accounts on accounts.id = identities.account_id
   order by properties.ref_no desc;
 comment on view public.admin_properties is
-  'All listings, newest first, found by ref_no as people quote it (KW-102061), by owner or by phone. '
-  'To suspend or restore one, add a row to admin_acts; texts and prices are changed in properties.';
+  'All listings, newest first; filter by ref_no as people quote it (KW-102061), owner or phone. To '
+  'suspend or restore one, add a row to admin_acts; texts and prices are changed in properties.';
 
 create view public.admin_identities_to_verify with (security_invoker = true) as
   select
@@ -26865,9 +26870,9 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
   where identities.status = 'pending_verification'
   order by identities.created_at;
 comment on view public.admin_identities_to_verify is
-  'Companies and offices to verify, oldest first. claims are others with the same licence, its '
-  'holder first: only one can be active. Add a row to admin_acts with act verify_identity or '
-  'reject_identity, target id or licence_no, and if there are papers (admin_documents) this '
+  'Companies and offices to verify, oldest first. claims lists others with the same licence, its '
+  'holder first; only one can be active. Add a row to admin_acts with act verify_identity or '
+  'reject_identity, target id or licence_no and, if there are papers (admin_documents), this '
   'version.';
 
 create view public.admin_documents with (security_invoker = true) as
@@ -26891,8 +26896,8 @@ create view public.admin_documents with (security_invoker = true) as
   where documents.discarded_at is null
   order by documents.created_at desc, documents.file;
 comment on view public.admin_documents is
-  'Licence documents, newest first. file is the name in the bucket documents (Storage); GET '
-  '/admin/documents/{id} reads it and records that. Deleted at kept_until.';
+  'Licence documents, newest first. file is the name in the Storage bucket documents; GET '
+  '/admin/documents/{id} returns the file and records the access. Deleted at kept_until.';
 
 create view public.admin_listings_to_review with (security_invoker = true) as
   select
@@ -26915,8 +26920,8 @@ create view public.admin_listings_to_review with (security_invoker = true) as
   order by properties.created_at, properties.id;
 comment on view public.admin_listings_to_review is
   'Listings and changes that wait, oldest first, while the setting review_listings is true. Add a '
-  'row to admin_acts: approve or reject where waits is listing, approve_changes or reject_changes '
-  'where it is changes; target is ref_no, version the one shown here.';
+  'row to admin_acts with act approve or reject if waits is listing, approve_changes or '
+  'reject_changes if it is changes, with ref_no as target and the version shown here.';
 
 create view public.admin_reports with (security_invoker = true) as
   select
@@ -26939,8 +26944,8 @@ create view public.admin_reports with (security_invoker = true) as
   order by reports.created_at, reports.id;
 comment on view public.admin_reports is
   'Open reports, oldest first; about and account_id name the reported account, says is its text. '
-  'Add a row to admin_acts with act uphold or dismiss and id as target: if upheld, the listing is '
-  'suspended, the review or message hidden, and all reports of it are answered.';
+  'Add a row to admin_acts with act uphold or dismiss and id as target. Upholding suspends the '
+  'listing or hides the review or message; both acts decide all reports of the same target.';
 
 create view public.admin_payouts with (security_invoker = true) as
   select
@@ -26956,9 +26961,9 @@ create view public.admin_payouts with (security_invoker = true) as
   where wallet_payouts.state in ('at_provider', 'open')
   order by wallet_payouts.created_at, wallet_payouts.id;
 comment on view public.admin_payouts is
-  'Money of deleted accounts, oldest first; who is owed it stays 180 days at most. at_provider '
-  'goes back to the card by itself; open waits for you: transfer it and add a row to admin_acts '
-  'with act pay_out, id as target and the reference as note, or write_off with a reason.';
+  'Money of deleted accounts, oldest first; name, phone and email are kept 180 days at most. The '
+  'provider returns what is at_provider. Transfer what is open, then add a row to admin_acts with '
+  'act pay_out, id as target and the reference as note, or write_off with a reason.';
 
 create view public.admin_alarms with (security_invoker = true) as
   select alarms.id, alarms.kind, alarms.subject_id, alarms.details, alarms.raised_at
@@ -27002,7 +27007,7 @@ create view public.admin_audit with (security_invoker = true) as
   from public.audit
   order by audit.id desc;
 comment on view public.admin_audit is
-  'Newest first. actor is the admin or the database login; said is the admin named as by.';
+  'Newest first. actor is the admin or the database login; said is the admin named in by.';
 
 revoke all on
   public.admin_users, public.admin_properties, public.admin_identities_to_verify,
@@ -27594,8 +27599,8 @@ create trigger accounts_update_reviews
 
 -- sql/13_notifications/1_tables.sql
 
--- Triggers (6_events_*.sql) or private.notify make notifications. Of kinds that collapse, later
--- events are counted into the unread one about the same thing, which moves to the top.
+-- Triggers (6_events_*.sql) or private.notify make notifications. If a kind collapses, later events
+-- are counted into the unread notification about the same thing, which moves to the top.
 
 create table public.notifications (
   id uuid primary key default gen_random_uuid(),
@@ -27619,20 +27624,20 @@ create table public.notifications (
   read_at timestamptz
 );
 comment on table public.notifications is
-  'An account''s list, stored for 180 days. Cleaned by private.purge_notifications.';
+  'The notifications of accounts, kept for 180 days. Cleaned by private.purge_notifications.';
 comment on column public.notifications.identity_id is 'Null if it is about the account itself.';
 comment on column public.notifications.collapses is
-  'As in its kind: whether later events about the same thing are counted into it while unread.';
+  'Copied from the kind: later events about the same thing are counted into it while it is unread.';
 comment on column public.notifications.entity_id is
   'The id of the conversation, listing, invoice, identity, review or session that it is about.';
 comment on column public.notifications.from_identity_id is
-  'The identity whose words it quotes; it is deleted when that identity is closed.';
-comment on column public.notifications.route is 'The screen that it opens, for entity_id.';
+  'The identity that it quotes; the notification is deleted when that identity is closed.';
+comment on column public.notifications.route is 'The screen that the app opens, for entity_id.';
 comment on column public.notifications.times is 'The number of events that it stands for.';
 
 create index notifications_newest_idx
   on public.notifications (account_id, created_at desc, id desc);
--- This index lists unread notifications, and counts them without reading the table.
+-- This index serves the list of unread notifications and counts them by an index-only scan.
 create index notifications_unread_idx
   on public.notifications (account_id, created_at desc, id desc) where read_at is null;
 create index notifications_created_idx on public.notifications (created_at);
@@ -27680,9 +27685,9 @@ comment on table public.devices is
   'Phones and browsers that get an account''s pushes. Deleted with the account.';
 comment on column public.devices.device_id is 'Chosen by the app; unique within an account.';
 comment on column public.devices.session_id is
-  'The device is deleted with it, so that a signed-out person gets no pushes.';
-comment on column public.devices.push_token is 'At FCM; it belongs to one account at a time.';
-comment on column public.devices.locale is 'The app''s; texts are in the account''s language.';
+  'The device is deleted with its session, so that a signed-out person gets no pushes.';
+comment on column public.devices.push_token is 'The FCM token; only one account has it at a time.';
+comment on column public.devices.locale is 'The app''s locale; texts use the account''s language.';
 create index devices_session_idx on public.devices (session_id);
 
 alter table public.devices enable row level security;
@@ -27704,7 +27709,7 @@ create policy "people remove their own devices" on public.devices for delete to 
 create table private.notification_events (
   id bigint generated always as identity primary key,
   kind text not null,
-  -- No foreign key: checking it would make sign-ins wait while properties is being altered.
+  -- No foreign key, because its check would make sign-ins wait while properties is being altered.
   property_id uuid,
   account_id uuid references public.accounts (id) on delete cascade,
   session_id uuid,
@@ -27716,14 +27721,14 @@ create table private.notification_events (
     check (num_nonnulls(property_id, session_id) <= 1)
 );
 comment on table private.notification_events is
-  'Events of which jobs notify accounts. Cleaned by private.purge_notification_events.';
+  'Events about which jobs notify accounts. Cleaned by private.purge_notification_events.';
 comment on column private.notification_events.property_id is 'Everybody who saved it is notified.';
 comment on column private.notification_events.details is
   'The values for the texts; for a first sign-in its address and client.';
 comment on column private.notification_events.last_identity_id is
-  'The identities up to it have been notified.';
+  'The identities up to this id have been notified.';
 comment on column private.notification_events.notified_at is
-  'When all were notified; kept for a day, so that nobody is notified of the same thing twice.';
+  'When all were notified. The row is kept for a day, so that nobody is notified of it twice.';
 create index notification_events_waiting_idx on private.notification_events (id)
   where notified_at is null;
 create index notification_events_property_idx
@@ -27741,16 +27746,16 @@ create table private.expiry_warnings (
   expires_at timestamptz not null
 );
 comment on table private.expiry_warnings is
-  'Owners warned that a listing will expire. Cleaned by private.purge_notifications.';
-comment on column private.expiry_warnings.expires_at is 'A renewed listing has another one.';
+  'Listings whose owners were warned of the expiry. Cleaned by private.purge_notifications.';
+comment on column private.expiry_warnings.expires_at is 'A renewed listing has a later one.';
 create index expiry_warnings_expires_at_idx on private.expiry_warnings (expires_at);
 alter table private.expiry_warnings enable row level security;
 create policy "nobody but functions of their owner" on private.expiry_warnings using (false);
 
 -- sql/13_notifications/1_tables_push.sql
 
--- functions/jobs/push.ts sends these through FCM. A row is one text for one device, leased for a
--- minute while it is sent. After a crash nobody knows whether it was: one more try, then dropped.
+-- functions/jobs/push.ts sends pushes through FCM. A row is one push to one device, leased for a
+-- minute while it is sent. After a crash the push is tried once more, and then dropped.
 
 create table private.push_outbox (
   id bigint generated always as identity primary key,
@@ -27778,20 +27783,20 @@ create table private.push_outbox (
 );
 comment on table private.push_outbox is
   'Pushes that wait to be sent; sent ones are deleted. Cleaned by private.drop_pushes.';
-comment on column private.push_outbox.device_id is 'The row goes with it, or when its token moves.';
-comment on column private.push_outbox.notification_id is 'Once read or deleted, it is not sent.';
+comment on column private.push_outbox.device_id is 'The push is deleted with its device.';
+comment on column private.push_outbox.notification_id is 'The push is not sent once this is read.';
 comment on column private.push_outbox.from_identity_id is 'As in public.notifications.';
 comment on column private.push_outbox.collapse_key is
-  'A newer push with the same key replaces it; those about waiting messages only on the device.';
-comment on column private.push_outbox.category is 'Of preferences; on Android the channel.';
+  'A newer push with this key replaces it; one about waiting messages does so only on the device.';
+comment on column private.push_outbox.category is 'A preference category; on Android the channel.';
 comment on column private.push_outbox.title is
-  'Like the body empty for a push about waiting messages, whose text is made when it is sent.';
+  'Empty, like body, for a push about waiting messages: its text is made when it is sent.';
 comment on column private.push_outbox.data is 'The screen that the app opens; strings only.';
 comment on column private.push_outbox.exempt is 'Whether it is sent in quiet hours too.';
-comment on column private.push_outbox.version is 'Grows with every newer text.';
+comment on column private.push_outbox.version is 'Grows whenever a newer push replaces it.';
 comment on column private.push_outbox.due_at is
-  'When it may be sent next: after quiet hours, the end of a lease, or the wait for the next try.';
-comment on column private.push_outbox.lost is 'Leases that ended without a known outcome.';
+  'The earliest time to send it: after quiet hours, the lease or the wait before the next attempt.';
+comment on column private.push_outbox.lost is 'How many leases ended without a known outcome.';
 create index push_outbox_due_idx on private.push_outbox (due_at, id);
 create index push_outbox_notification_idx on private.push_outbox (notification_id);
 create index push_outbox_from_identity_idx on private.push_outbox (from_identity_id)
@@ -27822,7 +27827,7 @@ begin
   end;
 end
 $$;
-comment on function private.device_problem is 'The first invalid field, as the API names it.';
+comment on function private.device_problem is 'Returns the first invalid field by its API name.';
 
 create function private.lock_devices(account_ids uuid[], quoted_ids uuid[] default '{}')
   returns void
@@ -27833,7 +27838,7 @@ as $$
 begin
   perform from public.devices where devices.account_id = any (account_ids)
   order by devices.account_id, devices.device_id for update;
-  -- In order, because a foreign key that deletes them would take them in any order.
+  -- The rows are locked in order here, because a cascading delete would lock them in any order.
   perform from private.push_outbox
   where push_outbox.account_id = any (account_ids)
     or push_outbox.from_identity_id = any (quoted_ids)
@@ -27855,10 +27860,10 @@ create table private.notification_kinds (
 alter table private.notification_kinds enable row level security;
 create policy "nobody but functions of their owner" on private.notification_kinds using (false);
 comment on table private.notification_kinds is
-  'always_listed: even if the category (vocabulary notification_category) is off, for who may sign '
-  'in, what an admin has closed, what is to be accepted and what concerns administrators. '
-  'collapses: events about one thing make one unread notification. at_once: pushed in quiet hours '
-  'too. Never purged: one row per kind.';
+  'always_listed: listed even if its category (vocabulary notification_category) is switched off; '
+  'this holds for changes of sign-in data, suspensions, new terms and admins'' events. collapses: '
+  'events about one thing make one unread notification. at_once: pushed in quiet hours too. Never '
+  'purged: one row per kind.';
 
 create table private.notification_texts (
   kind text references private.notification_kinds (kind),
@@ -27873,7 +27878,7 @@ create table private.notification_texts (
 alter table private.notification_texts enable row level security;
 create policy "nobody but functions of their owner" on private.notification_texts using (false);
 comment on table private.notification_texts is
-  'The first whose condition holds is taken. Never purged: a few rows per kind.';
+  'The first text whose condition holds is used. Never purged: a few rows per kind.';
 comment on column private.notification_texts.holds_for is
   'A condition on the details of the event and on times, the number of events; null always holds.';
 
@@ -27934,7 +27939,7 @@ declare
   pieces text[];
   filled text;
   piece text;
-  parts text[]; -- the name, and the forms of what is counted
+  parts text[]; -- the name, then its default or the forms of a count
   value text;
 begin
   select array[stored.title_ar, stored.body_ar, stored.title_en, stored.body_en]
@@ -27944,7 +27949,7 @@ begin
     and (stored.holds_for is null or given @@ stored.holds_for)
   order by stored.position
   limit 1;
-  -- In one function: helpers, each with its search_path, would cost more than what they do.
+  -- This is one function, because calls of helpers with a search_path cost more than their work.
   for nth in 1 .. 4 loop
     continue when strpos(texts[nth], '{') = 0;
     pieces := string_to_array(texts[nth], '{');
@@ -27990,9 +27995,9 @@ end
 $$;
 comment on function private.texts_of_kind is
   'Fills in {name}, {name|if missing}, {count|one|many} in English, {count|one|two|few|many} in '
-  'Arabic; a text is null if something is missing. times is the number of events.';
+  'Arabic; a text is null if a value is missing. times is the number of events.';
 
--- details: name, preview and type of the last message; times: the number of unread messages.
+-- details has name, preview and type of the last message; times is the number of unread messages.
 create function private.message_texts(details jsonb, times bigint) returns private.notification_text
   language plpgsql
   stable
@@ -28126,7 +28131,8 @@ begin
 end
 $$;
 comment on function private.list_notifications is
-  'Api: The caller''s notifications, newest first; unread true gives those alone, false the read.';
+  'Api: The caller''s notifications, newest first; with unread true only the unread ones, with '
+  'false only the read ones.';
 
 create function private.count_unread(account_id uuid) returns bigint
   language plpgsql
@@ -28156,7 +28162,8 @@ begin
   ));
 end
 $$;
-comment on function api.count_unread_notifications is 'Unread notifications, for a badge.';
+comment on function api.count_unread_notifications is
+  'Returns the number of unread notifications, for a badge.';
 
 create function api.list_devices() returns table (items json, "nextCursor" text)
   language plpgsql
@@ -28210,7 +28217,7 @@ begin
 end
 $$;
 comment on function api.read_notification is
-  'Marks a notification as read; answers how many are unread. 404 not_found.';
+  'Marks a notification as read; returns the number of unread ones. 404 not_found.';
 
 create function private.read_all_notifications() returns void
   language plpgsql
@@ -28220,7 +28227,7 @@ as $$
 declare
   caller_id uuid := private.require_account();
 begin
-  -- Those being written now are newer than this request: they stay unread, without a wait.
+  -- Rows that are being written are newer than this request, so they are skipped and stay unread.
   update public.notifications set read_at = clock_timestamp()
   where notifications.id in (
     select unread.id from public.notifications as unread
@@ -28241,7 +28248,7 @@ begin
 end
 $$;
 comment on function api.read_all_notifications is
-  'Marks all notifications as read; answers how many came meanwhile.';
+  'Marks all notifications as read; returns how many arrived meanwhile.';
 
 create function private.delete_notification(notification_id uuid) returns void
   language plpgsql
@@ -28249,7 +28256,7 @@ create function private.delete_notification(notification_id uuid) returns void
   set search_path = ''
 as $$
 declare
-  caller_id uuid := private.lock_caller(); -- its waiting pushes are deleted too
+  caller_id uuid := private.lock_caller(); -- locked, because pushes are deleted too
 begin
   delete from public.notifications
   where notifications.id = delete_notification.notification_id
@@ -28326,11 +28333,11 @@ begin
       case problem when 'platform' then 'device_platform_invalid' else 'invalid' end);
   end if;
 
-  -- The session is locked before the account, as refreshing does; an ended session is refused.
+  -- The session is locked before the account, as in a refresh; lock_caller refuses an ended one.
   perform private.lock_session(caller_session_id);
   perform private.lock_caller();
 
-  -- In a fixed order, so that two accounts that swap tokens do not wait for each other.
+  -- Locks are taken in a fixed order, so that two accounts that swap tokens do not deadlock.
   perform pg_advisory_xact_lock(keys.key)
   from (
     select hashtextextended('device token ' || push_token, 2) as key
@@ -28373,8 +28380,8 @@ begin
 end
 $$;
 comment on function api.register_device is
-  'Registers a device: pushes go to its token from now on, and to no other account that had it. An '
-  'account has 20 devices; the one registered longest ago makes room. 422 device_platform_invalid.';
+  'Registers a device; from now on its token gets no pushes of another account. Of more than 20 '
+  'devices, the least recently registered is deleted. 422 device_platform_invalid.';
 
 create function private.remove_device(device_id text) returns void
   language plpgsql
@@ -28421,7 +28428,7 @@ declare
   draft public.notifications;
 begin
   if texts is null then
-    -- The texts of messages are in a function, because it is faster and there are many messages.
+    -- Messages are frequent, so their texts come from a function of their own, which is faster.
     texts := case kind.kind when 'message_new' then private.message_texts(details, times)
       else private.texts_of_kind(kind.kind, details, times) end;
   end if;
@@ -28474,7 +28481,7 @@ begin
 end
 $$;
 comment on function private.store_notification is
-  'Null if the unread one no longer stands for the given number of events.';
+  'Null if another transaction has meanwhile written the unread notification.';
 
 create function private.set_notification_aside(
   state text, message text, account_id uuid, identity_id uuid, kind text, entity_id uuid,
@@ -28484,7 +28491,7 @@ create function private.set_notification_aside(
   set search_path = ''
 as $$
 begin
-  if state in ('40P01', '40001', '55P03') then -- deadlock, serialization failure, no lock
+  if state in ('40P01', '40001', '55P03') then -- deadlock, serialization, lock not available
     insert into private.deferred_notifications (account_id, identity_id, kind, entity_id, details)
     values (set_notification_aside.account_id, set_notification_aside.identity_id,
       set_notification_aside.kind, set_notification_aside.entity_id, set_notification_aside.details);
@@ -28496,7 +28503,7 @@ begin
 end
 $$;
 comment on function private.set_notification_aside is
-  'A failed notification does not fail the act. If a row was locked, a job tries it again.';
+  'Defers a notification that met a lock to a job, else raises an alarm; the act does not fail.';
 
 create function private.make_notification(
   account_id uuid, identity_id uuid, kind text, entity_id uuid, details jsonb default '{}',
@@ -28514,11 +28521,11 @@ begin
   if author_id is not null and private.are_blocked(author_id, make_notification.account_id) then
     return null;
   elsif details ? 'at' then
-    -- Jobs have not locked the account, which may be in the middle of a deletion.
+    -- Jobs pass details.at; they have not locked the account, whose deletion may be under way.
     perform from public.accounts where accounts.id = make_notification.account_id for share nowait;
   end if;
   loop
-    -- This makes do with one read and one write, because it runs for many messages.
+    -- This takes only one read and one write, because it runs for many messages.
     select kinds as kind, accounts.language, accounts.status, account_settings as chosen,
       unread.id as unread_id, coalesce(unread.times, 0) as times
     into strict known
@@ -28542,7 +28549,7 @@ begin
       and not private.wants(known.chosen, (known.kind).category, 'inApp');
 
     made := private.store_notification(made, known.unread_id, known.times);
-    -- Another transaction has changed or made the notification meanwhile, so this looks again.
+    -- If another transaction has changed or made the notification meanwhile, this starts again.
     continue when made.id is null;
     if broadcast then
       perform private.broadcast_to_account(make_notification.account_id, 'notification',
@@ -28567,7 +28574,7 @@ exception
 end
 $$;
 comment on function private.make_notification is
-  'Gives its id in the list, or null. texts are passed for an event that notifies many accounts.';
+  'Returns the id of the notification, or null. texts is given if an event notifies many accounts.';
 
 create function private.is_stranger(author_id uuid, account_id uuid, seconds integer) returns boolean
   language plpgsql
@@ -28608,12 +28615,12 @@ declare
   seconds constant integer := (
     select rates.seconds from private.rates where rates.rule = 'pushes_waiting'
   );
-  -- The push is delayed, so that it counts concurrent messages.
+  -- The push is delayed, so that it also counts messages that arrive at the same time.
   soon constant timestamptz := clock_timestamp() + interval '1 minute';
   counted text[];
   due timestamptz;
 begin
-  -- A push that is being sent keeps its number: later messages are counted in the next one.
+  -- A push that is being sent keeps its count; later messages are counted in the next one.
   with held as materialized (
     select push_outbox.id from private.push_outbox
     where push_outbox.account_id = queue_waiting_push.account_id
@@ -28636,8 +28643,8 @@ begin
   ) then
     return;
   end if;
-  -- The hit of this rate is the time when it is due. The caller has locked the reader's row of
-  -- pushes_strangers, so nothing else changes it meanwhile.
+  -- The hit of the rate pushes_waiting is the time when the push is due. The caller has locked the
+  -- account's row of pushes_strangers, so nothing else changes that hit meanwhile.
   due := private.after_quiet_hours(greatest(soon, (
     select counter.hits[cardinality(counter.hits)] + make_interval(secs => seconds)
     from private.rate_hits as counter
@@ -28658,7 +28665,7 @@ begin
 end
 $$;
 comment on function private.queue_waiting_push is
-  'One push an hour that tells how many strangers'' messages were not pushed.';
+  'Queues one push an hour that gives the number of strangers'' messages that were not pushed.';
 
 create function private.queue_push(
   made public.notifications, category text, at_once boolean, language text,
@@ -28729,7 +28736,7 @@ begin
     where waiting.account_id = withdraw_notification.account_id
       and waiting.data @> jsonb_build_object(
         'kind', withdraw_notification.kind, 'entityId', withdraw_notification.entity_id)
-    order by waiting.device_id, waiting.collapse_key -- as private.lock_devices
+    order by waiting.device_id, waiting.collapse_key -- as in private.lock_devices
     for update
   );
   delete from public.notifications
@@ -28745,7 +28752,7 @@ create function private.apply_push_preferences(account_id uuid) returns void
   set search_path = ''
 as $$
 begin
-  -- Does not wait for pushes being written: they follow the old or the new preferences.
+  -- Pushes that are being written are skipped; they follow the old or the new preferences.
   with held as materialized (
     select push_outbox.id from private.push_outbox
     where push_outbox.account_id = apply_push_preferences.account_id and push_outbox.attempts = 0
@@ -28758,7 +28765,7 @@ begin
   )
   update private.push_outbox as waiting
   set due_at = private.after_quiet_hours(
-    -- It is sent once an hour, and new preferences must not send it earlier.
+    -- This push is sent once an hour, and new preferences must not send it earlier.
     case when waiting.collapse_key like 'messages_waiting:%' then greatest(now(), waiting.due_at)
       else now() end,
     chosen.quiet_from, chosen.quiet_to)
@@ -28783,7 +28790,7 @@ declare
     else 'identity_rejected' end;
 begin
   perform private.make_notification(new.account_id,
-    -- An account cannot act as a suspended identity.
+    -- An account cannot act as a suspended identity, so the individual one is notified.
     case when kind in ('identity_suspended', 'identity_restored')
       then private.individual_of(new.account_id) else new.id end,
     kind, new.id, jsonb_build_object('name', new.display_name, 'reason', new.status_reason));
@@ -28791,12 +28798,12 @@ begin
 end
 $$;
 comment on function private.on_identity_decided is
-  'Notifies of an admin''s decision about an identity, or of a reason given later.';
+  'Notifies the account of an admin''s decision about an identity, or of a reason given later.';
 
 create trigger identities_notify_of_decisions
   after update of status, status_reason on public.identities
   for each row when (
-    -- Those sent in before the owner proved the email have a notification of their own.
+    -- Identities rejected by suspend_unproven_past have a notification of their own.
     old.status = 'pending_verification' and new.status in ('active', 'rejected')
       and new.status_reason is distinct from private.unproven_past_reason()
     or old.status <> 'suspended' and new.status = 'suspended'
@@ -28812,7 +28819,7 @@ create function private.on_session_begun() returns trigger
   set search_path = ''
 as $$
 begin
-  -- The first sign-in is by the person who has just registered, so it is not notified. Neither is
+  -- The first sign-in is by the person who has just registered, so nobody is notified of it, nor of
   -- one from the same address and client soon after (private.finish_sign_in).
   insert into private.notification_events (kind, account_id, session_id, notified_at)
   select 'security_login', accounts.id, new.id,
@@ -28861,8 +28868,8 @@ begin
 end
 $$;
 comment on function private.on_password_changed is
-  'Refuses a password set at Auth without an announcement, applies what a reset proves and undoes, '
-  'ends administrators'' proofs and notifies the account. The trigger is in 90_platform.sql.';
+  'Refuses a password set at Auth without an announcement, applies the effects of a reset, ends '
+  'administrators'' proofs and notifies the account. The trigger is in 90_platform.sql.';
 
 create function private.on_session_ended() returns trigger
   language plpgsql
@@ -28870,8 +28877,8 @@ create function private.on_session_ended() returns trigger
   set search_path = ''
 as $$
 begin
-  -- Locks that are needed later come before those on devices: of all that goes with a deleted user,
-  -- otherwise of the account, whose channel is renamed (10_chat/6_events_lost_access.sql).
+  -- Locks that are needed later are taken before those on devices: on all dependents of a deleted
+  -- user, otherwise on the account, whose channel is renamed (10_chat/6_events_lost_access.sql).
   if exists (select from auth.users where users.id = old.user_id) then
     perform private.lock_account_exclusively(old.user_id);
     perform private.lock_devices(array[old.user_id]);
@@ -28887,7 +28894,7 @@ begin
 end
 $$;
 comment on function private.on_session_ended is
-  'Deletes the devices, address and proof of an ended session. The trigger is in 90_platform.sql.';
+  'Deletes the devices, client and proof of an ended session. The trigger is in 90_platform.sql.';
 
 create function private.forget_notifications() returns trigger
   language plpgsql
@@ -28921,7 +28928,8 @@ begin
   return null;
 end
 $$;
-comment on function private.withdraw_notifications is 'Deletes those that quote the identity.';
+comment on function private.withdraw_notifications is
+  'Deletes the notifications and pushes that quote the closed identity.';
 
 create trigger identities_withdraw_notifications
   after update of status on public.identities
@@ -28995,8 +29003,8 @@ create trigger account_settings_rule_waiting_pushes
 
 -- sql/13_notifications/6_events_listings.sql
 
--- What concerns all who saved a listing is only stored, and a job notifies them, so that an owner
--- does not wait for 10,000.
+-- An event for all who saved a listing is only stored here. A job notifies them, so that the owner
+-- does not wait for 10,000 notifications.
 
 create function private.queue_listing_event() returns trigger
   language plpgsql
@@ -29020,7 +29028,7 @@ $$;
 comment on function private.queue_listing_event is
   'Stores one event for all who saved the listing: its price fell, or it became unavailable.';
 
--- If a price falls by more than half, the old or the new one was a mistake.
+-- A price that falls by more than half is taken for a mistake, or for the correction of one.
 create trigger properties_queue_listing_events
   after update of price, status on public.properties
   for each row when (
@@ -29047,7 +29055,7 @@ begin
 end
 $$;
 comment on function private.on_listing_decided is
-  'Notifies of an admin''s decision about a listing, or of a reason given later.';
+  'Notifies the owner of an admin''s decision about a listing, or of a reason given later.';
 
 create trigger properties_notify_of_decisions
   after update of status, status_reason on public.properties
@@ -29129,7 +29137,7 @@ begin
     where (delivery.ends).pushes
   ) then
     if array_position(counted_ids, null) is not null then
-      -- Rows of all readers are locked here, in one order: new notifications are pushed later.
+      -- The rates of all readers are locked here in one order; new notifications are pushed later.
       perform private.hold_hits('pushes_strangers', array(
         select (delivery.ends).reader_account_id::text
         from unnest(deliveries) as delivery
@@ -29141,7 +29149,7 @@ begin
         order by (delivery.ends).reader_account_id
       ));
     end if;
-    -- Aliases differ from all column names: account_settings.notifications would take precedence.
+    -- No alias is a column name, because account_settings.notifications would take precedence.
     perform private.queue_push(made, 'messages', false, accounts.language, chosen,
       (delivery.ends).sender_account_id)
     from unnest(deliveries) with ordinality as delivery (message, message_json, ends, nth)
@@ -29155,7 +29163,7 @@ begin
 end
 $$;
 comment on function private.count_up_messages is
-  'Ids in the order of the messages; null for a message without an unread notification.';
+  'Returns ids in the order of the messages, null for a message without an unread notification.';
 
 create function private.message_details(delivery private.message_delivery) returns jsonb
   language plpgsql
@@ -29179,13 +29187,13 @@ declare
   ids uuid[];
 begin
   begin
-    -- Usually there is an unread notification already, for which everything was checked.
+    -- Usually an unread notification exists, for which everything was checked when it was made.
     ids := private.count_up_messages(deliveries);
   exception
     when others then
       sent := (deliveries[1]).ends;
       if cardinality(deliveries) = 1 and not sent.muted then
-        -- Tried again at once, it would meet the same lock and delay others that wait for it.
+        -- An immediate retry would meet the same lock and delay others that wait for this one.
         perform private.set_notification_aside(
           sqlstate, sqlerrm, sent.reader_account_id, sent.reader_id, 'message_new',
           ((deliveries[1]).message).conversation_id, private.message_details(deliveries[1]));
@@ -29196,7 +29204,7 @@ begin
           jsonb_build_object('messages', cardinality(deliveries),
             'message', private.cause_of(sqlstate, sqlerrm)));
       end if;
-      -- The failure of one notification must not stop the others, so each is made by itself.
+      -- One failed notification must not stop the others, so each is made by itself.
       ids := array_fill(null::uuid, array[cardinality(deliveries)]);
   end;
   if array_position(ids, null) is null then
@@ -29238,7 +29246,7 @@ $$;
 comment on function private.on_messages_read is
   'Marks a read conversation''s notifications as read.';
 
--- It does not watch unread, so a new message does not evaluate its condition.
+-- The trigger does not watch unread, so a new message does not evaluate its condition.
 create trigger participants_read_notifications
   after update of last_read_seq on public.participants
   for each row when (new.unread = 0 and old.unread > 0)
@@ -29256,7 +29264,7 @@ begin
   select * into reader from public.participants
   where participants.conversation_id = new.conversation_id
     and participants.identity_id <> new.sender_identity_id;
-  -- A notification quotes only texts, and only its last message.
+  -- A notification quotes only the last message, and only if that is a text.
   update public.notifications
   set body_ar = private.message_body_ar('text', 'رسالة محجوبة', notifications.times),
       body_en = private.message_body_en('text', 'Hidden message', notifications.times)
@@ -29277,7 +29285,7 @@ begin
 end
 $$;
 comment on function private.on_message_hidden is
-  'Removes quotes of it from notifications and pushes.';
+  'Removes quotes of the message from notifications and pushes.';
 
 create trigger messages_are_quoted_no_more
   after update of hidden_at on public.messages
@@ -29290,7 +29298,7 @@ create function private.on_conversation_muted() returns trigger
   set search_path = ''
 as $$
 begin
-  -- A push that is being sent now arrives all the same.
+  -- A push that is being sent now arrives nevertheless.
   delete from private.push_outbox where push_outbox.id in (
     select waiting.id from private.push_outbox as waiting
     where waiting.account_id = new.account_id
@@ -29342,7 +29350,7 @@ begin
     do update set expires_at = excluded.expires_at
     where before.expires_at <> excluded.expires_at;
   if not found then
-    return false; -- another run of the job has written it
+    return false; -- another run of the job has written the warning
   end if;
   perform private.notify_listing_owner(property, 'listing_expiring', jsonb_build_object(
     'at', clock_timestamp(),
@@ -29370,7 +29378,8 @@ as $$
     limit 500
   ))
 $$;
-comment on function private.warn_expiring_listings is 'Job: warns owners once, three days ahead.';
+comment on function private.warn_expiring_listings is
+  'Job: warns the owner of a listing once, three days before it expires.';
 
 create function private.purge_notifications() returns bigint
   language sql
@@ -29381,7 +29390,7 @@ as $$
     + private.purge('private.expiry_warnings', 'expires_at', '1 day')
 $$;
 comment on function private.purge_notifications is
-  'Job: deletes notifications after 180 days, and warnings after their expiry.';
+  'Job: deletes notifications after 180 days, and warnings a day after the expiry.';
 
 create function private.purge_notification_events() returns bigint
   language sql
@@ -29397,7 +29406,7 @@ as $$
         order by done.notified_at
         limit 1000
       )
-        -- Ids grow with time, so old events have the lowest.
+        -- Ids grow with time, so old events have the lowest ids.
         or notification_events.created_at < now() - interval '2 days'
           and notification_events.id in (
             select first.id from private.notification_events as first order by first.id limit 1000
@@ -29409,7 +29418,7 @@ as $$
   select count(*) from gone
 $$;
 comment on function private.purge_notification_events is
-  'Job: deletes events a day after everybody was notified, and failed ones after two.';
+  'Job: deletes events a day after everybody was notified, and unfinished ones after two days.';
 
 grant execute on function
   private.warn_expiring_listings, private.purge_notifications, private.purge_notification_events
@@ -29441,8 +29450,8 @@ declare
   sign_in private.notification_events;
   notified bigint := 0;
 begin
-  -- Auth makes a session even if only a password is checked; within two seconds the facade discards
-  -- it with its event (private.discard_session).
+  -- Auth creates a session even if the facade only checks a password; within two seconds the facade
+  -- deletes it with its event (private.discard_session).
   for sign_in in
     select * from private.notification_events
     where notification_events.notified_at is null
@@ -29515,7 +29524,7 @@ begin
 end
 $$;
 comment on function private.notify_of_terms is
-  'Job: notifies the next 200 people who have not accepted new terms; 0 when nothing is left.';
+  'Job: notifies those of the next 200 people who have not accepted new terms; 0 when it is done.';
 
 create function private.next_listing_event() returns private.notification_events
   language plpgsql
@@ -29528,14 +29537,14 @@ declare
 begin
   select * into event from private.notification_events
   where notification_events.notified_at is null and notification_events.property_id is not null
-  -- Events for a few accounts come first, so that one for many does not delay them.
+  -- Events that already took a batch come last, so that one for many accounts delays no others.
   order by notification_events.last_identity_id is not null, notification_events.id
   limit 1
   for update skip locked;
   if event.id is null then
     return null;
   end if;
-  -- Only the newest of a kind is notified; its price is compared with the one before the first.
+  -- Only the newest event of a kind is kept; its price is compared with the highest earlier price.
   select * into event from private.notification_events
   where notification_events.property_id = event.property_id
     and notification_events.kind = event.kind and notification_events.notified_at is null
@@ -29568,13 +29577,13 @@ create function private.listing_event_details(event private.notification_events)
 as $$
 declare
   property public.properties;
-  owner jsonb; -- the acting account
+  owner jsonb; -- the identity (from) and account (by)
 begin
   select * into property from public.properties where properties.id = event.property_id;
   owner := jsonb_build_object('from', property.owner_identity_id, 'by', (
     select identities.account_id from public.identities
     where identities.id = property.owner_identity_id));
-  -- The text tells the current state of the listing, not its state at the time of the event.
+  -- The text gives the current state of the listing, not its state at the time of the event.
   if event.kind = 'favorite_price_drop' then
     if not property.listed or (property.price < (event.details ->> 'before')::numeric) is not true
       or exists (
@@ -29604,7 +29613,7 @@ begin
 end
 $$;
 comment on function private.listing_event_details is
-  'The values for the texts; null if the event is no longer true, or was notified within a day.';
+  'The values for the texts; null if the event is outdated or was already notified within a day.';
 
 create function private.fan_out_listing_events() returns bigint
   language plpgsql
@@ -29621,7 +29630,7 @@ begin
   if event.id is null then
     return 0;
   end if;
-  -- This waits for a deletion of the owner, which deletes only notifications that exist by then.
+  -- This waits for a deletion of the owner, which withdraws only the notifications that it finds.
   perform private.lock_owner(properties.owner_identity_id) from public.properties
   where properties.id = event.property_id;
   text_details := private.listing_event_details(event) || jsonb_build_object('at', event.created_at);
@@ -29642,7 +29651,7 @@ begin
       order by favorites.identity_id
       limit 200
     ) as next
-    -- Two runs may handle two listings of one owner, whose pushes to an account share a rate.
+    -- Sorted, because concurrent runs for two listings of one owner count the same rates of pushes.
     order by next.account_id, next.identity_id
   loop
     begin
@@ -29778,8 +29787,8 @@ as $$
   select count(*) from gone
 $$;
 comment on function private.drop_pushes is
-  'Job: drops pushes that are too old, read, tried often enough or twice lost in a crash, those of '
-  'accounts that may not sign in or signed-out devices, and those that quote across a block.';
+  'Job: drops pushes that are expired, read, tried 8 times or lost in two crashes, those of '
+  'accounts that may not act or of signed-out devices, and those that quote across a block.';
 
 create function private.waiting_push(
   push private.push_outbox, out title text, out body text, out data jsonb
@@ -29804,7 +29813,7 @@ begin
 end
 $$;
 comment on function private.waiting_push is
-  'The text of waiting messages, made when it is sent; it counts at most those unread now.';
+  'The text of a push about waiting messages when it is sent; counts at most those unread now.';
 
 create function private.claim_pushes(batch integer) returns json
   language plpgsql
@@ -29880,7 +29889,7 @@ begin
     set lease = null, attempts = 0, lost = 0, due_at = clock_timestamp()
     where newer.id = finish_push.id and newer.version <> finish_push.version
       and newer.lease = finish_push.lease;
-  else -- retry or wait; waiting is not counted as a try
+  else -- retry or wait; a wait does not count as an attempt
     update private.push_outbox as later
     set lease = null, due_at = clock_timestamp() + make_interval(secs => wait),
         attempts = later.attempts - (outcome = 'wait')::integer
@@ -29889,7 +29898,7 @@ begin
 end
 $$;
 comment on function private.finish_push is
-  'Outcomes: sent, dropped (can never be sent), dead (no device has this token), retry or wait.';
+  'Outcomes: sent, dropped (can never be sent), dead (FCM rejects the token), retry or wait.';
 
 grant execute on function
   private.pause_pushes, private.has_pushes, private.drop_pushes, private.claim_pushes,
@@ -29921,12 +29930,12 @@ begin
   ], null);
 end
 $$;
-comment on function private.obligations is 'money is what the person decided about the wallets.';
+comment on function private.obligations is 'money is the person''s decision about the wallets.';
 
 -- sql/14_privacy/4_reads_export.sql
 
--- Of other people it has only display names and messages in the account's conversations. Only the
--- facade calls it, after it has counted and committed: see 06_properties/5_writes_contact.sql.
+-- Of other people, the export has only display names and messages in the account's conversations.
+-- Only the facade calls it, after committing the count, as in 06_properties/5_writes_contact.sql.
 
 create function private.exported_conversation(participant public.participants) returns json
   language plpgsql
@@ -29955,7 +29964,7 @@ begin
         'seq', messages.seq,
         'mine', messages.sender_identity_id = participant.identity_id,
         'type', messages.type,
-        -- The export has the text of a hidden message if the account sent it.
+        -- The text of a hidden message is included only if the account sent it.
         'body', case when messages.hidden_at is null
             or messages.sender_identity_id = participant.identity_id
           then messages.body else '' end,
@@ -30176,7 +30185,7 @@ begin
     perform private.refuse(409, 'account_has_obligations',
       jsonb_build_object('obligations', owed, 'available', available));
   end if;
-  -- The sessions are ended by the change of the account, after everything else was locked.
+  -- The change of the account deletes its sessions, so they are locked first.
   perform private.lock_sessions(account_id);
   perform private.lock_account_exclusively(account_id);
   perform private.lock_admins_with(account_id);
@@ -30227,7 +30236,7 @@ as $$
 declare
   account public.accounts;
 begin
-  -- A sign-in in progress has locked the user, and will cancel the deletion.
+  -- A user that a sign-in has locked is skipped, because the sign-in cancels the deletion.
   perform from auth.users where users.id = delete_due_account.account_id for update skip locked;
   if not found or not exists (
     select from public.accounts
@@ -30254,7 +30263,7 @@ as $$
   select private.for_each('delete_due_account', array(
     select accounts.id::text from public.accounts
     where accounts.delete_at <= now()
-      -- A payment that arrived meanwhile is settled first.
+      -- A payment that arrived meanwhile must be settled first.
       and private.obligations(accounts.id, accounts.money_at_deletion) = '{}'
       and not private.failed_recently('delete_due_account', accounts.id::text)
     order by accounts.delete_at
@@ -30281,7 +30290,7 @@ begin
   if due is null or owed = '{}' then
     return false;
   end if;
-  -- The owner has been notified: an admin settled the alarm, or another run is notifying now.
+  -- The owner was notified already if an admin settled the alarm or another run raised it.
   is_notified := exists (
     select from private.alarms
     where alarms.kind = 'deletion_stopped'
@@ -30385,8 +30394,8 @@ begin
 end
 $$;
 comment on function private.give_up_unreachable_accounts is
-  'Job: requests the deletion of accounts whose email another account proved and that have had '
-  'neither phone nor email for 14 days, nor a provider.';
+  'Job: requests the deletion of accounts whose email another account proved and that have had no '
+  'email, phone or provider for 14 days; raises an alarm if money or an auction stops it.';
 
 grant execute on function
   private.delete_due_accounts, private.notify_of_stopped_deletions,
@@ -30401,7 +30410,7 @@ create table private.needed_rows (
   primary key (table_name, name)
 );
 comment on table private.needed_rows is
-  'A missing one raises an alarm. Never purged: each release has the full list.';
+  'Rows that must exist, else an alarm is raised. Never purged: each release has the full list.';
 alter table private.needed_rows enable row level security;
 create policy "nobody but functions of their owner" on private.needed_rows using (false);
 
@@ -30416,7 +30425,7 @@ create view private.named_rows with (security_invoker = true) as
   union all select 'public.governorates', governorates.id from public.governorates
   union all select 'public.areas', areas.id from public.areas
   union all select 'storage.buckets', buckets.id from storage.buckets;
-comment on view private.named_rows is 'The existing rows of the tables of private.needed_rows.';
+comment on view private.named_rows is 'The existing rows of the tables in private.needed_rows.';
 revoke all on private.needed_rows, private.named_rows
   from public, anon, authenticated, service_role;
 
@@ -30428,7 +30437,7 @@ create function private.audit_edit() returns trigger
   set search_path = ''
 as $$
 declare
-  -- Changes of these columns are recorded by 11_admin/2_rules_audit.sql, with their reason.
+  -- private.audit_change records changes of these columns, except edited, which a trigger sets.
   elsewhere constant text[] := '{status,status_reason,suspended_until,hidden_at,edited}';
   names constant text[] := '{id,account_id,identity_id,name,rule,vocabulary,code,phrase}';
   stack text;
@@ -30455,7 +30464,7 @@ begin
     tg_argv[0] || case tg_op
       when 'INSERT' then '.added' when 'UPDATE' then '.changed' else '.deleted' end,
     tg_argv[0],
-    -- In some tables the id is a word or a number.
+    -- In some tables the id is a word or a number, which target_id cannot store.
     substring(coalesce(changed ->> 'id', changed ->> 'account_id', changed ->> 'identity_id')
       from '^[0-9a-f]{8}-.{27}$')::uuid,
     jsonb_object_agg(name, was -> name) filter (where tg_op <> 'INSERT'),
@@ -30533,7 +30542,7 @@ begin
     select attname || ' is missing: fill it in'
     from pg_catalog.pg_attribute
     where attrelid = relation and attnum > 0 and attnotnull and attgenerated = ''
-      and atttypid <> 'jsonb'::regtype -- where the value may be null
+      and atttypid <> 'jsonb'::regtype -- such a column may have a JSON null
       and given ->> attname is null
     order by attnum
     limit 1
@@ -30541,7 +30550,7 @@ begin
 end
 $$;
 comment on function private.broken_rule is
-  'The error of Postgres would show the name of a constraint and the whole row.';
+  'Returns a sentence, because an error of Postgres shows a constraint''s name and the whole row.';
 
 create function private.explain_refusal() returns trigger
   language plpgsql
@@ -30562,13 +30571,13 @@ begin
   return new;
 end
 $$;
-comment on function private.explain_refusal is 'Refuses, in a sentence, a row that breaks a rule.';
+comment on function private.explain_refusal is 'Refuses a row that breaks a rule, with a sentence.';
 
 -- sql/15_edits/2_rules_tables.sql
 
--- What may be changed by hand, in Studio or by SQL. Anything else is refused with a sentence, even
--- in a new table; a listed change has all effects and is recorded in the audit trail. `acts` says
--- whether rows may be inserted or deleted. The sentence answers every other change.
+-- This lists what may be changed by hand, in Studio or by SQL. A listed change has all its effects
+-- and is recorded in the audit trail. Anything else is refused with the sentence, or a usual one if
+-- the table is not listed. `acts` has insert and delete if rows may be added or deleted.
 
 do $$
 declare
@@ -30708,7 +30717,7 @@ begin
       case when fenced.columns = '{}' then 'update' end,
       'truncate'
     ], null);
-    -- Triggers run in the order of their names: input first, and the rules of the table last.
+    -- Triggers run in the order of their names, so _ is before the table's own triggers, ~ after.
     execute format(
       'create trigger "_by_hand" before %s on %s for each statement '
       'when (session_user <> ''facade'') execute function private.refuse_edit(%L)',
@@ -30770,7 +30779,7 @@ as $$
     'readOnly', current_setting('transaction_read_only')::boolean,
     'rowsThere', private.missing_rows() = '{}')
 $$;
-comment on function private.health is 'What the database contributes to GET /health.';
+comment on function private.health is 'What the database adds to GET /health.';
 
 grant execute on function private.health to backend;
 
@@ -30797,8 +30806,8 @@ grant execute on function private.report_missing_rows to backend;
 
 -- sql/16_api.sql
 
--- Makes a namesake in api of each private function whose comment begins with "Api: ", with the same
--- grants and its caller's rights. Texts are bounded here; cursors have a bound of their own.
+-- Creates in schema api a namesake of each private function whose comment begins with "Api: ", with
+-- the same grants and its caller's rights. Texts are bounded here; cursors have their own bound.
 
 do $$
 declare
