@@ -1,5 +1,6 @@
--- Slots are counted in these narrow tables, because in properties that costs 30 times as much. A
--- row is deleted 7 hours after its end, when every snapshot that included it has expired.
+-- The slots of the feed are counted in these narrow tables, because counting them in properties
+-- costs 30 times as much. A row is kept for 7 hours after its period has ended, until every
+-- snapshot that includes it has expired.
 
 create table private.publications (
   property_id uuid not null,
@@ -8,15 +9,16 @@ create table private.publications (
   since timestamptz not null,
   until timestamptz not null default 'infinity',
   constraint publications_time_is_forward check (until >= since),
-  primary key (property_id, until) -- so no listing has two open periods
+  primary key (property_id, until) -- allows one open period per listing
 );
 comment on table private.publications is
   'The periods in which listings were listed. Cleaned by private.purge_publications.';
-comment on column private.publications.property_id is 'Kept when the listing is deleted.';
+comment on column private.publications.property_id is
+  'No foreign key: the row remains when the listing is deleted.';
 comment on column private.publications.published_at is
-  'Its place in the feed, as a time before which it does not appear.';
-comment on column private.publications.until is 'Infinity while it is listed.';
--- Open rows are read in the order of the feed. Ended rows are few and are found by their end.
+  'The place in the feed, which is sorted by it. The listing is not shown before this time.';
+comment on column private.publications.until is 'Infinity while the listing is listed.';
+-- Open rows are read in the order of the feed. Ended rows are few and are found by until.
 create index publications_newest_idx
   on private.publications (published_at desc, property_id desc) include (since)
   where until = 'infinity';
@@ -31,7 +33,8 @@ create table private.feed_places (
   account_id uuid primary key references public.accounts (id) on delete cascade,
   taken_to timestamptz not null
 );
-comment on table private.feed_places is 'The last place of each account. Deleted with the account.';
+comment on table private.feed_places is
+  'The latest feed place given to a listing of the account. Deleted with the account.';
 alter table private.feed_places enable row level security;
 create policy "nobody but functions of their owner" on private.feed_places using (false);
 
@@ -39,8 +42,10 @@ create table private.listing_places (
   property_id uuid primary key references public.properties (id) on delete cascade,
   place timestamptz not null
 );
-comment on table private.listing_places is 'Places in the feed. Deleted with the listing.';
-comment on column private.listing_places.place is 'Given when first listed; it never changes.';
+comment on table private.listing_places is
+  'The feed place of each listing. Deleted with the listing.';
+comment on column private.listing_places.place is
+  'Assigned when the listing is first listed, and never changed.';
 alter table private.listing_places enable row level security;
 create policy "nobody but functions of their owner" on private.listing_places using (false);
 
@@ -53,9 +58,12 @@ create table private.office_ranks (
   constraint office_ranks_time_is_forward check (until >= since)
 );
 comment on table private.office_ranks is
-  'Offices listed in the last hours, with ratings. Cleaned by private.purge_office_ranks.';
-comment on column private.office_ranks.identity_id is 'Kept when the office is closed.';
-comment on column private.office_ranks.until is 'When rating or listing ended; infinity before.';
+  'The periods in which offices were listed, with their rating. Cleaned by '
+  'private.purge_office_ranks.';
+comment on column private.office_ranks.identity_id is
+  'No foreign key: the row remains when the office is closed.';
+comment on column private.office_ranks.until is
+  'When the rating changed or the office was unlisted; infinity until then.';
 create unique index office_ranks_one_open_key on private.office_ranks (identity_id)
   where until = 'infinity';
 create index office_ranks_best_idx

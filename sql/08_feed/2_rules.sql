@@ -1,8 +1,8 @@
 -- A transaction may read the clock at 11:59:59.99 and commit at 12:00:00.01. A reader of the noon
--- snapshot in between would count one slot more or less on the next page. So writers read the clock
--- under a shared lock until the commit, and the first readers of a snapshot wait for them. Writers
--- take it last, in triggers at the commit, so that readers do not wait long and a writer that holds
--- it waits for no other row.
+-- snapshot who reads one page in between would count one slot more or less on the next page. So
+-- writers read the clock under a shared lock, which they hold until the commit, and the first
+-- readers of a snapshot wait for it. Writers take the lock in triggers at the commit, so that
+-- readers do not wait long.
 
 create function private.publishing_time() returns timestamptz
   language plpgsql
@@ -14,7 +14,7 @@ begin
 end
 $$;
 comment on function private.publishing_time is
-  'Read under the lock, so that no snapshot misses what is listed or unlisted at that time.';
+  'The clock, read under the shared lock: no snapshot misses a change recorded with this time.';
 
 create function private.take_feed_place(owner_id uuid, published_at timestamptz)
   returns timestamptz
@@ -46,7 +46,8 @@ begin
 end
 $$;
 comment on function private.take_feed_place is
-  'Its publishing time, or minutes after the account''s last place if later; at most a day ahead.';
+  'Assigns the account''s next feed place: the publishing time, or the interval in private.rates '
+  'after the account''s latest place if that is later, but at most 24 hours ahead.';
 
 create function private.require_snapshot(snapshot timestamptz) returns timestamptz
   language plpgsql
@@ -56,15 +57,16 @@ begin
   if snapshot > now() or snapshot < now() - interval '6 hours' then
     perform private.refuse_field('snapshot', 'cursor_invalid');
   end if;
-  -- No commit takes 15 seconds, so an older snapshot needs no wait.
+  -- No commit takes 15 seconds, so readers of an older snapshot need not wait.
   if pg_is_in_recovery() then
-    -- The lock exists only on the primary; a replica can only check that it has every commit.
+    -- The lock exists only on the primary. A replica can only check that it has received every
+    -- commit that the snapshot includes.
     if (private.last_beat() > snapshot + interval '15 seconds') is not true then
       raise exception 'snapshot_not_complete' using errcode = '40001';
     end if;
   elsif snapshot > now() - interval '15 seconds' then
-    -- It is enough to have had the lock for a moment. The error below releases it at the end of
-    -- this block, even if the reader is cancelled; a session lock could be left on the connection.
+    -- Acquiring the lock is enough; the reader need not hold it. The exception below rolls this
+    -- block back and so releases the lock. A session lock could be left on the connection.
     begin
       perform pg_advisory_xact_lock(hashtextextended('publishing', 2));
       raise exception using errcode = 'ZZ001';
@@ -76,4 +78,5 @@ begin
 end
 $$;
 comment on function private.require_snapshot is
-  'It can be read for 6 hours. On a replica that may not have all of the feed, raises 40001.';
+  'Returns a snapshot that is at most 6 hours old, and refuses others. Raises 40001 on a replica '
+  'that may lack a commit before it.';

@@ -1,7 +1,7 @@
--- Slots are counted over the listings that were listed at the snapshot, so that a page number keeps
--- its meaning; one unlisted since leaves its slot empty.
+-- Slots are counted over the listings that were listed at the snapshot, so that a page number
+-- always means the same slots. A listing that was unlisted since leaves its slot empty.
 
--- Each half is sorted and limited, so that the planner merges them without sorting everything.
+-- Each half of the union is sorted and limited, so that the planner need not sort all rows.
 create function private.published_listings(
   listing_type text, at timestamptz, skip integer, take integer
 ) returns uuid[]
@@ -58,7 +58,7 @@ begin
 end
 $$;
 comment on function private.published_listings is
-  'The listings of these slots, with those unlisted or deleted since.';
+  'The ids of the listings in these slots, even if unlisted or deleted since the snapshot.';
 
 create function private.ranked_offices(at timestamptz, take integer) returns uuid[]
   language plpgsql
@@ -101,11 +101,11 @@ as $$
 declare
   first constant integer := (page - 1) * page_size + 1;
   last constant integer := page * page_size;
-  offices uuid[] := '{}'; -- offices up to this page, and one more
-  earlier integer; -- offices before this page
-  seen integer; -- offices up to its end
-  skip integer; -- listings before this page
-  take integer; -- listings on it
+  offices uuid[] := '{}'; -- the offices up to the end of this page, and one more
+  earlier integer; -- the number of offices before this page
+  seen integer; -- the number of offices up to the end of this page
+  skip integer; -- the number of listings before this page
+  take integer; -- the number of listings on this page
 begin
   if listing_type is null then
     offices := private.ranked_offices(at, last / 8 + 1);
@@ -127,7 +127,7 @@ begin
 end
 $$;
 
--- An item's "kind" says listing or office, so the listing's own kind is renamed.
+-- The "kind" of an item is "property" or "office", so a listing's own kind is renamed.
 create function private.feed_properties(
   property_ids uuid[], property_slots integer[], blocked uuid[], fields text
 ) returns table (slot integer, item text)
@@ -139,7 +139,7 @@ declare
   viewer_id uuid := private.identity_id();
 begin
   if private.wants_records(fields) then
-    -- The first "kind" is the right one: only id, refNo and type come before it.
+    -- The first "kind" is the listing's own: only id, refNo and type come before it.
     return query
     select
       property_slots[array_position(property_ids, records.id)],
@@ -153,7 +153,7 @@ begin
       viewer_id
     ) as records;
   else
-    -- This text cannot be part of a listing's own words, because JSON escapes quotes.
+    -- The texts of a listing cannot contain "kind":, because JSON escapes quotation marks.
     return query
     select
       slots.slot,
@@ -175,7 +175,8 @@ begin
   end if;
 end
 $$;
-comment on function private.feed_properties is 'Those that the caller may see and has not blocked.';
+comment on function private.feed_properties is
+  'The listings that the caller may see, without those of identities that the caller has blocked.';
 
 create function private.feed_offices(
   office_ids uuid[], office_slots integer[], blocked uuid[]
@@ -200,7 +201,7 @@ begin
   )) as records;
 end
 $$;
-comment on function private.feed_offices is 'Those that the caller may see and has not blocked.';
+comment on function private.feed_offices is 'The offices that are listed and not blocked.';
 
 create function private.feed_items(
   property_ids uuid[], property_slots integer[], office_ids uuid[], office_slots integer[],
@@ -246,8 +247,8 @@ begin
     perform private.refuse_field('page', 'invalid');
   end if;
   slots := private.feed_slots(listing_type, at, page, page_size);
-  -- A new reader gets a newer snapshot if fewer than half of the first page are still listed:
-  -- otherwise an attacker could empty it by publishing many listings and withdrawing them.
+  -- A new reader gets a newer snapshot if fewer than half of the first page are still listed.
+  -- Otherwise an attacker could empty that page by publishing many listings and withdrawing them.
   if snapshot is null then
     first_ids := case when page = 1 then slots.property_ids
       else (private.feed_slots(listing_type, at, 1, page_size)).property_ids end;
@@ -267,8 +268,8 @@ begin
 end
 $$;
 comment on function private.list_feed is
-  'Facade: a numbered page of the feed at the snapshot, with filter all, sale, rent or exchange, '
-  'as JSON text; the form of the arguments was checked. With all, every eighth slot is a verified '
-  'office, by rating.';
+  'Facade: a numbered page of the feed at the snapshot, as JSON text. filter is all, sale, rent '
+  'or exchange; the facade has checked the form of the arguments. With all, every eighth slot is a '
+  'verified office, the best rated first.';
 
 grant execute on function private.list_feed to anon, authenticated;

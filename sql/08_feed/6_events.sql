@@ -11,7 +11,7 @@ begin
     select listing_places.place into place from private.listing_places
     where listing_places.property_id = new.id;
     if place is null then
-      -- A listing published before its row was inserted is imported; its place is that time.
+      -- A row inserted with an earlier published_at is an import and keeps that time as its place.
       place := case when tg_op = 'INSERT' and new.published_at < now() then new.published_at
         else private.take_feed_place(new.owner_identity_id, new.published_at) end;
       insert into private.listing_places (property_id, place) values (new.id, place);
@@ -28,7 +28,7 @@ begin
 end
 $$;
 comment on function private.record_publication is
-  'Records for the feed when a listing is listed or unlisted.';
+  'Records for the feed the periods in which a listing is listed.';
 
 create constraint trigger properties_publishing_is_recorded_on_insert
   after insert on public.properties
@@ -63,7 +63,7 @@ begin
 end
 $$;
 comment on function private.record_office_rank is
-  'Records for the feed when an office is listed or unlisted, or its rating changes.';
+  'Records for the feed the periods in which an office is listed, with its rating.';
 
 create constraint trigger organisations_rank_is_recorded_on_insert
   after insert on public.organisations
