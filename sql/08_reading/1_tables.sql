@@ -1,4 +1,4 @@
--- Triggers write the names of areas and kinds; 91_data_words.sql has the other rows.
+-- Triggers insert the names of areas, governorates and kinds; 91_data_words.sql inserts the rest.
 
 create table private.reading_words (
   phrase text not null
@@ -9,20 +9,23 @@ create table private.reading_words (
   primary key (phrase, field, value)
 );
 comment on table private.reading_words is
-  'Rows with one phrase and field mean any of their values. Never purged: admins maintain it.';
+  'What phrases mean in a query. Rows with the same phrase and field mean any of their values. '
+  'Never purged: admins maintain it.';
 comment on column private.reading_words.phrase is
-  'One to five words, stored as private.search_text writes them.';
+  'One to five words, in the form that private.search_text returns.';
 comment on column private.reading_words.field is
   'What the phrase means. type, strategy, kind, area, governorate, furnished, plot_position: the '
   'thing with the code in value. unit: what the number beside it counts (m2, rooms, block, floor, '
   'kwd). times: the number before it is multiplied by value. count: a number written as a word. '
-  'rooms, floor: that number of rooms, that floor. ordinal: the number of a floor, if a word for '
-  'floor is beside it. bound: whether the number after it is a max, min, about, from, to or '
-  'between. beside: the number after it is not a size (street, front). negation: what follows is '
-  'excluded. join: or, between kinds. plain: the phrase is searched as words, although parts of it '
-  'have a meaning (rent allowance). stopword: it is ignored.';
+  'rooms, floor: value is the number of rooms or of the floor. ordinal: value is the number of the '
+  'floor if a word for floor is beside it. bound: the number after it is a max, min, about, from, '
+  'to or between. beside: the number after it is not a size (street, front). negation: before '
+  'furnished, the other codes are meant; otherwise it is searched as a word. join: an "or" between '
+  'kinds. plain: the phrase is searched as words, although parts of it have a meaning (rent '
+  'allowance). stopword: the phrase is ignored.';
 comment on column private.reading_words.value is 'A code, a number, or empty, depending on field.';
-comment on column private.reading_words.is_name is 'A trigger writes it with the area or kind.';
+comment on column private.reading_words.is_name is
+  'Whether a trigger wrote it as the name of an area, governorate or kind.';
 
 create index reading_words_first_word_idx on private.reading_words (split_part(phrase, ' ', 1));
 
@@ -40,11 +43,12 @@ create type private.reading as (
   strategy text
 );
 comment on type private.reading is
-  'found: [{field, value, text}], with fields named like filters. filters: conditions on listings, '
-  'named as in private.search_filters. clauses: lists of words and terms, of each of which a '
-  'listing must have at least one, in a field or in its text; block: the same for the block. '
-  'words: the remaining words, in the form that searches compare; typed: as typed. ignored: what '
-  'was left out. strategy: the one that has what was asked for, if it is not the chosen one.';
+  'How a query is understood. found: [{field, value, text}], shown to clients, with fields named '
+  'like filters. filters: conditions named as in private.search_filters. clauses: lists of words '
+  'and terms; a listing must have at least one of each list, in a field or in its text. block: the '
+  'same for the block. words: the remaining words, in the form that searches compare; typed: the '
+  'same words as typed. ignored: the parts of the query that were left out. strategy: the strategy '
+  'that the query asks for, if it is not the chosen one.';
 
 create type private.search_reading as (
   clauses jsonb,
@@ -53,6 +57,6 @@ create type private.search_reading as (
   step smallint
 );
 comment on type private.search_reading is
-  'What a search uses of a reading and its cursor contains: clauses, words, filters, and a number '
-  'for what was left out because nothing matched: 0 nothing, 1 unknown words, 2 numbers, 3 size, '
-  'rooms, floor and block, 4 all words, 5 those of 3 and 4; null if not known yet.';
+  'The part of a reading that a search uses and its cursor contains. step: what was left out '
+  'because nothing matched: 0 nothing; 1 unknown words; 2 also numbers; 3 also size, rooms, floor '
+  'and block; 4 all words but not those four; 5 all words and those four; null if not yet decided.';

@@ -9,7 +9,7 @@ begin
     shown := typed;
     return;
   end if;
-  -- A unit or a bound can occur with many numbers, so only repeated pairs are dropped.
+  -- A unit or a bound can occur with many numbers, so only repeated pairs of words are dropped.
   select coalesce(array_agg(said.word order by said.index), '{}'),
     coalesce(array_agg(said.typed order by said.index), '{}')
   into once, shown
@@ -27,7 +27,8 @@ begin
 end
 $$;
 comment on function private.said_once is
-  'The words before the 31st distinct one; one that comes again after the same word is dropped.';
+  'Of more than 20 words: drops a word that already followed the same word before, and all words '
+  'from the 31st distinct one on.';
 
 create function private.reading_tokens(
   q text, out plain text[], out typed text[], out ignored text[]
@@ -37,12 +38,12 @@ create function private.reading_tokens(
   set search_path = ''
 as $$
 declare
-  -- ƍ is a decimal point, ƕ a comma or slash between words, ƣ a dash between numbers.
+  -- ƍ marks a decimal point, ƕ a comma, slash, & or + between words, ƣ a dash between numbers.
   marked text := private.ascii_digits(q);
   word text;
   parts text[];
 begin
-  -- This finds phones in any grouping: +965 9988 7766.
+  -- A Kuwaiti phone number, with or without the country code, as in +965 9988 7766, is removed.
   if marked ~ '[0-9]{4}[ -]?[0-9]{4}' then
     parts := regexp_match(marked,
       '(?:^|[\s:,،(])((?:(?:\+|00)?965[ -]?)?[2569][0-9]{3}[ -]?[0-9]{4})(?=$|[\s.,،)؟?!])');
@@ -58,7 +59,7 @@ begin
     marked := regexp_replace(marked, ' ?[,،/&+] ?', ' ƕ ', 'g');
   end if;
   plain := string_to_array(private.search_text(marked), ' ');
-  -- Signs above and below letters are not letters; a word that they split is shown without them.
+  -- Diacritics are not alphanumeric, so they may split words here; then the plain words are shown.
   typed := string_to_array(
     btrim(regexp_replace(marked, '[^[:alnum:]]+' collate pg_catalog.pg_c_utf8, ' ', 'g')), ' ');
   if cardinality(typed) <> cardinality(plain) then
@@ -68,7 +69,7 @@ begin
   if not plain::text ~ '[0-9]' then
     return;
   end if;
-  -- 400م is read as two words if م is a unit, and so is ق5 if ق is one.
+  -- 400م is split into two words if م is a unit, and so is ق5 if ق is a unit.
   for n in reverse cardinality(plain) .. 1 loop
     word := plain[n];
     parts := coalesce(regexp_match(word, '^([0-9]+(?:ƍ[0-9]+)?)([^0-9ƍ].*)$'),
@@ -87,17 +88,18 @@ begin
 end
 $$;
 comment on function private.reading_tokens is
-  'The words as searches compare them and as typed, with marks for signs between. ignored: a phone '
-  'number that was removed.';
+  'plain: the words in the form that searches compare, with marks for the signs between them; '
+  'typed: the same words as typed. ignored: a phone number that was removed.';
 
 create type private.reading_item as (
   field text, choices text[], phrase text, first integer, last integer, number numeric, low numeric,
   high numeric
 );
 comment on type private.reading_item is
-  'Consecutive words of a query with one meaning; field is null without one. For numbers it is '
-  'number or mark, or later what the number was understood as, from low to high: size, rooms, '
-  'block, floor, price or bare (a price if the type is known).';
+  'Consecutive words of a query with one meaning. field is that of private.reading_words, or null '
+  'for words without a meaning; number for a number and mark for a sign between words. '
+  'private.reading_numbers replaces number with what it measures, from low to high: size, rooms, '
+  'block, floor, price or bare (a price if the type of listing is known).';
 
 create function private.reading_items(plain text[]) returns private.reading_item[]
   language plpgsql
@@ -126,7 +128,7 @@ begin
     rests := rests || rest;
     firsts := firsts || index;
     cuts := cuts || 0;
-    -- Prefixes before a name do not belong to it: بالسالمية, والمنقف.
+    -- Names are also looked up without a joined prefix such as "in" or "and": بالسالمية, والمنقف.
     cut := length(substring(plain[index] from '^(?:بال|وال|فال|كال|لل|ب|و|ف)(?=.{3})'));
     if cut > 0 then
       heads := heads || substr(plain[index], cut + 1);
@@ -175,5 +177,5 @@ begin
 end
 $$;
 comment on function private.reading_items is
-  'Prefers the longest phrase, then a word as it stands over the same without prefixes, then a '
-  'name.';
+  'Prefers the phrase with the most words, then any phrase over a stopword, then one without a '
+  'removed prefix, then the first, then a name.';

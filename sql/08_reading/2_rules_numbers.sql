@@ -1,4 +1,5 @@
--- The unit decides what a number measures, the word before it whether it is a minimum or maximum.
+-- The unit decides what a number measures, and the word before it whether it is a minimum or a
+-- maximum.
 
 create function private.reading_amount(items private.reading_item[], index integer)
   returns private.reading_item
@@ -12,7 +13,7 @@ declare
 begin
   if amount.field = 'times' then
     amount.number := 1;
-    next := index; -- مليون
+    next := index; -- مليون without a number is one million
   elsif amount.field is distinct from 'number' and amount.field is distinct from 'count' then
     return null;
   end if;
@@ -23,7 +24,7 @@ begin
     amount.number := trim_scale(amount.number * items[next].number);
     amount.choices := '{kwd}';
     next := next + 1;
-    if items[next].field = 'count' and items[next].phrase ~ '^و' then -- ونص
+    if items[next].field = 'count' and items[next].phrase ~ '^و' then -- as in مليون ونص
       amount.number := amount.number + items[next].number * items[next - 1].number;
       next := next + 1;
     end if;
@@ -36,12 +37,13 @@ begin
   if amount.choices is null and amount.field = 'count' then
     return null;
   end if;
-  amount.low := next - 1; -- the last of its items
+  amount.low := next - 1; -- the index of its last item
   return amount;
 end
 $$;
 comment on function private.reading_amount is
-  'choices is what is counted, low the index of the amount''s last item, high the multiplier.';
+  'Null if no amount begins at index. choices: the unit; low: the index of the last item of the '
+  'amount; high: the multiplier.';
 
 create function private.reading_range(items private.reading_item[], index integer)
   returns private.reading_item
@@ -71,7 +73,7 @@ begin
   end if;
   if other.number is not null then
     last := other.low;
-    if range.choices is null and other.high > 1 then -- 300 to 400 thousand
+    if range.choices is null and other.high > 1 then -- as in "300 to 400 thousand"
       range.number := range.number * case
         when range.number * other.high <= other.number then other.high
         when range.number < 1000 then 1000 else 1 end;
@@ -101,7 +103,7 @@ begin
 end
 $$;
 comment on function private.reading_range is
-  'Null if none begins there; number is the index of its last item.';
+  'Null if no range begins at index. number: the index of the last item of the range.';
 
 create function private.reading_numbers(items private.reading_item[])
   returns private.reading_item[]
@@ -130,7 +132,7 @@ begin
     elsif item.field = 'ordinal' and (next.field = 'kind' and next.choices = '{floor}'
         or next.field = 'unit' and next.choices = '{floor}') then
       item := row('floor', null, next.phrase, item.first, next.last, 2, item.number, item.number);
-    elsif item.field in ('number', 'count') and next.field = 'rooms' then -- 2 غرفة وصالة
+    elsif item.field in ('number', 'count') and next.field = 'rooms' then -- as in 2 غرفة وصالة
       item := row('rooms', null, next.phrase, item.first, next.last, 2, item.number, item.number);
     elsif item.field in ('floor', 'rooms') then
       item := row(item.field, null, item.phrase, item.first, item.last, 1, item.number, item.number);

@@ -1,6 +1,6 @@
--- Phrases of the list are found in the text, the longest first, and numbers are joined with their
--- units and bounds. A meaning becomes a filter. Kinds, areas, positions of the plot and blocks,
--- which many listings only describe, become words and terms of which a listing must have one.
+-- The phrases of private.reading_words are found in the query, the longest first, and numbers are
+-- joined with their units and bounds. Most meanings become filters. Places, kinds, plot positions
+-- and blocks become clauses, because many listings mention them only in their text.
 
 create function private.reading_clauses(terms text[], phrases text[]) returns jsonb
   language plpgsql
@@ -17,7 +17,7 @@ begin
     end if;
   end loop;
   clauses := jsonb_build_array(to_jsonb(terms));
-  -- (a and b) or c equals (a or c) and (b or c): each phrase multiplies the clauses.
+  -- (a and b) or c equals (a or c) and (b or c), so each phrase multiplies the clauses.
   foreach phrase in array phrases loop
     continue when position(' ' in phrase) = 0 or jsonb_array_length(clauses) > 2;
     clauses := (
@@ -30,7 +30,8 @@ begin
 end
 $$;
 comment on function private.reading_clauses is
-  'A listing needs one of the terms or all words of one of the phrases.';
+  'Clauses for listings with one of the terms or all words of one of the phrases. Once there are '
+  'more than two clauses, further phrases of several words are dropped.';
 
 create function private.with_reading(
   reading private.reading, name text, value jsonb, said text
@@ -60,7 +61,8 @@ begin
 end
 $$;
 comment on function private.with_reading is
-  'If a filter is named twice, the first number is used, but both codes are.';
+  'Adds a filter. If the query names it twice, lists of codes are joined, but of other values the '
+  'first is used and the second ignored.';
 
 create function private.with_names(
   reading private.reading, name text, prefix text, items private.reading_item[], typed text[]
@@ -93,7 +95,7 @@ begin
     said := concat_ws('، ', said, array_to_string(typed[item.first:item.last], ' '));
   end loop;
   if cardinality(codes) > 8 then
-    -- A list of names is compared with the field alone, which costs the same for any number.
+    -- So many codes become a filter on the field alone, which costs the same for any number.
     reading.filters := reading.filters || jsonb_build_object(name, codes);
   else
     reading.clauses := reading.clauses || private.reading_clauses(terms, phrases);
@@ -104,7 +106,8 @@ begin
 end
 $$;
 comment on function private.with_names is
-  'A listing must have one of the items'' codes or, if there are at most eight, the words of one.';
+  'A listing must have one of the items'' codes in its field or, if there are at most eight codes, '
+  'the words of one of the items.';
 
 create function private.reading_price(
   item private.reading_item, type text, out low numeric, out high numeric
@@ -114,7 +117,7 @@ create function private.reading_price(
   set search_path = ''
 as $$
 begin
-  -- A price of 300 for a house means 300,000, because people leave out the zeros.
+  -- A sale price of 300 means 300,000, because people leave out the zeros.
   low := item.low * case
     when item.field = 'bare' and type in ('SALE', 'EXCHANGE') and coalesce(item.high, item.low) < 1000
     then 1000 else 1 end;
@@ -198,7 +201,7 @@ begin
 end
 $$;
 comment on function private.with_types is
-  'The type that its items agree on, and the prices, whose amounts depend on it.';
+  'Adds the type if all its items name the same one, and the prices, whose amounts depend on it.';
 
 create function private.reading_of_number(plain text[], typed text[]) returns private.reading
   language plpgsql
@@ -223,7 +226,7 @@ begin
 end
 $$;
 comment on function private.reading_of_number is
-  'Empty unless the query is the number of a listing and nothing else.';
+  'An empty reading unless the whole query is the reference number of a listing.';
 
 create function private.read_query(q text, strategy text) returns private.reading
   language plpgsql
@@ -243,7 +246,7 @@ declare
   positions private.reading_item[] := '{}';
   types private.reading_item[] := '{}';
   prices private.reading_item[] := '{}';
-  kind_at integer; -- the index of the previous kind, to which others can be joined
+  kind_at integer; -- the index of the last kind, to which another can be joined
   said text;
   is_word boolean;
 begin
@@ -320,4 +323,4 @@ begin
   return private.with_names(reading, 'plotPosition', 'plot', positions, tokens.typed);
 end
 $$;
-comment on function private.read_query is 'strategy is null for the map.';
+comment on function private.read_query is 'Returns the reading of q; strategy is null for the map.';
