@@ -1,5 +1,5 @@
--- A short copy, because rows of properties are wide and change all day: at 100,000 listings a walk
--- in order of price costs a fifth of one there, and all of it stays in memory.
+-- A narrow copy of properties, whose rows are wide and change all day. At 100,000 listings a scan
+-- in order of price costs a fifth of one on properties, and the whole copy stays in memory.
 
 create extension if not exists cube with schema extensions;
 
@@ -32,20 +32,20 @@ create table private.search_documents (
   block text,
   document tsvector not null
 )
--- Index-only scans need rows that vacuum has visited, and the newest rows are read most.
+-- Index-only scans need pages that vacuum has visited, and the newest rows are read most.
 with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_insert_scale_factor = 0.01);
-comment on table private.search_documents is 'Searched properties. Deleted with the listing.';
-comment on column private.search_documents.area_m2 is 'Of the plot, or without one the built area.';
+comment on table private.search_documents is 'The listed properties. Deleted with the listing.';
+comment on column private.search_documents.area_m2 is 'The area of the plot, else the built area.';
 comment on column private.search_documents.lat is
-  'The shown one: searches by the true one would reveal it.';
-comment on column private.search_documents.location is 'The shown location, as private.earth_point.';
+  'The latitude that is shown: searches by the true one would reveal it.';
+comment on column private.search_documents.location is 'private.earth_point of lat and lng.';
 comment on column private.search_documents.block is
-  'As private.search_block writes it; null if hidden.';
+  'The block in the form that private.search_block returns; null if it is hidden.';
 comment on column private.search_documents.document is
   'The listing''s words, and terms with a colon such as area:salmiya or bedrooms:3 (3 or more).';
 
--- One index for each order of pages. Those for the newest first include the columns of simple
--- filters: skipping an entry costs a quarter of a visit to the table.
+-- Each sort order has indexes. Those for the newest first include the columns of simple filters,
+-- because skipping an index entry costs a quarter of a visit to the table.
 create index search_documents_newest_idx on private.search_documents (published_at, property_id)
   include (
     type, kind, governorate_id, area_id, price, area_m2, bedrooms, bathrooms, furnished,
@@ -66,7 +66,7 @@ create index search_documents_kind_newest_idx
   include (
     governorate_id, area_id, price, area_m2, bedrooms, bathrooms, furnished, auction_ends_at
   );
--- An undisclosed price comes last in both directions.
+-- An undisclosed price is sorted last in both directions.
 create index search_documents_price_asc_idx
   on private.search_documents (type, coalesce(price, 100000000000), property_id);
 create index search_documents_kind_price_asc_idx
@@ -82,21 +82,21 @@ create index search_documents_ends_idx
   on private.search_documents (auction_ends_at, property_id) where auction_ends_at is not null;
 create index search_documents_drop_idx
   on private.search_documents (drop_pct, property_id) where drop_pct is not null;
--- These indexes are for filters that match too few listings for such a walk.
+-- These indexes are for filters that match too few listings for a scan in sort order.
 create index search_documents_price_idx on private.search_documents (price);
 create index search_documents_floor_idx on private.search_documents (floor_no)
   where floor_no is not null;
 create index search_documents_owner_idx on private.search_documents (owner_identity_id);
 create index search_documents_document_idx
   on private.search_documents using gin (document) with (fastupdate = off);
--- Thousands of listings can share one location; their ids separate them.
+-- Thousands of listings can share one location, so property_id is included to tell them apart.
 create index search_documents_location_idx
   on private.search_documents using gist (location) include (property_id);
 
 create function private.search_cell(lat double precision, lng double precision) returns integer
   language plpgsql
   immutable
-  strict -- a listing without a location is in no cell
+  strict -- returns null for a listing without a location
   parallel safe
   set search_path = ''
 as $$
@@ -105,15 +105,15 @@ begin
 end
 $$;
 comment on function private.search_cell is
-  'The number of a cell of 0.02 degrees (2 km); it grows by 1 eastwards and by 32768 northwards.';
+  'The number of a cell of 0.02 degrees (2 km). It grows by 1 eastwards and by 32768 northwards.';
 
 create index search_documents_cell_newest_idx
   on private.search_documents (private.search_cell(lat, lng), published_at, property_id, lat, lng);
 
--- Clusters are counted from this index alone if the only filter is a type.
+-- Clusters are counted by a scan of this index alone if the only filter is a type.
 create index search_documents_map_idx on private.search_documents (lng, lat)
   include (type, price);
--- This index alone is enough to compute the prices of areas.
+-- This index has all columns from which the prices of areas are computed.
 create index search_documents_area_prices_idx on private.search_documents (area_id)
   include (type, kind, price, area_m2, owner_identity_id);
 
@@ -123,8 +123,8 @@ create table private.search_names (
   primary key (word, term)
 );
 comment on table private.search_names is
-  'Words in names of areas, kinds and usages. Never purged: as many as there are names.';
-comment on column private.search_names.term is 'Whose name has the word, such as area:salmiya.';
+  'Words in the names of places, kinds and usages. Never purged: as many as the names have.';
+comment on column private.search_names.term is 'The term that has the name, such as area:salmiya.';
 create index search_names_term_idx on private.search_names (term);
 create index search_names_trigrams_idx on private.search_names
   using gin (word extensions.gin_trgm_ops) with (fastupdate = off);
@@ -137,13 +137,13 @@ create table private.search_vocabulary (
   is_shared boolean not null generated always as (cardinality(writers) >= 5) stored
 );
 comment on table private.search_vocabulary is
-  'Words of listings, to compare misspelt ones with. Cleaned by private.count_search_words.';
-comment on column private.search_vocabulary.word is 'No numbers: 104233 does not mean 104234.';
-comment on column private.search_vocabulary.listings is 'How many had it at the last count.';
+  'Words of listings that a misspelt word can mean. Cleaned by private.count_search_words.';
+comment on column private.search_vocabulary.word is 'No digits: 104233 does not mean 104234.';
+comment on column private.search_vocabulary.listings is 'Listings with the word at the last count.';
 comment on column private.search_vocabulary.writers is
-  'Marks of the first accounts with a phone, five or a few more; a mark identifies no account.';
+  'Marks (private.word_writer) of the first five or more accounts with a phone that used it.';
 comment on column private.search_vocabulary.is_shared is
-  'Used by five accounts with a phone: others match no misspelt word, so that none can be planted.';
+  'Used by five accounts with a phone. Only such words are guessed, so that nobody can plant one.';
 create index search_vocabulary_trigrams_idx
   on private.search_vocabulary using gin (word extensions.gin_trgm_ops) with (fastupdate = off)
   where is_shared;
@@ -151,7 +151,7 @@ create index search_vocabulary_short_trigrams_idx on private.search_vocabulary
   using gin (word extensions.gin_trgm_ops) with (fastupdate = off)
   where is_shared and char_length(word) <= 6;
 
--- Counted by a job, because listings would wait for one another if each counted its own words.
+-- A job counts these rows: if each listing counted its own words, writers would wait for row locks.
 create table private.search_word_changes (
   id bigint generated always as identity primary key,
   writer smallint,
@@ -159,9 +159,9 @@ create table private.search_word_changes (
   removed text[] not null
 );
 comment on table private.search_word_changes is
-  'Words that listings got and lost since the last count. Cleaned by private.count_search_words.';
+  'Words that listings gained or lost, to be counted. Cleaned by private.count_search_words.';
 comment on column private.search_word_changes.writer is
-  'The account''s mark; null if it has no phone.';
+  'private.word_writer of the owner''s account; null if it has no phone.';
 
 alter table private.search_documents enable row level security;
 create policy "nobody but functions of their owner" on private.search_documents using (false);

@@ -9,7 +9,7 @@ begin
     replace(private.search_text(block), ' ', ''), '^(قطعه|ق|block)(?=[0-9])', ''), '');
 end
 $$;
-comment on function private.search_block is '5 for ٥ and قطعة 5; null if empty.';
+comment on function private.search_block is 'Returns 5 for ٥ and قطعة 5; null if it is empty.';
 
 create function private.search_document(property public.properties)
   returns private.search_documents

@@ -33,7 +33,7 @@ comment on type private.search_filters is
   'Parsed filters; bbox is minLng, minLat, maxLng, maxLat, and near is lat, lng, km.';
 
 create table private.search_filter_rules (
-  name text primary key, -- of the filter in JSON and of the attribute
+  name text primary key, -- the key of the filter in JSON and the name of the attribute
   form text not null,
   compared text,
   comparison text,
@@ -48,7 +48,7 @@ alter table private.search_filter_rules enable row level security;
 create policy "nobody but functions of their owner" on private.search_filter_rules using (false);
 comment on table private.search_filter_rules is
   'How each filter is parsed and applied: its name and form, the column compared, the strategy if '
-  'only one has it, whether the newest-first indexes include that column, and its term. Never '
+  'only one accepts it, whether the newest-first indexes include that column, and its term. Never '
   'purged: one row per filter.';
 
 create function private.parse_bbox(value jsonb, out clean jsonb, out problem text)
@@ -73,7 +73,7 @@ begin
   end if;
 end
 $$;
-comment on function private.parse_bbox is 'bbox_invalid: inverted, not numbers, or outside Kuwait.';
+comment on function private.parse_bbox is 'Cuts a box to Kuwait; bbox_invalid if nothing is left.';
 
 create function private.parse_near(value jsonb, out clean jsonb, out problem text)
   language plpgsql
@@ -115,7 +115,7 @@ begin
   end if;
 end
 $$;
-comment on function private.parse_time is 'ISO 8601, or the beginning of a day in Kuwait.';
+comment on function private.parse_time is 'An ISO 8601 time, or the start of a day in Kuwait.';
 
 create function private.parse_search_filter(
   rule private.search_filter_rules, value jsonb, out clean jsonb, out problem text
@@ -213,7 +213,7 @@ begin
       continue;
     end if;
     clean := jsonb_set(clean, array[given.name], coalesce(parsed.clean, 'null'));
-    -- jsonb sorts keys of one length alphabetically, so the filter with Max was parsed before.
+    -- jsonb sorts keys of the same length alphabetically, so a Max is parsed before its Min.
     if parsed.clean > clean -> replace(given.name, 'Min', 'Max') then
       ranges := ranges || jsonb_build_object('path', given.name, 'code', 'range_invalid');
     end if;
@@ -249,7 +249,7 @@ begin
         '(search_documents.location operator(extensions.<->) '
         'private.earth_point((($1).near)[1], (($1).near)[2])) '
         '<= 12742.0176 * sin((($1).near)[3] / 12742.0176)'
-      when 'owner' then -- as GET /identities/:id: companies and offices only if verified
+      when 'owner' then -- as in GET /identities/:id, companies and offices only if verified
         '(search_documents.owner_identity_id = ($1)."ownerId" and '
         '(search_documents.owner_type = ''individual'' or search_documents.owner_verified))'
       else format('search_documents.%I %s (($1).%I)', rule.compared, rule.comparison, rule.name)
@@ -276,8 +276,8 @@ begin
 end
 $$;
 comment on function private.search_conditions is
-  'The conditions of a strategy (null for any) and of filters ($1), of constant pieces with '
-  'nothing from the caller. is_indexed: the newest-first indexes can answer all of them.';
+  'The SQL conditions of a strategy (null for any) and of filters ($1), made of constants without '
+  'input of the caller. is_indexed: whether the newest-first indexes can answer all conditions.';
 
 create function private.strategy_terms(strategy text) returns tsquery
   language sql
@@ -287,7 +287,7 @@ create function private.strategy_terms(strategy text) returns tsquery
     when strategy = 'exchange' then '''type:EXCHANGE'''::tsquery
   end;
 comment on function private.strategy_terms is
-  'They preselect only, and are never stricter than private.search_conditions.';
+  'Terms that only preselect and are never stricter than private.search_conditions.';
 
 create function private.is_running(
   strategy text, type text, auction_ends_at timestamptz, drop_until timestamptz
@@ -302,7 +302,7 @@ create function private.is_running(
     else true
   end;
 comment on function private.is_running is
-  'Whether a listing with the terms of a strategy belongs to it now.';
+  'Whether a listing with private.strategy_terms belongs to the strategy now.';
 
 create function private.search_terms(filters private.search_filters) returns tsquery
   language plpgsql
@@ -312,7 +312,7 @@ as $$
 declare
   given constant jsonb := to_jsonb(filters);
 begin
-  -- Codes were checked before. A document has a term for each number of rooms up to its own.
+  -- The codes are already validated. A document has a term for each number of rooms up to its own.
   return (
     select string_agg('(' || (
       select string_agg(private.quote_lexeme(rule.term || ':' || case rule.form
@@ -327,4 +327,4 @@ begin
 end
 $$;
 comment on function private.search_terms is
-  'They preselect only, and are never stricter than private.search_conditions.';
+  'Terms that only preselect and are never stricter than private.search_conditions.';

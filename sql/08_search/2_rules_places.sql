@@ -12,7 +12,8 @@ begin
 end
 $$;
 comment on function private.earth_point is
-  'In km from the earth''s centre. Straight lines grow with distances, so an index sorts exactly.';
+  'Coordinates in km from the earth''s centre. An index sorts exactly by their distance, because '
+  'the straight line between two points grows with the distance on the surface.';
 
 create function private.search_rectangle(filters private.search_filters) returns double precision[]
   language plpgsql
@@ -21,8 +22,8 @@ create function private.search_rectangle(filters private.search_filters) returns
 as $$
 declare
   angle double precision := filters.near[3] / 6371.0088;
-  -- This is how far the circle reaches east and west; near a pole it goes all the way round. Some
-  -- centimetres are added for rounding errors.
+  -- width and height are the distances in degrees from the centre to the edges of the circle, with
+  -- ten centimetres added for rounding errors. The limits prevent errors at a pole.
   width double precision := 0.000001
     + asind(least(1, sin(angle) / greatest(cosd(filters.near[1]), 1e-9)));
   height double precision := 0.000001 + degrees(angle);
@@ -40,7 +41,8 @@ begin
 end
 $$;
 comment on function private.search_rectangle is
-  'minLng, minLat, maxLng, maxLat; inverted if the areas do not intersect, null if there are none.';
+  'minLng, minLat, maxLng, maxLat around bbox and near; inverted if they and Kuwait do not '
+  'intersect, null without both.';
 
 create function private.search_cells(rectangle double precision[]) returns integer[]
   language plpgsql

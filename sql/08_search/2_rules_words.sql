@@ -4,7 +4,7 @@ create function private.guessable_words(document tsvector) returns text[]
   set search_path = ''
 as $$
 begin
-  -- A long description has a hundred words.
+  -- Even a long description has only a hundred words.
   return array(
     select word from unnest(tsvector_to_array(document)) as word
     where word ~ '^[^0-9:]{3,}$'
@@ -12,7 +12,7 @@ begin
   );
 end
 $$;
-comment on function private.guessable_words is 'At most 200 that a misspelt word can match.';
+comment on function private.guessable_words is 'At most 200 words that a misspelt word can mean.';
 
 create function private.word_writer(account public.accounts) returns smallint
   language plpgsql
@@ -24,7 +24,7 @@ begin
 end
 $$;
 comment on function private.word_writer is
-  'A mark that many share; null without a phone, because such an account costs nothing.';
+  'A mark that many accounts share; null without a phone, because such an account costs nothing.';
 
 create function private.five_writers(known smallint[], others smallint[]) returns smallint[]
   language plpgsql
@@ -37,14 +37,14 @@ begin
 end
 $$;
 comment on function private.five_writers is
-  'Adds new marks until there are five for certain; the exact number does not matter.';
+  'Adds up to five new marks if there are fewer than five; it does not matter if there are more.';
 
 create function private.similar_words(word text) returns text[]
   language plpgsql
   stable
   set search_path = ''
-  set plan_cache_mode = force_generic_plan -- planning it at every call takes five times as long
-  -- Without this setting all names would be compared one by one, because they are few.
+  set plan_cache_mode = force_generic_plan -- planning at every call takes five times as long
+  -- Without these settings all names would be compared one by one, because they are few.
   set enable_seqscan = off
   set enable_indexscan = off
   set enable_indexonlyscan = off
@@ -54,11 +54,11 @@ declare
   threshold real;
   words text[];
   shares real[]; -- the share of trigrams that each has in common with the given word
-  enough real; -- the share of trigrams that must match
+  enough real; -- the share of trigrams that a word must have in common
   names text[];
 begin
-  -- A higher threshold is faster and its words are more likely right. For a short word two shared
-  -- trigrams satisfy the index, so it is looked up only once, and among short words too.
+  -- A higher threshold is faster, and its words are more likely right. For a short word two shared
+  -- trigrams satisfy the index, so it is looked up only once, and only among short words.
   foreach threshold in array case when is_short then '{0.3}' else '{0.5,0.4,0.3}' end::real[] loop
     perform set_config('pg_trgm.similarity_threshold', threshold::text, true);
     select coalesce(array_agg(alike.word), '{}'), coalesce(array_agg(alike.similarity), '{}')
@@ -75,7 +75,7 @@ begin
           select * from private.search_vocabulary as other
           where not is_short and other.is_shared and other.word operator(extensions.%) similar_words.word
         ) as known
-        limit 2000 -- ten times what the most crowded threshold gives at a million listings
+        limit 2000 -- ten times the most that a threshold finds at a million listings
       ) as found
       order by found.similarity desc, found.listings desc, found.word
       limit 10
@@ -104,17 +104,17 @@ begin
     order by alike.similarity desc, known.listings desc nulls last, alike.name
     limit 3
   );
-  -- A set clause would restore it too, but only a superuser may create such a function.
+  -- A set clause would restore the setting too, but only a superuser may create a function with it.
   perform set_config('pg_trgm.similarity_threshold', '0.3', true);
   return names || words;
 end
 $$;
 comment on function private.similar_words is
-  'The 10 most similar words, of equally similar ones those of more listings: sharing half of the '
-  'trigrams if there are five such, else four tenths if two, else three tenths. Up to three names '
-  'are added that share four tenths, or three tenths if the words share only that.';
+  'The 10 most similar words, of equally similar ones those of more listings. They share half of '
+  'the trigrams if five words do, else four tenths if two do, else three tenths. Up to three names '
+  'precede them that share four tenths, or three tenths if the words share only that.';
 
--- Inlined, because its body is parsed and needs no search_path.
+-- This function is inlined, because a body of begin atomic needs no search_path.
 create function private.lexemes_of(word text) returns setof text
   language sql
   stable
@@ -124,7 +124,7 @@ begin atomic
   select search_names.term from private.search_names where search_names.word = lexemes_of.word;
 end;
 comment on function private.lexemes_of is
-  'The word itself, and the terms of areas, kinds and usages whose names have it.';
+  'The word itself, and the terms of places, kinds and usages whose names contain it.';
 
 create function private.any_word(words text[]) returns tsquery
   language plpgsql
@@ -155,8 +155,8 @@ declare
   guessable text[];
 begin
   if guessing then
-    -- A name is taken as it stands, and a frequent word is not taken for a misspelling, unless
-    -- there is nothing else to guess at. Each guess takes a millisecond.
+    -- A word of a name is never taken for a misspelling, and a frequent word only if there is no
+    -- other to guess at. Each guess takes a millisecond.
     select (coalesce(
       array_agg(given.word order by given.index) filter (where known.word is null),
       array_agg(given.word order by given.index)))[:4]
@@ -184,6 +184,6 @@ begin
 end
 $$;
 comment on function private.search_query is
-  'Requires all of these words, in the listing''s text or the name of its area, kind or usage. '
-  'When guessing, similar words match too for the first four that are not common, or the first '
-  'four if all are, never for a name. guesses: similar words known already.';
+  'Requires all of these words, in the listing''s text or the name of its place, kind or usage. '
+  'When guessing, similar words match too for the first four words that are not frequent, or the '
+  'first four if all are, but never for a word of a name. guesses: similar words known already.';

@@ -1,4 +1,4 @@
--- Parts of a query are left out if no listing matches, so that its page is not empty.
+-- Parts of a query are left out if no listing matches all of it, so that the page is not empty.
 
 create function private.reading_query(
   reading private.search_reading, guessing boolean default false, guesses jsonb default '{}'
@@ -87,7 +87,7 @@ begin
       continue;
     end if;
     if looks = 8 then
-      -- Of further words only the existence is checked.
+      -- For further words it is only checked whether they exist.
       if one_word !~ '^[^0-9:]{3,}$'
         or exists (select from private.search_vocabulary where search_vocabulary.word = one_word)
         or exists (select from private.search_names where search_names.word = one_word) then
@@ -136,7 +136,7 @@ begin
   end loop;
   reading.words := known || guessed;
   if not is_fit and whole.words <> '{}' and not (whole.clauses = '[]' and whole.filters = '{}') then
-    -- Some listings have these words, but none fits the reading.
+    -- No listing fits the reading with any of these words, so all of them are left out.
     tried := whole;
     tried.words := '{}';
     for step in 4 .. 5 loop
@@ -155,7 +155,7 @@ begin
   if reading.words = '{}' and reading.clauses = '[]' and reading.filters = '{}'
     or lost = '{}' and (reading.clauses, reading.filters)
       is not distinct from (whole.clauses, whole.filters) then
-    -- At this point either all of the query would be left out, or nothing is.
+    -- Either the whole query would be left out, or nothing, so the reading stays as it was.
     reading := whole;
     reading.step := 0;
     lost := '{}';
@@ -163,10 +163,10 @@ begin
 end
 $$;
 comment on function private.relaxed_reading is
-  'Relaxed until a listing matches: drops unknown words without similar ones, numbers that are '
-  'only words, then size, rooms, floor and block, at last all words, with or without those four. '
-  'Type, kind, area and price are kept. lost: the words left out. guesses: similar words found for '
-  'some words.';
+  'Leaves out parts until a listing matches: unknown words without similar ones, then numbers that '
+  'are only words, then size, rooms, floor and block, at last all words, with or without these. '
+  'Type, kind, area and price are kept. lost: the words left out. guesses: the similar words found '
+  'for some words.';
 
 create function private.understood(
   read private.reading, reading private.search_reading, lost text[], conflicts text[]
@@ -205,7 +205,8 @@ begin
   );
 end
 $$;
-comment on function private.understood is 'For a first page; parts left out are listed as ignored.';
+comment on function private.understood is
+  'The reading as clients see it. ignored: all parts of q that were left out.';
 
 create function private.cursor_reading(cursor_state jsonb) returns private.search_reading
   language plpgsql
@@ -216,7 +217,7 @@ declare
   reading private.search_reading;
 begin
   reading := jsonb_populate_record(null::private.search_reading, cursor_state -> 'reading');
-  -- One of our own cursors has this form.
+  -- This raises an error if the filters are not of a form that our own cursors have.
   perform jsonb_populate_record(null::private.search_filters, reading.filters);
   if cardinality(reading.words) <= 30 and jsonb_typeof(reading.filters) = 'object'
     and jsonb_typeof(reading.clauses) = 'array' and jsonb_array_length(reading.clauses) <= 20

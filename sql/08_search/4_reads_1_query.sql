@@ -42,7 +42,7 @@ begin
 end
 $$;
 comment on function private.both_filters is
-  'Given filters with those of a query, and the given ones that contradict the reading.';
+  'Joins given filters with those read from a query. conflicts: the given ones that contradict it.';
 
 create function private.exact_query(
   strategy text, given private.search_filters, q text, literal boolean,
@@ -69,13 +69,13 @@ begin
   end if;
   if private.query_words(q) = '{}' or together.conflicts <> '{}'
     or (typed.read).strategy is not null then
-    -- A text without letters and digits matches no listing.
+    -- In these cases no listing matches: no document has this term.
     words := '''none:'''::tsquery;
   end if;
 end
 $$;
 comment on function private.exact_query is
-  'With nothing left out or guessed, and how the query was understood.';
+  'The filters and words of a query with nothing left out or guessed, and how it was understood.';
 
 create function private.is_in_listings(strategy text, words tsquery) returns boolean
   language plpgsql
@@ -87,8 +87,8 @@ as $$
 declare
   text_query constant tsquery := coalesce(words && private.strategy_terms(strategy), words);
 begin
-  -- With a common word one of the newest listings matches, but few of those are deals or auctions.
-  -- "offset 0" keeps the planner from walking another index.
+  -- One of the newest listings has a common word, but few of those are deals or auctions.
+  -- "offset 0" keeps the planner from using another index.
   return strategy not in ('deal', 'auction') and exists (
     select from (
       select listing.type, listing.auction_ends_at, listing.drop_until, listing.document

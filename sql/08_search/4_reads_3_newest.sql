@@ -1,5 +1,5 @@
--- Static statements, so that a connection plans the most frequent searches once: planning takes two
--- thirds of such a page. 4_reads_3_run.sql continues if the page is not full.
+-- The most frequent searches are static statements, which a connection plans once, because planning
+-- takes two thirds of the time. 4_reads_3_run.sql continues if the page is not full.
 
 create function private.newest_range(
   of_area text, of_type text, of_kind text, with_text boolean, before_at timestamptz, before_id uuid
@@ -8,7 +8,7 @@ create function private.newest_range(
   auction_ends_at timestamptz, document tsvector
 )
   language sql
-  stable -- without a search_path, so that it is planned into the statements that use it
+  stable -- without a search_path, so that it is inlined into the statements that use it
 begin atomic
   (
     select listing.property_id, listing.published_at, listing.type, listing.kind, listing.price,
@@ -46,7 +46,8 @@ begin atomic
   );
 end;
 comment on function private.newest_range is
-  'The newest 1,000, or of all with their texts 6,000; sorted, because one statement returns them.';
+  'The newest 1,000 listings of an area, a kind or all, or with_text the newest 6,000 of all. They '
+  'are sorted, because only one of the four selects returns rows.';
 
 create function private.is_of(strategy text, type text, auction_ends_at timestamptz) returns boolean
   language sql
@@ -62,7 +63,7 @@ create function private.newest_hits(
   of_area text, of_type text, of_kind text, before_at timestamptz, before_id uuid, size integer
 ) returns table (ids uuid[], keys text[])
   language sql
-  stable -- planned into its callers like newest_range; null conditions cost nothing
+  stable -- inlined like newest_range; conditions on a literal null disappear
 begin atomic
   select array_agg(page.property_id), array_agg(page.published_at::text)
   from (
@@ -94,15 +95,15 @@ declare
   before_id constant uuid := coalesce(after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
   of_area text := filters."areaIds"[1];
   of_kind constant text := case when of_area is null then filters.kinds[1] end;
-  -- A variable is used because reading it for each skipped listing is faster than reading a field.
+  -- For each skipped listing, reading a variable is faster than reading a field of filters.
   filter_type constant text := filters.type;
   kinds constant text[] := filters.kinds;
   price_min constant numeric := filters."priceMin";
   price_max constant numeric := filters."priceMax";
   bedrooms_min constant smallint := filters."bedroomsMin";
   others private.search_filters := filters;
-  -- This finds the areas that the words name, the number of words that are not counted (short ones
-  -- and numbers), and the number of listings with the other words.
+  -- The areas that the words name, the number of words that are not in search_vocabulary (such as
+  -- short ones and numbers), and the number of listings with the other words.
   named record;
   elsewhere tsquery;
 begin
@@ -132,7 +133,7 @@ begin
       elsewhere := words && !! private.quote_lexeme('area:' || of_area)::tsquery;
     elsif named.frequency * 3000 < size * (
       select reltuples from pg_class where oid = 'private.search_documents'::regclass) then
-      return; -- The words are so rare that 3,000 listings would hardly fill a page.
+      return; -- the words are so rare that 3,000 listings would hardly fill a page
     end if;
   end if;
   if of_area is not null then
@@ -155,7 +156,7 @@ begin
   keys := coalesce(keys, '{}');
   is_complete := cardinality(ids) = size;
   if not is_complete and (words is null or elsewhere is not null) then
-    -- Otherwise the thousand listings were all there are.
+    -- The page is complete if the range has fewer than 1,000 listings, because all were read.
     is_complete := not exists (
       select from private.newest_range(of_area, filters.type, of_kind, false, before_at, before_id)
       offset 999
@@ -179,5 +180,5 @@ begin
 end
 $$;
 comment on function private.newest_listings is
-  'For simple searches: of one area, of one kind with its type, or of all, filtered by prices and '
-  'bedrooms, or only by a common word or an area''s name; for others ids is null.';
+  'Answers simple searches: of one area, of one kind with its type, or of all, filtered by prices '
+  'and bedrooms, or only by a common word or the name of an area. For others ids is null.';

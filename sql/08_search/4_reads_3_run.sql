@@ -1,7 +1,7 @@
--- A page of frequent listings is full after a few steps along its ranges; rare listings are
--- gathered by another index at once. Left alone, the planner decides by averages and walks a
--- million rows for two frequent words that never occur together. So it is only asked for estimates:
--- of the words before a walk, and of the listings in the ranges after one.
+-- If matches are frequent, a short walk along the index ranges fills the page. Rare matches are
+-- gathered at once through another index. Left alone, the planner decides by averages and walks a
+-- million rows for two frequent words that never occur together. So the planner only provides
+-- estimates, and this code decides between walking and gathering.
 
 create function private.walk_ranges(
   plan private.search_plan, depth integer, out ids uuid[], out keys text[], out is_complete boolean
@@ -9,7 +9,7 @@ create function private.walk_ranges(
   language plpgsql
   stable
   set search_path = ''
-  -- Otherwise the planner would sort what it expects to be small instead of walking an index.
+  -- Otherwise the planner would sort results that it expects to be small, not walk an index.
   set enable_sort = off
   set enable_bitmapscan = off
   set enable_seqscan = off
@@ -35,7 +35,7 @@ begin
   is_complete := cardinality(ids) = plan.size and plan.ranges = 1;
   if not is_complete and (plan.compared <> '{}' or plan.bounds || plan.after <> '' or depth >= (
       select reltuples from pg_class where oid = 'private.search_documents'::regclass)) then
-    -- The rest of a range does not matter if it lies beyond the end of the page.
+    -- The rest of a range does not matter if it sorts after the last listing of a full page.
     execute format('select not exists (select from %s cross join lateral (select from '
       '(select %s as key, property_id from private.search_documents where %s%s '
       'order by key%s, property_id%5$s limit $3) as walked offset $3 - 1) as last)',
@@ -47,7 +47,7 @@ begin
 end
 $$;
 comment on function private.walk_ranges is
-  'Each range is walked for depth rows. is_complete: no further listing belongs on the page.';
+  'Walks depth rows of each range. is_complete: whether no other listing belongs on the page.';
 
 create function private.gather_listings(
   plan private.search_plan, out ids uuid[], out keys text[]
@@ -55,10 +55,10 @@ create function private.gather_listings(
   language plpgsql
   stable
   set search_path = ''
-  set enable_seqscan = off -- otherwise a word believed frequent makes the planner scan all listings
+  set enable_seqscan = off -- otherwise all listings are scanned for a word believed frequent
 as $$
 begin
-  -- "offset 0" keeps the planner from walking an index, or from combining this one with another.
+  -- "offset 0" keeps the planner from scanning in sort order or combining the index with another.
   execute format('select array_agg(property_id), array_agg(key::text) from (select * from (select '
     'search_documents.property_id, %1$s as key from (select * from private.search_documents where %2$s '
     'offset 0) as search_documents where %3$s%4$s offset 0) as gathered '
@@ -105,7 +105,7 @@ create function private.listings_with_words(words tsquery) returns bigint
   set plan_cache_mode = force_generic_plan
 as $$
 begin
-  -- A query consists of required words, or alternatives in brackets.
+  -- A query joins words, or alternatives in brackets, by &.
   return (
     select min(required.listings)
     from (
@@ -120,7 +120,7 @@ begin
 end
 $$;
 comment on function private.listings_with_words is
-  'An upper bound by the last count of words; null if no required word was counted.';
+  'An upper bound from the last count of words; null if no required word can be counted.';
 
 create function private.few_with_words(words tsquery) returns uuid[]
   language plpgsql
@@ -130,7 +130,7 @@ create function private.few_with_words(words tsquery) returns uuid[]
   set enable_seqscan = off
 as $$
 declare
-  -- "offset 0" keeps the planner from walking another index.
+  -- "offset 0" keeps the planner from using another index.
   few constant uuid[] := array(
     select found.property_id
     from (
@@ -143,7 +143,7 @@ begin
   return case when cardinality(few) <= 300 then few end;
 end
 $$;
-comment on function private.few_with_words is 'By the text index; null if more than 300.';
+comment on function private.few_with_words is 'The listings with the words; null if more than 300.';
 
 create function private.with_source(
   plan private.search_plan, strategy text, with_words bigint default null
@@ -186,7 +186,7 @@ begin
   ], null) loop
     expected := private.expected_listings(plan, source);
     if source = by_text then
-      -- Without statistics for rare words the planner assumes one in a thousand listings for each.
+      -- The planner has no statistics for rare words and assumes each in one of 1,000 listings.
       expected := greatest(1, least(expected, with_words));
     end if;
     if plan.found_by is null or expected < plan.to_gather then
@@ -207,7 +207,7 @@ $$;
 comment on function private.with_source is
   'Adds to a plan the condition with which an index finds the fewest listings: given ids, an '
   'owner, auctions, deals, the text query, prices or floors, or the cells of a box. with_words is '
-  'the counted number of listings with the words.';
+  'private.listings_with_words.';
 
 create function private.find_listings(
   strategy text, sort text, filters private.search_filters, words tsquery, among uuid[],
@@ -221,12 +221,12 @@ as $$
 declare
   few constant integer := 300; -- gathering so many takes less time than a useless walk
   is_few boolean;
-  met integer; -- how many of the first thousand listings match
+  met integer; -- how many of the newest thousand listings match; null if unknown
   with_words bigint;
   plan private.search_plan;
   found record;
-  depth integer; -- rows to walk of each range
-  cost double precision; -- of passing one listing; gathering one costs 1
+  depth integer; -- the number of rows to walk in each range
+  cost double precision; -- the cost of passing one listing, if gathering one costs 1
   to_pass double precision;
 begin
   ids := '{}';
@@ -242,7 +242,7 @@ begin
       keys := found.keys;
       return;
     end if;
-    -- For words the search always continues further along.
+    -- With words another number of listings was read, so only the absence of matches counts.
     met := case when words is null or found.ids = '{}' then cardinality(found.ids) end;
   end if;
   if words is not null and among is null then
@@ -263,8 +263,8 @@ begin
     plan := private.with_source(plan, strategy, with_words);
     is_few := is_few or plan.to_gather <= few;
   end if;
-  -- A useless walk takes one or two milliseconds, measured at a million listings: the newest rows
-  -- lie side by side, and an index that can answer everything needs no table rows.
+  -- A useless walk of this depth takes one or two milliseconds at a million listings: the newest
+  -- rows lie side by side, and an index that can answer everything needs no table rows.
   depth := greatest(300, case when plan.is_indexed then 3000 else 1500 end / greatest(plan.ranges, 1));
   cost := case
     when plan.is_indexed then 0.05
@@ -277,7 +277,8 @@ begin
       when met = 0 then private.listings_in_ranges(plan)
       else private.listings_in_ranges(plan) * least(size / plan.to_gather, 1)
     end;
-    -- Such estimates are often twice too high, and a useless walk takes no longer than gathering.
+    -- Listings with several of the words are counted several times, so to_gather is often twice the
+    -- real number. A useless walk of this depth takes no longer than gathering.
     depth := greatest(depth, least(3 * to_pass, 30000, plan.to_gather / cost)::integer);
   end if;
   for attempt in 1 .. 2 loop
@@ -292,7 +293,7 @@ begin
     end if;
     to_pass := case when found.ids = '{}' then private.listings_in_ranges(plan)
       else depth::double precision * plan.ranges * size / cardinality(found.ids) end;
-    -- The walk goes twice as far as a full page needs if matches remain as frequent.
+    -- The next walk is twice as deep as a full page needs if matches remain as frequent.
     depth := least(2 * to_pass, 2000000000);
   end loop;
   found := private.gather_listings(plan);
@@ -301,4 +302,4 @@ begin
 end
 $$;
 comment on function private.find_listings is
-  'With their sort keys, after a given one, among some or without some.';
+  'The first listings with their sort keys, after a given one, among some ids or without some.';

@@ -27,7 +27,7 @@ begin
 end
 $$;
 comment on function private.require_search is
-  'drop_desc is only for deals, ends_at only for auctions, distance needs the filter near.';
+  'Refuses drop_desc except for deals, ends_at except for auctions, and distance without near.';
 
 create function private.first_hits(
   strategy text, sort text, given private.search_filters, q text, literal boolean, size integer,
@@ -39,13 +39,13 @@ create function private.first_hits(
   set search_path = ''
 as $$
 declare
-  is_narrowed constant boolean := not (given is null); -- "is not null" would mean every filter
+  is_narrowed constant boolean := not (given is null); -- "is not null" would need every filter
   typed record;
   read private.reading;
   together record;
   exact tsquery;
   hits record;
-  fitting uuid[]; -- listings that match the query, 5 at most
+  fitting uuid[]; -- listings that match q, without the given filters if fewer than 5 match both
   relaxed record;
   lost text[] := '{}';
   guesses jsonb := '{}';
@@ -54,7 +54,7 @@ begin
   read := typed.read;
   reading := typed.reading;
   if literal or cardinality(reading.words) = 1 and reading.clauses = '[]' and reading.filters = '{}' then
-    reading.step := 0; -- A single word cannot be left out.
+    reading.step := 0; -- nothing can be left out
   end if;
   loop
     together := private.both_filters(given, reading.filters);
@@ -67,7 +67,7 @@ begin
       ids := hits.ids;
       keys := hits.keys;
     end if;
-    -- Filters do not decide what is left out, because adding one could then find more listings.
+    -- The given filters do not decide what is left out; else adding one could find more listings.
     fitting := case
       when is_narrowed and cardinality(ids) < 5 and (ids = '{}' or reading.words <> '{}')
       then private.fitting_listings(strategy, reading.filters, exact, 5) else ids end;
@@ -88,7 +88,7 @@ begin
 end
 $$;
 comment on function private.first_hits is
-  'reading: the one used in the end. guess: the query with similar words, if fewer than 5 match.';
+  'reading: the one used in the end. guess: the query with similar words if fewer than 5 match.';
 
 create function private.page_of_words(
   strategy text, sort text, given private.search_filters, q text, literal boolean,
@@ -115,7 +115,7 @@ begin
   ids := '{}';
   keys := '{}';
   if cursor_state is null then
-    -- Even a page of fewer listings has to find out whether 5 match.
+    -- A smaller page also has to find out whether 5 listings match.
     first := private.first_hits(strategy, sort, given, q, literal, greatest(page_size + 1, 5));
     ids := first.ids;
     keys := first.keys;
@@ -154,7 +154,8 @@ begin
 end
 $$;
 comment on function private.page_of_words is
-  'With one more listing. If fewer than 5 match, the cursor remembers them; similar words follow.';
+  'A page and one more listing. If fewer than 5 match, the cursor contains their ids (few), and '
+  'listings with similar words follow.';
 
 create function private.search(
   strategy text, filters jsonb, q text default null, sort text default null,
@@ -165,7 +166,7 @@ create function private.search(
   stable
   security definer -- row security would prevent the use of most indexes
   set search_path = ''
-  set extra_float_digits = 1 -- a cursor has every bit of a distance
+  set extra_float_digits = 1 -- a distance in a cursor must be exact
 as $$
 declare
   given constant private.search_filters := private.parse_search_filters(filters, strategy);
@@ -223,9 +224,9 @@ begin
 end
 $$;
 comment on function private.search is
-  'Facade: a page of one of five strategies: standard, exchange, auction, deal, company, as JSON '
-  'text; the form of the arguments was checked. q is read: kinds, areas, types, numbers with their '
-  'units; understood has the reading. Similar words match too if fewer than 5 listings do, from '
-  'similarFrom on. literal: q is only words.';
+  'Facade: a page of a search as JSON text, by the strategy standard, exchange, auction, deal or '
+  'company; the facade has checked the form of the arguments. Kinds, places, types and numbers are '
+  'read from q; understood is the reading. If fewer than 5 listings match, ones with similar words '
+  'follow, from similarFrom on. literal: q is only words.';
 
 grant execute on function private.search to anon, authenticated;

@@ -27,7 +27,8 @@ begin
   return null;
 end
 $$;
-comment on function private.update_search_document is 'Updates private.search_documents.';
+comment on function private.update_search_document is
+  'Updates private.search_documents and queues the words that changed.';
 
 create trigger properties_are_searched_on_insert
   after insert on public.properties

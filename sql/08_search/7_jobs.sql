@@ -7,7 +7,7 @@ declare
   lost text[];
   counted bigint;
 begin
-  -- Runs take turns, because two that count the same words would wait for one another.
+  -- Only one run works at a time: two that count the same words would wait for each other's locks.
   if not pg_catalog.pg_try_advisory_xact_lock(hashtextextended('count_search_words', 0)) then
     return 0;
   end if;
@@ -42,7 +42,7 @@ begin
 end
 $$;
 comment on function private.count_search_words is
-  'Job: counts the words that listings got and lost, so many changes at a time.';
+  'Job: counts the words of some rows of private.search_word_changes and deletes these rows.';
 
 create function private.recount_search_words() returns void
   language plpgsql
@@ -95,6 +95,7 @@ begin
 end
 $$;
 comment on function private.rebuild_search_documents is
-  'After a load without triggers or a change of their rules; only the database owner can call it.';
+  'For use after a load without triggers or a change of what they write. Only the database owner '
+  'can call it.';
 
 grant execute on function private.count_search_words to backend;
