@@ -5,7 +5,7 @@ create table private.area_prices (
   computed_at timestamptz not null
 );
 comment on table private.area_prices is
-  'private.map_area_prices without filters, renewed by a job. Never purged: it has one row.';
+  'The result of private.map_area_prices without filters. Never purged: it has one row.';
 
 alter table private.area_prices enable row level security;
 create policy "nobody but functions of their owner" on private.area_prices using (false);

@@ -1,4 +1,4 @@
--- Only the shown location is read, because boxes and clusters of the true one would reveal it.
+-- Only the shown location is used, because boxes and clusters by the true one would reveal it.
 
 create function private.map_matches(plan private.search_plan) returns text
   language plpgsql
@@ -6,7 +6,7 @@ create function private.map_matches(plan private.search_plan) returns text
   set search_path = ''
 as $$
 begin
-  -- Without "offset 0" listings found by their words would be compared with those words again.
+  -- Without "offset 0", listings found by their words would be compared with those words again.
   return case when plan.found_by is null then 'private.search_documents where ' || plan.conditions
     else format('(select * from private.search_documents where %s offset 0) as search_documents where %s',
       plan.found_by, plan.rest) end;
@@ -19,7 +19,7 @@ create function private.map_share(plan private.search_plan) returns double preci
   set search_path = ''
 as $$
 declare
-  enough constant integer := 10000; -- a cell with 0.1% of them is missed once in 20,000
+  enough constant integer := 10000; -- of so many, a cell with 0.1 % is missed once in 20,000
   probe double precision := 4000 / greatest((
     select pg_class.reltuples from pg_catalog.pg_class
     where pg_class.oid = 'private.search_documents'::regclass), 4000);
@@ -34,11 +34,11 @@ begin
     'select count(*) from private.search_documents tablesample system (%s) repeatable (1) where %s',
     100 * probe, plan.conditions) into matches using plan.filters, plan;
   probe := probe * enough / greatest(matches, 1);
-  -- A sample that has nearly all listings is not taken; they are counted in full.
+  -- Instead of a sample of 30 % or more, all listings are counted.
   return case when probe < 0.3 then probe else 1 end;
 end
 $$;
-comment on function private.map_share is 'The share that is counted: 1 up to 20,000 matches.';
+comment on function private.map_share is 'The share of listings to count: 1 up to 20,000 matches.';
 
 create function private.map_clusters(
   plan private.search_plan, zoom integer, understood jsonb
@@ -53,12 +53,12 @@ declare
 begin
   if plan.words is not null then
     plan := private.with_source(plan, null);
-    -- Otherwise each listing would be compared with many words that are frequent together.
+    -- Otherwise the planner compares every listing with words of which many are frequent.
     perform set_config('enable_seqscan', 'off', true);
   end if;
   share := private.map_share(plan);
-  -- A sample has the same blocks every time, so that a map does not flicker. Cells begin at 180° W
-  -- and 90° S.
+  -- A sample has the same pages of the table every time, so that a map does not flicker. The grid
+  -- begins at 180° W and 90° S.
   execute format($sql$
     select json_build_object(
       'clusters', coalesce(json_agg(json_build_object(
@@ -95,7 +95,8 @@ begin
 end
 $$;
 comment on function private.map_clusters is
-  'The 5,000 fullest cells at most. Over 20,000 matches are sampled and have no lowest price.';
+  'At most the 5,000 fullest cells. Of more than 20,000 matches it may count a sample, without '
+  'minPrice.';
 
 create function private.map_points(
   filters private.search_filters, words tsquery, understood jsonb
@@ -152,8 +153,8 @@ begin
 end
 $$;
 comment on function private.list_map_listings is
-  'Facade: listings in a box [minLng, minLat, maxLng, maxLat], cut to Kuwait: clusters on a grid '
-  'of 360/2^(zoom+2) degrees below zoom 15, else points. q is read as by private.search.';
+  'Facade: the listings in a box [minLng, minLat, maxLng, maxLat], cut to Kuwait; below zoom 15 as '
+  'clusters on a grid of 360/2^(zoom+2) degrees, else as points. q is read as by private.search.';
 
 create function private.map_area_prices(filters private.search_filters) returns json
   language plpgsql
@@ -207,7 +208,7 @@ declare
   items json;
 begin
   if parsed is null then
-    -- Computed here if the job is late, so that they are never older than this.
+    -- If the job is late, the prices are computed below, so they are never older than this.
     select area_prices.items into items from private.area_prices
     where area_prices.computed_at > now() - interval '5 minutes';
   end if;
@@ -217,6 +218,6 @@ end
 $$;
 comment on function private.list_map_areas is
   'Facade: for each area the number of listings, median price and median price per m²; no median '
-  'for fewer than 5 prices or 3 accounts. Without filters they may be 5 minutes old.';
+  'for fewer than 5 prices or 3 accounts. Without filters the figures may be 5 minutes old.';
 
 grant execute on function private.list_map_listings, private.list_map_areas to anon, authenticated;

@@ -4,7 +4,7 @@ create function private.refresh_area_prices(age interval default '3 minutes') re
   set search_path = ''
 as $$
 begin
-  -- Runs take turns, so that an older result cannot overwrite a newer one.
+  -- Only one run works at a time, so that an older result cannot overwrite a newer one.
   if not pg_catalog.pg_try_advisory_xact_lock(hashtextextended('refresh_area_prices', 0))
     or exists (select from private.area_prices where area_prices.computed_at > now() - age) then
     return 0;
