@@ -1,7 +1,7 @@
--- A row is inserted after its file is stored (5_writes_uploads.sql) and deleted after its file
--- (7_jobs.sql). Only the functions write to Storage, under names that cannot be guessed or listed.
--- Anyone with a URL sees the picture, even while its listing is hidden, until picture, listing or
--- account is deleted; caches drop it within a day.
+-- A row is inserted after its file is stored (5_writes_uploads.sql) and deleted after its file is
+-- removed (7_jobs.sql). Only the edge functions write to Storage, under names that cannot be
+-- guessed or listed. Anyone with a URL sees the picture, even while its listing is hidden, until
+-- picture, listing or account is deleted; caches drop it within a day.
 
 create table public.media (
   id uuid primary key default gen_random_uuid(),
@@ -39,20 +39,21 @@ create table public.media (
   ),
   constraint media_discarded_is_unused check (discarded_at is null or use is null),
   constraint media_pending_is_of_a_listing check (not pending or property_id is not null),
-  -- The check comes at the end of a statement, so that one statement can reorder all pictures.
+  -- This is checked at the end of a statement, so that one statement can reorder all pictures.
   constraint media_positions_are_distinct unique (property_id, position) deferrable
 );
-comment on table public.media is 'Stored files and their use. Cleaned by private.files_to_remove.';
-comment on column public.media.identity_id is 'The acting identity at the upload.';
-comment on column public.media.name is 'In the bucket: the identity''s id, then a random name.';
+comment on table public.media is 'Pictures and their use. Cleaned by private.files_to_remove.';
+comment on column public.media.identity_id is 'The identity that uploaded it, or that uses it.';
+comment on column public.media.name is 'The uploader''s identity id and a random name.';
 comment on column public.media.orientation is 'The EXIF orientation, which clients apply.';
-comment on column public.media.sha256 is 'By it a repeated upload is recognised.';
-comment on column public.media.use is 'Null if it is not used yet or no longer.';
-comment on column public.media.upload_session_id is 'While its listing is being created.';
+comment on column public.media.sha256 is 'A hash by which a repeated upload is recognised.';
+comment on column public.media.use is 'Null if the picture is not used yet, or no longer.';
+comment on column public.media.upload_session_id is 'Groups the pictures of a new listing.';
 comment on column public.media.pending is 'Whether it is hidden until an admin has decided.';
-comment on column public.media.discarded_at is 'Since when it is unused; a job removes it.';
-comment on column public.media.removal_due_at is 'When a job next removes its file.';
-comment on column public.media.removed_at is 'When its file went while a message still names it.';
+comment on column public.media.discarded_at is 'When it was discarded; a job removes the file.';
+comment on column public.media.removal_due_at is 'When a job next tries to remove the file.';
+comment on column public.media.removed_at is
+  'When the file was removed, if a message still refers to the row.';
 create index media_identity_idx on public.media (identity_id, upload_session_id);
 create index media_account_idx on public.media (account_id, identity_id);
 create index media_unused_idx on public.media (created_at)
@@ -69,10 +70,10 @@ create table private.uploads (
   due_at timestamptz not null default now() + interval '1 hour'
 );
 comment on table private.uploads is
-  'Uploads that have begun; files without a row are removed. Cleaned by private.files_to_remove.';
-comment on column private.uploads.id is 'Its files are named by it, with a number as last digits.';
+  'Uploads that have begun. Cleaned by private.files_to_remove.';
+comment on column private.uploads.id is 'The name of each file, but its last digits are a number.';
 comment on column private.uploads.created_at is 'No upload lasts longer than five minutes.';
-comment on column private.uploads.due_at is 'When a job looks for its files without a row.';
+comment on column private.uploads.due_at is 'When a job removes files that got no row.';
 create index uploads_account_idx on private.uploads (account_id);
 create index uploads_identity_idx on private.uploads (identity_id);
 create index uploads_due_idx on private.uploads (due_at);
@@ -85,7 +86,7 @@ create table private.upload_sessions (
   primary key (identity_id, id)
 );
 comment on table private.upload_sessions is
-  'Uploads during the creation of a listing. Cleaned by private.files_to_remove.';
+  'Groups the uploads for a listing before it is created. Cleaned by private.files_to_remove.';
 comment on column private.upload_sessions.identity_id is
   'The identity that uploads. Two identities may use the same id for different sessions.';
 create index upload_sessions_property_idx on private.upload_sessions (property_id);
@@ -117,11 +118,11 @@ create table private.media_scans (
   last_rows_without_file bigint
 );
 comment on table private.media_scans is
-  'Progress of comparing files with rows. Never purged: one row per bucket.';
+  'The progress of private.reconcile_media. Never purged: one row per bucket.';
 comment on column private.media_scans.files_without_row is
-  'How many files of the current scan had no row after an hour.';
-comment on column private.media_scans.last_files_without_row is 'Of the last scan; should be 0.';
-comment on column private.media_scans.last_rows_without_file is 'Of the last scan; should be 0.';
+  'How many files of the current scan are more than an hour old and have no row.';
+comment on column private.media_scans.last_files_without_row is 'In the last scan; should be 0.';
+comment on column private.media_scans.last_rows_without_file is 'In the last scan; should be 0.';
 
 create table private.stray_files (
   bucket text not null,

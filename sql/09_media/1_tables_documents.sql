@@ -1,5 +1,5 @@
--- The files are in a private bucket, and no signed links are made: the owner and administrators
--- read them through the facade, which asks the functions here first.
+-- The files are in a private bucket, and no signed URLs are made. Owners and administrators read
+-- them through the facade, which calls get_document or get_admin_document first.
 
 create table public.documents (
   id uuid primary key default gen_random_uuid(),
@@ -21,12 +21,12 @@ create table public.documents (
     foreign key (account_id, identity_id) references public.identities (account_id, id)
 );
 comment on table public.documents is
-  'Documents of companies and offices, for owner and admins. Cleaned by private.files_to_remove.';
+  'Licence papers of companies and offices. Cleaned by private.files_to_remove.';
 comment on column public.documents.name is 'The name that its owner gave it; empty once discarded.';
 comment on column public.documents.file is 'The name of the file in the bucket documents.';
 comment on column public.documents.kept_until is '180 days after upload, or 90 after a decision.';
-comment on column public.documents.discarded_at is 'Since when it is hidden; a job removes it.';
-comment on column public.documents.removal_due_at is 'When a job next removes its file.';
+comment on column public.documents.discarded_at is 'When it was discarded; a job removes the file.';
+comment on column public.documents.removal_due_at is 'When a job next tries to remove the file.';
 create index documents_identity_idx on public.documents (identity_id, created_at);
 create index documents_account_idx on public.documents (account_id, identity_id);
 create index documents_kept_until_idx on public.documents (kept_until) where discarded_at is null;

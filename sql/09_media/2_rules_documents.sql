@@ -37,7 +37,7 @@ as $$
   limit 1
 $$;
 comment on function private.document_allowance is
-  'How many it may have and has; those of its account if they leave less room.';
+  'How many documents the identity may have and has, or its account if that leaves less room.';
 
 create function private.discard_documents(document_ids uuid[]) returns void
   language plpgsql

@@ -1,4 +1,4 @@
--- What is stored about a file is read from Storage and never taken from the caller.
+-- The properties of a stored file are read from Storage and never taken from the caller.
 
 create function private.lock_own_upload(upload_id uuid, bucket text) returns private.uploads
   language plpgsql
@@ -41,7 +41,7 @@ begin
 end
 $$;
 comment on function private.lock_upload_session is
-  'Makes uploads in a session and the creation of its listing take turns.';
+  'Locks the session, so that its uploads and the creation of its listing do not overlap.';
 
 create function private.stored_files(upload private.uploads)
   returns table (
@@ -100,4 +100,4 @@ begin
 end
 $$;
 comment on function private.earlier_pictures is
-  'Uploaded earlier for the same use, so that a repeated one is not stored again.';
+  'Pictures uploaded earlier for the same use, so that a repeated one is not stored again.';

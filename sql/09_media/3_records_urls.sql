@@ -23,7 +23,7 @@ begin
     return;
   end if;
   update private.settings set value = to_jsonb(url) where settings.name = 'files_url';
-  -- The project has got a new URL: a domain of its own, or another port of a local stack.
+  -- The URL of the project has changed, to a domain of its own or another port of a local stack.
   if before <> '' then
     update public.individual_profiles
     set avatar_url = url || substr(individual_profiles.avatar_url, char_length(before) + 1)
@@ -44,7 +44,7 @@ begin
 end
 $$;
 comment on function private.set_files_url is
-  'Stores the URL of public files, which the functions know, and updates stored URLs.';
+  'Stores the URL of public files, which the edge functions pass, and updates stored URLs.';
 
 create function private.set_share_url(template text) returns void
   language sql
@@ -56,6 +56,6 @@ as $$
     and settings.value is distinct from coalesce(to_jsonb(template), 'null')
 $$;
 comment on function private.set_share_url is
-  'Stores the public URL of listings, with {refNo} in it, or that there is none.';
+  'Stores the template of the public URL of listings, with {refNo} in it; null for none.';
 
 grant execute on function private.set_files_url, private.set_share_url to backend;

@@ -5,7 +5,7 @@ create function api.list_documents(identity_id uuid)
   set search_path = ''
 as $$
 begin
-  perform api.get_identity(list_documents.identity_id); -- 404 identity_not_found
+  perform api.get_identity(list_documents.identity_id); -- raises 404 identity_not_found
   return query
   select
     coalesce(json_agg(

@@ -11,8 +11,8 @@ begin
     on identities.id = use_picture.identity_id and identities.account_id = media.account_id
   where media.id = use_picture.media_id
     and media.discarded_at is null
-    -- Any identity of the account may have uploaded an avatar, other pictures only the one that
-    -- uses them.
+    -- An avatar may have been uploaded by any identity of the account, but another picture only by
+    -- the identity that uses it.
     and (media.identity_id = use_picture.identity_id or use_picture.use = 'avatar')
     and (
       media.use is null
@@ -35,7 +35,7 @@ begin
 end
 $$;
 comment on function private.use_picture is
-  'Returns its URL. A replaced avatar, logo or cover is discarded.';
+  'Marks a picture as used and returns its URL. A replaced avatar, logo or cover is discarded.';
 
 create function private.discard_picture_of(identity_id uuid, use text) returns void
   language plpgsql

@@ -15,7 +15,7 @@ begin
   from public.documents
   where documents.identity_id = begin_document_upload.identity_id
     and documents.discarded_at is null;
-  -- If nothing was uploaded before, there is nothing that could be sent again.
+  -- If there are documents, this upload may repeat one, which needs no room.
   if allowance.used >= allowance.allowed and known is null then
     perform private.refuse(409, 'documents_full',
       jsonb_build_object('limit', allowance.allowed, 'used', allowance.used));
@@ -28,7 +28,7 @@ begin
 end
 $$;
 comment on function private.begin_document_upload is
-  'Facade: begins an upload, with names of files, free room and hashes of existing documents.';
+  'Facade: begins an upload; returns how to name its files, the room and the hashes of documents.';
 
 create function private.upload_documents(upload_id uuid, again jsonb default null) returns json
   language plpgsql
@@ -58,7 +58,7 @@ begin
     order by index
     limit 20
   loop
-    -- It was stored before: the answer was lost, or another upload has stored it meanwhile.
+    -- It may be stored already, if an answer was lost or by another upload meanwhile.
     select documents.id into document_id from public.documents
     where documents.identity_id = upload.identity_id and documents.sha256 = stored.sha256
       and documents.discarded_at is null
@@ -75,7 +75,7 @@ begin
     end if;
     answers := answers || (jsonb_build_object('index', stored.index) || case
       when document_id is not null then jsonb_build_object('documentId', document_id)
-      -- It existed when the upload began, so it was not stored again, but was deleted since.
+      -- It existed when the upload began, so its file was not stored, but it was deleted since.
       when stored.known then '{"error":"document_not_found"}'
       else '{"error":"documents_full"}' end);
   end loop;
@@ -89,8 +89,8 @@ begin
 end
 $$;
 comment on function private.upload_documents is
-  'Api: Adds the documents that this upload stored to their company or office, and finds those '
-  'that were sent again by index and hash; those without room are answered with documents_full. '
+  'Api: Adds the documents that this upload stored to their company or office. Repeated ones are '
+  'recognised by their hash; those for which there is no room get documents_full. '
   '404 identity_not_found, 409 documents_full when there is room for none.';
 
 create function private.delete_document(identity_id uuid, document_id uuid) returns void

@@ -1,5 +1,5 @@
--- If listings are reviewed, the pictures of an active one do not change until an admin decides: the
--- new order is in pending_changes as `media`, and new pictures are pending.
+-- If listings are reviewed, the pictures of an active listing do not change until an admin decides.
+-- Until then the new order is stored in pending_changes as `media`, and new pictures are pending.
 
 create function private.shown_pictures(property_id uuid) returns uuid[]
   language plpgsql
@@ -29,7 +29,7 @@ begin
 end
 $$;
 comment on function private.owner_pictures is
-  'As the owner sees them: those pending approval, or else the visible ones.';
+  'The pictures as the owner sees them: the order pending approval, else the visible pictures.';
 
 create function private.discard_media(media_ids uuid[]) returns void
   language plpgsql
@@ -86,7 +86,7 @@ begin
     and properties.pending_changes is distinct from nullif(pending, '{}');
 end
 $$;
-comment on function private.change_pictures is 'Now, or after an admin''s approval.';
+comment on function private.change_pictures is 'Changes them now, or after an admin''s approval.';
 
 create function private.decide_pictures(property public.properties, approved boolean) returns void
   language plpgsql

@@ -20,13 +20,13 @@ begin
   elsif start_position not between 0 and 999 then
     perform private.refuse_field('startPosition', 'invalid');
   end if;
-  -- The listing is locked before anything that belongs to it, as everywhere.
+  -- As everywhere, the listing is locked before any row that belongs to it.
   if listing_id is null then
     select upload_sessions.property_id into listing_id from private.upload_sessions
     where upload_sessions.identity_id = owner_id and upload_sessions.id = session_id;
   end if;
   if listing_id is null then
-    -- The listing may have been created while this waited for the lock.
+    -- The listing may have been created while this transaction waited for the lock.
     listing_id := (private.lock_upload_session(owner_id, session_id)).property_id;
   end if;
   if listing_id is not null then
@@ -93,14 +93,14 @@ begin
     limit 20
   loop
     requested := start_position + stored.index;
-    -- The picture was stored at its position before, but the answer was lost.
+    -- The picture may be stored at its position already, if the answer was lost.
     select * into picture from public.media
     where media.id = any (others) and media.sha256 = stored.sha256
       and (requested is null or media.position = requested or stored.name is null)
     order by media.position is distinct from requested, media.position
     limit 1;
     if picture.id is null and stored.name is null then
-      -- It existed when the upload began, so it was not stored again, but was deleted since.
+      -- It existed when the upload began, so its file was not stored, but it was deleted since.
       answers := answers || jsonb_build_object('index', stored.index, 'error', 'not_found');
       continue;
     elsif picture.id is null and cardinality(added) >= room then
@@ -130,7 +130,7 @@ begin
 end
 $$;
 comment on function private.insert_listing_pictures is
-  'Inserts the rows of a listing''s uploaded pictures. Repeated pictures are recognised by index '
+  'Inserts the rows of a listing''s uploaded pictures. Repeated ones are recognised by position '
   'and hash; those over the plan''s limit get quota_exceeded.';
 
 create function private.free_position(media_ids uuid[], requested integer) returns integer

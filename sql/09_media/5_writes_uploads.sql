@@ -1,5 +1,5 @@
--- One call begins an upload before the files are read, and one creates their rows. In between, the
--- functions store the files under the names of the upload.
+-- One call begins an upload, before the facade reads the files, and another creates their rows. In
+-- between, the facade stores the files under names made from the id of the upload.
 
 create function private.begin_upload(
   bucket text, property_id uuid default null, upload_session_id uuid default null
@@ -24,7 +24,7 @@ begin
   elsif bucket = 'listings' then
     owner_id := private.require_identity();
   elsif owner_id is null then
-    -- A person may have an avatar even while no identity can act.
+    -- A person may upload an avatar even while no identity can act.
     select identities.id into owner_id from public.identities
     where identities.account_id = caller_id and identities.type = 'individual';
   end if;
@@ -45,7 +45,7 @@ begin
     allowed := allowance.allowed;
     used := allowance.used;
   end if;
-  -- If nothing was uploaded before, there is nothing that could be sent again.
+  -- If there are pictures, this upload may repeat one, which needs no room.
   if used >= allowed and uploaded = 0 then
     perform private.refuse(402, 'quota_exceeded',
       jsonb_build_object('limit', allowed, 'used', used));
@@ -59,9 +59,9 @@ begin
 end
 $$;
 comment on function private.begin_upload is
-  'Facade: begins an upload and returns the names of its files, the free room, and the existing '
-  'pictures, because a repeated one needs no room. The facade counts and commits the call before, '
-  'because a refused one costs as much. 402 quota_exceeded.';
+  'Facade: begins an upload; returns how to name its files, the room, and the existing pictures, '
+  'because a repeated one needs no room. The facade counts the call in an earlier transaction, '
+  'because a refused upload costs as much. 402 quota_exceeded.';
 
 create function private.upload_avatar(upload_id uuid, again text default null) returns json
   language plpgsql
@@ -72,7 +72,7 @@ declare
   upload private.uploads := private.lock_own_upload(upload_id, 'avatars');
   picture public.media;
 begin
-  -- The picture was stored before, but the answer was lost.
+  -- The picture may be stored already, if the answer was lost.
   select * into picture from private.earlier_pictures(upload.identity_id, 'avatars', null, null)
     as known
   where known.sha256 = coalesce(
@@ -100,8 +100,8 @@ begin
 end
 $$;
 comment on function private.upload_avatar is
-  'Api: The avatar that this upload stored, or one that was sent again, recognised by its hash. '
-  '402 quota_exceeded comes when an upload begins.';
+  'Api: Adds the avatar that this upload stored, or finds the same one by its hash. '
+  '402 quota_exceeded is raised when an upload begins.';
 
 create function private.finish_upload(upload private.uploads) returns void
   language plpgsql
@@ -109,7 +109,7 @@ create function private.finish_upload(upload private.uploads) returns void
   set search_path = ''
 as $$
 begin
-  -- The next run of the job removes files without a row.
+  -- Files without a row are left to the next run of the job that removes them.
   if exists (
     select from private.stored_files(upload) as stored
     where not exists (
@@ -123,6 +123,5 @@ begin
   end if;
 end
 $$;
-comment on function private.finish_upload is 'Files without a row are left to the job.';
 
 grant execute on function private.begin_upload, private.upload_avatar to authenticated;

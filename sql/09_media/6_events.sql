@@ -27,7 +27,7 @@ begin
   perform private.discard_media(array(
     select media.id from public.media where media.identity_id = new.id
   ));
-  -- Files that are being stored now get no row; the facade or the job deletes them.
+  -- Files that are being stored now get no row; the facade or the job will remove them.
   update private.uploads set due_at = least(uploads.due_at, now() + interval '5 minutes')
   where uploads.identity_id = new.id;
   return null;
@@ -58,7 +58,7 @@ begin
     select distinct id from unnest(property_ids) as id where id is not null
   );
   if property_ids <> '{}' then
-    -- The functions have locked the listing before; SQL by hand has not.
+    -- Our functions have locked the listing already, but a change by hand has not.
     perform from public.properties where properties.id = any (property_ids)
     order by properties.id for no key update;
     perform private.write_property_cards(property_ids);
@@ -70,7 +70,7 @@ begin
 end
 $$;
 comment on function private.on_pictures_of_listings is
-  'Updates cards and records with the pictures, and raises their version for a listing in review.';
+  'Updates cards and stored records, and the pictures_version of a listing in review.';
 create trigger media_are_shown_on_insert
   after insert on public.media referencing new table as after
   for each statement execute function private.on_pictures_of_listings();

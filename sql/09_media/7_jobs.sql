@@ -1,6 +1,6 @@
--- Postgres cannot delete a file, so a job of the functions gets names here, has Storage delete the
--- files, and calls again with the same list. A row is deleted after its file, so that leftovers of
--- a crashed job are found; failed deletions are tried again after everything that is due.
+-- Postgres cannot delete a file. So an edge function selects names here, has Storage delete the
+-- files, and passes the same list to its next call. A row is deleted after its file, so that
+-- files are found again if the job crashes. A failed deletion is tried again after all that is due.
 
 create function private.check_files(listed jsonb)
   returns table (bucket text, name text, is_stored boolean)
@@ -21,7 +21,7 @@ begin
 end
 $$;
 comment on function private.check_files is
-  'The files of a list from files_to_remove, and whether Storage still has each.';
+  'The files of a list from private.files_to_remove, and whether Storage still has each of them.';
 
 create function private.forget_removed_files(attempted jsonb) returns void
   language sql
@@ -58,7 +58,7 @@ as $$
   where stray_files.bucket = file.bucket and stray_files.name = file.name and file.is_stored;
 $$;
 comment on function private.forget_removed_files is
-  'Deletes the rows of removed files, and postpones the others.';
+  'Deletes or marks the rows of removed files, and postpones the others.';
 
 create function private.expire_uploads() returns void
   language sql
@@ -93,7 +93,7 @@ create function private.files_to_remove(attempted jsonb) returns json
 as $$
 begin
   perform private.forget_removed_files(attempted);
-  -- Uploaded and never used: of a listing not created, or an avatar not chosen.
+  -- These were uploaded and never used, because no listing was created or no avatar chosen.
   update public.media
   set discarded_at = now(), upload_session_id = null, position = null
   where media.id in (
@@ -116,7 +116,7 @@ begin
     where documents.kept_until <= now() and documents.discarded_at is null
     order by documents.kept_until
     limit 500
-    -- Documents of an identity in review are stored longer.
+    -- A decision about the identity may have locked the row to extend kept_until.
     for no key update skip locked
   ));
 
@@ -153,8 +153,8 @@ begin
 end
 $$;
 comment on function private.files_to_remove is
-  'Job: names of some unused files by bucket. It takes its last list once Storage was asked to '
-  'remove those.';
+  'Job: names of some unused files by bucket. attempted is its last result, whose files Storage '
+  'was asked to remove.';
 
 create function private.reconcile_media() returns bigint
   language plpgsql
@@ -172,7 +172,7 @@ begin
   insert into private.media_scans (bucket) values ('avatars'), ('listings'), ('documents')
   on conflict do nothing;
   for scan in select * from private.media_scans for update skip locked loop
-    -- These are the next files by name, and the rows in the same range of names.
+    -- Compares the next files by name with the rows in the same range of names.
     select count(*), case when count(*) = 20000 then max(files.name) end into seen, last_name
     from (
       select objects.name from storage.objects
@@ -212,7 +212,7 @@ begin
 end
 $$;
 comment on function private.reconcile_media is
-  'Job: compares some more files and rows; gives the number of mismatches, which raise an alarm.';
+  'Job: compares the next files and rows. Returns how many do not match; these raise an alarm.';
 
 create function private.save_media_scan(scan private.media_scans, last_name text) returns void
   language sql
