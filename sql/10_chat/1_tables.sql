@@ -8,13 +8,13 @@ create table public.conversations (
   created_at timestamptz not null default clock_timestamp()
 );
 comment on table public.conversations is
-  'Two identities, about a listing or in general. Never purged: it belongs to both sides.';
+  'Chats of two identities, about a listing or in general. Never purged: they belong to both.';
 comment on column public.conversations.pair_key is
-  'Both identities in order, and the listing if any.';
+  'The ids of both identities in order and of the listing, if any, so that each pair has one chat.';
 comment on column public.conversations.live_key is
   'A secret hashed into the name of the live channel; renewed when one side blocks the other.';
-comment on column public.conversations.last_seq is 'Of the newest message; 0 before the first.';
-comment on column public.conversations.opened_by is 'Whose limit it adds to; null if no one''s.';
+comment on column public.conversations.last_seq is 'The seq of the newest message; 0 without one.';
+comment on column public.conversations.opened_by is 'Counts towards this account''s limit, if any.';
 create index conversations_opened_idx on public.conversations (opened_by, created_at);
 create index conversations_property_idx on public.conversations (property_id);
 
@@ -33,20 +33,20 @@ create table public.participants (
   primary key (conversation_id, identity_id)
 );
 comment on table public.participants is 'Sides of conversations. Deleted with the conversation.';
-comment on column public.participants.last_read_seq is 'Everything up to it has been read.';
+comment on column public.participants.last_read_seq is 'All messages up to it have been read.';
 comment on column public.participants.peer_read_seq is
-  'How far this side saw the other read; it stays while read marks are hidden or one has blocked.';
+  'The seq to which this side saw the other read; kept while read marks are hidden or one blocks.';
 comment on column public.participants.unread is 'Messages of the other side after last_read_seq.';
 comment on column public.participants.written is
   'The number of messages that this side has written, without those from before they were counted.';
-comment on column public.participants.muted is 'Whether its messages are not pushed.';
+comment on column public.participants.muted is 'Whether messages cause no push or notification.';
 comment on column public.participants.archived is
-  'Hidden from the list and unread total until the next message; if also muted, until this side '
-  'writes.';
+  'Whether it is hidden from the list and unread total: until the next message or, if also muted, '
+  'until this side writes.';
 comment on column public.participants.active_at is
   'When the last message was written, or the conversation was opened; the list is sorted by it.';
 comment on column public.participants.changed_at is
-  'Its last change: active_at, or when it read, muted, archived, or saw the other read.';
+  'When this side last changed: active_at, or when it read, muted, archived or saw the other read.';
 create index participants_newest_idx
   on public.participants (identity_id, archived, active_at desc, conversation_id desc);
 -- A message sets both times to the same value, so it writes nothing to this index.
@@ -61,7 +61,7 @@ create table public.messages (
   conversation_id uuid not null,
   sender_identity_id uuid not null,
   seq bigint not null,
-  -- No repetition count like {36} in the pattern: it would cost thirty times as much.
+  -- A repetition count like {1,64} in the pattern would cost thirty times as much.
   client_message_id text not null constraint messages_client_id_is_short check (
     client_message_id ~ '^[\u0021-\u007e]+$' and char_length(client_message_id) <= 64
   ),
@@ -81,10 +81,10 @@ create table public.messages (
   constraint messages_of_pictures_have_one check ((type = 'image') = (media_id is not null))
 );
 comment on table public.messages is 'Rows are only added or hidden. Deleted with the conversation.';
-comment on column public.messages.client_message_id is 'The client''s; a repetition is not stored.';
+comment on column public.messages.client_message_id is 'The client''s id; a repeat is not stored.';
 comment on column public.messages.body is
   'The text; for an image its caption, for a location "lat,lng", for a property its id.';
-comment on column public.messages.hidden_at is 'When an admin hid it; its text goes in 180 days.';
+comment on column public.messages.hidden_at is 'When it was hidden; body is erased after 180 days.';
 create index messages_media_idx on public.messages (media_id) where media_id is not null;
 create index messages_reply_idx on public.messages (conversation_id, reply_to_seq)
   where reply_to_seq is not null;
@@ -108,7 +108,7 @@ alter table public.conversations enable row level security;
 alter table public.participants enable row level security;
 alter table public.messages enable row level security;
 revoke all on public.conversations, public.participants, public.messages from anon, authenticated;
--- Clients must not see which account is behind an identity, nor the keys of channels.
+-- Clients must not see the keys of channels or which account is behind an identity.
 grant select (id, pair_key, property_id, last_seq, created_at)
   on public.conversations to authenticated;
 grant select (conversation_id, identity_id, last_read_seq, unread, muted, archived,

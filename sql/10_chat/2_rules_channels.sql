@@ -1,9 +1,9 @@
--- An account's events go through one private channel with a random name; whether it may get an
--- event is checked when that is sent. Participants send presence and typing themselves, to the
--- conversation's live channel.
--- Realtime checks access only at the join, so when a session or right ends, the account's channel
--- is renamed: topic_changed is the last event on the old one, and only remaining clients may join
--- the new one. Live channels are renamed with it; clients look up the new one.
+-- All events of an account go through one private channel with a random name. Whether the account
+-- may receive an event is checked when it is sent. Participants send presence and typing
+-- themselves, to the live channel of the conversation.
+-- Realtime checks access only when a client joins. So when a session or right ends, the account's
+-- channel is renamed: topic_changed is the last event on the old one, and only remaining clients
+-- may join the new one. Live channels are renamed with it, and clients look up the new names.
 
 create function private.may_hear_conversation(conversation_id uuid, identity_id uuid)
   returns boolean
@@ -46,8 +46,8 @@ begin
 end
 $$;
 comment on function private.live_topic_name is
-  'The conversation''s id and a hash of three random keys, so that it changes when one of them '
-  'does. The accounts'' keys are in the order of their ids.';
+  'The conversation''s id and a hash of three random keys, so that the name changes when a key '
+  'does. account_keys are in the order of the ids of the accounts.';
 
 create function private.live_topic(conversation_id uuid) returns text
   language plpgsql

@@ -14,7 +14,7 @@ begin
   end if;
   case message_problem.type
     when 'text' then
-      -- A body that has only spaces and invisible characters, as in private.is_name, has no text.
+      -- A body of only spaces and invisible characters, as in private.is_name, counts as empty.
       return case when clean !~ (
         '[^[:space:]\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F'
         '\u2028-\u202E\u2060-\u206F\u2800\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB'
@@ -45,7 +45,7 @@ create function private.clean_message_body(type text, body text) returns text
   set search_path = ''
 as $$
 declare
-  -- A text that is too long even for the allowed white space is refused before it is trimmed.
+  -- A body of more than 16,000 bytes is refused as too long without being trimmed first.
   clean text := case when octet_length(body) > 16000 then body else private.trimmed_message(body) end;
   problem text := private.message_problem(type, clean);
 begin
@@ -58,8 +58,8 @@ begin
 end
 $$;
 
--- Realtime can deliver an event before other sessions can read its commit. The writer's lock ends
--- only when they can, so a reader who reacts to the event waits for the lock.
+-- Realtime can deliver an event before its commit is visible to other sessions. The writer's lock
+-- is released only once it is, so a reader who reacts to the event waits for this lock.
 
 create function private.announce_messages(conversation_ids uuid[]) returns void
   language plpgsql

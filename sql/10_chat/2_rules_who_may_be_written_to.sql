@@ -63,7 +63,7 @@ begin
 end
 $$;
 comment on function private.conversation_peer is
-  'The given identity or the listing''s owner. 422 for oneself and for a listing of neither.';
+  'The given identity, else the listing''s owner. 422 for one''s own or a listing of neither side.';
 
 create function private.check_open_to_chat(property_id uuid, caller_id uuid) returns void
   language plpgsql
@@ -86,4 +86,4 @@ begin
 end
 $$;
 comment on function private.check_open_to_chat is
-  'Only for new conversations: existing ones continue after a listing ends or allows no chat.';
+  'Called only for new conversations: existing ones continue if a listing ends or allows no chat.';

@@ -27,7 +27,7 @@ declare
   media_url text;
   reply_to_id uuid;
 begin
-  -- Read only if there is a picture: this runs several times for every message.
+  -- The URL is read only if there is a picture, because this runs several times for every message.
   if message.media_id is not null and message.hidden_at is null then
     select private.media_url(media.bucket, media.name) into media_url from public.media
     where media.id = message.media_id and media.discarded_at is null;
@@ -79,7 +79,7 @@ begin
 end
 $$;
 comment on function private.message_preview is
-  'The beginning or the kind, in the given account''s language; if that is null, in the caller''s.';
+  'The beginning of the text, else the type in the reader''s language, or the caller''s for null.';
 
 create function private.message_summary(
   message public.messages, identity_id uuid, reader_account_id uuid default null
@@ -137,7 +137,7 @@ begin
   );
 end
 $$;
-comment on function private.shown_read_seq is 'Null while either side hides read marks.';
+comment on function private.shown_read_seq is 'peer_read_seq; null while a side hides read marks.';
 
 create function private.conversation_updated_json(participant public.participants)
   returns jsonb
@@ -158,7 +158,7 @@ begin
     'liveTopic', private.live_topic(participant.conversation_id));
 end
 $$;
-comment on function private.conversation_updated_json is 'As the list and new_message show it.';
+comment on function private.conversation_updated_json is 'The payload of conversation_updated.';
 
 create function private.conversation_property_json(property_id uuid, identity_id uuid)
   returns json

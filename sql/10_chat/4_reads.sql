@@ -112,14 +112,14 @@ end
 $$;
 comment on function private.list_conversations is
   'Api: The acting identity''s conversations, newest message first: the archived ones or all '
-  'others. Also the unread messages in all others, the last change on its side of any, and the '
-  'account''s channel. A page of one shows whether anything was missed.';
+  'others. unreadTotal counts the unread messages in all others, changedAt is the last change in '
+  'any, realtimeTopic the account''s channel. A page of one shows whether anything was missed.';
 
 create function private.list_messages(
   conversation_id uuid, before_seq bigint default null, after_seq bigint default null,
   page_size integer default 20
 ) returns table (items json, "hasMore" boolean)
-  language plpgsql -- volatile, to see what was committed while it waited
+  language plpgsql -- volatile, to see what is committed while the function waits
   security definer -- reads the messages of both participants
   set search_path = ''
 as $$
@@ -167,8 +167,9 @@ begin
 end
 $$;
 comment on function private.list_messages is
-  'Api: Messages in order: the newest, those before a number or those after one; hasMore says '
-  'whether there are more that way. Includes what an event announced. 404 conversation_not_found.';
+  'Api: Messages by seq: the newest, those before a seq or those after one; hasMore: whether there '
+  'are more in that direction. Messages announced by an event are included. 404 '
+  'conversation_not_found.';
 
 create function private.list_blocks(page_cursor text default null, page_size integer default 20)
   returns table (items json, "nextCursor" text)

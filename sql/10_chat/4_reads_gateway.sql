@@ -1,4 +1,4 @@
--- The chat gateway (functions/chat) calls these; they show clients nothing that lists do not show.
+-- The chat gateway (functions/chat) calls these. They return nothing that lists do not show.
 
 create function api.open_socket() returns json
   language plpgsql
@@ -48,7 +48,7 @@ begin
 end
 $$;
 comment on function private.join_conversation is
-  'Api: The newest number, sides and live channel. 404 conversation_not_found, 403 blocked.';
+  'Api: The newest seq, both sides and the live channel. 404 conversation_not_found, 403 blocked.';
 
 create function private.changed_sockets(sockets jsonb) returns json
   language plpgsql
@@ -63,7 +63,7 @@ begin
       from jsonb_to_recordset(sockets)
         as known ("accountId" uuid, "sessionId" uuid, topic text, conversations jsonb)
     ),
-    -- "offset 0" makes each of these a lookup by key, because the planner would join whole tables.
+    -- "offset 0" makes each subquery a lookup by key; otherwise the planner joins whole tables.
     differing as (
       select
         known."sessionId" as session_id, null::uuid as conversation_id, null::bigint as last_seq
@@ -111,7 +111,7 @@ begin
 end
 $$;
 comment on function private.changed_sockets is
-  'What differs from what the gateway knows. lastSeq is set where only the newest number differs.';
+  'Sessions and conversations that differ from the given state; lastSeq is set if only it differs.';
 
 create function private.missed_updates(questions jsonb) returns json
   language plpgsql
@@ -131,7 +131,7 @@ begin
       where private.may_act(accounts)
     ),
     changed as (
-      -- Each of the two is read from an index of its own.
+      -- Each of these two subqueries uses its own index.
       select written.conversation_id, written.identity_id
       from asking
       cross join (values (false), (true)) as lists (archived)
@@ -170,7 +170,7 @@ begin
 end
 $$;
 comment on function private.missed_updates is
-  'What changed in the given seconds and since openedAt; the gateway knows what of it was sent.';
+  'Conversations changed in the last seconds and since openedAt; the gateway skips those it sent.';
 
 create function private.current_topics(channels jsonb) returns json
   language plpgsql

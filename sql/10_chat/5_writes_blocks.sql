@@ -19,7 +19,7 @@ begin
   elsif other_id = caller_id then
     perform private.refuse_field('identityId', 'self');
   end if;
-  -- Calls of one account take turns, so that the second of two counts the block of the first.
+  -- Calls of one account wait for each other, so that the second counts the block of the first.
   perform pg_advisory_xact_lock(hashtextextended('blocks ' || caller_id, 0));
   insert into public.blocks (account_id, identity_id, blocked_account_id)
   values (caller_id, block_identity.identity_id, other_id)

@@ -35,7 +35,7 @@ begin
 end
 $$;
 comment on function private.check_openings is
-  'Refuses while too many conversations that the account opened in the last day are unanswered.';
+  'Refuses if too many conversations that the account opened in the last day are unanswered.';
 
 create function private.open_conversation(
   caller_id uuid, property_id uuid, identity_id uuid, out id uuid, out created boolean
@@ -60,8 +60,8 @@ begin
   end if;
   perform private.require_proof();
   perform private.require_welcome(caller_account_id, peer.account_id);
-  -- The other account is locked too, so that its deletion finds no more conversations when it looks
-  -- again.
+  -- The other account is locked too, so that its deletion, which reads the conversations more than
+  -- once, does not find another one the second time.
   perform private.lock_owner(peer.id);
   peer := private.conversation_peer(caller_id, property_id, identity_id);
   perform private.check_open_to_chat(open_conversation.property_id, caller_id);
@@ -75,7 +75,7 @@ begin
     insert into public.participants (conversation_id, identity_id, account_id)
     values (id, caller_id, caller_account_id), (id, peer.id, peer.account_id);
   else
-    -- Another transaction has made the conversation meanwhile; only a new statement can see it.
+    -- Another transaction has created the conversation; only a new statement can see it.
     select conversations.id into id from public.conversations
     where conversations.pair_key = pair;
   end if;
@@ -109,7 +109,7 @@ begin
     on conflict do nothing;
   end if;
   if opened.created then
-    -- This event is for the caller's other devices; the other side is told by the first message.
+    -- This event is for the caller's other devices; the other side gets the first message.
     perform private.broadcast_conversation_updated(participants) from public.participants
     where participants.conversation_id = opened.id and participants.identity_id = caller_id;
   end if;
@@ -127,8 +127,8 @@ end
 $$;
 comment on function private.create_conversation is
   'Api: Opens a conversation with the owner of a listing, or with an identity, and may write its '
-  'first message; gives {created, conversation}. The same pair and listing is the same '
-  'conversation. 404 property_not_found, identity_not_found; 403 terms_not_accepted, blocked, '
+  'first message; returns {created, conversation}. A pair has one conversation per listing. '
+  '404 property_not_found, identity_not_found; 403 terms_not_accepted, blocked, '
   'account_unproven, recipient_proven_only; 409 property_state_conflict for a new one about a '
   'listing that has ended or allows no chat, awaiting_answer as api.send_message; 422 for oneself, '
   'message_empty, message_too_long; 429 rate_limited for a new one while 60 of the last day (5 '

@@ -8,7 +8,7 @@ as $$
   select messages from public.messages where messages.id = find_message.message_id
 $$;
 comment on function private.find_message is
-  'For admins: everything else names the conversation, so that messages can be partitioned by it.';
+  'Only for admins. Other code names the conversation, so that messages can be partitioned by it.';
 
 create function private.hide_message(message public.messages) returns void
   language plpgsql

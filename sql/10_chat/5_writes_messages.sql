@@ -1,4 +1,4 @@
--- Numbers and unread counts change under the lock of the conversation's row: no gaps, one order.
+-- seq and unread counts change under the row lock of the conversation, so seq has no gaps.
 
 create type private.message_ends as (
   sender_id uuid, sender_account_id uuid, sender_name text, sender_topic uuid,
@@ -9,20 +9,20 @@ create type private.message_ends as (
   sender_peer_read_seq bigint, reader_peer_read_seq bigint
 );
 comment on type private.message_ends is
-  'What is known of both sides of a new message, read once under the conversation''s lock: unread '
-  'counts before it, whether it stays archived for the reader, why the sender may not write.';
+  'Both sides of a new message, read once under the conversation''s lock: with the unread counts '
+  'before it, whether the reader keeps it archived, and why the sender may not write (refusal).';
 
 create type private.sent_message as (
   conversation_id uuid, sender_id uuid, client_message_id text, type text, body text,
   media_id uuid, reply_to_seq bigint
 );
-comment on type private.sent_message is 'Its sender and conversation are locked.';
+comment on type private.sent_message is 'A message whose sender and conversation are locked.';
 
 create type private.message_delivery as (
   message public.messages, message_json jsonb, ends private.message_ends
 );
 
--- A standard SQL body without a search_path is planned as part of the calling query.
+-- A standard SQL body without a search_path is inlined into the calling query.
 create function private.message_ends(conversation_id uuid, sender_id uuid)
   returns setof private.message_ends
   language sql
@@ -83,8 +83,8 @@ create function private.store_messages(given private.sent_message[])
   returns private.message_delivery[]
   language plpgsql
   set search_path = ''
-  set join_collapse_limit = 1 -- join as written: trying every order of ten tables takes 4 ms
-  set plan_cache_mode = 'force_generic_plan' -- otherwise planned again for each number of messages
+  set join_collapse_limit = 1 -- joins as written: trying every order of ten tables takes 4 ms
+  set plan_cache_mode = 'force_generic_plan' -- otherwise it is planned for each number of messages
 as $$
 declare
   deliveries private.message_delivery[];
@@ -124,7 +124,7 @@ begin
 end
 $$;
 comment on function private.store_messages is
-  'Stores messages of different conversations, except those stored already or not allowed now.';
+  'Stores messages of different conversations, except those stored already or not allowed.';
 
 create function private.refuse_message(sent private.sent_message) returns void
   language plpgsql
@@ -141,7 +141,7 @@ begin
 end
 $$;
 comment on function private.refuse_message is
-  'If the message is allowed by now, for example after an unblock, 40001: the call is repeated.';
+  'Raises the refusal, or 40001, which repeats the call, if the message is allowed by now.';
 
 create function private.write_message(
   caller_id uuid, conversation_id uuid, client_message_id text, type text, body text,
@@ -155,7 +155,7 @@ declare
   deliveries private.message_delivery[];
   stored public.messages;
 begin
-  -- From here on writers of this conversation take turns.
+  -- With this lock the writers of the conversation wait for each other.
   perform from public.conversations
   join public.participants on participants.conversation_id = conversations.id
   where conversations.id = write_message.conversation_id and participants.identity_id = caller_id
@@ -196,7 +196,7 @@ begin
   return json_build_object('created', false, 'message', private.message_json(stored));
 end
 $$;
-comment on function private.write_message is 'The acting identity is locked already.';
+comment on function private.write_message is 'The caller has locked the acting identity.';
 
 create function private.count_message() returns jsonb
   language plpgsql
@@ -261,8 +261,8 @@ begin
 end
 $$;
 comment on function api.send_message is
-  'Stores a message and gives {created, message}; the same clientMessageId gives the stored one '
-  'again. Body: a text of at most 4,000 characters; for an image a caption or nothing beside '
+  'Stores a message and returns {created, message}; a repeated clientMessageId returns the stored '
+  'one. Body: a text of at most 4,000 characters; for an image a caption or nothing beside '
   'mediaId; for a location "lat,lng"; for a property its id. 404 conversation_not_found, '
   'property_not_found; 403 terms_not_accepted, recipient_proven_only, or blocked, also when the '
   'other participant may no longer act; 409 awaiting_answer after 5 messages to a person who has '
@@ -277,7 +277,7 @@ begin
 end
 $$;
 comment on function private.next_change is
-  'Later than the last one, so that clients can tell which state is newer.';
+  'A time after the last change, so that clients can tell which state is newer.';
 
 create function private.read_conversation(conversation_id uuid, up_to_seq bigint) returns json
   language plpgsql
@@ -322,7 +322,7 @@ begin
 end
 $$;
 comment on function api.read_conversation is
-  'Marks all, or up to a message, as read; never back. Gives {unread}. 404 conversation_not_found.';
+  'Marks messages as read, all or up to a seq. Returns {unread}. 404 conversation_not_found.';
 
 grant execute on function private.send_message, private.read_conversation to authenticated;
 grant execute on function api.send_message, api.read_conversation to authenticated;

@@ -1,5 +1,5 @@
--- Most of the cost is the same for many texts, so functions/_shared/chat/store-message.ts collects
--- concurrent ones; api.send_message handles what waits for a lock, is refused or repeated.
+-- Many texts cost little more than one, so functions/_shared/chat/store-message.ts collects
+-- concurrent ones. api.send_message handles texts that wait for a lock, are refused or repeated.
 
 create type private.sent_text as (
   nth bigint, account_id uuid, session_id uuid, conversation_id uuid, client_message_id text,
@@ -16,7 +16,7 @@ begin
       given.client_message_id, private.trimmed_message(given.body), counted.hits,
       concat_ws(',', counted."limit", counted.remaining, counted.reset))::private.sent_text
     from (
-      -- The order is fixed, so that no two of these wait for each other.
+      -- The order is fixed, so that two of these calls do not deadlock.
       select sent.*
       from rows from (
         jsonb_to_recordset(messages) as (
@@ -46,7 +46,7 @@ declare
     select terms.version from private.terms() as terms where terms.required_from <= now()
   );
 begin
-  -- This reads what lock_identity and write_message read, but does not wait for locks.
+  -- This locks and checks the same rows as lock_identity and write_message, but does not wait.
   return array(
     select row(conversations.id, accounts.active_identity_id, sent.client_message_id, 'text',
       sent.body, null, null)::private.sent_message
@@ -72,7 +72,7 @@ create function private.send_messages(messages jsonb) returns json
   set lock_timeout = '100ms'
 as $$
 declare
-  -- Counted before all locks, so as not to wait for whoever has locked a conversation.
+  -- Rates are counted before all other locks, as everywhere (03_accounts/2_rules_locks.sql).
   counted private.sent_text[] := private.count_texts(messages);
   deliveries private.message_delivery[] := private.store_messages(private.lock_texts(counted));
 begin
@@ -104,6 +104,6 @@ begin
 end
 $$;
 comment on function private.send_messages is
-  '{answer, rate} for each text in order, or null for one that api.send_message must send.';
+  'Returns {answer, rate} for each text in order, or null for one that api.send_message must send.';
 
 grant execute on function private.send_messages to backend;

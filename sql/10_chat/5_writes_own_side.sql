@@ -50,8 +50,8 @@ begin
 end
 $$;
 comment on function api.update_conversation is
-  'Mutes or archives a conversation, or ends that, for the caller''s side alone, and gives it; '
-  'also across a block. It is not archived if the other side has written after up_to_seq, the '
+  'Mutes, unmutes, archives or unarchives a conversation for the caller''s side alone, also across '
+  'a block, and returns it. It is not archived if the other side has written after up_to_seq, the '
   'newest message that the caller has seen. 404 conversation_not_found.';
 
 create function private.broadcast_own_side() returns trigger
@@ -67,9 +67,9 @@ begin
 end
 $$;
 comment on function private.broadcast_own_side is
-  'Sends muting and archiving to one''s own devices.';
+  'Sends what was muted or archived to the account''s own devices.';
 
--- A message also unarchives a conversation, but has an event of its own.
+-- A message also unarchives a conversation, but it has its own event and does not update muted.
 create trigger participants_broadcast_own_side
   after update of muted on public.participants
   for each row when ((old.muted, old.archived) is distinct from (new.muted, new.archived))

@@ -7,7 +7,7 @@ begin
   perform realtime.send(broadcast.payload, broadcast.event, broadcast.topic::text, true);
 end
 $$;
-comment on function private.broadcast is 'Sends at the commit; a failure is not raised.';
+comment on function private.broadcast is 'Sends an event at the commit; a failure is not raised.';
 
 create function private.broadcast_to_account(account_id uuid, event text, payload jsonb)
   returns void
@@ -60,7 +60,7 @@ create function private.broadcast_messages(
   set search_path = ''
 as $$
 begin
-  -- realtime.send sends one; several cost little more here. Realtime grants postgres the insert.
+  -- Several events cost little more than one realtime.send. Realtime grants postgres the insert.
   insert into realtime.messages (id, topic, event, payload, private, extension)
   select sides.id, sides.topic, 'new_message',
     jsonb_build_object(
@@ -85,7 +85,7 @@ begin
     select delivery.*,
       private.message_summary(delivery.message, (delivery.ends).sender_id) as summary
     from unnest(deliveries) with ordinality as delivery (message, message_json, ends, nth)
-    offset 0 -- built once for both sides
+    offset 0 -- so that the summary is built once for both sides
   ) as delivery
   cross join lateral (values
     (gen_random_uuid(), (delivery.ends).sender_id, (delivery.ends).sender_account_id,
@@ -158,7 +158,7 @@ begin
 end
 $$;
 comment on function private.on_read is
-  'Sends the count to the reader''s devices, and the read mark to the other side if it may see it.';
+  'Sends the unread count to the reader''s devices, and a read mark to the other side if allowed.';
 
 create trigger participants_broadcast_reads
   after update of last_read_seq on public.participants

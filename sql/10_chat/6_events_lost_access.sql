@@ -26,11 +26,11 @@ create function private.discard_session(session_id uuid) returns void
   set search_path = ''
 as $$
 begin
-  -- on_sessions_ended reads this; Auth's own transactions do not have it.
+  -- on_sessions_ended reads this setting, which is not set in Auth's own transactions.
   perform set_config('private.discarded_session', discard_session.session_id::text, true);
-  -- The account is locked before the session: a transaction that ends all its sessions may have
-  -- locked the account before this one began, and then looks for it. If this session is
-  -- locked by then, that transaction ends it.
+  -- The account is locked before the session, because a transaction that ends all sessions of the
+  -- account may have locked the account and then selects the sessions. If it has locked this
+  -- session, that transaction deletes it, and this one skips it.
   perform private.lock_account_exclusively(sessions.user_id)
   from auth.sessions where sessions.id = discard_session.session_id;
   delete from auth.sessions where sessions.id in (
@@ -43,7 +43,7 @@ begin
 end
 $$;
 comment on function private.discard_session is
-  'Ends a session whose tokens were never given out. It could not hear any channel, so none is '
+  'Ends a session whose tokens were never given out. It could not join any channel, so none is '
   'renamed, and the account is not notified of a sign-in.';
 
 create function private.on_identity_deactivated() returns trigger
@@ -52,12 +52,12 @@ create function private.on_identity_deactivated() returns trigger
   set search_path = ''
 as $$
 begin
-  -- The account's own channel stays: events of this identity are no longer sent there.
+  -- The account's own channel keeps its name: events of this identity are no longer sent there.
   update public.accounts set live_key = gen_random_uuid() where accounts.id = new.account_id;
   return null;
 end
 $$;
-comment on function private.on_identity_deactivated is 'Renames the account''s live channels.';
+comment on function private.on_identity_deactivated is 'Renames live channels of the account.';
 
 create trigger identities_renew_live_keys
   after update of status on public.identities
@@ -72,7 +72,7 @@ as $$
 declare
   newest public.participants;
 begin
-  -- Under this lock no message can slip through to a side that has just been blocked.
+  -- Under this lock no message can be delivered to a side that has just been blocked.
   with locked as materialized (
     select conversations.id from public.conversations
     where conversations.id in (
@@ -102,7 +102,7 @@ begin
 end
 $$;
 comment on function private.on_blocked is
-  'Renames the live channels with a blocked account, and sends the blocker the newest one''s name.';
+  'Renames the live channels with a blocked account, and sends the blocker the name of the newest.';
 
 create trigger blocks_renew_live_keys
   after insert on public.blocks
