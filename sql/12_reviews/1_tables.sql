@@ -20,14 +20,14 @@ create table public.reviews (
   constraint reviews_are_of_others check (author_identity_id <> subject_identity_id),
   constraint reviews_once_key unique (author_account_id, subject_identity_id)
 );
-comment on table public.reviews is 'One per account and identity. Deleted with the account.';
-comment on column public.reviews.author_account_id is 'Filled in by a trigger.';
-comment on column public.reviews.comment is 'Null if none, or if its author was deleted.';
-comment on column public.reviews.created_at is 'For 48 hours from then it can be changed.';
+comment on table public.reviews is 'One review per account and identity. Deleted with the account.';
+comment on column public.reviews.author_account_id is 'The author''s account; set by a trigger.';
+comment on column public.reviews.comment is 'Null if there is none or the author was deleted.';
+comment on column public.reviews.created_at is 'The author can change the review for 48 hours.';
 comment on column public.reviews.replied_at is 'When the reviewed identity first replied.';
-comment on column public.reviews.author_active is 'False while its author is suspended or banned.';
+comment on column public.reviews.author_active is 'False while the author is suspended or banned.';
 comment on column public.reviews.hidden_at is 'When an admin hid it; null if shown.';
-comment on column public.reviews.listed is 'Whether everybody sees it and averages count it.';
+comment on column public.reviews.listed is 'Whether it is shown to everybody and counted.';
 create index reviews_subject_idx
   on public.reviews (subject_identity_id, listed, created_at desc, id desc);
 create index reviews_author_idx on public.reviews (author_identity_id, subject_identity_id);
@@ -39,7 +39,7 @@ create table private.review_notices (
   primary key (author_account_id, subject_identity_id)
 );
 comment on table private.review_notices is
-  'So that a review deleted and written again is not notified again. Deleted with the account.';
+  'Reviews that were notified, so that a rewritten one is not. Deleted with the account.';
 create index review_notices_subject_idx on private.review_notices (subject_identity_id);
 
 alter table public.reviews enable row level security;

@@ -1,4 +1,4 @@
--- Averages change in the same transaction; changes for one reviewed identity take turns.
+-- Averages change in the transaction of the review, under a row lock per reviewed identity.
 
 create function private.count_rating(identity_id uuid, rating integer, change integer) returns void
   language plpgsql
@@ -37,7 +37,7 @@ begin
   return null;
 end
 $$;
-comment on function private.count_review is 'Updates review_totals and the ratings of pages.';
+comment on function private.count_review is 'Updates review_totals and organisation ratings.';
 
 create trigger reviews_are_counted_in_and_out
   after insert or delete on public.reviews

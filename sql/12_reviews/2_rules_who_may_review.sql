@@ -5,7 +5,7 @@ create function private.have_been_in_contact(author_id uuid, subject_id uuid) re
   set search_path = ''
 as $$
 begin
-  -- A request for contact costs nothing, so it is a contact only if the account is proven.
+  -- A request for contact costs nothing, so it counts only if the account is proven.
   return exists (
     select from public.leads
     join public.identities on identities.id = leads.identity_id

@@ -121,7 +121,7 @@ begin
 end
 $$;
 comment on function api.update_review is
-  'Changes rating or comment: absent fields stay, a null comment clears it. 403 '
+  'Changes rating or comment: absent fields are kept, a null comment clears it. 403 '
   'terms_not_accepted, 404 not_found, 409 review_edit_closed after 48 hours.';
 
 create function private.delete_review(review_id uuid) returns void

@@ -14,7 +14,7 @@ begin
   from public.identities
   join public.accounts on accounts.id = identities.account_id
   where identities.id = update_reviews_of_author.identity_id;
-  -- In this order, so that authors who change concurrently lock averages in the same order.
+  -- Reviews are sorted, so that authors who change concurrently lock averages in the same order.
   for review_id in
     select reviews.id from public.reviews
     where reviews.author_identity_id = update_reviews_of_author.identity_id
@@ -69,7 +69,7 @@ begin
   return null;
 end
 $$;
-comment on function private.on_author_account_changed is 'Updates reviews by its identities.';
+comment on function private.on_author_account_changed is 'Updates the reviews by an account.';
 
 create trigger accounts_update_reviews
   after update of status, suspended_until, delete_at on public.accounts
