@@ -1,6 +1,5 @@
--- The slots of the feed are counted in these narrow tables, because counting them in properties
--- costs 30 times as much. A row is kept for 7 hours after its period has ended, until every
--- snapshot that includes it has expired.
+-- The slots of the feed are counted in these narrow tables, because in properties that costs 30
+-- times as much. Rows are kept until 7 hours after until, when no readable snapshot needs them.
 
 create table private.publications (
   property_id uuid not null,
@@ -13,10 +12,9 @@ create table private.publications (
 );
 comment on table private.publications is
   'The periods in which listings were listed. Cleaned by private.purge_publications.';
-comment on column private.publications.property_id is
-  'No foreign key: the row remains when the listing is deleted.';
+comment on column private.publications.property_id is 'No foreign key: it outlives the listing.';
 comment on column private.publications.published_at is
-  'The place in the feed, which is sorted by it. The listing is not shown before this time.';
+  'The place in the feed, as its sort key. The listing does not appear there before this time.';
 comment on column private.publications.until is 'Infinity while the listing is listed.';
 -- Open rows are read in the order of the feed. Ended rows are few and are found by until.
 create index publications_newest_idx
@@ -44,8 +42,7 @@ create table private.listing_places (
 );
 comment on table private.listing_places is
   'The feed place of each listing. Deleted with the listing.';
-comment on column private.listing_places.place is
-  'Assigned when the listing is first listed, and never changed.';
+comment on column private.listing_places.place is 'Assigned when first listed, and never changed.';
 alter table private.listing_places enable row level security;
 create policy "nobody but functions of their owner" on private.listing_places using (false);
 
@@ -58,12 +55,9 @@ create table private.office_ranks (
   constraint office_ranks_time_is_forward check (until >= since)
 );
 comment on table private.office_ranks is
-  'The periods in which offices were listed, with their rating. Cleaned by '
-  'private.purge_office_ranks.';
-comment on column private.office_ranks.identity_id is
-  'No foreign key: the row remains when the office is closed.';
-comment on column private.office_ranks.until is
-  'When the rating changed or the office was unlisted; infinity until then.';
+  'Periods in which offices were listed, with ratings. Cleaned by private.purge_office_ranks.';
+comment on column private.office_ranks.identity_id is 'No foreign key: it outlives the office.';
+comment on column private.office_ranks.until is 'When the rating or listing ended, or infinity.';
 create unique index office_ranks_one_open_key on private.office_ranks (identity_id)
   where until = 'infinity';
 create index office_ranks_best_idx

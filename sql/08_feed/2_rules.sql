@@ -59,8 +59,7 @@ begin
   end if;
   -- No commit takes 15 seconds, so readers of an older snapshot need not wait.
   if pg_is_in_recovery() then
-    -- The lock exists only on the primary. A replica can only check that it has received every
-    -- commit that the snapshot includes.
+    -- The lock exists only on the primary; a replica can only check that it has every commit.
     if (private.last_beat() > snapshot + interval '15 seconds') is not true then
       raise exception 'snapshot_not_complete' using errcode = '40001';
     end if;
@@ -78,5 +77,4 @@ begin
 end
 $$;
 comment on function private.require_snapshot is
-  'Returns a snapshot that is at most 6 hours old, and refuses others. Raises 40001 on a replica '
-  'that may lack a commit before it.';
+  'Refuses snapshots over 6 hours old. Raises 40001 on a replica that may lack a commit before it.';

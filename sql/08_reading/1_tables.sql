@@ -24,8 +24,7 @@ comment on column private.reading_words.field is
   'kinds. plain: the phrase is searched as words, although parts of it have a meaning (rent '
   'allowance). stopword: the phrase is ignored.';
 comment on column private.reading_words.value is 'A code, a number, or empty, depending on field.';
-comment on column private.reading_words.is_name is
-  'Whether a trigger wrote it as the name of an area, governorate or kind.';
+comment on column private.reading_words.is_name is 'Whether a trigger wrote the row, as a name.';
 
 create index reading_words_first_word_idx on private.reading_words (split_part(phrase, ' ', 1));
 

@@ -1,5 +1,4 @@
--- The unit decides what a number measures, and the word before it whether it is a minimum or a
--- maximum.
+-- The unit decides what a number measures, the word before it if it is a minimum or a maximum.
 
 create function private.reading_amount(items private.reading_item[], index integer)
   returns private.reading_item

@@ -23,7 +23,7 @@ as $$
 declare
   angle double precision := filters.near[3] / 6371.0088;
   -- width and height are the distances in degrees from the centre to the edges of the circle, with
-  -- ten centimetres added for rounding errors. The limits prevent errors at a pole.
+  -- ten centimetres added for rounding errors. least and greatest prevent errors at a pole.
   width double precision := 0.000001
     + asind(least(1, sin(angle) / greatest(cosd(filters.near[1]), 1e-9)));
   height double precision := 0.000001 + degrees(angle);
@@ -42,7 +42,7 @@ end
 $$;
 comment on function private.search_rectangle is
   'minLng, minLat, maxLng, maxLat around bbox and near; inverted if they and Kuwait do not '
-  'intersect, null without both.';
+  'intersect, null if both are absent.';
 
 create function private.search_cells(rectangle double precision[]) returns integer[]
   language plpgsql

@@ -29,7 +29,7 @@ begin
 end
 $$;
 comment on function private.count_listings is
-  'Facade: {count, capped} of a search with nothing left out or guessed, exact up to 1,000. With '
-  'similar true beside a count of 0, private.search finds others.';
+  'Facade: {count, capped} of a search with nothing left out or guessed, exact up to 1,000. '
+  'similar: true beside a count of 0 if private.search finds other listings.';
 
 grant execute on function private.count_listings to anon, authenticated;

@@ -19,7 +19,7 @@ create function private.map_share(plan private.search_plan) returns double preci
   set search_path = ''
 as $$
 declare
-  enough constant integer := 10000; -- of so many, a cell with 0.1 % is missed once in 20,000
+  enough constant integer := 10000; -- such a sample misses a cell of 0.1 % once in 20,000 times
   probe double precision := 4000 / greatest((
     select pg_class.reltuples from pg_catalog.pg_class
     where pg_class.oid = 'private.search_documents'::regclass), 4000);
@@ -53,7 +53,7 @@ declare
 begin
   if plan.words is not null then
     plan := private.with_source(plan, null);
-    -- Otherwise the planner compares every listing with words of which many are frequent.
+    -- Otherwise the planner scans all listings and compares each with a query of frequent words.
     perform set_config('enable_seqscan', 'off', true);
   end if;
   share := private.map_share(plan);
@@ -208,7 +208,7 @@ declare
   items json;
 begin
   if parsed is null then
-    -- If the job is late, the prices are computed below, so they are never older than this.
+    -- If the job is late, the prices are computed below, so they are at most 5 minutes old.
     select area_prices.items into items from private.area_prices
     where area_prices.computed_at > now() - interval '5 minutes';
   end if;

@@ -71,7 +71,7 @@ create table private.uploads (
 );
 comment on table private.uploads is
   'Uploads that have begun. Cleaned by private.files_to_remove.';
-comment on column private.uploads.id is 'The name of each file, but its last digits are a number.';
+comment on column private.uploads.id is 'Names its files, with a number as the last two digits.';
 comment on column private.uploads.created_at is 'No upload lasts longer than five minutes.';
 comment on column private.uploads.due_at is 'When a job removes files that got no row.';
 create index uploads_account_idx on private.uploads (account_id);

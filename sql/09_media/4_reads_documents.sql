@@ -18,7 +18,7 @@ begin
 end
 $$;
 comment on function api.list_documents is
-  'All documents of an own identity, oldest first. 404 identity_not_found.';
+  'All documents of one of the caller''s identities, oldest first. 404 identity_not_found.';
 
 create function private.get_document(identity_id uuid, document_id uuid) returns json
   language plpgsql
@@ -39,6 +39,6 @@ begin
 end
 $$;
 comment on function private.get_document is
-  'Facade: the file of an own document. 404 document_not_found.';
+  'Facade: the file of one of the caller''s documents. 404 document_not_found.';
 
 grant execute on function api.list_documents, private.get_document to authenticated;

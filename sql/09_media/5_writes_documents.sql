@@ -58,7 +58,7 @@ begin
     order by index
     limit 20
   loop
-    -- It may be stored already, if an answer was lost or by another upload meanwhile.
+    -- The document may be stored already, if an answer was lost or by another upload meanwhile.
     select documents.id into document_id from public.documents
     where documents.identity_id = upload.identity_id and documents.sha256 = stored.sha256
       and documents.discarded_at is null
@@ -120,7 +120,7 @@ as $$
   select private.delete_document(identity_id, document_id)
 $$;
 comment on function api.delete_document is
-  'Removes a document of an own company or office and its file. 404 document_not_found.';
+  'Removes a document of the caller''s company or office and its file. 404 document_not_found.';
 
 grant execute on function
   private.begin_document_upload, private.upload_documents,

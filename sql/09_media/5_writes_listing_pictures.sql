@@ -86,7 +86,7 @@ begin
     and properties.pending_changes is distinct from nullif(pending, '{}');
 end
 $$;
-comment on function private.change_pictures is 'Changes them now, or after an admin''s approval.';
+comment on function private.change_pictures is 'Changes pictures now, or after approval by an admin.';
 
 create function private.decide_pictures(property public.properties, approved boolean) returns void
   language plpgsql
@@ -167,8 +167,8 @@ as $$
   select private.order_property_media(property_id, media_ids);
 $$;
 comment on function api.order_property_media is
-  'Reorders the pictures of an own listing. 404 property_not_found, not_found for a picture that is '
-  'not in it, 409 property_state_conflict.';
+  'Reorders the pictures of the caller''s listing. 404 property_not_found, not_found for a picture '
+  'that is not in it, 409 property_state_conflict.';
 
 create function api.delete_property_media(property_id uuid, media_id uuid) returns void
   language sql
@@ -178,8 +178,8 @@ as $$
   select private.delete_property_media(property_id, media_id);
 $$;
 comment on function api.delete_property_media is
-  'Deletes a picture of an own listing. 404 property_not_found, not_found for a picture that is not in '
-  'it, 409 property_state_conflict.';
+  'Deletes a picture of the caller''s listing. 404 property_not_found, not_found for a picture '
+  'that is not in it, 409 property_state_conflict.';
 
 grant execute on function
   private.order_property_media, private.delete_property_media, api.order_property_media,

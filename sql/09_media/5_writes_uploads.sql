@@ -100,7 +100,7 @@ begin
 end
 $$;
 comment on function private.upload_avatar is
-  'Api: Adds the avatar that this upload stored, or finds the same one by its hash. '
+  'Api: Adds the avatar that this upload stored, or finds the same picture by its hash. '
   '402 quota_exceeded is raised when an upload begins.';
 
 create function private.finish_upload(upload private.uploads) returns void

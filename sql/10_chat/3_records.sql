@@ -79,7 +79,7 @@ begin
 end
 $$;
 comment on function private.message_preview is
-  'The beginning of the text, else the type in the reader''s language, or the caller''s for null.';
+  'The beginning of the text, else the type in the language of the reader (null: of the caller).';
 
 create function private.message_summary(
   message public.messages, identity_id uuid, reader_account_id uuid default null

@@ -170,7 +170,7 @@ begin
 end
 $$;
 comment on function private.missed_updates is
-  'Conversations changed in the last seconds and since openedAt; the gateway skips those it sent.';
+  'Conversations changed in the given seconds and since openedAt; the gateway skips those it sent.';
 
 create function private.current_topics(channels jsonb) returns json
   language plpgsql

@@ -109,7 +109,7 @@ begin
     on conflict do nothing;
   end if;
   if opened.created then
-    -- This event is for the caller's other devices; the other side gets the first message.
+    -- This event is for the caller's other devices; the first message notifies the other side.
     perform private.broadcast_conversation_updated(participants) from public.participants
     where participants.conversation_id = opened.id and participants.identity_id = caller_id;
   end if;

@@ -39,7 +39,7 @@ create table private.review_notices (
   primary key (author_account_id, subject_identity_id)
 );
 comment on table private.review_notices is
-  'Reviews that were notified, so that a rewritten one is not. Deleted with the account.';
+  'Reviews already notified, so that one written again is not. Deleted with the account.';
 create index review_notices_subject_idx on private.review_notices (subject_identity_id);
 
 alter table public.reviews enable row level security;
