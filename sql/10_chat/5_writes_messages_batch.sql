@@ -72,7 +72,7 @@ create function private.send_messages(messages jsonb) returns json
   set lock_timeout = '100ms'
 as $$
 declare
-  -- Rates are counted before all other locks, as everywhere (03_accounts/2_rules_locks.sql).
+  -- Rates are counted before all other locks (03_accounts/2_rules_locks.sql).
   counted private.sent_text[] := private.count_texts(messages);
   deliveries private.message_delivery[] := private.store_messages(private.lock_texts(counted));
 begin

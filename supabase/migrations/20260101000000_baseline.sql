@@ -15609,8 +15609,8 @@ create trigger identities_forget_their_favorites
 
 -- sql/08_feed/1_tables.sql
 
--- Slots are counted in these narrow tables, because in properties that costs 30 times as much. A
--- row is deleted 7 hours after its end, when every snapshot that included it has expired.
+-- The slots of the feed are counted in these narrow tables, because in properties that costs 30
+-- times as much. Rows are kept until 7 hours after until, when no readable snapshot needs them.
 
 create table private.publications (
   property_id uuid not null,
@@ -15619,15 +15619,15 @@ create table private.publications (
   since timestamptz not null,
   until timestamptz not null default 'infinity',
   constraint publications_time_is_forward check (until >= since),
-  primary key (property_id, until) -- so no listing has two open periods
+  primary key (property_id, until) -- allows one open period per listing
 );
 comment on table private.publications is
   'The periods in which listings were listed. Cleaned by private.purge_publications.';
-comment on column private.publications.property_id is 'Kept when the listing is deleted.';
+comment on column private.publications.property_id is 'No foreign key: it outlives the listing.';
 comment on column private.publications.published_at is
-  'Its place in the feed, as a time before which it does not appear.';
-comment on column private.publications.until is 'Infinity while it is listed.';
--- Open rows are read in the order of the feed. Ended rows are few and are found by their end.
+  'The place in the feed, as its sort key. The listing does not appear there before this time.';
+comment on column private.publications.until is 'Infinity while the listing is listed.';
+-- Open rows are read in the order of the feed. Ended rows are few and are found by until.
 create index publications_newest_idx
   on private.publications (published_at desc, property_id desc) include (since)
   where until = 'infinity';
@@ -15642,7 +15642,8 @@ create table private.feed_places (
   account_id uuid primary key references public.accounts (id) on delete cascade,
   taken_to timestamptz not null
 );
-comment on table private.feed_places is 'The last place of each account. Deleted with the account.';
+comment on table private.feed_places is
+  'The latest feed place given to a listing of the account. Deleted with the account.';
 alter table private.feed_places enable row level security;
 create policy "nobody but functions of their owner" on private.feed_places using (false);
 
@@ -15650,8 +15651,9 @@ create table private.listing_places (
   property_id uuid primary key references public.properties (id) on delete cascade,
   place timestamptz not null
 );
-comment on table private.listing_places is 'Places in the feed. Deleted with the listing.';
-comment on column private.listing_places.place is 'Given when first listed; it never changes.';
+comment on table private.listing_places is
+  'The feed place of each listing. Deleted with the listing.';
+comment on column private.listing_places.place is 'Assigned when first listed, and never changed.';
 alter table private.listing_places enable row level security;
 create policy "nobody but functions of their owner" on private.listing_places using (false);
 
@@ -15664,9 +15666,9 @@ create table private.office_ranks (
   constraint office_ranks_time_is_forward check (until >= since)
 );
 comment on table private.office_ranks is
-  'Offices listed in the last hours, with ratings. Cleaned by private.purge_office_ranks.';
-comment on column private.office_ranks.identity_id is 'Kept when the office is closed.';
-comment on column private.office_ranks.until is 'When rating or listing ended; infinity before.';
+  'Periods in which offices were listed, with ratings. Cleaned by private.purge_office_ranks.';
+comment on column private.office_ranks.identity_id is 'No foreign key: it outlives the office.';
+comment on column private.office_ranks.until is 'When the rating or listing ended, or infinity.';
 create unique index office_ranks_one_open_key on private.office_ranks (identity_id)
   where until = 'infinity';
 create index office_ranks_best_idx
@@ -15682,10 +15684,10 @@ create policy "nobody but functions of their owner" on private.office_ranks usin
 -- sql/08_feed/2_rules.sql
 
 -- A transaction may read the clock at 11:59:59.99 and commit at 12:00:00.01. A reader of the noon
--- snapshot in between would count one slot more or less on the next page. So writers read the clock
--- under a shared lock until the commit, and the first readers of a snapshot wait for them. Writers
--- take it last, in triggers at the commit, so that readers do not wait long and a writer that holds
--- it waits for no other row.
+-- snapshot who reads one page in between would count one slot more or less on the next page. So
+-- writers read the clock under a shared lock, which they hold until the commit, and the first
+-- readers of a snapshot wait for it. Writers take the lock in triggers at the commit, so that
+-- readers do not wait long.
 
 create function private.publishing_time() returns timestamptz
   language plpgsql
@@ -15697,7 +15699,7 @@ begin
 end
 $$;
 comment on function private.publishing_time is
-  'Read under the lock, so that no snapshot misses what is listed or unlisted at that time.';
+  'The clock, read under the shared lock: no snapshot misses a change recorded with this time.';
 
 create function private.take_feed_place(owner_id uuid, published_at timestamptz)
   returns timestamptz
@@ -15729,7 +15731,8 @@ begin
 end
 $$;
 comment on function private.take_feed_place is
-  'Its publishing time, or minutes after the account''s last place if later; at most a day ahead.';
+  'Assigns the account''s next feed place: the publishing time, or the interval in private.rates '
+  'after the account''s latest place if that is later, but at most 24 hours ahead.';
 
 create function private.require_snapshot(snapshot timestamptz) returns timestamptz
   language plpgsql
@@ -15739,15 +15742,15 @@ begin
   if snapshot > now() or snapshot < now() - interval '6 hours' then
     perform private.refuse_field('snapshot', 'cursor_invalid');
   end if;
-  -- No commit takes 15 seconds, so an older snapshot needs no wait.
+  -- No commit takes 15 seconds, so readers of an older snapshot need not wait.
   if pg_is_in_recovery() then
     -- The lock exists only on the primary; a replica can only check that it has every commit.
     if (private.last_beat() > snapshot + interval '15 seconds') is not true then
       raise exception 'snapshot_not_complete' using errcode = '40001';
     end if;
   elsif snapshot > now() - interval '15 seconds' then
-    -- It is enough to have had the lock for a moment. The error below releases it at the end of
-    -- this block, even if the reader is cancelled; a session lock could be left on the connection.
+    -- Acquiring the lock is enough; the reader need not hold it. The exception below rolls this
+    -- block back and so releases the lock. A session lock could be left on the connection.
     begin
       perform pg_advisory_xact_lock(hashtextextended('publishing', 2));
       raise exception using errcode = 'ZZ001';
@@ -15759,14 +15762,14 @@ begin
 end
 $$;
 comment on function private.require_snapshot is
-  'It can be read for 6 hours. On a replica that may not have all of the feed, raises 40001.';
+  'Refuses snapshots over 6 hours old. Raises 40001 on a replica that may lack a commit before it.';
 
 -- sql/08_feed/4_reads.sql
 
--- Slots are counted over the listings that were listed at the snapshot, so that a page number keeps
--- its meaning; one unlisted since leaves its slot empty.
+-- Slots are counted over the listings that were listed at the snapshot, so that a page number
+-- always means the same slots. A listing that was unlisted since leaves its slot empty.
 
--- Each half is sorted and limited, so that the planner merges them without sorting everything.
+-- Each half of the union is sorted and limited, so that the planner need not sort all rows.
 create function private.published_listings(
   listing_type text, at timestamptz, skip integer, take integer
 ) returns uuid[]
@@ -15823,7 +15826,7 @@ begin
 end
 $$;
 comment on function private.published_listings is
-  'The listings of these slots, with those unlisted or deleted since.';
+  'The ids of the listings in these slots, even if unlisted or deleted since the snapshot.';
 
 create function private.ranked_offices(at timestamptz, take integer) returns uuid[]
   language plpgsql
@@ -15866,11 +15869,11 @@ as $$
 declare
   first constant integer := (page - 1) * page_size + 1;
   last constant integer := page * page_size;
-  offices uuid[] := '{}'; -- offices up to this page, and one more
-  earlier integer; -- offices before this page
-  seen integer; -- offices up to its end
-  skip integer; -- listings before this page
-  take integer; -- listings on it
+  offices uuid[] := '{}'; -- the offices up to the end of this page, and one more
+  earlier integer; -- the number of offices before this page
+  seen integer; -- the number of offices up to the end of this page
+  skip integer; -- the number of listings before this page
+  take integer; -- the number of listings on this page
 begin
   if listing_type is null then
     offices := private.ranked_offices(at, last / 8 + 1);
@@ -15892,7 +15895,7 @@ begin
 end
 $$;
 
--- An item's "kind" says listing or office, so the listing's own kind is renamed.
+-- The "kind" of an item is "property" or "office", so a listing's own kind is renamed.
 create function private.feed_properties(
   property_ids uuid[], property_slots integer[], blocked uuid[], fields text
 ) returns table (slot integer, item text)
@@ -15904,7 +15907,7 @@ declare
   viewer_id uuid := private.identity_id();
 begin
   if private.wants_records(fields) then
-    -- The first "kind" is the right one: only id, refNo and type come before it.
+    -- The first "kind" is the listing's own: only id, refNo and type come before it.
     return query
     select
       property_slots[array_position(property_ids, records.id)],
@@ -15918,7 +15921,7 @@ begin
       viewer_id
     ) as records;
   else
-    -- This text cannot be part of a listing's own words, because JSON escapes quotes.
+    -- The texts of a listing cannot contain "kind":, because JSON escapes quotation marks.
     return query
     select
       slots.slot,
@@ -15940,7 +15943,8 @@ begin
   end if;
 end
 $$;
-comment on function private.feed_properties is 'Those that the caller may see and has not blocked.';
+comment on function private.feed_properties is
+  'The listings that the caller may see, without those of identities that the caller has blocked.';
 
 create function private.feed_offices(
   office_ids uuid[], office_slots integer[], blocked uuid[]
@@ -15965,7 +15969,7 @@ begin
   )) as records;
 end
 $$;
-comment on function private.feed_offices is 'Those that the caller may see and has not blocked.';
+comment on function private.feed_offices is 'The offices that are listed and not blocked.';
 
 create function private.feed_items(
   property_ids uuid[], property_slots integer[], office_ids uuid[], office_slots integer[],
@@ -16011,8 +16015,8 @@ begin
     perform private.refuse_field('page', 'invalid');
   end if;
   slots := private.feed_slots(listing_type, at, page, page_size);
-  -- A new reader gets a newer snapshot if fewer than half of the first page are still listed:
-  -- otherwise an attacker could empty it by publishing many listings and withdrawing them.
+  -- A new reader gets a newer snapshot if fewer than half of the first page are still listed.
+  -- Otherwise an attacker could empty that page by publishing many listings and withdrawing them.
   if snapshot is null then
     first_ids := case when page = 1 then slots.property_ids
       else (private.feed_slots(listing_type, at, 1, page_size)).property_ids end;
@@ -16032,9 +16036,9 @@ begin
 end
 $$;
 comment on function private.list_feed is
-  'Facade: a numbered page of the feed at the snapshot, with filter all, sale, rent or exchange, '
-  'as JSON text; the form of the arguments was checked. With all, every eighth slot is a verified '
-  'office, by rating.';
+  'Facade: a numbered page of the feed at the snapshot, as JSON text. filter is all, sale, rent '
+  'or exchange; the facade has checked the form of the arguments. With all, every eighth slot is a '
+  'verified office, the best rated first.';
 
 grant execute on function private.list_feed to anon, authenticated;
 
@@ -16053,7 +16057,7 @@ begin
     select listing_places.place into place from private.listing_places
     where listing_places.property_id = new.id;
     if place is null then
-      -- A listing published before its row was inserted is imported; its place is that time.
+      -- A row inserted with an earlier published_at is an import and keeps that time as its place.
       place := case when tg_op = 'INSERT' and new.published_at < now() then new.published_at
         else private.take_feed_place(new.owner_identity_id, new.published_at) end;
       insert into private.listing_places (property_id, place) values (new.id, place);
@@ -16070,7 +16074,7 @@ begin
 end
 $$;
 comment on function private.record_publication is
-  'Records for the feed when a listing is listed or unlisted.';
+  'Records for the feed the periods in which a listing is listed.';
 
 create constraint trigger properties_publishing_is_recorded_on_insert
   after insert on public.properties
@@ -16105,7 +16109,7 @@ begin
 end
 $$;
 comment on function private.record_office_rank is
-  'Records for the feed when an office is listed or unlisted, or its rating changes.';
+  'Records for the feed the periods in which an office is listed, with its rating.';
 
 create constraint trigger organisations_rank_is_recorded_on_insert
   after insert on public.organisations
@@ -16147,7 +16151,7 @@ grant execute on function private.purge_publications, private.purge_office_ranks
 
 -- sql/08_reading/1_tables.sql
 
--- Triggers write the names of areas and kinds; 91_data_words.sql has the other rows.
+-- Triggers insert the names of areas, governorates and kinds; 91_data_words.sql inserts the rest.
 
 create table private.reading_words (
   phrase text not null
@@ -16158,20 +16162,22 @@ create table private.reading_words (
   primary key (phrase, field, value)
 );
 comment on table private.reading_words is
-  'Rows with one phrase and field mean any of their values. Never purged: admins maintain it.';
+  'What phrases mean in a query. Rows with the same phrase and field mean any of their values. '
+  'Never purged: admins maintain it.';
 comment on column private.reading_words.phrase is
-  'One to five words, stored as private.search_text writes them.';
+  'One to five words, in the form that private.search_text returns.';
 comment on column private.reading_words.field is
   'What the phrase means. type, strategy, kind, area, governorate, furnished, plot_position: the '
   'thing with the code in value. unit: what the number beside it counts (m2, rooms, block, floor, '
   'kwd). times: the number before it is multiplied by value. count: a number written as a word. '
-  'rooms, floor: that number of rooms, that floor. ordinal: the number of a floor, if a word for '
-  'floor is beside it. bound: whether the number after it is a max, min, about, from, to or '
-  'between. beside: the number after it is not a size (street, front). negation: what follows is '
-  'excluded. join: or, between kinds. plain: the phrase is searched as words, although parts of it '
-  'have a meaning (rent allowance). stopword: it is ignored.';
+  'rooms, floor: value is the number of rooms or of the floor. ordinal: value is the number of the '
+  'floor if a word for floor is beside it. bound: the number after it is a max, min, about, from, '
+  'to or between. beside: the number after it is not a size (street, front). negation: before '
+  'furnished, the other codes are meant; otherwise it is searched as a word. join: an "or" between '
+  'kinds. plain: the phrase is searched as words, although parts of it have a meaning (rent '
+  'allowance). stopword: the phrase is ignored.';
 comment on column private.reading_words.value is 'A code, a number, or empty, depending on field.';
-comment on column private.reading_words.is_name is 'A trigger writes it with the area or kind.';
+comment on column private.reading_words.is_name is 'Whether a trigger wrote the row, as a name.';
 
 create index reading_words_first_word_idx on private.reading_words (split_part(phrase, ' ', 1));
 
@@ -16189,11 +16195,12 @@ create type private.reading as (
   strategy text
 );
 comment on type private.reading is
-  'found: [{field, value, text}], with fields named like filters. filters: conditions on listings, '
-  'named as in private.search_filters. clauses: lists of words and terms, of each of which a '
-  'listing must have at least one, in a field or in its text; block: the same for the block. '
-  'words: the remaining words, in the form that searches compare; typed: as typed. ignored: what '
-  'was left out. strategy: the one that has what was asked for, if it is not the chosen one.';
+  'How a query is understood. found: [{field, value, text}], shown to clients, with fields named '
+  'like filters. filters: conditions named as in private.search_filters. clauses: lists of words '
+  'and terms; a listing must have at least one of each list, in a field or in its text. block: the '
+  'same for the block. words: the remaining words, in the form that searches compare; typed: the '
+  'same words as typed. ignored: the parts of the query that were left out. strategy: the strategy '
+  'that the query asks for, if it is not the chosen one.';
 
 create type private.search_reading as (
   clauses jsonb,
@@ -16202,9 +16209,9 @@ create type private.search_reading as (
   step smallint
 );
 comment on type private.search_reading is
-  'What a search uses of a reading and its cursor contains: clauses, words, filters, and a number '
-  'for what was left out because nothing matched: 0 nothing, 1 unknown words, 2 numbers, 3 size, '
-  'rooms, floor and block, 4 all words, 5 those of 3 and 4; null if not known yet.';
+  'The part of a reading that a search uses and its cursor contains. step: what was left out '
+  'because nothing matched: 0 nothing; 1 unknown words; 2 also numbers; 3 also size, rooms, floor '
+  'and block; 4 all words but not those four; 5 all words and those four; null if not yet decided.';
 
 -- sql/08_reading/2_rules_edits.sql
 
@@ -16314,7 +16321,7 @@ begin
     shown := typed;
     return;
   end if;
-  -- A unit or a bound can occur with many numbers, so only repeated pairs are dropped.
+  -- A unit or a bound can occur with many numbers, so only repeated pairs of words are dropped.
   select coalesce(array_agg(said.word order by said.index), '{}'),
     coalesce(array_agg(said.typed order by said.index), '{}')
   into once, shown
@@ -16332,7 +16339,8 @@ begin
 end
 $$;
 comment on function private.said_once is
-  'The words before the 31st distinct one; one that comes again after the same word is dropped.';
+  'Of more than 20 words, drops a word that repeats after the same word, and all words from the '
+  '31st distinct one on.';
 
 create function private.reading_tokens(
   q text, out plain text[], out typed text[], out ignored text[]
@@ -16342,12 +16350,12 @@ create function private.reading_tokens(
   set search_path = ''
 as $$
 declare
-  -- ƍ is a decimal point, ƕ a comma or slash between words, ƣ a dash between numbers.
+  -- ƍ marks a decimal point, ƕ a comma, slash, & or + between words, ƣ a dash between numbers.
   marked text := private.ascii_digits(q);
   word text;
   parts text[];
 begin
-  -- This finds phones in any grouping: +965 9988 7766.
+  -- A Kuwaiti phone number, with or without the country code, as in +965 9988 7766, is removed.
   if marked ~ '[0-9]{4}[ -]?[0-9]{4}' then
     parts := regexp_match(marked,
       '(?:^|[\s:,،(])((?:(?:\+|00)?965[ -]?)?[2569][0-9]{3}[ -]?[0-9]{4})(?=$|[\s.,،)؟?!])');
@@ -16363,7 +16371,7 @@ begin
     marked := regexp_replace(marked, ' ?[,،/&+] ?', ' ƕ ', 'g');
   end if;
   plain := string_to_array(private.search_text(marked), ' ');
-  -- Signs above and below letters are not letters; a word that they split is shown without them.
+  -- Diacritics are not alphanumeric, so they may split words here; then the plain words are shown.
   typed := string_to_array(
     btrim(regexp_replace(marked, '[^[:alnum:]]+' collate pg_catalog.pg_c_utf8, ' ', 'g')), ' ');
   if cardinality(typed) <> cardinality(plain) then
@@ -16373,7 +16381,7 @@ begin
   if not plain::text ~ '[0-9]' then
     return;
   end if;
-  -- 400م is read as two words if م is a unit, and so is ق5 if ق is one.
+  -- 400م is split into two words if م is a unit, and so is ق5 if ق is a unit.
   for n in reverse cardinality(plain) .. 1 loop
     word := plain[n];
     parts := coalesce(regexp_match(word, '^([0-9]+(?:ƍ[0-9]+)?)([^0-9ƍ].*)$'),
@@ -16392,17 +16400,18 @@ begin
 end
 $$;
 comment on function private.reading_tokens is
-  'The words as searches compare them and as typed, with marks for signs between. ignored: a phone '
-  'number that was removed.';
+  'plain: the words in the form that searches compare, with marks for the signs between them; '
+  'typed: the same words as typed. ignored: a phone number that was removed.';
 
 create type private.reading_item as (
   field text, choices text[], phrase text, first integer, last integer, number numeric, low numeric,
   high numeric
 );
 comment on type private.reading_item is
-  'Consecutive words of a query with one meaning; field is null without one. For numbers it is '
-  'number or mark, or later what the number was understood as, from low to high: size, rooms, '
-  'block, floor, price or bare (a price if the type is known).';
+  'Consecutive words of a query with one meaning. field is that of private.reading_words, or null '
+  'for words without a meaning; number for a number and mark for a sign between words. '
+  'private.reading_numbers replaces number with what it measures, from low to high: size, rooms, '
+  'block, floor, price or bare (a price if the type of listing is known).';
 
 create function private.reading_items(plain text[]) returns private.reading_item[]
   language plpgsql
@@ -16431,7 +16440,7 @@ begin
     rests := rests || rest;
     firsts := firsts || index;
     cuts := cuts || 0;
-    -- Prefixes before a name do not belong to it: بالسالمية, والمنقف.
+    -- Names are also looked up without a joined prefix such as "in" or "and": بالسالمية, والمنقف.
     cut := length(substring(plain[index] from '^(?:بال|وال|فال|كال|لل|ب|و|ف)(?=.{3})'));
     if cut > 0 then
       heads := heads || substr(plain[index], cut + 1);
@@ -16480,12 +16489,12 @@ begin
 end
 $$;
 comment on function private.reading_items is
-  'Prefers the longest phrase, then a word as it stands over the same without prefixes, then a '
-  'name.';
+  'Prefers the phrase with the most words, then any phrase to a stopword, then one without a '
+  'removed prefix, then the first, then a name.';
 
 -- sql/08_reading/2_rules_numbers.sql
 
--- The unit decides what a number measures, the word before it whether it is a minimum or maximum.
+-- The unit decides what a number measures, the word before it if it is a minimum or a maximum.
 
 create function private.reading_amount(items private.reading_item[], index integer)
   returns private.reading_item
@@ -16499,7 +16508,7 @@ declare
 begin
   if amount.field = 'times' then
     amount.number := 1;
-    next := index; -- مليون
+    next := index; -- مليون without a number is one million
   elsif amount.field is distinct from 'number' and amount.field is distinct from 'count' then
     return null;
   end if;
@@ -16510,7 +16519,7 @@ begin
     amount.number := trim_scale(amount.number * items[next].number);
     amount.choices := '{kwd}';
     next := next + 1;
-    if items[next].field = 'count' and items[next].phrase ~ '^و' then -- ونص
+    if items[next].field = 'count' and items[next].phrase ~ '^و' then -- as in مليون ونص
       amount.number := amount.number + items[next].number * items[next - 1].number;
       next := next + 1;
     end if;
@@ -16523,12 +16532,13 @@ begin
   if amount.choices is null and amount.field = 'count' then
     return null;
   end if;
-  amount.low := next - 1; -- the last of its items
+  amount.low := next - 1; -- the index of its last item
   return amount;
 end
 $$;
 comment on function private.reading_amount is
-  'choices is what is counted, low the index of the amount''s last item, high the multiplier.';
+  'Null if no amount begins at index. choices: the unit; low: the index of the last item of the '
+  'amount; high: the multiplier.';
 
 create function private.reading_range(items private.reading_item[], index integer)
   returns private.reading_item
@@ -16558,7 +16568,7 @@ begin
   end if;
   if other.number is not null then
     last := other.low;
-    if range.choices is null and other.high > 1 then -- 300 to 400 thousand
+    if range.choices is null and other.high > 1 then -- as in "300 to 400 thousand"
       range.number := range.number * case
         when range.number * other.high <= other.number then other.high
         when range.number < 1000 then 1000 else 1 end;
@@ -16588,7 +16598,7 @@ begin
 end
 $$;
 comment on function private.reading_range is
-  'Null if none begins there; number is the index of its last item.';
+  'Null if no range begins at index. number: the index of the last item of the range.';
 
 create function private.reading_numbers(items private.reading_item[])
   returns private.reading_item[]
@@ -16617,7 +16627,7 @@ begin
     elsif item.field = 'ordinal' and (next.field = 'kind' and next.choices = '{floor}'
         or next.field = 'unit' and next.choices = '{floor}') then
       item := row('floor', null, next.phrase, item.first, next.last, 2, item.number, item.number);
-    elsif item.field in ('number', 'count') and next.field = 'rooms' then -- 2 غرفة وصالة
+    elsif item.field in ('number', 'count') and next.field = 'rooms' then -- as in 2 غرفة وصالة
       item := row('rooms', null, next.phrase, item.first, next.last, 2, item.number, item.number);
     elsif item.field in ('floor', 'rooms') then
       item := row(item.field, null, item.phrase, item.first, item.last, 1, item.number, item.number);
@@ -16650,9 +16660,9 @@ $$;
 
 -- sql/08_reading/4_reads.sql
 
--- Phrases of the list are found in the text, the longest first, and numbers are joined with their
--- units and bounds. A meaning becomes a filter. Kinds, areas, positions of the plot and blocks,
--- which many listings only describe, become words and terms of which a listing must have one.
+-- The phrases of private.reading_words are found in the query, the longest first, and numbers are
+-- joined with their units and bounds. Most meanings become filters. Places, kinds, plot positions
+-- and blocks become clauses, because many listings mention them only in their text.
 
 create function private.reading_clauses(terms text[], phrases text[]) returns jsonb
   language plpgsql
@@ -16669,7 +16679,7 @@ begin
     end if;
   end loop;
   clauses := jsonb_build_array(to_jsonb(terms));
-  -- (a and b) or c equals (a or c) and (b or c): each phrase multiplies the clauses.
+  -- (a and b) or c equals (a or c) and (b or c), so each phrase multiplies the clauses.
   foreach phrase in array phrases loop
     continue when position(' ' in phrase) = 0 or jsonb_array_length(clauses) > 2;
     clauses := (
@@ -16682,7 +16692,8 @@ begin
 end
 $$;
 comment on function private.reading_clauses is
-  'A listing needs one of the terms or all words of one of the phrases.';
+  'Clauses for listings with one of the terms or all words of one of the phrases. Once there are '
+  'more than two clauses, further phrases of several words are dropped.';
 
 create function private.with_reading(
   reading private.reading, name text, value jsonb, said text
@@ -16712,7 +16723,8 @@ begin
 end
 $$;
 comment on function private.with_reading is
-  'If a filter is named twice, the first number is used, but both codes are.';
+  'Adds a filter. If the query names it twice, lists of codes are joined, but of other values the '
+  'first is used and the second ignored.';
 
 create function private.with_names(
   reading private.reading, name text, prefix text, items private.reading_item[], typed text[]
@@ -16745,7 +16757,7 @@ begin
     said := concat_ws('، ', said, array_to_string(typed[item.first:item.last], ' '));
   end loop;
   if cardinality(codes) > 8 then
-    -- A list of names is compared with the field alone, which costs the same for any number.
+    -- So many codes become a filter on the field alone, which costs the same for any number.
     reading.filters := reading.filters || jsonb_build_object(name, codes);
   else
     reading.clauses := reading.clauses || private.reading_clauses(terms, phrases);
@@ -16756,7 +16768,8 @@ begin
 end
 $$;
 comment on function private.with_names is
-  'A listing must have one of the items'' codes or, if there are at most eight, the words of one.';
+  'A listing must have one of the items'' codes in its field or, if there are at most eight codes, '
+  'the words of one of the items.';
 
 create function private.reading_price(
   item private.reading_item, type text, out low numeric, out high numeric
@@ -16766,7 +16779,7 @@ create function private.reading_price(
   set search_path = ''
 as $$
 begin
-  -- A price of 300 for a house means 300,000, because people leave out the zeros.
+  -- A sale price of 300 means 300,000, because people leave out the zeros.
   low := item.low * case
     when item.field = 'bare' and type in ('SALE', 'EXCHANGE') and coalesce(item.high, item.low) < 1000
     then 1000 else 1 end;
@@ -16850,7 +16863,7 @@ begin
 end
 $$;
 comment on function private.with_types is
-  'The type that its items agree on, and the prices, whose amounts depend on it.';
+  'Adds the type if all its items name the same one, and the prices, whose amounts depend on it.';
 
 create function private.reading_of_number(plain text[], typed text[]) returns private.reading
   language plpgsql
@@ -16875,7 +16888,7 @@ begin
 end
 $$;
 comment on function private.reading_of_number is
-  'Empty unless the query is the number of a listing and nothing else.';
+  'An empty reading unless the whole query is the reference number of a listing.';
 
 create function private.read_query(q text, strategy text) returns private.reading
   language plpgsql
@@ -16895,7 +16908,7 @@ declare
   positions private.reading_item[] := '{}';
   types private.reading_item[] := '{}';
   prices private.reading_item[] := '{}';
-  kind_at integer; -- the index of the previous kind, to which others can be joined
+  kind_at integer; -- the index of the last kind, to which another can be joined
   said text;
   is_word boolean;
 begin
@@ -16972,12 +16985,12 @@ begin
   return private.with_names(reading, 'plotPosition', 'plot', positions, tokens.typed);
 end
 $$;
-comment on function private.read_query is 'strategy is null for the map.';
+comment on function private.read_query is 'Returns the reading of q; strategy is null for the map.';
 
 -- sql/08_search/1_tables.sql
 
--- A short copy, because rows of properties are wide and change all day: at 100,000 listings a walk
--- in order of price costs a fifth of one there, and all of it stays in memory.
+-- A narrow copy of properties, whose rows are wide and change all day. At 100,000 listings a scan
+-- in order of price costs a fifth of one on properties, and the whole copy stays in memory.
 
 create extension if not exists cube with schema extensions;
 
@@ -17010,20 +17023,20 @@ create table private.search_documents (
   block text,
   document tsvector not null
 )
--- Index-only scans need rows that vacuum has visited, and the newest rows are read most.
+-- Index-only scans need pages that vacuum has visited, and the newest rows are read most.
 with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_insert_scale_factor = 0.01);
-comment on table private.search_documents is 'Searched properties. Deleted with the listing.';
-comment on column private.search_documents.area_m2 is 'Of the plot, or without one the built area.';
+comment on table private.search_documents is 'The listed properties. Deleted with the listing.';
+comment on column private.search_documents.area_m2 is 'The area of the plot, else the built area.';
 comment on column private.search_documents.lat is
-  'The shown one: searches by the true one would reveal it.';
-comment on column private.search_documents.location is 'The shown location, as private.earth_point.';
+  'The latitude that is shown: searches by the true one would reveal it.';
+comment on column private.search_documents.location is 'private.earth_point of lat and lng.';
 comment on column private.search_documents.block is
-  'As private.search_block writes it; null if hidden.';
+  'The block in the form that private.search_block returns; null if it is hidden.';
 comment on column private.search_documents.document is
   'The listing''s words, and terms with a colon such as area:salmiya or bedrooms:3 (3 or more).';
 
--- One index for each order of pages. Those for the newest first include the columns of simple
--- filters: skipping an entry costs a quarter of a visit to the table.
+-- Each sort order has indexes. Those for the newest first include the columns of simple filters,
+-- because skipping an index entry costs a quarter of a visit to the table.
 create index search_documents_newest_idx on private.search_documents (published_at, property_id)
   include (
     type, kind, governorate_id, area_id, price, area_m2, bedrooms, bathrooms, furnished,
@@ -17044,7 +17057,7 @@ create index search_documents_kind_newest_idx
   include (
     governorate_id, area_id, price, area_m2, bedrooms, bathrooms, furnished, auction_ends_at
   );
--- An undisclosed price comes last in both directions.
+-- An undisclosed price is sorted last in both directions.
 create index search_documents_price_asc_idx
   on private.search_documents (type, coalesce(price, 100000000000), property_id);
 create index search_documents_kind_price_asc_idx
@@ -17060,21 +17073,21 @@ create index search_documents_ends_idx
   on private.search_documents (auction_ends_at, property_id) where auction_ends_at is not null;
 create index search_documents_drop_idx
   on private.search_documents (drop_pct, property_id) where drop_pct is not null;
--- These indexes are for filters that match too few listings for such a walk.
+-- These indexes are for filters that match too few listings for a scan in sort order.
 create index search_documents_price_idx on private.search_documents (price);
 create index search_documents_floor_idx on private.search_documents (floor_no)
   where floor_no is not null;
 create index search_documents_owner_idx on private.search_documents (owner_identity_id);
 create index search_documents_document_idx
   on private.search_documents using gin (document) with (fastupdate = off);
--- Thousands of listings can share one location; their ids separate them.
+-- Thousands of listings can share one location, so property_id is included to tell them apart.
 create index search_documents_location_idx
   on private.search_documents using gist (location) include (property_id);
 
 create function private.search_cell(lat double precision, lng double precision) returns integer
   language plpgsql
   immutable
-  strict -- a listing without a location is in no cell
+  strict -- returns null for a listing without a location
   parallel safe
   set search_path = ''
 as $$
@@ -17083,15 +17096,15 @@ begin
 end
 $$;
 comment on function private.search_cell is
-  'The number of a cell of 0.02 degrees (2 km); it grows by 1 eastwards and by 32768 northwards.';
+  'The number of a cell of 0.02 degrees (2 km). It grows by 1 eastwards and by 32768 northwards.';
 
 create index search_documents_cell_newest_idx
   on private.search_documents (private.search_cell(lat, lng), published_at, property_id, lat, lng);
 
--- Clusters are counted from this index alone if the only filter is a type.
+-- Clusters are counted by a scan of this index alone if the only filter is a type.
 create index search_documents_map_idx on private.search_documents (lng, lat)
   include (type, price);
--- This index alone is enough to compute the prices of areas.
+-- This index has all columns from which the prices of areas are computed.
 create index search_documents_area_prices_idx on private.search_documents (area_id)
   include (type, kind, price, area_m2, owner_identity_id);
 
@@ -17101,8 +17114,8 @@ create table private.search_names (
   primary key (word, term)
 );
 comment on table private.search_names is
-  'Words in names of areas, kinds and usages. Never purged: as many as there are names.';
-comment on column private.search_names.term is 'Whose name has the word, such as area:salmiya.';
+  'Words in the names of places, kinds and usages. Never purged: as many as the names have.';
+comment on column private.search_names.term is 'The term that has the name, such as area:salmiya.';
 create index search_names_term_idx on private.search_names (term);
 create index search_names_trigrams_idx on private.search_names
   using gin (word extensions.gin_trgm_ops) with (fastupdate = off);
@@ -17115,13 +17128,13 @@ create table private.search_vocabulary (
   is_shared boolean not null generated always as (cardinality(writers) >= 5) stored
 );
 comment on table private.search_vocabulary is
-  'Words of listings, to compare misspelt ones with. Cleaned by private.count_search_words.';
-comment on column private.search_vocabulary.word is 'No numbers: 104233 does not mean 104234.';
-comment on column private.search_vocabulary.listings is 'How many had it at the last count.';
+  'Words of listings that a misspelt word can mean. Cleaned by private.count_search_words.';
+comment on column private.search_vocabulary.word is 'No digits: 104233 does not mean 104234.';
+comment on column private.search_vocabulary.listings is 'Listings with the word at the last count.';
 comment on column private.search_vocabulary.writers is
-  'Marks of the first accounts with a phone, five or a few more; a mark identifies no account.';
+  'Marks (private.word_writer) of the first five or more accounts with a phone that used it.';
 comment on column private.search_vocabulary.is_shared is
-  'Used by five accounts with a phone: others match no misspelt word, so that none can be planted.';
+  'Used by five accounts with a phone. Only such words are guessed, so that nobody can plant one.';
 create index search_vocabulary_trigrams_idx
   on private.search_vocabulary using gin (word extensions.gin_trgm_ops) with (fastupdate = off)
   where is_shared;
@@ -17129,7 +17142,7 @@ create index search_vocabulary_short_trigrams_idx on private.search_vocabulary
   using gin (word extensions.gin_trgm_ops) with (fastupdate = off)
   where is_shared and char_length(word) <= 6;
 
--- Counted by a job, because listings would wait for one another if each counted its own words.
+-- A job counts these rows: if each listing counted its own words, writers would wait for row locks.
 create table private.search_word_changes (
   id bigint generated always as identity primary key,
   writer smallint,
@@ -17137,9 +17150,9 @@ create table private.search_word_changes (
   removed text[] not null
 );
 comment on table private.search_word_changes is
-  'Words that listings got and lost since the last count. Cleaned by private.count_search_words.';
+  'Words that listings gained or lost, to be counted. Cleaned by private.count_search_words.';
 comment on column private.search_word_changes.writer is
-  'The account''s mark; null if it has no phone.';
+  'private.word_writer of the owner''s account; null if it has no phone.';
 
 alter table private.search_documents enable row level security;
 create policy "nobody but functions of their owner" on private.search_documents using (false);
@@ -17164,7 +17177,7 @@ begin
     replace(private.search_text(block), ' ', ''), '^(قطعه|ق|block)(?=[0-9])', ''), '');
 end
 $$;
-comment on function private.search_block is '5 for ٥ and قطعة 5; null if empty.';
+comment on function private.search_block is 'Returns 5 for ٥ and قطعة 5; null if it is empty.';
 
 create function private.search_document(property public.properties)
   returns private.search_documents
@@ -17251,7 +17264,7 @@ comment on type private.search_filters is
   'Parsed filters; bbox is minLng, minLat, maxLng, maxLat, and near is lat, lng, km.';
 
 create table private.search_filter_rules (
-  name text primary key, -- of the filter in JSON and of the attribute
+  name text primary key, -- the key of the filter in JSON and the name of the attribute
   form text not null,
   compared text,
   comparison text,
@@ -17266,7 +17279,7 @@ alter table private.search_filter_rules enable row level security;
 create policy "nobody but functions of their owner" on private.search_filter_rules using (false);
 comment on table private.search_filter_rules is
   'How each filter is parsed and applied: its name and form, the column compared, the strategy if '
-  'only one has it, whether the newest-first indexes include that column, and its term. Never '
+  'only one accepts it, whether the newest-first indexes include that column, and its term. Never '
   'purged: one row per filter.';
 
 create function private.parse_bbox(value jsonb, out clean jsonb, out problem text)
@@ -17291,7 +17304,7 @@ begin
   end if;
 end
 $$;
-comment on function private.parse_bbox is 'bbox_invalid: inverted, not numbers, or outside Kuwait.';
+comment on function private.parse_bbox is 'Cuts a box to Kuwait; bbox_invalid if nothing is left.';
 
 create function private.parse_near(value jsonb, out clean jsonb, out problem text)
   language plpgsql
@@ -17333,7 +17346,7 @@ begin
   end if;
 end
 $$;
-comment on function private.parse_time is 'ISO 8601, or the beginning of a day in Kuwait.';
+comment on function private.parse_time is 'An ISO 8601 time, or the start of a day in Kuwait.';
 
 create function private.parse_search_filter(
   rule private.search_filter_rules, value jsonb, out clean jsonb, out problem text
@@ -17431,7 +17444,7 @@ begin
       continue;
     end if;
     clean := jsonb_set(clean, array[given.name], coalesce(parsed.clean, 'null'));
-    -- jsonb sorts keys of one length alphabetically, so the filter with Max was parsed before.
+    -- jsonb sorts keys of the same length alphabetically, so a Max is parsed before its Min.
     if parsed.clean > clean -> replace(given.name, 'Min', 'Max') then
       ranges := ranges || jsonb_build_object('path', given.name, 'code', 'range_invalid');
     end if;
@@ -17467,7 +17480,7 @@ begin
         '(search_documents.location operator(extensions.<->) '
         'private.earth_point((($1).near)[1], (($1).near)[2])) '
         '<= 12742.0176 * sin((($1).near)[3] / 12742.0176)'
-      when 'owner' then -- as GET /identities/:id: companies and offices only if verified
+      when 'owner' then -- as in GET /identities/:id, companies and offices only if verified
         '(search_documents.owner_identity_id = ($1)."ownerId" and '
         '(search_documents.owner_type = ''individual'' or search_documents.owner_verified))'
       else format('search_documents.%I %s (($1).%I)', rule.compared, rule.comparison, rule.name)
@@ -17494,8 +17507,8 @@ begin
 end
 $$;
 comment on function private.search_conditions is
-  'The conditions of a strategy (null for any) and of filters ($1), of constant pieces with '
-  'nothing from the caller. is_indexed: the newest-first indexes can answer all of them.';
+  'The SQL conditions of a strategy (null for any) and of filters ($1), made of constants without '
+  'input of the caller. is_indexed: whether the newest-first indexes can answer all conditions.';
 
 create function private.strategy_terms(strategy text) returns tsquery
   language sql
@@ -17505,7 +17518,7 @@ create function private.strategy_terms(strategy text) returns tsquery
     when strategy = 'exchange' then '''type:EXCHANGE'''::tsquery
   end;
 comment on function private.strategy_terms is
-  'They preselect only, and are never stricter than private.search_conditions.';
+  'Terms that only preselect and are never stricter than private.search_conditions.';
 
 create function private.is_running(
   strategy text, type text, auction_ends_at timestamptz, drop_until timestamptz
@@ -17520,7 +17533,7 @@ create function private.is_running(
     else true
   end;
 comment on function private.is_running is
-  'Whether a listing with the terms of a strategy belongs to it now.';
+  'Whether a listing with private.strategy_terms belongs to the strategy now.';
 
 create function private.search_terms(filters private.search_filters) returns tsquery
   language plpgsql
@@ -17530,7 +17543,7 @@ as $$
 declare
   given constant jsonb := to_jsonb(filters);
 begin
-  -- Codes were checked before. A document has a term for each number of rooms up to its own.
+  -- The codes are already validated. A document has a term for each number of rooms up to its own.
   return (
     select string_agg('(' || (
       select string_agg(private.quote_lexeme(rule.term || ':' || case rule.form
@@ -17545,7 +17558,7 @@ begin
 end
 $$;
 comment on function private.search_terms is
-  'They preselect only, and are never stricter than private.search_conditions.';
+  'Terms that only preselect and are never stricter than private.search_conditions.';
 
 -- sql/08_search/2_rules_names.sql
 
@@ -17638,7 +17651,8 @@ begin
 end
 $$;
 comment on function private.earth_point is
-  'In km from the earth''s centre. Straight lines grow with distances, so an index sorts exactly.';
+  'Coordinates in km from the earth''s centre. An index sorts exactly by their distance, because '
+  'the straight line between two points grows with the distance on the surface.';
 
 create function private.search_rectangle(filters private.search_filters) returns double precision[]
   language plpgsql
@@ -17647,8 +17661,8 @@ create function private.search_rectangle(filters private.search_filters) returns
 as $$
 declare
   angle double precision := filters.near[3] / 6371.0088;
-  -- This is how far the circle reaches east and west; near a pole it goes all the way round. Some
-  -- centimetres are added for rounding errors.
+  -- width and height are the distances in degrees from the centre to the edges of the circle, with
+  -- ten centimetres added for rounding errors. least and greatest prevent errors at a pole.
   width double precision := 0.000001
     + asind(least(1, sin(angle) / greatest(cosd(filters.near[1]), 1e-9)));
   height double precision := 0.000001 + degrees(angle);
@@ -17666,7 +17680,8 @@ begin
 end
 $$;
 comment on function private.search_rectangle is
-  'minLng, minLat, maxLng, maxLat; inverted if the areas do not intersect, null if there are none.';
+  'minLng, minLat, maxLng, maxLat around bbox and near; inverted if they and Kuwait do not '
+  'intersect, null if both are absent.';
 
 create function private.search_cells(rectangle double precision[]) returns integer[]
   language plpgsql
@@ -17696,7 +17711,7 @@ create function private.guessable_words(document tsvector) returns text[]
   set search_path = ''
 as $$
 begin
-  -- A long description has a hundred words.
+  -- Even a long description has only a hundred words.
   return array(
     select word from unnest(tsvector_to_array(document)) as word
     where word ~ '^[^0-9:]{3,}$'
@@ -17704,7 +17719,7 @@ begin
   );
 end
 $$;
-comment on function private.guessable_words is 'At most 200 that a misspelt word can match.';
+comment on function private.guessable_words is 'At most 200 words that a misspelt word can mean.';
 
 create function private.word_writer(account public.accounts) returns smallint
   language plpgsql
@@ -17716,7 +17731,7 @@ begin
 end
 $$;
 comment on function private.word_writer is
-  'A mark that many share; null without a phone, because such an account costs nothing.';
+  'A mark that many accounts share; null without a phone, because such an account costs nothing.';
 
 create function private.five_writers(known smallint[], others smallint[]) returns smallint[]
   language plpgsql
@@ -17729,14 +17744,14 @@ begin
 end
 $$;
 comment on function private.five_writers is
-  'Adds new marks until there are five for certain; the exact number does not matter.';
+  'Adds up to five new marks if there are fewer than five; it does not matter if there are more.';
 
 create function private.similar_words(word text) returns text[]
   language plpgsql
   stable
   set search_path = ''
-  set plan_cache_mode = force_generic_plan -- planning it at every call takes five times as long
-  -- Without this setting all names would be compared one by one, because they are few.
+  set plan_cache_mode = force_generic_plan -- planning at every call takes five times as long
+  -- Without these settings all names would be compared one by one, because they are few.
   set enable_seqscan = off
   set enable_indexscan = off
   set enable_indexonlyscan = off
@@ -17746,11 +17761,11 @@ declare
   threshold real;
   words text[];
   shares real[]; -- the share of trigrams that each has in common with the given word
-  enough real; -- the share of trigrams that must match
+  enough real; -- the share of trigrams that a word must have in common
   names text[];
 begin
-  -- A higher threshold is faster and its words are more likely right. For a short word two shared
-  -- trigrams satisfy the index, so it is looked up only once, and among short words too.
+  -- A higher threshold is faster, and its words are more likely right. For a short word two shared
+  -- trigrams satisfy the index, so it is looked up only once, and only among short words.
   foreach threshold in array case when is_short then '{0.3}' else '{0.5,0.4,0.3}' end::real[] loop
     perform set_config('pg_trgm.similarity_threshold', threshold::text, true);
     select coalesce(array_agg(alike.word), '{}'), coalesce(array_agg(alike.similarity), '{}')
@@ -17767,7 +17782,7 @@ begin
           select * from private.search_vocabulary as other
           where not is_short and other.is_shared and other.word operator(extensions.%) similar_words.word
         ) as known
-        limit 2000 -- ten times what the most crowded threshold gives at a million listings
+        limit 2000 -- ten times the most that a threshold finds at a million listings
       ) as found
       order by found.similarity desc, found.listings desc, found.word
       limit 10
@@ -17796,17 +17811,17 @@ begin
     order by alike.similarity desc, known.listings desc nulls last, alike.name
     limit 3
   );
-  -- A set clause would restore it too, but only a superuser may create such a function.
+  -- A set clause would restore the setting too, but only a superuser may create a function with it.
   perform set_config('pg_trgm.similarity_threshold', '0.3', true);
   return names || words;
 end
 $$;
 comment on function private.similar_words is
-  'The 10 most similar words, of equally similar ones those of more listings: sharing half of the '
-  'trigrams if there are five such, else four tenths if two, else three tenths. Up to three names '
-  'are added that share four tenths, or three tenths if the words share only that.';
+  'The 10 most similar words, of equally similar ones those of more listings. They share half of '
+  'the trigrams if five words do, else four tenths if two do, else three tenths. Up to three names '
+  'precede them that share four tenths, or three tenths if the words share only that.';
 
--- Inlined, because its body is parsed and needs no search_path.
+-- This function is inlined, because a body of begin atomic needs no search_path.
 create function private.lexemes_of(word text) returns setof text
   language sql
   stable
@@ -17816,7 +17831,7 @@ begin atomic
   select search_names.term from private.search_names where search_names.word = lexemes_of.word;
 end;
 comment on function private.lexemes_of is
-  'The word itself, and the terms of areas, kinds and usages whose names have it.';
+  'The word itself, and the terms of places, kinds and usages whose names contain it.';
 
 create function private.any_word(words text[]) returns tsquery
   language plpgsql
@@ -17847,8 +17862,8 @@ declare
   guessable text[];
 begin
   if guessing then
-    -- A name is taken as it stands, and a frequent word is not taken for a misspelling, unless
-    -- there is nothing else to guess at. Each guess takes a millisecond.
+    -- A word of a name is never taken for a misspelling, and a frequent word only if there is no
+    -- other to guess at. Each guess takes a millisecond.
     select (coalesce(
       array_agg(given.word order by given.index) filter (where known.word is null),
       array_agg(given.word order by given.index)))[:4]
@@ -17876,13 +17891,13 @@ begin
 end
 $$;
 comment on function private.search_query is
-  'Requires all of these words, in the listing''s text or the name of its area, kind or usage. '
-  'When guessing, similar words match too for the first four that are not common, or the first '
-  'four if all are, never for a name. guesses: similar words known already.';
+  'Requires all of these words, in the listing''s text or the name of its place, kind or usage. '
+  'When guessing, similar words match too for the first four words that are not frequent, or the '
+  'first four if all are, but never for a word of a name. guesses: similar words known already.';
 
 -- sql/08_search/4_reads_0_reading.sql
 
--- Parts of a query are left out if no listing matches, so that its page is not empty.
+-- Parts of a query are left out if no listing matches all of it, so that the page is not empty.
 
 create function private.reading_query(
   reading private.search_reading, guessing boolean default false, guesses jsonb default '{}'
@@ -17971,7 +17986,7 @@ begin
       continue;
     end if;
     if looks = 8 then
-      -- Of further words only the existence is checked.
+      -- For further words it is only checked whether they exist.
       if one_word !~ '^[^0-9:]{3,}$'
         or exists (select from private.search_vocabulary where search_vocabulary.word = one_word)
         or exists (select from private.search_names where search_names.word = one_word) then
@@ -18020,7 +18035,7 @@ begin
   end loop;
   reading.words := known || guessed;
   if not is_fit and whole.words <> '{}' and not (whole.clauses = '[]' and whole.filters = '{}') then
-    -- Some listings have these words, but none fits the reading.
+    -- No listing fits the reading with any of these words, so all of them are left out.
     tried := whole;
     tried.words := '{}';
     for step in 4 .. 5 loop
@@ -18039,7 +18054,7 @@ begin
   if reading.words = '{}' and reading.clauses = '[]' and reading.filters = '{}'
     or lost = '{}' and (reading.clauses, reading.filters)
       is not distinct from (whole.clauses, whole.filters) then
-    -- At this point either all of the query would be left out, or nothing is.
+    -- Either the whole query would be left out, or nothing, so the reading stays as it was.
     reading := whole;
     reading.step := 0;
     lost := '{}';
@@ -18047,10 +18062,10 @@ begin
 end
 $$;
 comment on function private.relaxed_reading is
-  'Relaxed until a listing matches: drops unknown words without similar ones, numbers that are '
-  'only words, then size, rooms, floor and block, at last all words, with or without those four. '
-  'Type, kind, area and price are kept. lost: the words left out. guesses: similar words found for '
-  'some words.';
+  'Leaves out parts until a listing matches: unknown words without similar ones, then numbers that '
+  'are only words, then size, rooms, floor and block; at last all words instead, with or without '
+  'those four. Type, kind, area and price are kept. lost: the words left out. guesses: the similar '
+  'words found for some words.';
 
 create function private.understood(
   read private.reading, reading private.search_reading, lost text[], conflicts text[]
@@ -18089,7 +18104,8 @@ begin
   );
 end
 $$;
-comment on function private.understood is 'For a first page; parts left out are listed as ignored.';
+comment on function private.understood is
+  'The reading as clients see it. ignored: all parts of q that were left out.';
 
 create function private.cursor_reading(cursor_state jsonb) returns private.search_reading
   language plpgsql
@@ -18100,7 +18116,7 @@ declare
   reading private.search_reading;
 begin
   reading := jsonb_populate_record(null::private.search_reading, cursor_state -> 'reading');
-  -- One of our own cursors has this form.
+  -- This raises an error if the filters are not of a form that our own cursors have.
   perform jsonb_populate_record(null::private.search_filters, reading.filters);
   if cardinality(reading.words) <= 30 and jsonb_typeof(reading.filters) = 'object'
     and jsonb_typeof(reading.clauses) = 'array' and jsonb_array_length(reading.clauses) <= 20
@@ -18163,7 +18179,7 @@ begin
 end
 $$;
 comment on function private.both_filters is
-  'Given filters with those of a query, and the given ones that contradict the reading.';
+  'Joins given filters with those read from a query. conflicts: the given ones that contradict it.';
 
 create function private.exact_query(
   strategy text, given private.search_filters, q text, literal boolean,
@@ -18190,13 +18206,13 @@ begin
   end if;
   if private.query_words(q) = '{}' or together.conflicts <> '{}'
     or (typed.read).strategy is not null then
-    -- A text without letters and digits matches no listing.
+    -- In these cases no listing matches: no document has this term.
     words := '''none:'''::tsquery;
   end if;
 end
 $$;
 comment on function private.exact_query is
-  'With nothing left out or guessed, and how the query was understood.';
+  'The filters and words of a query with nothing left out or guessed, and how it was understood.';
 
 create function private.is_in_listings(strategy text, words tsquery) returns boolean
   language plpgsql
@@ -18208,8 +18224,8 @@ as $$
 declare
   text_query constant tsquery := coalesce(words && private.strategy_terms(strategy), words);
 begin
-  -- With a common word one of the newest listings matches, but few of those are deals or auctions.
-  -- "offset 0" keeps the planner from walking another index.
+  -- One of the newest listings has a common word, but few of those are deals or auctions.
+  -- "offset 0" keeps the planner from using another index.
   return strategy not in ('deal', 'auction') and exists (
     select from (
       select listing.type, listing.auction_ends_at, listing.drop_until, listing.document
@@ -18248,10 +18264,10 @@ $$;
 
 -- sql/08_search/4_reads_2_plan.sql
 
--- Pages are found by walking index ranges in the sort order: the part of an index in which the
--- leading columns have one value. A walk through all listings would mostly meet ones that do not
--- match. A range costs a tenth of a millisecond, measured at a million listings: four areas take
--- 1.2 ms, five, found among the newest of all, 2.1; eight kinds 2.3, nine 1.0.
+-- Pages are found by walking index ranges in sort order. A range is the part of an index in which
+-- the leading columns have one value; in a walk through all listings most would not match. Measured
+-- at a million listings, a range costs 0.1 ms: four areas take 1.2 ms, and five, which are walked
+-- without ranges, 2.1 ms; eight kinds take 2.3 ms, and nine 1.0 ms.
 
 create type private.search_plan as (
   filters private.search_filters,
@@ -18281,14 +18297,14 @@ create type private.search_plan as (
   to_gather double precision
 );
 comment on type private.search_plan is
-  'How a search finds the first listings after a given one, among some or without some. In its SQL '
-  'texts $1 are the filters and $2 is the plan itself. text_query: the query for the text index. '
+  'How a search finds the first listings after a given one, among some ids or without some. In its '
+  'SQL texts $1 is filters and $2 is the plan itself. text_query: the query for the text index. '
   'rectangle, cells: what surrounds a box or circle. types: the types of the strategy. conditions: '
   'all conditions on a listing; beside_words: all but those on its words. key: the expression of '
   'the sort key, with its type, direction and bounds; after: the condition that a listing comes '
   'after the given one. ranges: the number of index ranges, each of which fixes one choice for '
-  'each compared column; is_indexed: their indexes can answer all conditions. found_by: the '
-  'condition by which an index finds all matches and some other listings; rest: the remaining '
+  'each compared column; is_indexed: whether their indexes can answer all conditions. found_by: '
+  'the condition by which an index finds all matches and some other listings; rest: the remaining '
   'conditions; to_gather: how many listings found_by is expected to find.';
 
 create function private.with_ranges(
@@ -18302,14 +18318,14 @@ declare
   filters constant private.search_filters := plan.filters;
   kinds constant integer := cardinality(filters.kinds);
   areas constant integer := cardinality(filters."areaIds");
-  most integer := 8; -- at most so many kinds get ranges of their own
+  most integer := 8; -- the most kinds that get ranges of their own
 begin
   plan.compared := '{}';
   plan.choices := '{}';
   plan.ranges := 1;
   if sort = 'newest' and num_nonnulls(filters.bbox, filters.near) > 0 then
-    -- The newest of a box are among the newest of each cell that it touches, and the index of cells
-    -- knows which. Those of a large box are likely among the newest of all.
+    -- The newest listings of a box are found in the index of cells, among the newest of each cell
+    -- that the box touches. Those of a large box are likely among the newest of all.
     plan.rectangle := private.search_rectangle(filters);
     plan.cells := private.search_cells(plan.rectangle);
     if cardinality(plan.cells) <= 64 then
@@ -18334,7 +18350,7 @@ begin
       else '{SALE,RENT,EXCHANGE}'
     end;
     if sort = 'newest' and num_nonnulls(filters."priceMin", filters."priceMax") > 0 then
-      -- Usually only one type is left, because a rent is never as high as a sale price.
+      -- Usually only one type is left, because rents are much lower than sale prices.
       plan.types := array(
         select of_type.id from unnest(plan.types) as of_type (id)
         where exists (
@@ -18365,7 +18381,7 @@ begin
 end
 $$;
 comment on function private.with_ranges is
-  'Adds the index ranges of the sort order. Many areas, kinds or cells are walked as one range.';
+  'Adds the index ranges of the sort order. Too many areas, kinds or cells share one range.';
 
 create function private.search_plan(
   strategy text, sort text, filters private.search_filters, words tsquery, among uuid[],
@@ -18422,8 +18438,8 @@ $$;
 
 -- sql/08_search/4_reads_3_newest.sql
 
--- Static statements, so that a connection plans the most frequent searches once: planning takes two
--- thirds of such a page. 4_reads_3_run.sql continues if the page is not full.
+-- The most frequent searches are static statements, which a connection plans once, because planning
+-- takes two thirds of the time. 4_reads_3_run.sql continues if the page is not full.
 
 create function private.newest_range(
   of_area text, of_type text, of_kind text, with_text boolean, before_at timestamptz, before_id uuid
@@ -18432,7 +18448,7 @@ create function private.newest_range(
   auction_ends_at timestamptz, document tsvector
 )
   language sql
-  stable -- without a search_path, so that it is planned into the statements that use it
+  stable -- without a search_path, so that it is inlined into the statements that use it
 begin atomic
   (
     select listing.property_id, listing.published_at, listing.type, listing.kind, listing.price,
@@ -18470,7 +18486,8 @@ begin atomic
   );
 end;
 comment on function private.newest_range is
-  'The newest 1,000, or of all with their texts 6,000; sorted, because one statement returns them.';
+  'The newest 1,000 listings of an area, a kind or all, or with_text the newest 6,000 of all. They '
+  'are sorted, because only one of the four selects returns rows.';
 
 create function private.is_of(strategy text, type text, auction_ends_at timestamptz) returns boolean
   language sql
@@ -18486,7 +18503,7 @@ create function private.newest_hits(
   of_area text, of_type text, of_kind text, before_at timestamptz, before_id uuid, size integer
 ) returns table (ids uuid[], keys text[])
   language sql
-  stable -- planned into its callers like newest_range; null conditions cost nothing
+  stable -- inlined like newest_range; conditions on a literal null disappear
 begin atomic
   select array_agg(page.property_id), array_agg(page.published_at::text)
   from (
@@ -18518,15 +18535,15 @@ declare
   before_id constant uuid := coalesce(after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
   of_area text := filters."areaIds"[1];
   of_kind constant text := case when of_area is null then filters.kinds[1] end;
-  -- A variable is used because reading it for each skipped listing is faster than reading a field.
+  -- For each skipped listing, reading a variable is faster than reading a field of filters.
   filter_type constant text := filters.type;
   kinds constant text[] := filters.kinds;
   price_min constant numeric := filters."priceMin";
   price_max constant numeric := filters."priceMax";
   bedrooms_min constant smallint := filters."bedroomsMin";
   others private.search_filters := filters;
-  -- This finds the areas that the words name, the number of words that are not counted (short ones
-  -- and numbers), and the number of listings with the other words.
+  -- The areas that the words name, the number of words that are not in search_vocabulary (such as
+  -- short ones and numbers), and the number of listings with the other words.
   named record;
   elsewhere tsquery;
 begin
@@ -18556,7 +18573,7 @@ begin
       elsewhere := words && !! private.quote_lexeme('area:' || of_area)::tsquery;
     elsif named.frequency * 3000 < size * (
       select reltuples from pg_class where oid = 'private.search_documents'::regclass) then
-      return; -- The words are so rare that 3,000 listings would hardly fill a page.
+      return; -- the words are so rare that 3,000 listings would hardly fill a page
     end if;
   end if;
   if of_area is not null then
@@ -18579,7 +18596,7 @@ begin
   keys := coalesce(keys, '{}');
   is_complete := cardinality(ids) = size;
   if not is_complete and (words is null or elsewhere is not null) then
-    -- Otherwise the thousand listings were all there are.
+    -- The page is complete if the range has fewer than 1,000 listings, because all were read.
     is_complete := not exists (
       select from private.newest_range(of_area, filters.type, of_kind, false, before_at, before_id)
       offset 999
@@ -18603,15 +18620,15 @@ begin
 end
 $$;
 comment on function private.newest_listings is
-  'For simple searches: of one area, of one kind with its type, or of all, filtered by prices and '
-  'bedrooms, or only by a common word or an area''s name; for others ids is null.';
+  'Answers simple searches: of one area, of one kind with its type, or of all, filtered by prices '
+  'and bedrooms, or only by a common word or the name of an area. For others ids is null.';
 
 -- sql/08_search/4_reads_3_run.sql
 
--- A page of frequent listings is full after a few steps along its ranges; rare listings are
--- gathered by another index at once. Left alone, the planner decides by averages and walks a
--- million rows for two frequent words that never occur together. So it is only asked for estimates:
--- of the words before a walk, and of the listings in the ranges after one.
+-- If matches are frequent, a short walk along the index ranges fills the page. Rare matches are
+-- gathered at once through another index. Left alone, the planner decides by averages and walks a
+-- million rows for two frequent words that never occur together. So the planner only provides
+-- estimates, and this code decides between walking and gathering.
 
 create function private.walk_ranges(
   plan private.search_plan, depth integer, out ids uuid[], out keys text[], out is_complete boolean
@@ -18619,7 +18636,7 @@ create function private.walk_ranges(
   language plpgsql
   stable
   set search_path = ''
-  -- Otherwise the planner would sort what it expects to be small instead of walking an index.
+  -- Otherwise the planner would sort results that it expects to be small, not walk an index.
   set enable_sort = off
   set enable_bitmapscan = off
   set enable_seqscan = off
@@ -18645,7 +18662,7 @@ begin
   is_complete := cardinality(ids) = plan.size and plan.ranges = 1;
   if not is_complete and (plan.compared <> '{}' or plan.bounds || plan.after <> '' or depth >= (
       select reltuples from pg_class where oid = 'private.search_documents'::regclass)) then
-    -- The rest of a range does not matter if it lies beyond the end of the page.
+    -- The rest of a range does not matter if it sorts after the last listing of a full page.
     execute format('select not exists (select from %s cross join lateral (select from '
       '(select %s as key, property_id from private.search_documents where %s%s '
       'order by key%s, property_id%5$s limit $3) as walked offset $3 - 1) as last)',
@@ -18657,7 +18674,7 @@ begin
 end
 $$;
 comment on function private.walk_ranges is
-  'Each range is walked for depth rows. is_complete: no further listing belongs on the page.';
+  'Walks depth rows of each range. is_complete: whether no other listing belongs on the page.';
 
 create function private.gather_listings(
   plan private.search_plan, out ids uuid[], out keys text[]
@@ -18665,10 +18682,10 @@ create function private.gather_listings(
   language plpgsql
   stable
   set search_path = ''
-  set enable_seqscan = off -- otherwise a word believed frequent makes the planner scan all listings
+  set enable_seqscan = off -- otherwise all listings are scanned for a word believed frequent
 as $$
 begin
-  -- "offset 0" keeps the planner from walking an index, or from combining this one with another.
+  -- "offset 0" keeps the planner from scanning in sort order or combining the index with another.
   execute format('select array_agg(property_id), array_agg(key::text) from (select * from (select '
     'search_documents.property_id, %1$s as key from (select * from private.search_documents where %2$s '
     'offset 0) as search_documents where %3$s%4$s offset 0) as gathered '
@@ -18715,7 +18732,7 @@ create function private.listings_with_words(words tsquery) returns bigint
   set plan_cache_mode = force_generic_plan
 as $$
 begin
-  -- A query consists of required words, or alternatives in brackets.
+  -- A query joins words, or alternatives in brackets, by &.
   return (
     select min(required.listings)
     from (
@@ -18730,7 +18747,7 @@ begin
 end
 $$;
 comment on function private.listings_with_words is
-  'An upper bound by the last count of words; null if no required word was counted.';
+  'An upper bound from the last count of words; null if no required word can be counted.';
 
 create function private.few_with_words(words tsquery) returns uuid[]
   language plpgsql
@@ -18740,7 +18757,7 @@ create function private.few_with_words(words tsquery) returns uuid[]
   set enable_seqscan = off
 as $$
 declare
-  -- "offset 0" keeps the planner from walking another index.
+  -- "offset 0" keeps the planner from using another index.
   few constant uuid[] := array(
     select found.property_id
     from (
@@ -18753,7 +18770,7 @@ begin
   return case when cardinality(few) <= 300 then few end;
 end
 $$;
-comment on function private.few_with_words is 'By the text index; null if more than 300.';
+comment on function private.few_with_words is 'The listings with the words; null if more than 300.';
 
 create function private.with_source(
   plan private.search_plan, strategy text, with_words bigint default null
@@ -18796,7 +18813,7 @@ begin
   ], null) loop
     expected := private.expected_listings(plan, source);
     if source = by_text then
-      -- Without statistics for rare words the planner assumes one in a thousand listings for each.
+      -- The planner has no statistics for rare words and assumes each in one of 1,000 listings.
       expected := greatest(1, least(expected, with_words));
     end if;
     if plan.found_by is null or expected < plan.to_gather then
@@ -18817,7 +18834,7 @@ $$;
 comment on function private.with_source is
   'Adds to a plan the condition with which an index finds the fewest listings: given ids, an '
   'owner, auctions, deals, the text query, prices or floors, or the cells of a box. with_words is '
-  'the counted number of listings with the words.';
+  'private.listings_with_words.';
 
 create function private.find_listings(
   strategy text, sort text, filters private.search_filters, words tsquery, among uuid[],
@@ -18831,12 +18848,12 @@ as $$
 declare
   few constant integer := 300; -- gathering so many takes less time than a useless walk
   is_few boolean;
-  met integer; -- how many of the first thousand listings match
+  met integer; -- how many of the newest thousand listings match; null if unknown
   with_words bigint;
   plan private.search_plan;
   found record;
-  depth integer; -- rows to walk of each range
-  cost double precision; -- of passing one listing; gathering one costs 1
+  depth integer; -- the number of rows to walk in each range
+  cost double precision; -- the cost of passing one listing, if gathering one costs 1
   to_pass double precision;
 begin
   ids := '{}';
@@ -18852,7 +18869,7 @@ begin
       keys := found.keys;
       return;
     end if;
-    -- For words the search always continues further along.
+    -- With words another number of listings was read, so only the absence of matches counts.
     met := case when words is null or found.ids = '{}' then cardinality(found.ids) end;
   end if;
   if words is not null and among is null then
@@ -18873,8 +18890,8 @@ begin
     plan := private.with_source(plan, strategy, with_words);
     is_few := is_few or plan.to_gather <= few;
   end if;
-  -- A useless walk takes one or two milliseconds, measured at a million listings: the newest rows
-  -- lie side by side, and an index that can answer everything needs no table rows.
+  -- A useless walk of this depth takes one or two milliseconds at a million listings: the newest
+  -- rows lie side by side, and an index that can answer everything needs no table rows.
   depth := greatest(300, case when plan.is_indexed then 3000 else 1500 end / greatest(plan.ranges, 1));
   cost := case
     when plan.is_indexed then 0.05
@@ -18887,7 +18904,8 @@ begin
       when met = 0 then private.listings_in_ranges(plan)
       else private.listings_in_ranges(plan) * least(size / plan.to_gather, 1)
     end;
-    -- Such estimates are often twice too high, and a useless walk takes no longer than gathering.
+    -- Listings with several of the words are counted several times, so to_gather is often twice the
+    -- real number. A useless walk of this depth takes no longer than gathering.
     depth := greatest(depth, least(3 * to_pass, 30000, plan.to_gather / cost)::integer);
   end if;
   for attempt in 1 .. 2 loop
@@ -18902,7 +18920,7 @@ begin
     end if;
     to_pass := case when found.ids = '{}' then private.listings_in_ranges(plan)
       else depth::double precision * plan.ranges * size / cardinality(found.ids) end;
-    -- The walk goes twice as far as a full page needs if matches remain as frequent.
+    -- The next walk is twice as deep as a full page needs if matches remain as frequent.
     depth := least(2 * to_pass, 2000000000);
   end loop;
   found := private.gather_listings(plan);
@@ -18911,7 +18929,7 @@ begin
 end
 $$;
 comment on function private.find_listings is
-  'With their sort keys, after a given one, among some or without some.';
+  'The first listings with their sort keys, after a given one, among some ids or without some.';
 
 -- sql/08_search/4_reads_4_page.sql
 
@@ -18944,7 +18962,7 @@ begin
 end
 $$;
 comment on function private.require_search is
-  'drop_desc is only for deals, ends_at only for auctions, distance needs the filter near.';
+  'Refuses drop_desc except for deals, ends_at except for auctions, and distance without near.';
 
 create function private.first_hits(
   strategy text, sort text, given private.search_filters, q text, literal boolean, size integer,
@@ -18956,13 +18974,13 @@ create function private.first_hits(
   set search_path = ''
 as $$
 declare
-  is_narrowed constant boolean := not (given is null); -- "is not null" would mean every filter
+  is_narrowed constant boolean := not (given is null); -- "is not null" would need every filter
   typed record;
   read private.reading;
   together record;
   exact tsquery;
   hits record;
-  fitting uuid[]; -- listings that match the query, 5 at most
+  fitting uuid[]; -- listings that match q, without the given filters if fewer than 5 match both
   relaxed record;
   lost text[] := '{}';
   guesses jsonb := '{}';
@@ -18971,7 +18989,7 @@ begin
   read := typed.read;
   reading := typed.reading;
   if literal or cardinality(reading.words) = 1 and reading.clauses = '[]' and reading.filters = '{}' then
-    reading.step := 0; -- A single word cannot be left out.
+    reading.step := 0; -- nothing can be left out
   end if;
   loop
     together := private.both_filters(given, reading.filters);
@@ -18984,7 +19002,7 @@ begin
       ids := hits.ids;
       keys := hits.keys;
     end if;
-    -- Filters do not decide what is left out, because adding one could then find more listings.
+    -- The given filters do not decide what is left out; else adding one could find more listings.
     fitting := case
       when is_narrowed and cardinality(ids) < 5 and (ids = '{}' or reading.words <> '{}')
       then private.fitting_listings(strategy, reading.filters, exact, 5) else ids end;
@@ -19005,7 +19023,7 @@ begin
 end
 $$;
 comment on function private.first_hits is
-  'reading: the one used in the end. guess: the query with similar words, if fewer than 5 match.';
+  'reading: the reading that was used. guess: the query with similar words if fewer than 5 match.';
 
 create function private.page_of_words(
   strategy text, sort text, given private.search_filters, q text, literal boolean,
@@ -19032,7 +19050,7 @@ begin
   ids := '{}';
   keys := '{}';
   if cursor_state is null then
-    -- Even a page of fewer listings has to find out whether 5 match.
+    -- A smaller page also has to find out whether 5 listings match.
     first := private.first_hits(strategy, sort, given, q, literal, greatest(page_size + 1, 5));
     ids := first.ids;
     keys := first.keys;
@@ -19071,7 +19089,8 @@ begin
 end
 $$;
 comment on function private.page_of_words is
-  'With one more listing. If fewer than 5 match, the cursor remembers them; similar words follow.';
+  'A page and one more listing. If fewer than 5 match, the cursor contains their ids (few), and '
+  'listings with similar words follow.';
 
 create function private.search(
   strategy text, filters jsonb, q text default null, sort text default null,
@@ -19082,7 +19101,7 @@ create function private.search(
   stable
   security definer -- row security would prevent the use of most indexes
   set search_path = ''
-  set extra_float_digits = 1 -- a cursor has every bit of a distance
+  set extra_float_digits = 1 -- a distance in a cursor must be exact
 as $$
 declare
   given constant private.search_filters := private.parse_search_filters(filters, strategy);
@@ -19140,10 +19159,10 @@ begin
 end
 $$;
 comment on function private.search is
-  'Facade: a page of one of five strategies: standard, exchange, auction, deal, company, as JSON '
-  'text; the form of the arguments was checked. q is read: kinds, areas, types, numbers with their '
-  'units; understood has the reading. Similar words match too if fewer than 5 listings do, from '
-  'similarFrom on. literal: q is only words.';
+  'Facade: a page of a search as JSON text, by the strategy standard, exchange, auction, deal or '
+  'company; the facade has checked the form of the arguments. Kinds, places, types and numbers are '
+  'read from q; understood is the reading. If fewer than 5 listings match, ones with similar words '
+  'follow, from similarFrom on. literal: q is only words.';
 
 grant execute on function private.search to anon, authenticated;
 
@@ -19180,8 +19199,8 @@ begin
 end
 $$;
 comment on function private.count_listings is
-  'Facade: the number of listings of private.search without similar words: {count, capped}, exact '
-  'up to 1,000. similar: true beside 0 if similar words find some.';
+  'Facade: {count, capped} of a search with nothing left out or guessed, exact up to 1,000. '
+  'similar: true beside a count of 0 if private.search finds other listings.';
 
 grant execute on function private.count_listings to anon, authenticated;
 
@@ -19216,7 +19235,8 @@ begin
   return null;
 end
 $$;
-comment on function private.update_search_document is 'Updates private.search_documents.';
+comment on function private.update_search_document is
+  'Updates private.search_documents and queues the words that changed.';
 
 create trigger properties_are_searched_on_insert
   after insert on public.properties
@@ -19247,7 +19267,7 @@ declare
   lost text[];
   counted bigint;
 begin
-  -- Runs take turns, because two that count the same words would wait for one another.
+  -- Only one run works at a time: two that count the same words would wait for each other's locks.
   if not pg_catalog.pg_try_advisory_xact_lock(hashtextextended('count_search_words', 0)) then
     return 0;
   end if;
@@ -19282,7 +19302,7 @@ begin
 end
 $$;
 comment on function private.count_search_words is
-  'Job: counts the words that listings got and lost, so many changes at a time.';
+  'Job: counts the words of some rows of private.search_word_changes and deletes these rows.';
 
 create function private.recount_search_words() returns void
   language plpgsql
@@ -19335,7 +19355,8 @@ begin
 end
 $$;
 comment on function private.rebuild_search_documents is
-  'After a load without triggers or a change of their rules; only the database owner can call it.';
+  'For use after a load without triggers or a change of what they write. Only the database owner '
+  'can call it.';
 
 grant execute on function private.count_search_words to backend;
 
@@ -19348,14 +19369,14 @@ create table private.area_prices (
   computed_at timestamptz not null
 );
 comment on table private.area_prices is
-  'private.map_area_prices without filters, renewed by a job. Never purged: it has one row.';
+  'The result of private.map_area_prices without filters. Never purged: it has one row.';
 
 alter table private.area_prices enable row level security;
 create policy "nobody but functions of their owner" on private.area_prices using (false);
 
 -- sql/09_map/4_reads.sql
 
--- Only the shown location is read, because boxes and clusters of the true one would reveal it.
+-- Only the shown location is used, because boxes and clusters by the true one would reveal it.
 
 create function private.map_matches(plan private.search_plan) returns text
   language plpgsql
@@ -19363,7 +19384,7 @@ create function private.map_matches(plan private.search_plan) returns text
   set search_path = ''
 as $$
 begin
-  -- Without "offset 0" listings found by their words would be compared with those words again.
+  -- Without "offset 0", listings found by their words would be compared with those words again.
   return case when plan.found_by is null then 'private.search_documents where ' || plan.conditions
     else format('(select * from private.search_documents where %s offset 0) as search_documents where %s',
       plan.found_by, plan.rest) end;
@@ -19376,7 +19397,7 @@ create function private.map_share(plan private.search_plan) returns double preci
   set search_path = ''
 as $$
 declare
-  enough constant integer := 10000; -- a cell with 0.1% of them is missed once in 20,000
+  enough constant integer := 10000; -- such a sample misses a cell of 0.1 % once in 20,000 times
   probe double precision := 4000 / greatest((
     select pg_class.reltuples from pg_catalog.pg_class
     where pg_class.oid = 'private.search_documents'::regclass), 4000);
@@ -19391,11 +19412,11 @@ begin
     'select count(*) from private.search_documents tablesample system (%s) repeatable (1) where %s',
     100 * probe, plan.conditions) into matches using plan.filters, plan;
   probe := probe * enough / greatest(matches, 1);
-  -- A sample that has nearly all listings is not taken; they are counted in full.
+  -- Instead of a sample of 30 % or more, all listings are counted.
   return case when probe < 0.3 then probe else 1 end;
 end
 $$;
-comment on function private.map_share is 'The share that is counted: 1 up to 20,000 matches.';
+comment on function private.map_share is 'The share of listings to count: 1 up to 20,000 matches.';
 
 create function private.map_clusters(
   plan private.search_plan, zoom integer, understood jsonb
@@ -19410,12 +19431,12 @@ declare
 begin
   if plan.words is not null then
     plan := private.with_source(plan, null);
-    -- Otherwise each listing would be compared with many words that are frequent together.
+    -- Otherwise the planner scans all listings and compares each with a query of frequent words.
     perform set_config('enable_seqscan', 'off', true);
   end if;
   share := private.map_share(plan);
-  -- A sample has the same blocks every time, so that a map does not flicker. Cells begin at 180° W
-  -- and 90° S.
+  -- A sample has the same pages of the table every time, so that a map does not flicker. The grid
+  -- begins at 180° W and 90° S.
   execute format($sql$
     select json_build_object(
       'clusters', coalesce(json_agg(json_build_object(
@@ -19452,7 +19473,8 @@ begin
 end
 $$;
 comment on function private.map_clusters is
-  'The 5,000 fullest cells at most. Over 20,000 matches are sampled and have no lowest price.';
+  'At most the 5,000 fullest cells. Of more than 20,000 matches it may count a sample, without '
+  'minPrice.';
 
 create function private.map_points(
   filters private.search_filters, words tsquery, understood jsonb
@@ -19509,8 +19531,8 @@ begin
 end
 $$;
 comment on function private.list_map_listings is
-  'Facade: listings in a box [minLng, minLat, maxLng, maxLat], cut to Kuwait: clusters on a grid '
-  'of 360/2^(zoom+2) degrees below zoom 15, else points. q is read as by private.search.';
+  'Facade: the listings in a box [minLng, minLat, maxLng, maxLat], cut to Kuwait; below zoom 15 as '
+  'clusters on a grid of 360/2^(zoom+2) degrees, else as points. q is read as by private.search.';
 
 create function private.map_area_prices(filters private.search_filters) returns json
   language plpgsql
@@ -19564,7 +19586,7 @@ declare
   items json;
 begin
   if parsed is null then
-    -- Computed here if the job is late, so that they are never older than this.
+    -- If the job is late, the prices are computed below, so they are at most 5 minutes old.
     select area_prices.items into items from private.area_prices
     where area_prices.computed_at > now() - interval '5 minutes';
   end if;
@@ -19574,7 +19596,7 @@ end
 $$;
 comment on function private.list_map_areas is
   'Facade: for each area the number of listings, median price and median price per m²; no median '
-  'for fewer than 5 prices or 3 accounts. Without filters they may be 5 minutes old.';
+  'for fewer than 5 prices or 3 accounts. Without filters the figures may be 5 minutes old.';
 
 grant execute on function private.list_map_listings, private.list_map_areas to anon, authenticated;
 
@@ -19586,7 +19608,7 @@ create function private.refresh_area_prices(age interval default '3 minutes') re
   set search_path = ''
 as $$
 begin
-  -- Runs take turns, so that an older result cannot overwrite a newer one.
+  -- Only one run works at a time, so that an older result cannot overwrite a newer one.
   if not pg_catalog.pg_try_advisory_xact_lock(hashtextextended('refresh_area_prices', 0))
     or exists (select from private.area_prices where area_prices.computed_at > now() - age) then
     return 0;
@@ -19605,10 +19627,10 @@ grant execute on function private.refresh_area_prices to backend;
 
 -- sql/09_media/1_tables.sql
 
--- A row is inserted after its file is stored (5_writes_uploads.sql) and deleted after its file
--- (7_jobs.sql). Only the functions write to Storage, under names that cannot be guessed or listed.
--- Anyone with a URL sees the picture, even while its listing is hidden, until picture, listing or
--- account is deleted; caches drop it within a day.
+-- A row is inserted after its file is stored (5_writes_uploads.sql) and deleted after its file is
+-- removed (7_jobs.sql). Only the edge functions write to Storage, under names that cannot be
+-- guessed or listed. Anyone with a URL sees the picture, even while its listing is hidden, until
+-- picture, listing or account is deleted; caches drop it within a day.
 
 create table public.media (
   id uuid primary key default gen_random_uuid(),
@@ -19646,20 +19668,21 @@ create table public.media (
   ),
   constraint media_discarded_is_unused check (discarded_at is null or use is null),
   constraint media_pending_is_of_a_listing check (not pending or property_id is not null),
-  -- The check comes at the end of a statement, so that one statement can reorder all pictures.
+  -- This is checked at the end of a statement, so that one statement can reorder all pictures.
   constraint media_positions_are_distinct unique (property_id, position) deferrable
 );
-comment on table public.media is 'Stored files and their use. Cleaned by private.files_to_remove.';
-comment on column public.media.identity_id is 'The acting identity at the upload.';
-comment on column public.media.name is 'In the bucket: the identity''s id, then a random name.';
+comment on table public.media is 'Pictures and their use. Cleaned by private.files_to_remove.';
+comment on column public.media.identity_id is 'The identity that uploaded it, or that uses it.';
+comment on column public.media.name is 'The uploader''s identity id and a random name.';
 comment on column public.media.orientation is 'The EXIF orientation, which clients apply.';
-comment on column public.media.sha256 is 'By it a repeated upload is recognised.';
-comment on column public.media.use is 'Null if it is not used yet or no longer.';
-comment on column public.media.upload_session_id is 'While its listing is being created.';
+comment on column public.media.sha256 is 'A hash by which a repeated upload is recognised.';
+comment on column public.media.use is 'Null if the picture is not used yet, or no longer.';
+comment on column public.media.upload_session_id is 'Groups the pictures of a new listing.';
 comment on column public.media.pending is 'Whether it is hidden until an admin has decided.';
-comment on column public.media.discarded_at is 'Since when it is unused; a job removes it.';
-comment on column public.media.removal_due_at is 'When a job next removes its file.';
-comment on column public.media.removed_at is 'When its file went while a message still names it.';
+comment on column public.media.discarded_at is 'When it was discarded; a job removes the file.';
+comment on column public.media.removal_due_at is 'When a job next tries to remove the file.';
+comment on column public.media.removed_at is
+  'When the file was removed, if a message still refers to the row.';
 create index media_identity_idx on public.media (identity_id, upload_session_id);
 create index media_account_idx on public.media (account_id, identity_id);
 create index media_unused_idx on public.media (created_at)
@@ -19676,10 +19699,10 @@ create table private.uploads (
   due_at timestamptz not null default now() + interval '1 hour'
 );
 comment on table private.uploads is
-  'Uploads that have begun; files without a row are removed. Cleaned by private.files_to_remove.';
-comment on column private.uploads.id is 'Its files are named by it, with a number as last digits.';
+  'Uploads that have begun. Cleaned by private.files_to_remove.';
+comment on column private.uploads.id is 'Names its files, with a number as the last two digits.';
 comment on column private.uploads.created_at is 'No upload lasts longer than five minutes.';
-comment on column private.uploads.due_at is 'When a job looks for its files without a row.';
+comment on column private.uploads.due_at is 'When a job removes files that got no row.';
 create index uploads_account_idx on private.uploads (account_id);
 create index uploads_identity_idx on private.uploads (identity_id);
 create index uploads_due_idx on private.uploads (due_at);
@@ -19692,7 +19715,7 @@ create table private.upload_sessions (
   primary key (identity_id, id)
 );
 comment on table private.upload_sessions is
-  'Uploads during the creation of a listing. Cleaned by private.files_to_remove.';
+  'Groups the uploads for a listing before it is created. Cleaned by private.files_to_remove.';
 comment on column private.upload_sessions.identity_id is
   'The identity that uploads. Two identities may use the same id for different sessions.';
 create index upload_sessions_property_idx on private.upload_sessions (property_id);
@@ -19724,11 +19747,11 @@ create table private.media_scans (
   last_rows_without_file bigint
 );
 comment on table private.media_scans is
-  'Progress of comparing files with rows. Never purged: one row per bucket.';
+  'The progress of private.reconcile_media. Never purged: one row per bucket.';
 comment on column private.media_scans.files_without_row is
-  'How many files of the current scan had no row after an hour.';
-comment on column private.media_scans.last_files_without_row is 'Of the last scan; should be 0.';
-comment on column private.media_scans.last_rows_without_file is 'Of the last scan; should be 0.';
+  'How many files of the current scan are more than an hour old and have no row.';
+comment on column private.media_scans.last_files_without_row is 'In the last scan; should be 0.';
+comment on column private.media_scans.last_rows_without_file is 'In the last scan; should be 0.';
 
 create table private.stray_files (
   bucket text not null,
@@ -19747,8 +19770,8 @@ create policy "nobody but functions of their owner" on private.stray_files using
 
 -- sql/09_media/1_tables_documents.sql
 
--- The files are in a private bucket, and no signed links are made: the owner and administrators
--- read them through the facade, which asks the functions here first.
+-- The files are in a private bucket, and no signed URLs are made. Owners and administrators read
+-- them through the facade, which calls get_document or get_admin_document first.
 
 create table public.documents (
   id uuid primary key default gen_random_uuid(),
@@ -19770,12 +19793,12 @@ create table public.documents (
     foreign key (account_id, identity_id) references public.identities (account_id, id)
 );
 comment on table public.documents is
-  'Documents of companies and offices, for owner and admins. Cleaned by private.files_to_remove.';
+  'Licence papers of companies and offices. Cleaned by private.files_to_remove.';
 comment on column public.documents.name is 'The name that its owner gave it; empty once discarded.';
 comment on column public.documents.file is 'The name of the file in the bucket documents.';
 comment on column public.documents.kept_until is '180 days after upload, or 90 after a decision.';
-comment on column public.documents.discarded_at is 'Since when it is hidden; a job removes it.';
-comment on column public.documents.removal_due_at is 'When a job next removes its file.';
+comment on column public.documents.discarded_at is 'When it was discarded; a job removes the file.';
+comment on column public.documents.removal_due_at is 'When a job next tries to remove the file.';
 create index documents_identity_idx on public.documents (identity_id, created_at);
 create index documents_account_idx on public.documents (account_id, identity_id);
 create index documents_kept_until_idx on public.documents (kept_until) where discarded_at is null;
@@ -19839,7 +19862,7 @@ as $$
   limit 1
 $$;
 comment on function private.document_allowance is
-  'How many it may have and has; those of its account if they leave less room.';
+  'How many documents the identity may have and has, or its account if that leaves less room.';
 
 create function private.discard_documents(document_ids uuid[]) returns void
   language plpgsql
@@ -19874,7 +19897,7 @@ as $$
 declare
   plan public.plans := private.plan_of(identity_id);
 begin
-  -- Enough for drafts, closed and archived listings too, and for a few that are being created.
+  -- This is enough for drafts, closed and archived listings, and for a few being created.
   allowed := plan.photos_per_listing * plan.active_listings * 4 + 200;
   used := (
     select count(*) from public.media where media.identity_id = picture_allowance.identity_id
@@ -19896,7 +19919,7 @@ $$;
 
 -- sql/09_media/2_rules_uploads.sql
 
--- What is stored about a file is read from Storage and never taken from the caller.
+-- The properties of a stored file are read from Storage and never taken from the caller.
 
 create function private.lock_own_upload(upload_id uuid, bucket text) returns private.uploads
   language plpgsql
@@ -19939,7 +19962,7 @@ begin
 end
 $$;
 comment on function private.lock_upload_session is
-  'Makes uploads in a session and the creation of its listing take turns.';
+  'Locks the session, so that its uploads and the creation of its listing do not overlap.';
 
 create function private.stored_files(upload private.uploads)
   returns table (
@@ -19998,7 +20021,7 @@ begin
 end
 $$;
 comment on function private.earlier_pictures is
-  'Uploaded earlier for the same use, so that a repeated one is not stored again.';
+  'Pictures uploaded earlier for the same use, so that a repeated one is not stored again.';
 
 -- sql/09_media/3_records_documents.sql
 
@@ -20042,7 +20065,7 @@ begin
     return;
   end if;
   update private.settings set value = to_jsonb(url) where settings.name = 'files_url';
-  -- The project has got a new URL: a domain of its own, or another port of a local stack.
+  -- The URL of the project has changed, to a domain of its own or another port of a local stack.
   if before <> '' then
     update public.individual_profiles
     set avatar_url = url || substr(individual_profiles.avatar_url, char_length(before) + 1)
@@ -20063,7 +20086,7 @@ begin
 end
 $$;
 comment on function private.set_files_url is
-  'Stores the URL of public files, which the functions know, and updates stored URLs.';
+  'Stores the URL of public files, which the edge functions pass, and updates stored URLs.';
 
 create function private.set_share_url(template text) returns void
   language sql
@@ -20075,7 +20098,7 @@ as $$
     and settings.value is distinct from coalesce(to_jsonb(template), 'null')
 $$;
 comment on function private.set_share_url is
-  'Stores the public URL of listings, with {refNo} in it, or that there is none.';
+  'Stores the template of the public URL of listings, with {refNo} in it; null for none.';
 
 grant execute on function private.set_files_url, private.set_share_url to backend;
 
@@ -20088,7 +20111,7 @@ create function api.list_documents(identity_id uuid)
   set search_path = ''
 as $$
 begin
-  perform api.get_identity(list_documents.identity_id); -- 404 identity_not_found
+  perform api.get_identity(list_documents.identity_id); -- raises 404 identity_not_found
   return query
   select
     coalesce(json_agg(
@@ -20101,7 +20124,7 @@ begin
 end
 $$;
 comment on function api.list_documents is
-  'All documents of an own identity, oldest first. 404 identity_not_found.';
+  'All documents of one of the caller''s identities, oldest first. 404 identity_not_found.';
 
 create function private.get_document(identity_id uuid, document_id uuid) returns json
   language plpgsql
@@ -20122,7 +20145,7 @@ begin
 end
 $$;
 comment on function private.get_document is
-  'Facade: the file of an own document. 404 document_not_found.';
+  'Facade: the file of one of the caller''s documents. 404 document_not_found.';
 
 grant execute on function api.list_documents, private.get_document to authenticated;
 
@@ -20141,8 +20164,8 @@ begin
     on identities.id = use_picture.identity_id and identities.account_id = media.account_id
   where media.id = use_picture.media_id
     and media.discarded_at is null
-    -- Any identity of the account may have uploaded an avatar, other pictures only the one that
-    -- uses them.
+    -- An avatar may have been uploaded by any identity of the account, but another picture only by
+    -- the identity that uses it.
     and (media.identity_id = use_picture.identity_id or use_picture.use = 'avatar')
     and (
       media.use is null
@@ -20165,7 +20188,7 @@ begin
 end
 $$;
 comment on function private.use_picture is
-  'Returns its URL. A replaced avatar, logo or cover is discarded.';
+  'Marks a picture as used and returns its URL. A replaced avatar, logo or cover is discarded.';
 
 create function private.discard_picture_of(identity_id uuid, use text) returns void
   language plpgsql
@@ -20225,7 +20248,7 @@ begin
   from public.documents
   where documents.identity_id = begin_document_upload.identity_id
     and documents.discarded_at is null;
-  -- If nothing was uploaded before, there is nothing that could be sent again.
+  -- If there are documents, this upload may repeat one, which needs no room.
   if allowance.used >= allowance.allowed and known is null then
     perform private.refuse(409, 'documents_full',
       jsonb_build_object('limit', allowance.allowed, 'used', allowance.used));
@@ -20238,7 +20261,7 @@ begin
 end
 $$;
 comment on function private.begin_document_upload is
-  'Facade: begins an upload, with names of files, free room and hashes of existing documents.';
+  'Facade: begins an upload; returns how to name its files, the room and the hashes of documents.';
 
 create function private.upload_documents(upload_id uuid, again jsonb default null) returns json
   language plpgsql
@@ -20268,7 +20291,7 @@ begin
     order by index
     limit 20
   loop
-    -- It was stored before: the answer was lost, or another upload has stored it meanwhile.
+    -- The document may be stored already, if an answer was lost or by another upload meanwhile.
     select documents.id into document_id from public.documents
     where documents.identity_id = upload.identity_id and documents.sha256 = stored.sha256
       and documents.discarded_at is null
@@ -20285,7 +20308,7 @@ begin
     end if;
     answers := answers || (jsonb_build_object('index', stored.index) || case
       when document_id is not null then jsonb_build_object('documentId', document_id)
-      -- It existed when the upload began, so it was not stored again, but was deleted since.
+      -- It existed when the upload began, so its file was not stored, but it was deleted since.
       when stored.known then '{"error":"document_not_found"}'
       else '{"error":"documents_full"}' end);
   end loop;
@@ -20299,8 +20322,8 @@ begin
 end
 $$;
 comment on function private.upload_documents is
-  'Api: Adds the documents that this upload stored to their company or office, and finds those '
-  'that were sent again by index and hash; those without room are answered with documents_full. '
+  'Api: Adds the documents that this upload stored to their company or office. Repeated ones are '
+  'recognised by their hash; those for which there is no room get documents_full. '
   '404 identity_not_found, 409 documents_full when there is room for none.';
 
 create function private.delete_document(identity_id uuid, document_id uuid) returns void
@@ -20330,7 +20353,7 @@ as $$
   select private.delete_document(identity_id, document_id)
 $$;
 comment on function api.delete_document is
-  'Removes a document of an own company or office and its file. 404 document_not_found.';
+  'Removes a document of the caller''s company or office and its file. 404 document_not_found.';
 
 grant execute on function
   private.begin_document_upload, private.upload_documents,
@@ -20339,8 +20362,8 @@ grant execute on function
 
 -- sql/09_media/5_writes_listing_pictures.sql
 
--- If listings are reviewed, the pictures of an active one do not change until an admin decides: the
--- new order is in pending_changes as `media`, and new pictures are pending.
+-- If listings are reviewed, the pictures of an active listing do not change until an admin decides.
+-- Until then the new order is stored in pending_changes as `media`, and new pictures are pending.
 
 create function private.shown_pictures(property_id uuid) returns uuid[]
   language plpgsql
@@ -20370,7 +20393,7 @@ begin
 end
 $$;
 comment on function private.owner_pictures is
-  'As the owner sees them: those pending approval, or else the visible ones.';
+  'The pictures as the owner sees them: the order pending approval, else the visible pictures.';
 
 create function private.discard_media(media_ids uuid[]) returns void
   language plpgsql
@@ -20427,7 +20450,7 @@ begin
     and properties.pending_changes is distinct from nullif(pending, '{}');
 end
 $$;
-comment on function private.change_pictures is 'Now, or after an admin''s approval.';
+comment on function private.change_pictures is 'Changes pictures now, or after approval by an admin.';
 
 create function private.decide_pictures(property public.properties, approved boolean) returns void
   language plpgsql
@@ -20508,8 +20531,8 @@ as $$
   select private.order_property_media(property_id, media_ids);
 $$;
 comment on function api.order_property_media is
-  'Reorders the pictures of an own listing. 404 property_not_found, not_found for a picture that is '
-  'not in it, 409 property_state_conflict.';
+  'Reorders the pictures of the caller''s listing. 404 property_not_found, not_found for a picture '
+  'that is not in it, 409 property_state_conflict.';
 
 create function api.delete_property_media(property_id uuid, media_id uuid) returns void
   language sql
@@ -20519,8 +20542,8 @@ as $$
   select private.delete_property_media(property_id, media_id);
 $$;
 comment on function api.delete_property_media is
-  'Deletes a picture of an own listing. 404 property_not_found, not_found for a picture that is not in '
-  'it, 409 property_state_conflict.';
+  'Deletes a picture of the caller''s listing. 404 property_not_found, not_found for a picture '
+  'that is not in it, 409 property_state_conflict.';
 
 grant execute on function
   private.order_property_media, private.delete_property_media, api.order_property_media,
@@ -20551,13 +20574,13 @@ begin
   elsif start_position not between 0 and 999 then
     perform private.refuse_field('startPosition', 'invalid');
   end if;
-  -- The listing is locked before anything that belongs to it, as everywhere.
+  -- As everywhere, the listing is locked before any row that belongs to it.
   if listing_id is null then
     select upload_sessions.property_id into listing_id from private.upload_sessions
     where upload_sessions.identity_id = owner_id and upload_sessions.id = session_id;
   end if;
   if listing_id is null then
-    -- The listing may have been created while this waited for the lock.
+    -- The listing may have been created while this transaction waited for the lock.
     listing_id := (private.lock_upload_session(owner_id, session_id)).property_id;
   end if;
   if listing_id is not null then
@@ -20624,14 +20647,14 @@ begin
     limit 20
   loop
     requested := start_position + stored.index;
-    -- The picture was stored at its position before, but the answer was lost.
+    -- The picture may be stored at its position already, if the answer was lost.
     select * into picture from public.media
     where media.id = any (others) and media.sha256 = stored.sha256
       and (requested is null or media.position = requested or stored.name is null)
     order by media.position is distinct from requested, media.position
     limit 1;
     if picture.id is null and stored.name is null then
-      -- It existed when the upload began, so it was not stored again, but was deleted since.
+      -- It existed when the upload began, so its file was not stored, but it was deleted since.
       answers := answers || jsonb_build_object('index', stored.index, 'error', 'not_found');
       continue;
     elsif picture.id is null and cardinality(added) >= room then
@@ -20661,7 +20684,7 @@ begin
 end
 $$;
 comment on function private.insert_listing_pictures is
-  'Inserts the rows of a listing''s uploaded pictures. Repeated pictures are recognised by index '
+  'Inserts the rows of a listing''s uploaded pictures. Repeated ones are recognised by position '
   'and hash; those over the plan''s limit get quota_exceeded.';
 
 create function private.free_position(media_ids uuid[], requested integer) returns integer
@@ -20689,8 +20712,8 @@ grant execute on function private.upload_listing_media to authenticated;
 
 -- sql/09_media/5_writes_uploads.sql
 
--- One call begins an upload before the files are read, and one creates their rows. In between, the
--- functions store the files under the names of the upload.
+-- One call begins an upload, before the facade reads the files, and another creates their rows. In
+-- between, the facade stores the files under names made from the id of the upload.
 
 create function private.begin_upload(
   bucket text, property_id uuid default null, upload_session_id uuid default null
@@ -20715,7 +20738,7 @@ begin
   elsif bucket = 'listings' then
     owner_id := private.require_identity();
   elsif owner_id is null then
-    -- A person may have an avatar even while no identity can act.
+    -- A person may upload an avatar even while no identity can act.
     select identities.id into owner_id from public.identities
     where identities.account_id = caller_id and identities.type = 'individual';
   end if;
@@ -20736,7 +20759,7 @@ begin
     allowed := allowance.allowed;
     used := allowance.used;
   end if;
-  -- If nothing was uploaded before, there is nothing that could be sent again.
+  -- If there are pictures, this upload may repeat one, which needs no room.
   if used >= allowed and uploaded = 0 then
     perform private.refuse(402, 'quota_exceeded',
       jsonb_build_object('limit', allowed, 'used', used));
@@ -20750,9 +20773,9 @@ begin
 end
 $$;
 comment on function private.begin_upload is
-  'Facade: begins an upload and returns the names of its files, the free room, and the existing '
-  'pictures, because a repeated one needs no room. The facade counts and commits the call before, '
-  'because a refused one costs as much. 402 quota_exceeded.';
+  'Facade: begins an upload; returns how to name its files, the room, and the existing pictures, '
+  'because a repeated one needs no room. The facade counts the call in an earlier transaction, '
+  'because a refused upload costs as much. 402 quota_exceeded.';
 
 create function private.upload_avatar(upload_id uuid, again text default null) returns json
   language plpgsql
@@ -20763,7 +20786,7 @@ declare
   upload private.uploads := private.lock_own_upload(upload_id, 'avatars');
   picture public.media;
 begin
-  -- The picture was stored before, but the answer was lost.
+  -- The picture may be stored already, if the answer was lost.
   select * into picture from private.earlier_pictures(upload.identity_id, 'avatars', null, null)
     as known
   where known.sha256 = coalesce(
@@ -20791,8 +20814,8 @@ begin
 end
 $$;
 comment on function private.upload_avatar is
-  'Api: The avatar that this upload stored, or one that was sent again, recognised by its hash. '
-  '402 quota_exceeded comes when an upload begins.';
+  'Api: Adds the avatar that this upload stored, or finds the same picture by its hash. '
+  '402 quota_exceeded is raised when an upload begins.';
 
 create function private.finish_upload(upload private.uploads) returns void
   language plpgsql
@@ -20800,7 +20823,7 @@ create function private.finish_upload(upload private.uploads) returns void
   set search_path = ''
 as $$
 begin
-  -- The next run of the job removes files without a row.
+  -- Files without a row are left to the next run of the job that removes them.
   if exists (
     select from private.stored_files(upload) as stored
     where not exists (
@@ -20814,7 +20837,6 @@ begin
   end if;
 end
 $$;
-comment on function private.finish_upload is 'Files without a row are left to the job.';
 
 grant execute on function private.begin_upload, private.upload_avatar to authenticated;
 
@@ -20849,7 +20871,7 @@ begin
   perform private.discard_media(array(
     select media.id from public.media where media.identity_id = new.id
   ));
-  -- Files that are being stored now get no row; the facade or the job deletes them.
+  -- Files that are being stored now get no row; the facade or the job will remove them.
   update private.uploads set due_at = least(uploads.due_at, now() + interval '5 minutes')
   where uploads.identity_id = new.id;
   return null;
@@ -20880,7 +20902,7 @@ begin
     select distinct id from unnest(property_ids) as id where id is not null
   );
   if property_ids <> '{}' then
-    -- The functions have locked the listing before; SQL by hand has not.
+    -- Our functions have locked the listing already, but a change by hand has not.
     perform from public.properties where properties.id = any (property_ids)
     order by properties.id for no key update;
     perform private.write_property_cards(property_ids);
@@ -20892,7 +20914,7 @@ begin
 end
 $$;
 comment on function private.on_pictures_of_listings is
-  'Updates cards and records with the pictures, and raises their version for a listing in review.';
+  'Updates cards and stored records, and the pictures_version of a listing in review.';
 create trigger media_are_shown_on_insert
   after insert on public.media referencing new table as after
   for each statement execute function private.on_pictures_of_listings();
@@ -20949,9 +20971,9 @@ create trigger identities_take_their_documents
 
 -- sql/09_media/7_jobs.sql
 
--- Postgres cannot delete a file, so a job of the functions gets names here, has Storage delete the
--- files, and calls again with the same list. A row is deleted after its file, so that leftovers of
--- a crashed job are found; failed deletions are tried again after everything that is due.
+-- Postgres cannot delete a file. So an edge function selects names here, has Storage delete the
+-- files, and passes the same list to its next call. A row is deleted after its file, so that
+-- files are found again if the job crashes. A failed deletion is tried again after all that is due.
 
 create function private.check_files(listed jsonb)
   returns table (bucket text, name text, is_stored boolean)
@@ -20972,7 +20994,7 @@ begin
 end
 $$;
 comment on function private.check_files is
-  'The files of a list from files_to_remove, and whether Storage still has each.';
+  'The files of a list from private.files_to_remove, and whether Storage still has each of them.';
 
 create function private.forget_removed_files(attempted jsonb) returns void
   language sql
@@ -21009,7 +21031,7 @@ as $$
   where stray_files.bucket = file.bucket and stray_files.name = file.name and file.is_stored;
 $$;
 comment on function private.forget_removed_files is
-  'Deletes the rows of removed files, and postpones the others.';
+  'Deletes or marks the rows of removed files, and postpones the others.';
 
 create function private.expire_uploads() returns void
   language sql
@@ -21044,7 +21066,7 @@ create function private.files_to_remove(attempted jsonb) returns json
 as $$
 begin
   perform private.forget_removed_files(attempted);
-  -- Uploaded and never used: of a listing not created, or an avatar not chosen.
+  -- These were uploaded and never used, because no listing was created or no avatar chosen.
   update public.media
   set discarded_at = now(), upload_session_id = null, position = null
   where media.id in (
@@ -21067,7 +21089,7 @@ begin
     where documents.kept_until <= now() and documents.discarded_at is null
     order by documents.kept_until
     limit 500
-    -- Documents of an identity in review are stored longer.
+    -- A decision about the identity may have locked the row to extend kept_until.
     for no key update skip locked
   ));
 
@@ -21104,8 +21126,8 @@ begin
 end
 $$;
 comment on function private.files_to_remove is
-  'Job: names of some unused files by bucket. It takes its last list once Storage was asked to '
-  'remove those.';
+  'Job: names of some unused files by bucket. attempted is its last result, whose files Storage '
+  'was asked to remove.';
 
 create function private.reconcile_media() returns bigint
   language plpgsql
@@ -21123,7 +21145,7 @@ begin
   insert into private.media_scans (bucket) values ('avatars'), ('listings'), ('documents')
   on conflict do nothing;
   for scan in select * from private.media_scans for update skip locked loop
-    -- These are the next files by name, and the rows in the same range of names.
+    -- Compares the next files by name with the rows in the same range of names.
     select count(*), case when count(*) = 20000 then max(files.name) end into seen, last_name
     from (
       select objects.name from storage.objects
@@ -21163,7 +21185,7 @@ begin
 end
 $$;
 comment on function private.reconcile_media is
-  'Job: compares some more files and rows; gives the number of mismatches, which raise an alarm.';
+  'Job: compares the next files and rows. Returns how many do not match; these raise an alarm.';
 
 create function private.save_media_scan(scan private.media_scans, last_name text) returns void
   language sql
@@ -21200,13 +21222,13 @@ create table public.conversations (
   created_at timestamptz not null default clock_timestamp()
 );
 comment on table public.conversations is
-  'Two identities, about a listing or in general. Never purged: it belongs to both sides.';
+  'Chats of two identities, about a listing or in general. Never purged: they belong to both.';
 comment on column public.conversations.pair_key is
-  'Both identities in order, and the listing if any.';
+  'The ids of both identities in order and of the listing, if any, so that each pair has one chat.';
 comment on column public.conversations.live_key is
   'A secret hashed into the name of the live channel; renewed when one side blocks the other.';
-comment on column public.conversations.last_seq is 'Of the newest message; 0 before the first.';
-comment on column public.conversations.opened_by is 'Whose limit it adds to; null if no one''s.';
+comment on column public.conversations.last_seq is 'The seq of the newest message; 0 without one.';
+comment on column public.conversations.opened_by is 'Counts towards this account''s limit, if any.';
 create index conversations_opened_idx on public.conversations (opened_by, created_at);
 create index conversations_property_idx on public.conversations (property_id);
 
@@ -21225,20 +21247,20 @@ create table public.participants (
   primary key (conversation_id, identity_id)
 );
 comment on table public.participants is 'Sides of conversations. Deleted with the conversation.';
-comment on column public.participants.last_read_seq is 'Everything up to it has been read.';
+comment on column public.participants.last_read_seq is 'All messages up to it have been read.';
 comment on column public.participants.peer_read_seq is
-  'How far this side saw the other read; it stays while read marks are hidden or one has blocked.';
+  'The seq to which this side saw the other read; kept while read marks are hidden or one blocks.';
 comment on column public.participants.unread is 'Messages of the other side after last_read_seq.';
 comment on column public.participants.written is
   'The number of messages that this side has written, without those from before they were counted.';
-comment on column public.participants.muted is 'Whether its messages are not pushed.';
+comment on column public.participants.muted is 'Whether messages cause no push or notification.';
 comment on column public.participants.archived is
-  'Hidden from the list and unread total until the next message; if also muted, until this side '
-  'writes.';
+  'Whether it is hidden from the list and unread total: until the next message or, if also muted, '
+  'until this side writes.';
 comment on column public.participants.active_at is
   'When the last message was written, or the conversation was opened; the list is sorted by it.';
 comment on column public.participants.changed_at is
-  'Its last change: active_at, or when it read, muted, archived, or saw the other read.';
+  'When this side last changed: active_at, or when it read, muted, archived or saw the other read.';
 create index participants_newest_idx
   on public.participants (identity_id, archived, active_at desc, conversation_id desc);
 -- A message sets both times to the same value, so it writes nothing to this index.
@@ -21253,7 +21275,7 @@ create table public.messages (
   conversation_id uuid not null,
   sender_identity_id uuid not null,
   seq bigint not null,
-  -- No repetition count like {36} in the pattern: it would cost thirty times as much.
+  -- A repetition count like {1,64} in the pattern would cost thirty times as much.
   client_message_id text not null constraint messages_client_id_is_short check (
     client_message_id ~ '^[\u0021-\u007e]+$' and char_length(client_message_id) <= 64
   ),
@@ -21273,10 +21295,10 @@ create table public.messages (
   constraint messages_of_pictures_have_one check ((type = 'image') = (media_id is not null))
 );
 comment on table public.messages is 'Rows are only added or hidden. Deleted with the conversation.';
-comment on column public.messages.client_message_id is 'The client''s; a repetition is not stored.';
+comment on column public.messages.client_message_id is 'The client''s id; a repeat is not stored.';
 comment on column public.messages.body is
   'The text; for an image its caption, for a location "lat,lng", for a property its id.';
-comment on column public.messages.hidden_at is 'When an admin hid it; its text goes in 180 days.';
+comment on column public.messages.hidden_at is 'When it was hidden; body is erased after 180 days.';
 create index messages_media_idx on public.messages (media_id) where media_id is not null;
 create index messages_reply_idx on public.messages (conversation_id, reply_to_seq)
   where reply_to_seq is not null;
@@ -21300,7 +21322,7 @@ alter table public.conversations enable row level security;
 alter table public.participants enable row level security;
 alter table public.messages enable row level security;
 revoke all on public.conversations, public.participants, public.messages from anon, authenticated;
--- Clients must not see which account is behind an identity, nor the keys of channels.
+-- Clients must not see the keys of channels or which account is behind an identity.
 grant select (id, pair_key, property_id, last_seq, created_at)
   on public.conversations to authenticated;
 grant select (conversation_id, identity_id, last_read_seq, unread, muted, archived,
@@ -21320,12 +21342,12 @@ grant execute on function private.my_conversations to authenticated;
 
 -- sql/10_chat/2_rules_channels.sql
 
--- An account's events go through one private channel with a random name; whether it may get an
--- event is checked when that is sent. Participants send presence and typing themselves, to the
--- conversation's live channel.
--- Realtime checks access only at the join, so when a session or right ends, the account's channel
--- is renamed: topic_changed is the last event on the old one, and only remaining clients may join
--- the new one. Live channels are renamed with it; clients look up the new one.
+-- All events of an account go through one private channel with a random name. Whether the account
+-- may receive an event is checked when it is sent. Participants send presence and typing
+-- themselves, to the live channel of the conversation.
+-- Realtime checks access only when a client joins. So when a session or right ends, the account's
+-- channel is renamed: topic_changed is the last event on the old one, and only remaining clients
+-- may join the new one. Live channels are renamed with it, and clients look up the new names.
 
 create function private.may_hear_conversation(conversation_id uuid, identity_id uuid)
   returns boolean
@@ -21368,8 +21390,8 @@ begin
 end
 $$;
 comment on function private.live_topic_name is
-  'The conversation''s id and a hash of three random keys, so that it changes when one of them '
-  'does. The accounts'' keys are in the order of their ids.';
+  'The conversation''s id and a hash of three random keys, so that the name changes when a key '
+  'does. account_keys are in the order of the ids of the accounts.';
 
 create function private.live_topic(conversation_id uuid) returns text
   language plpgsql
@@ -21465,7 +21487,7 @@ begin
   end if;
   case message_problem.type
     when 'text' then
-      -- A body that has only spaces and invisible characters, as in private.is_name, has no text.
+      -- A body of only spaces and invisible characters, as in private.is_name, counts as empty.
       return case when clean !~ (
         '[^[:space:]\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F'
         '\u2028-\u202E\u2060-\u206F\u2800\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB'
@@ -21496,7 +21518,7 @@ create function private.clean_message_body(type text, body text) returns text
   set search_path = ''
 as $$
 declare
-  -- A text that is too long even for the allowed white space is refused before it is trimmed.
+  -- A body of more than 16,000 bytes is refused as too long without being trimmed first.
   clean text := case when octet_length(body) > 16000 then body else private.trimmed_message(body) end;
   problem text := private.message_problem(type, clean);
 begin
@@ -21509,8 +21531,8 @@ begin
 end
 $$;
 
--- Realtime can deliver an event before other sessions can read its commit. The writer's lock ends
--- only when they can, so a reader who reacts to the event waits for the lock.
+-- Realtime can deliver an event before its commit is visible to other sessions. The writer's lock
+-- is released only once it is, so a reader who reacts to the event waits for this lock.
 
 create function private.announce_messages(conversation_ids uuid[]) returns void
   language plpgsql
@@ -21598,7 +21620,7 @@ begin
 end
 $$;
 comment on function private.conversation_peer is
-  'The given identity or the listing''s owner. 422 for oneself and for a listing of neither.';
+  'The given identity, else the listing''s owner. 422 for one''s own or a listing of neither side.';
 
 create function private.check_open_to_chat(property_id uuid, caller_id uuid) returns void
   language plpgsql
@@ -21621,7 +21643,7 @@ begin
 end
 $$;
 comment on function private.check_open_to_chat is
-  'Only for new conversations: existing ones continue after a listing ends or allows no chat.';
+  'Called only for new conversations: existing ones continue if a listing ends or allows no chat.';
 
 -- sql/10_chat/3_records.sql
 
@@ -21654,7 +21676,7 @@ declare
   media_url text;
   reply_to_id uuid;
 begin
-  -- Read only if there is a picture: this runs several times for every message.
+  -- The URL is read only if there is a picture, because this runs several times for every message.
   if message.media_id is not null and message.hidden_at is null then
     select private.media_url(media.bucket, media.name) into media_url from public.media
     where media.id = message.media_id and media.discarded_at is null;
@@ -21706,7 +21728,7 @@ begin
 end
 $$;
 comment on function private.message_preview is
-  'The beginning or the kind, in the given account''s language; if that is null, in the caller''s.';
+  'The beginning of the text, else the type in the language of the reader (null: of the caller).';
 
 create function private.message_summary(
   message public.messages, identity_id uuid, reader_account_id uuid default null
@@ -21764,7 +21786,7 @@ begin
   );
 end
 $$;
-comment on function private.shown_read_seq is 'Null while either side hides read marks.';
+comment on function private.shown_read_seq is 'peer_read_seq; null while a side hides read marks.';
 
 create function private.conversation_updated_json(participant public.participants)
   returns jsonb
@@ -21785,7 +21807,7 @@ begin
     'liveTopic', private.live_topic(participant.conversation_id));
 end
 $$;
-comment on function private.conversation_updated_json is 'As the list and new_message show it.';
+comment on function private.conversation_updated_json is 'The payload of conversation_updated.';
 
 create function private.conversation_property_json(property_id uuid, identity_id uuid)
   returns json
@@ -21958,14 +21980,14 @@ end
 $$;
 comment on function private.list_conversations is
   'Api: The acting identity''s conversations, newest message first: the archived ones or all '
-  'others. Also the unread messages in all others, the last change on its side of any, and the '
-  'account''s channel. A page of one shows whether anything was missed.';
+  'others. unreadTotal counts the unread messages in all others, changedAt is the last change in '
+  'any, realtimeTopic the account''s channel. A page of one shows whether anything was missed.';
 
 create function private.list_messages(
   conversation_id uuid, before_seq bigint default null, after_seq bigint default null,
   page_size integer default 20
 ) returns table (items json, "hasMore" boolean)
-  language plpgsql -- volatile, to see what was committed while it waited
+  language plpgsql -- volatile, to see what is committed while the function waits
   security definer -- reads the messages of both participants
   set search_path = ''
 as $$
@@ -22013,8 +22035,9 @@ begin
 end
 $$;
 comment on function private.list_messages is
-  'Api: Messages in order: the newest, those before a number or those after one; hasMore says '
-  'whether there are more that way. Includes what an event announced. 404 conversation_not_found.';
+  'Api: Messages by seq: the newest, those before a seq or those after one; hasMore: whether there '
+  'are more in that direction. Messages announced by an event are included. 404 '
+  'conversation_not_found.';
 
 create function private.list_blocks(page_cursor text default null, page_size integer default 20)
   returns table (items json, "nextCursor" text)
@@ -22058,7 +22081,7 @@ grant execute on function
 
 -- sql/10_chat/4_reads_gateway.sql
 
--- The chat gateway (functions/chat) calls these; they show clients nothing that lists do not show.
+-- The chat gateway (functions/chat) calls these. They return nothing that lists do not show.
 
 create function api.open_socket() returns json
   language plpgsql
@@ -22108,7 +22131,7 @@ begin
 end
 $$;
 comment on function private.join_conversation is
-  'Api: The newest number, sides and live channel. 404 conversation_not_found, 403 blocked.';
+  'Api: The newest seq, both sides and the live channel. 404 conversation_not_found, 403 blocked.';
 
 create function private.changed_sockets(sockets jsonb) returns json
   language plpgsql
@@ -22123,7 +22146,7 @@ begin
       from jsonb_to_recordset(sockets)
         as known ("accountId" uuid, "sessionId" uuid, topic text, conversations jsonb)
     ),
-    -- "offset 0" makes each of these a lookup by key, because the planner would join whole tables.
+    -- "offset 0" makes each subquery a lookup by key; otherwise the planner joins whole tables.
     differing as (
       select
         known."sessionId" as session_id, null::uuid as conversation_id, null::bigint as last_seq
@@ -22171,7 +22194,7 @@ begin
 end
 $$;
 comment on function private.changed_sockets is
-  'What differs from what the gateway knows. lastSeq is set where only the newest number differs.';
+  'Sessions and conversations that differ from the given state; lastSeq is set if only it differs.';
 
 create function private.missed_updates(questions jsonb) returns json
   language plpgsql
@@ -22191,7 +22214,7 @@ begin
       where private.may_act(accounts)
     ),
     changed as (
-      -- Each of the two is read from an index of its own.
+      -- Each of these two subqueries uses its own index.
       select written.conversation_id, written.identity_id
       from asking
       cross join (values (false), (true)) as lists (archived)
@@ -22230,7 +22253,7 @@ begin
 end
 $$;
 comment on function private.missed_updates is
-  'What changed in the given seconds and since openedAt; the gateway knows what of it was sent.';
+  'Conversations changed in the given seconds and since openedAt; the gateway skips those it sent.';
 
 create function private.current_topics(channels jsonb) returns json
   language plpgsql
@@ -22277,7 +22300,7 @@ begin
   elsif other_id = caller_id then
     perform private.refuse_field('identityId', 'self');
   end if;
-  -- Calls of one account take turns, so that the second of two counts the block of the first.
+  -- Calls of one account wait for each other, so that the second counts the block of the first.
   perform pg_advisory_xact_lock(hashtextextended('blocks ' || caller_id, 0));
   insert into public.blocks (account_id, identity_id, blocked_account_id)
   values (caller_id, block_identity.identity_id, other_id)
@@ -22370,7 +22393,7 @@ begin
 end
 $$;
 comment on function private.check_openings is
-  'Refuses while too many conversations that the account opened in the last day are unanswered.';
+  'Refuses if too many conversations that the account opened in the last day are unanswered.';
 
 create function private.open_conversation(
   caller_id uuid, property_id uuid, identity_id uuid, out id uuid, out created boolean
@@ -22395,8 +22418,8 @@ begin
   end if;
   perform private.require_proof();
   perform private.require_welcome(caller_account_id, peer.account_id);
-  -- The other account is locked too, so that its deletion finds no more conversations when it looks
-  -- again.
+  -- The other account is locked too, so that its deletion, which reads the conversations more than
+  -- once, does not find another one the second time.
   perform private.lock_owner(peer.id);
   peer := private.conversation_peer(caller_id, property_id, identity_id);
   perform private.check_open_to_chat(open_conversation.property_id, caller_id);
@@ -22410,7 +22433,7 @@ begin
     insert into public.participants (conversation_id, identity_id, account_id)
     values (id, caller_id, caller_account_id), (id, peer.id, peer.account_id);
   else
-    -- Another transaction has made the conversation meanwhile; only a new statement can see it.
+    -- Another transaction has created the conversation; only a new statement can see it.
     select conversations.id into id from public.conversations
     where conversations.pair_key = pair;
   end if;
@@ -22444,7 +22467,7 @@ begin
     on conflict do nothing;
   end if;
   if opened.created then
-    -- This event is for the caller's other devices; the other side is told by the first message.
+    -- This event is for the caller's other devices; the first message notifies the other side.
     perform private.broadcast_conversation_updated(participants) from public.participants
     where participants.conversation_id = opened.id and participants.identity_id = caller_id;
   end if;
@@ -22462,8 +22485,8 @@ end
 $$;
 comment on function private.create_conversation is
   'Api: Opens a conversation with the owner of a listing, or with an identity, and may write its '
-  'first message; gives {created, conversation}. The same pair and listing is the same '
-  'conversation. 404 property_not_found, identity_not_found; 403 terms_not_accepted, blocked, '
+  'first message; returns {created, conversation}. A pair has one conversation per listing. '
+  '404 property_not_found, identity_not_found; 403 terms_not_accepted, blocked, '
   'account_unproven, recipient_proven_only; 409 property_state_conflict for a new one about a '
   'listing that has ended or allows no chat, awaiting_answer as api.send_message; 422 for oneself, '
   'message_empty, message_too_long; 429 rate_limited for a new one while 60 of the last day (5 '
@@ -22483,7 +22506,7 @@ as $$
   select messages from public.messages where messages.id = find_message.message_id
 $$;
 comment on function private.find_message is
-  'For admins: everything else names the conversation, so that messages can be partitioned by it.';
+  'Only for admins. Other code names the conversation, so that messages can be partitioned by it.';
 
 create function private.hide_message(message public.messages) returns void
   language plpgsql
@@ -22544,7 +22567,7 @@ grant execute on function private.purge_hidden_words to backend;
 
 -- sql/10_chat/5_writes_messages.sql
 
--- Numbers and unread counts change under the lock of the conversation's row: no gaps, one order.
+-- seq and unread counts change under the row lock of the conversation, so seq has no gaps.
 
 create type private.message_ends as (
   sender_id uuid, sender_account_id uuid, sender_name text, sender_topic uuid,
@@ -22555,20 +22578,20 @@ create type private.message_ends as (
   sender_peer_read_seq bigint, reader_peer_read_seq bigint
 );
 comment on type private.message_ends is
-  'What is known of both sides of a new message, read once under the conversation''s lock: unread '
-  'counts before it, whether it stays archived for the reader, why the sender may not write.';
+  'Both sides of a new message, read once under the conversation''s lock: with the unread counts '
+  'before it, whether the reader keeps it archived, and why the sender may not write (refusal).';
 
 create type private.sent_message as (
   conversation_id uuid, sender_id uuid, client_message_id text, type text, body text,
   media_id uuid, reply_to_seq bigint
 );
-comment on type private.sent_message is 'Its sender and conversation are locked.';
+comment on type private.sent_message is 'A message whose sender and conversation are locked.';
 
 create type private.message_delivery as (
   message public.messages, message_json jsonb, ends private.message_ends
 );
 
--- A standard SQL body without a search_path is planned as part of the calling query.
+-- A standard SQL body without a search_path is inlined into the calling query.
 create function private.message_ends(conversation_id uuid, sender_id uuid)
   returns setof private.message_ends
   language sql
@@ -22629,8 +22652,8 @@ create function private.store_messages(given private.sent_message[])
   returns private.message_delivery[]
   language plpgsql
   set search_path = ''
-  set join_collapse_limit = 1 -- join as written: trying every order of ten tables takes 4 ms
-  set plan_cache_mode = 'force_generic_plan' -- otherwise planned again for each number of messages
+  set join_collapse_limit = 1 -- joins as written: trying every order of ten tables takes 4 ms
+  set plan_cache_mode = 'force_generic_plan' -- otherwise it is planned for each number of messages
 as $$
 declare
   deliveries private.message_delivery[];
@@ -22670,7 +22693,7 @@ begin
 end
 $$;
 comment on function private.store_messages is
-  'Stores messages of different conversations, except those stored already or not allowed now.';
+  'Stores messages of different conversations, except those stored already or not allowed.';
 
 create function private.refuse_message(sent private.sent_message) returns void
   language plpgsql
@@ -22687,7 +22710,7 @@ begin
 end
 $$;
 comment on function private.refuse_message is
-  'If the message is allowed by now, for example after an unblock, 40001: the call is repeated.';
+  'Raises the refusal, or 40001, which repeats the call, if the message is allowed by now.';
 
 create function private.write_message(
   caller_id uuid, conversation_id uuid, client_message_id text, type text, body text,
@@ -22701,7 +22724,7 @@ declare
   deliveries private.message_delivery[];
   stored public.messages;
 begin
-  -- From here on writers of this conversation take turns.
+  -- With this lock the writers of the conversation wait for each other.
   perform from public.conversations
   join public.participants on participants.conversation_id = conversations.id
   where conversations.id = write_message.conversation_id and participants.identity_id = caller_id
@@ -22742,7 +22765,7 @@ begin
   return json_build_object('created', false, 'message', private.message_json(stored));
 end
 $$;
-comment on function private.write_message is 'The acting identity is locked already.';
+comment on function private.write_message is 'The caller has locked the acting identity.';
 
 create function private.count_message() returns jsonb
   language plpgsql
@@ -22807,8 +22830,8 @@ begin
 end
 $$;
 comment on function api.send_message is
-  'Stores a message and gives {created, message}; the same clientMessageId gives the stored one '
-  'again. Body: a text of at most 4,000 characters; for an image a caption or nothing beside '
+  'Stores a message and returns {created, message}; a repeated clientMessageId returns the stored '
+  'one. Body: a text of at most 4,000 characters; for an image a caption or nothing beside '
   'mediaId; for a location "lat,lng"; for a property its id. 404 conversation_not_found, '
   'property_not_found; 403 terms_not_accepted, recipient_proven_only, or blocked, also when the '
   'other participant may no longer act; 409 awaiting_answer after 5 messages to a person who has '
@@ -22823,7 +22846,7 @@ begin
 end
 $$;
 comment on function private.next_change is
-  'Later than the last one, so that clients can tell which state is newer.';
+  'A time after the last change, so that clients can tell which state is newer.';
 
 create function private.read_conversation(conversation_id uuid, up_to_seq bigint) returns json
   language plpgsql
@@ -22868,15 +22891,15 @@ begin
 end
 $$;
 comment on function api.read_conversation is
-  'Marks all, or up to a message, as read; never back. Gives {unread}. 404 conversation_not_found.';
+  'Marks messages as read, all or up to a seq. Returns {unread}. 404 conversation_not_found.';
 
 grant execute on function private.send_message, private.read_conversation to authenticated;
 grant execute on function api.send_message, api.read_conversation to authenticated;
 
 -- sql/10_chat/5_writes_messages_batch.sql
 
--- Most of the cost is the same for many texts, so functions/_shared/chat/store-message.ts collects
--- concurrent ones; api.send_message handles what waits for a lock, is refused or repeated.
+-- Many texts cost little more than one, so functions/_shared/chat/store-message.ts collects
+-- concurrent ones. api.send_message handles texts that wait for a lock, are refused or repeated.
 
 create type private.sent_text as (
   nth bigint, account_id uuid, session_id uuid, conversation_id uuid, client_message_id text,
@@ -22893,7 +22916,7 @@ begin
       given.client_message_id, private.trimmed_message(given.body), counted.hits,
       concat_ws(',', counted."limit", counted.remaining, counted.reset))::private.sent_text
     from (
-      -- The order is fixed, so that no two of these wait for each other.
+      -- The order is fixed, so that two of these calls do not deadlock.
       select sent.*
       from rows from (
         jsonb_to_recordset(messages) as (
@@ -22923,7 +22946,7 @@ declare
     select terms.version from private.terms() as terms where terms.required_from <= now()
   );
 begin
-  -- This reads what lock_identity and write_message read, but does not wait for locks.
+  -- This locks and checks the same rows as lock_identity and write_message, but does not wait.
   return array(
     select row(conversations.id, accounts.active_identity_id, sent.client_message_id, 'text',
       sent.body, null, null)::private.sent_message
@@ -22949,7 +22972,7 @@ create function private.send_messages(messages jsonb) returns json
   set lock_timeout = '100ms'
 as $$
 declare
-  -- Counted before all locks, so as not to wait for whoever has locked a conversation.
+  -- Rates are counted before all other locks (03_accounts/2_rules_locks.sql).
   counted private.sent_text[] := private.count_texts(messages);
   deliveries private.message_delivery[] := private.store_messages(private.lock_texts(counted));
 begin
@@ -22981,7 +23004,7 @@ begin
 end
 $$;
 comment on function private.send_messages is
-  '{answer, rate} for each text in order, or null for one that api.send_message must send.';
+  'Returns {answer, rate} for each text in order, or null for one that api.send_message must send.';
 
 grant execute on function private.send_messages to backend;
 
@@ -23039,8 +23062,8 @@ begin
 end
 $$;
 comment on function api.update_conversation is
-  'Mutes or archives a conversation, or ends that, for the caller''s side alone, and gives it; '
-  'also across a block. It is not archived if the other side has written after up_to_seq, the '
+  'Mutes, unmutes, archives or unarchives a conversation for the caller''s side alone, also across '
+  'a block, and returns it. It is not archived if the other side has written after up_to_seq, the '
   'newest message that the caller has seen. 404 conversation_not_found.';
 
 create function private.broadcast_own_side() returns trigger
@@ -23056,9 +23079,9 @@ begin
 end
 $$;
 comment on function private.broadcast_own_side is
-  'Sends muting and archiving to one''s own devices.';
+  'Sends what was muted or archived to the account''s own devices.';
 
--- A message also unarchives a conversation, but has an event of its own.
+-- A message also unarchives a conversation, but it has its own event and does not update muted.
 create trigger participants_broadcast_own_side
   after update of muted on public.participants
   for each row when ((old.muted, old.archived) is distinct from (new.muted, new.archived))
@@ -23078,7 +23101,7 @@ begin
   perform realtime.send(broadcast.payload, broadcast.event, broadcast.topic::text, true);
 end
 $$;
-comment on function private.broadcast is 'Sends at the commit; a failure is not raised.';
+comment on function private.broadcast is 'Sends an event at the commit; a failure is not raised.';
 
 create function private.broadcast_to_account(account_id uuid, event text, payload jsonb)
   returns void
@@ -23131,7 +23154,7 @@ create function private.broadcast_messages(
   set search_path = ''
 as $$
 begin
-  -- realtime.send sends one; several cost little more here. Realtime grants postgres the insert.
+  -- Several events cost little more than one realtime.send. Realtime grants postgres the insert.
   insert into realtime.messages (id, topic, event, payload, private, extension)
   select sides.id, sides.topic, 'new_message',
     jsonb_build_object(
@@ -23156,7 +23179,7 @@ begin
     select delivery.*,
       private.message_summary(delivery.message, (delivery.ends).sender_id) as summary
     from unnest(deliveries) with ordinality as delivery (message, message_json, ends, nth)
-    offset 0 -- built once for both sides
+    offset 0 -- so that the summary is built once for both sides
   ) as delivery
   cross join lateral (values
     (gen_random_uuid(), (delivery.ends).sender_id, (delivery.ends).sender_account_id,
@@ -23229,7 +23252,7 @@ begin
 end
 $$;
 comment on function private.on_read is
-  'Sends the count to the reader''s devices, and the read mark to the other side if it may see it.';
+  'Sends the unread count to the reader''s devices, and a read mark to the other side if allowed.';
 
 create trigger participants_broadcast_reads
   after update of last_read_seq on public.participants
@@ -23266,11 +23289,11 @@ create function private.discard_session(session_id uuid) returns void
   set search_path = ''
 as $$
 begin
-  -- on_sessions_ended reads this; Auth's own transactions do not have it.
+  -- on_sessions_ended reads this setting, which is not set in Auth's own transactions.
   perform set_config('private.discarded_session', discard_session.session_id::text, true);
-  -- The account is locked before the session: a transaction that ends all its sessions may have
-  -- locked the account before this one began, and then looks for it. If this session is
-  -- locked by then, that transaction ends it.
+  -- The account is locked before the session, because a transaction that ends all sessions of the
+  -- account may have locked the account and then selects the sessions. If it has locked this
+  -- session, that transaction deletes it, and this one skips it.
   perform private.lock_account_exclusively(sessions.user_id)
   from auth.sessions where sessions.id = discard_session.session_id;
   delete from auth.sessions where sessions.id in (
@@ -23283,7 +23306,7 @@ begin
 end
 $$;
 comment on function private.discard_session is
-  'Ends a session whose tokens were never given out. It could not hear any channel, so none is '
+  'Ends a session whose tokens were never given out. It could not join any channel, so none is '
   'renamed, and the account is not notified of a sign-in.';
 
 create function private.on_identity_deactivated() returns trigger
@@ -23292,12 +23315,12 @@ create function private.on_identity_deactivated() returns trigger
   set search_path = ''
 as $$
 begin
-  -- The account's own channel stays: events of this identity are no longer sent there.
+  -- The account's own channel keeps its name: events of this identity are no longer sent there.
   update public.accounts set live_key = gen_random_uuid() where accounts.id = new.account_id;
   return null;
 end
 $$;
-comment on function private.on_identity_deactivated is 'Renames the account''s live channels.';
+comment on function private.on_identity_deactivated is 'Renames live channels of the account.';
 
 create trigger identities_renew_live_keys
   after update of status on public.identities
@@ -23312,7 +23335,7 @@ as $$
 declare
   newest public.participants;
 begin
-  -- Under this lock no message can slip through to a side that has just been blocked.
+  -- Under this lock no message can be delivered to a side that has just been blocked.
   with locked as materialized (
     select conversations.id from public.conversations
     where conversations.id in (
@@ -23342,7 +23365,7 @@ begin
 end
 $$;
 comment on function private.on_blocked is
-  'Renames the live channels with a blocked account, and sends the blocker the newest one''s name.';
+  'Renames the live channels with a blocked account, and sends the blocker the name of the newest.';
 
 create trigger blocks_renew_live_keys
   after insert on public.blocks
@@ -27040,14 +27063,14 @@ create table public.reviews (
   constraint reviews_are_of_others check (author_identity_id <> subject_identity_id),
   constraint reviews_once_key unique (author_account_id, subject_identity_id)
 );
-comment on table public.reviews is 'One per account and identity. Deleted with the account.';
-comment on column public.reviews.author_account_id is 'Filled in by a trigger.';
-comment on column public.reviews.comment is 'Null if none, or if its author was deleted.';
-comment on column public.reviews.created_at is 'For 48 hours from then it can be changed.';
+comment on table public.reviews is 'One review per account and identity. Deleted with the account.';
+comment on column public.reviews.author_account_id is 'The author''s account; set by a trigger.';
+comment on column public.reviews.comment is 'Null if there is none or the author was deleted.';
+comment on column public.reviews.created_at is 'The author can change the review for 48 hours.';
 comment on column public.reviews.replied_at is 'When the reviewed identity first replied.';
-comment on column public.reviews.author_active is 'False while its author is suspended or banned.';
+comment on column public.reviews.author_active is 'False while the author is suspended or banned.';
 comment on column public.reviews.hidden_at is 'When an admin hid it; null if shown.';
-comment on column public.reviews.listed is 'Whether everybody sees it and averages count it.';
+comment on column public.reviews.listed is 'Whether it is shown to everybody and counted.';
 create index reviews_subject_idx
   on public.reviews (subject_identity_id, listed, created_at desc, id desc);
 create index reviews_author_idx on public.reviews (author_identity_id, subject_identity_id);
@@ -27059,7 +27082,7 @@ create table private.review_notices (
   primary key (author_account_id, subject_identity_id)
 );
 comment on table private.review_notices is
-  'So that a review deleted and written again is not notified again. Deleted with the account.';
+  'Reviews already notified, so that one written again is not. Deleted with the account.';
 create index review_notices_subject_idx on private.review_notices (subject_identity_id);
 
 alter table public.reviews enable row level security;
@@ -27086,7 +27109,7 @@ create trigger reviews_are_audited
 
 -- sql/12_reviews/2_rules_ratings.sql
 
--- Averages change in the same transaction; changes for one reviewed identity take turns.
+-- Averages change in the transaction of the review, under a row lock per reviewed identity.
 
 create function private.count_rating(identity_id uuid, rating integer, change integer) returns void
   language plpgsql
@@ -27125,7 +27148,7 @@ begin
   return null;
 end
 $$;
-comment on function private.count_review is 'Updates review_totals and the ratings of pages.';
+comment on function private.count_review is 'Updates review_totals and organisation ratings.';
 
 create trigger reviews_are_counted_in_and_out
   after insert or delete on public.reviews
@@ -27144,7 +27167,7 @@ create function private.have_been_in_contact(author_id uuid, subject_id uuid) re
   set search_path = ''
 as $$
 begin
-  -- A request for contact costs nothing, so it is a contact only if the account is proven.
+  -- A request for contact costs nothing, so it counts only if the account is proven.
   return exists (
     select from public.leads
     join public.identities on identities.id = leads.identity_id
@@ -27438,7 +27461,7 @@ begin
 end
 $$;
 comment on function api.update_review is
-  'Changes rating or comment: absent fields stay, a null comment clears it. 403 '
+  'Changes rating or comment: absent fields are kept, a null comment clears it. 403 '
   'terms_not_accepted, 404 not_found, 409 review_edit_closed after 48 hours.';
 
 create function private.delete_review(review_id uuid) returns void
@@ -27532,7 +27555,7 @@ begin
   from public.identities
   join public.accounts on accounts.id = identities.account_id
   where identities.id = update_reviews_of_author.identity_id;
-  -- In this order, so that authors who change concurrently lock averages in the same order.
+  -- Reviews are sorted, so that authors who change concurrently lock averages in the same order.
   for review_id in
     select reviews.id from public.reviews
     where reviews.author_identity_id = update_reviews_of_author.identity_id
@@ -27587,7 +27610,7 @@ begin
   return null;
 end
 $$;
-comment on function private.on_author_account_changed is 'Updates reviews by its identities.';
+comment on function private.on_author_account_changed is 'Updates the reviews by an account.';
 
 create trigger accounts_update_reviews
   after update of status, suspended_until, delete_at on public.accounts
