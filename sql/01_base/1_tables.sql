@@ -1,13 +1,13 @@
 create schema private;
 comment on schema private is 'Helpers, rules and counters; not exposed to any client.';
 create schema api;
-comment on schema api is 'What clients may call; the only schema that the Data API exposes.';
+comment on schema api is 'The functions for clients; the only schema that the Data API exposes.';
 
 revoke all on schema private, api from public;
--- Set for every schema, because a default for one schema only adds to the global one and takes nothing away.
+-- This default is set for all schemas, because one for a single schema cannot revoke global rights.
 alter default privileges for role postgres revoke execute on functions from public;
 grant usage on schema private to anon, authenticated, service_role, backend, supabase_auth_admin;
--- A role can own functions in a schema only if it may create there.
+-- A role can become the owner of a function only if it may create objects in the schema.
 grant usage, create on schema private to acting;
 grant usage on schema api to anon, authenticated, service_role;
 grant usage on schema public to anon, authenticated, service_role, backend, acting;
@@ -24,7 +24,7 @@ create table private.settings (
   note text not null
 );
 comment on table private.settings is
-  'Changed by an admin in Studio, or by the functions. Never purged: it has only a few rows.';
+  'Settings of the admins and of the functions. Never purged: it has only a few rows.';
 alter table private.settings enable row level security;
 grant select on private.settings to acting;
 create policy "functions for clients read all" on private.settings for select to acting using (true);
@@ -42,13 +42,13 @@ create table private.rates (
     num_nulls(earned_by, earns, most) = 3
     or num_nulls(earned_by, earns, most) = 0 and earns > 0 and (most >= max or max >= 1000000))
 );
-comment on table private.rates is 'Editing a row changes the rate. Never purged: it has only a few rows.';
+comment on table private.rates is 'Editable rate limits. Never purged: it has only a few rows.';
 comment on column private.rates.max is
   'Hits allowed within the window; a million or more means no limit.';
 comment on column private.rates.earned_by is
-  'The rule whose hits for the same subject within the window allow more hits of this one.';
+  'A rule whose hits by the same subject within the window allow more hits of this rule.';
 comment on column private.rates.earns is 'Extra hits that each hit of earned_by allows.';
-comment on column private.rates.edited is 'Columns changed by an admin, which a release does not overwrite.';
+comment on column private.rates.edited is 'The columns that an admin changed and releases keep.';
 alter table private.rates enable row level security;
 create policy "nobody but functions of their owner" on private.rates using (false);
 
@@ -59,10 +59,10 @@ create table private.rate_hits (
   expires_at timestamptz not null,
   primary key (rule, subject)
 );
-comment on table private.rate_hits is 'The recent hits of each subject. Cleaned by private.purge_rates.';
-comment on column private.rate_hits.subject is 'What hits are counted for: an account, address, phone …';
-comment on column private.rate_hits.hits is 'Oldest first; at most as many as the rate allows.';
-comment on column private.rate_hits.expires_at is 'When the last hit leaves the window.';
+comment on table private.rate_hits is 'Recent hits by subject. Cleaned by private.purge_rates.';
+comment on column private.rate_hits.subject is 'An account, IP address, phone and so on.';
+comment on column private.rate_hits.hits is 'The times of the hits, oldest first.';
+comment on column private.rate_hits.expires_at is 'The time when the last hit leaves the window.';
 create index rate_hits_expires_idx on private.rate_hits (expires_at);
 alter table private.rate_hits enable row level security;
 create policy "nobody but functions of their owner" on private.rate_hits using (false);
@@ -78,10 +78,10 @@ create table private.alarms (
   seen_at timestamptz not null default now()
 );
 comment on table private.alarms is
-  'Problems for an admin, one row each until settled. Cleaned by private.purge_alarms.';
+  'Problems that an admin has to solve, one row each. Cleaned by private.purge_alarms.';
 comment on column private.alarms.kind is 'wallet_differs, payment_mismatch, job_failed and so on.';
 comment on column private.alarms.subject_id is
-  'The wallet, payment, provider, setting or other thing; for job_failed the job and the row.';
+  'The wallet, payment, provider, setting and so on; for job_failed, the job or its step and row.';
 create unique index alarms_one_unsettled_key on private.alarms (kind, subject_id)
   where settled_at is null;
 create index alarms_settled_idx on private.alarms (settled_at) where settled_at is not null;
@@ -92,9 +92,9 @@ create table private.timestamps (
   name text primary key,
   at timestamptz not null
 );
-comment on table private.timestamps is 'Times that all workers share. Never purged: it has only a few rows.';
+comment on table private.timestamps is 'Shared times. Never purged: it has only a few rows.';
 comment on column private.timestamps.name is
-  'jobs_ran: when all jobs last ran; doors_tried: when Auth''s endpoints were last tested; '
-  'pushes_paused: until when FCM accepts no pushes; beat: the time on the primary.';
+  'jobs_ran: when all jobs last ran; doors: a running test of Auth''s endpoints; doors_tried: the '
+  'last daily test; pushes_paused: when FCM accepts pushes again; beat: the clock of the primary.';
 alter table private.timestamps enable row level security;
 create policy "nobody but functions of their owner" on private.timestamps using (false);

@@ -3,7 +3,7 @@ select
   null::uuid as account_id, null::uuid as identity_id, null::text as kind, null::uuid as entity_id,
   null::jsonb as details
 where false;
-comment on view private.notification_requests is 'A trigger in 13_notifications notifies at each insert.';
+comment on view private.notification_requests is 'Inserts make notifications (13_notifications).';
 
 -- There are no foreign keys, so that writing a row never waits for a lock.
 create table private.deferred_notifications (
@@ -16,7 +16,7 @@ create table private.deferred_notifications (
   created_at timestamptz not null default clock_timestamp()
 );
 comment on table private.deferred_notifications is
-  'Notifications that a job makes, so that nobody waits for a lock. Cleaned by '
+  'Notifications that a job makes later, so that no transaction waits for a lock. Cleaned by '
   'private.retry_deferred_notifications.';
 alter table private.deferred_notifications enable row level security;
 create policy "nobody but functions of their owner" on private.deferred_notifications

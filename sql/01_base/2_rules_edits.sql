@@ -1,15 +1,15 @@
--- An admin's change by hand, in Studio or by SQL, either has the effects of the route, through
--- triggers, or is refused with a sentence that says what to do instead (15_edits/2_rules_tables.sql
--- lists what may be changed at all). It is by hand if it is a statement of its own: not from our
--- functions, triggers, cascades or a do block, nor from a connection that sets edits.by, as
--- migrations do.
+-- A change that an admin makes by hand, in Studio or by SQL, either has the same effects as the
+-- route, through triggers, or is refused with a sentence that says what to do instead
+-- (15_edits/2_rules_tables.sql lists what may be changed at all). A change is by hand if it is a
+-- top-level statement, not one of a function, trigger, cascade or do block, and if the connection
+-- does not set edits.by, as migrations do.
 
 create function private.is_by_hand(stack text) returns boolean
   language sql
   stable
   set search_path = ''
 as $$
-  -- If the stack has a single line, the trigger that asks was fired directly by a statement.
+  -- If the stack has a single line, a top-level statement fired the calling trigger.
   select position(E'\n' in stack) = 0 and coalesce(current_setting('edits.by', true), '') = ''
 $$;
 
@@ -36,7 +36,7 @@ begin
   return coalesce(new, old);
 end
 $$;
-comment on function private.refuse_edit is 'Refuses a change by hand. The argument says what to do instead.';
+comment on function private.refuse_edit is 'Refuses changes by hand. The argument is the message.';
 
 create function private.check_edit() returns trigger
   language plpgsql
@@ -64,7 +64,7 @@ begin
   raise exception '% is only added to', tg_table_name using errcode = '42501';
 end
 $$;
-comment on function private.refuse_rewriting is 'Refuses the change to everybody, the table''s owner too.';
+comment on function private.refuse_rewriting is 'Refuses the change, even to the table''s owner.';
 
 create function private.keep_edits() returns trigger
   language plpgsql
@@ -88,14 +88,14 @@ begin
 end
 $$;
 comment on function private.keep_edits is
-  'Notes in edited which columns were changed by hand, so that a release keeps them.';
+  'Records in edited which columns were changed by hand, so that a release does not change them.';
 
 create function private.check_setting() returns trigger
   language plpgsql
   set search_path = ''
 as $$
 begin
-  new.value := coalesce(new.value, 'null'); -- Studio emptied the field
+  new.value := coalesce(new.value, 'null'); -- Studio stores null if the field is emptied
   if new.name = 'review_listings' and jsonb_typeof(new.value) <> 'boolean' then
     perform private.refuse_by_hand('review_listings is true or false, without quotation marks.');
   elsif new.name = 'seller' and exists (
@@ -140,7 +140,7 @@ begin
       perform private.refuse_by_hand(
         'terms is null, or has version (up to 40 characters, no blanks, in quotation marks), url '
         '(https://…) and requiredFrom (the first day, as 2026-12-31).');
-    -- While the version stays the same, the date may be postponed but not moved closer than this.
+    -- The date of the same version may be postponed, but not moved to less than 14 days ahead.
     elsif (new.value ->> 'requiredFrom')::date::timestamp at time zone 'Asia/Kuwait'
         < now() + interval '14 days'
       and not coalesce(new.value ->> 'version' = old.value ->> 'version'
@@ -159,7 +159,7 @@ comment on function private.check_setting is 'Refuses a value that the functions
 create trigger settings_are_understood
   before insert or update on private.settings
   for each row execute function private.check_setting();
-comment on trigger settings_are_understood on private.settings is 'Its order does not matter.';
+comment on trigger settings_are_understood on private.settings is 'It may run in any order.';
 create trigger settings_of_functions_are_theirs
   before update of value on private.settings
   for each row when (

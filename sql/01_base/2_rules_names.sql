@@ -1,5 +1,5 @@
--- New names are checked on changes and not by a constraint, so that an existing one stays valid;
--- is_name is for all.
+-- The rules for new names (is_free_name) apply when a name changes and not by a constraint, so that
+-- existing names stay valid. Constraints check only is_name.
 
 create function private.is_written(value text) returns boolean
   language plpgsql
@@ -11,13 +11,13 @@ declare
   marks constant text := private.marks();
 begin
   return value !~ (marks || '{5}')
-    -- Some Korean letters are invisible.
+    -- These Korean letters are invisible.
     and regexp_replace(value, marks || '|[\u115F\u1160\u3164\uFFA0]', '', 'g')
       collate pg_catalog.pg_c_utf8 ~ '[[:alpha:]]';
 end
 $$;
 comment on function private.is_written is
-  'Whether a name has a letter, and at most four marks on each.';
+  'Whether a name has a visible letter and never more than four marks in a row.';
 
 create function private.fold_lookalikes(word text) returns text
   language plpgsql
@@ -26,7 +26,7 @@ create function private.fold_lookalikes(word text) returns text
   set search_path = ''
 as $$
 begin
-  -- In an Arabic word a digit stands for the Arabic letter that it resembles or replaces in chats.
+  -- In an Arabic word, look-alikes and the digits of chats become the Arabic letter they stand for.
   if word ~ '[\u0621-\u06FF]' then
     return regexp_replace(
       translate(word,
@@ -38,7 +38,7 @@ begin
         || 'ااا' || 'ع' || 'ح'),
       '^(ال)+(?=..)', '');
   end if;
-  -- i and l become one letter, as they look the same in many typefaces; so do rn and m, vv and w.
+  -- i becomes l, rn becomes m and vv becomes w, because they look the same in many typefaces.
   return replace(replace(
     translate(word,
       'ɑаαᴀ' || 'ƅвьβʙ' || 'ƈсᴄς' || 'ԁđɖɗðᴅ' || 'еεєəɛᴇз' || 'ƒꜰ' || 'ɡɢ' || 'һħнʜɦ'
@@ -53,7 +53,7 @@ begin
 end
 $$;
 comment on function private.fold_lookalikes is
-  'A word of private.search_text with look-alike letters made equal (UTS #39).';
+  'Replaces look-alike letters by one letter (UTS #39), in a word of private.search_text.';
 
 create function private.compared_words(name text) returns text
   language plpgsql
@@ -62,7 +62,7 @@ create function private.compared_words(name text) returns text
   set search_path = ''
 as $$
 begin
-  -- This has to happen before search_text, which removes signs and lower-cases letters.
+  -- These are replaced before search_text, which removes signs and lower-cases letters.
   return private.search_text(translate(name,
     'ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ' || 'АВЕЗКМНОРСТУХЅІЈԚԜҮӀ' || '@$€|!¡'
       || '🅐🅑🅒🅓🅔🅕🅖🅗🅘🅙🅚🅛🅜🅝🅞🅟🅠🅡🅢🅣🅤🅥🅦🅧🅨🅩'
@@ -81,7 +81,7 @@ create function private.is_reserved_name(name text, of_person boolean) returns b
 as $$
 declare
   compared constant text := private.compared_words(name);
-  -- The name is compared as it stands, and once with single letters joined: A.D.M. IN.
+  -- The name is compared as it is written and with single letters joined, as in A.D.M. IN.
   spellings constant text[] := array[compared, btrim(
     regexp_replace(' ' || compared || ' ', '(?<= [^ ]) (?=[^ ] )', '', 'g'))];
 begin
@@ -107,7 +107,7 @@ begin
       from unnest(spellings) as spelling
       cross join lateral (select string_to_array(spelling, ' ') as words offset 0) as given
       cross join generate_series(1, cardinality(given.words)) as first
-      -- A window consists of whole words, however many pieces one of them was cut into.
+      -- A window is a run of whole words; a reserved word may be split over several of them.
       cross join generate_series(first, least(cardinality(given.words),
         first + (select max(own.length) from own) + 1)) as last
     )
@@ -117,7 +117,7 @@ begin
 end
 $$;
 comment on function private.is_reserved_name is
-  'Whether it has the service''s name or a reserved word, in any spelling, in up to three pieces.';
+  'Whether a name contains a reserved one, in any spelling and with up to two extra spaces.';
 
 create function private.is_free_name(name text, of_person boolean) returns boolean
   language plpgsql

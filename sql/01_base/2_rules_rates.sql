@@ -1,5 +1,5 @@
--- Hits are counted exactly even when calls arrive at once. One IPv4 address may serve thousands of
--- people, because phone companies let customers share it; one IPv6 customer has a /64, often a /48.
+-- Hits of concurrent calls are counted exactly. One IPv4 address may serve thousands of people,
+-- because phone companies let customers share it; one IPv6 customer has a /64, often a /48.
 
 create function private.log_hit(
   rule text, subject text, "limit" integer, seconds integer,
@@ -12,7 +12,7 @@ as $$
 declare
   recent timestamptz[];
 begin
-  -- One statement creates or locks the row, then reads the clock. Hits are sorted, for width_bucket.
+  -- The clock is read after the row is locked, so hits are sorted, as width_bucket requires.
   insert into private.rate_hits as counted (rule, subject, hits, expires_at)
   values (log_hit.rule, log_hit.subject, array[clock_timestamp()],
     clock_timestamp() + make_interval(secs => seconds))
@@ -88,7 +88,7 @@ begin
 end
 $$;
 comment on function private.count_hit is
-  'hit is null if the limit was used up; reset is the number of seconds until there is room.';
+  'hit is null if the limit is used up; reset is the number of seconds until a hit is free again.';
 
 create function private.store_hit(rule text, subject text) returns void
   language plpgsql
@@ -110,7 +110,7 @@ begin
       expires_at = clock_timestamp() + make_interval(secs => rate.seconds);
 end
 $$;
-comment on function private.store_hit is 'For a rule that limits nothing itself: stores its newest hits.';
+comment on function private.store_hit is 'Stores the newest hits of a rule that limits nothing.';
 
 create function private.hold_hits(rule text, subjects text[]) returns void
   language plpgsql
@@ -118,7 +118,7 @@ create function private.hold_hits(rule text, subjects text[]) returns void
   set search_path = ''
 as $$
 begin
-  -- This locks the rows whether or not they exist and changes no existing row.
+  -- This locks each row, or creates it, and changes no existing row.
   insert into private.rate_hits as held (rule, subject, hits, expires_at)
   select hold_hits.rule, given.subject, '{}', clock_timestamp() + make_interval(secs => rates.seconds)
   from unnest(subjects) with ordinality as given (subject, nth)
@@ -127,7 +127,7 @@ begin
   on conflict on constraint rate_hits_pkey do update set hits = held.hits where false;
 end
 $$;
-comment on function private.hold_hits is 'Locks rows in a fixed order before they are counted in another.';
+comment on function private.hold_hits is 'Locks rows in the given order, before they are counted.';
 
 create function private.uncount_hit(rule text, subject text, hit timestamptz) returns void
   language plpgsql
@@ -162,7 +162,7 @@ begin
     array[subject, block || ':/48' || split_part(subject, '::/64', 2)], null);
 end
 $$;
-comment on function private.rate_subjects is 'An IPv6 /64 counts for its /48 too, at ten times the limit.';
+comment on function private.rate_subjects is 'A /64 counts for its /48 too, at 10 times the limit.';
 
 create function private.count_hits(
   rules text[], subjects text[],
@@ -200,7 +200,7 @@ begin
 end
 $$;
 comment on function private.count_hits is
-  'Counts one hit for each rule and subject, or none if one of the rules is used up (refused). '
+  'Counts one hit for each rule and subject, or none if a limit is used up; refused is that rule. '
   'limit, remaining and reset (seconds) are those of the refused rule, otherwise of the first.';
 
 grant execute on function private.count_hit, private.uncount_hit, private.uncount_hits to backend;

@@ -5,7 +5,7 @@ create function private.refuse(
   set search_path = ''
 as $$
 begin
-  -- Studio shows only the message.
+  -- Studio shows only the message of an error.
   if by_hand is not null and session_user <> 'facade'
     and coalesce(current_setting('request.jwt.claims', true), '') = '' then
     raise exception using errcode = 'PT' || status, message = by_hand, hint = code;
@@ -14,7 +14,7 @@ begin
 end
 $$;
 comment on function private.refuse is
-  'Raises an error of the contract (section 9), or by_hand after a change by hand.';
+  'Raises an error of the contract (section 9). After a change by hand its message is by_hand.';
 
 create function private.refuse_field(
   path text, code text, status integer default 422, by_hand text default null
@@ -33,7 +33,7 @@ begin
 end
 $$;
 comment on function private.refuse_field is
-  'A problem that any field can have is answered as validation_failed, others with their code.';
+  'Raises validation_failed for a problem that any field can have, otherwise the code itself.';
 
 create function private.refuse_fields(problems jsonb) returns void
   language plpgsql

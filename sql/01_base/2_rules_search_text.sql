@@ -1,10 +1,10 @@
--- How searches compare texts: as words of plain letters and digits with single spaces, in this order:
+-- Searches compare texts as plain letters and digits with single spaces, made in these steps:
 --   1. NFKD: ligatures, full-width and presentation forms become plain letters, and marks on a
 --      letter (hamza, madda, accents) are separated from it; Latin letters become lower case
 --   2. letters that people use for one another become one: ٱ is ا; ى and the Persian ی are ي;
 --      ة and its relatives are ه; ک گ are ك; ڤ پ چ ژ are ف ب ج ز; Arabic and Persian digits are 0 to 9
 --   3. diacritics, tatweel, hamzas and invisible characters are removed; so أ إ آ are ا, ؤ is و, ئ is ي
---   4. everything but letters and digits becomes a space: %, _, quotes and operators mean nothing
+--   4. anything but letters and digits becomes a space, so %, _, quotes and operators mean nothing
 --   5. ال at the beginning of a word is removed if two letters or more remain
 -- test/search/search-text.ts does the same; test/search/vectors.json checks both.
 
@@ -17,7 +17,7 @@ create function private.search_text(value text) returns text
   set search_path = ''
 as $$
 declare
-  -- All texts of a listing together are never longer than this.
+  -- The limit is 16,000 characters; all texts of a listing together are never longer.
   plain text := lower(private.normal_form(value, 'nfkd', 16000, '') collate pg_catalog.pg_c_utf8);
 begin
   plain := translate(plain, 'ىة٠١٢٣٤٥٦٧٨٩', 'يه0123456789');
@@ -42,7 +42,7 @@ create function private.search_words(value text) returns text[]
   set search_path = ''
 as $$
 begin
-  -- Index entries have a size limit. The words are sorted, because a cursor depends on them.
+  -- Index entries have a size limit. The words are sorted, because cursors depend on their order.
   return array(
     select distinct left(word, 60) collate "C" as word
     from unnest(string_to_array(private.search_text(value), ' ')) as word
@@ -61,7 +61,7 @@ as $$
 declare
   plain constant text := private.search_text(private.bounded(q, 200, 'q'));
 begin
-  -- One character can become eighteen (ﷺ).
+  -- One character can become eighteen by NFKD (ﷺ).
   if char_length(q) > 200 or char_length(plain) > 200 then
     perform private.refuse_field('q', 'too_long');
   end if;
@@ -81,7 +81,7 @@ end
 $$;
 comment on function private.query_words is 'The first 30 distinct words of a query, sorted.';
 
--- quote_literal treats backslashes as SQL does. Without a search_path the function is inlined.
+-- quote_literal would escape backslashes as in SQL. Without a search_path the function is inlined.
 create function private.quote_lexeme(word text) returns text
   language sql
   immutable

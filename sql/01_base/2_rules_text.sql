@@ -68,7 +68,7 @@ create function private.marks() returns text
     '\U000E0100-\U000E01EF'
     ']';
 comment on function private.marks is
-  'The combining marks of Unicode 17, and the half-width voicing marks that NFKC makes into them.';
+  'The combining marks of Unicode 17, and the half-width voicing marks that NFKC turns into such.';
 
 create function private.text_problem(value text, most integer) returns text
   language plpgsql
@@ -90,8 +90,8 @@ begin
 end
 $$;
 comment on function private.text_problem is
-  'Why a text must not be processed, or null. invalid has more than 30 marks in a row (UAX #15), '
-  'for which normalising takes quadratic time and cannot be interrupted.';
+  'Why a text must not be processed, or null. An invalid text has more than 30 marks in a row '
+  '(UAX #15); normalising it takes quadratic time and cannot be interrupted.';
 
 create function private.is_name(value text) returns boolean
   language sql
@@ -99,12 +99,12 @@ create function private.is_name(value text) returns boolean
   parallel safe
   set search_path = ''
 as $$
-  -- These are control characters and ignorable ones, which are invisible or change the direction.
+  -- Control characters and ignorable characters are invisible or change the direction of the text.
   select case when private.text_problem(value, 120) is null then value !~ (
     '[\u0001-\u001F\u007F-\u009F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B'
     '\u200E\u200F\u2028-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB'
     '\U000E0000-\U000E0FFF]')
-    -- Joiners separate letters of Persian, Urdu and Indian names; elsewhere they are invisible.
+    -- Joiners are part of Persian, Urdu and Indian names; anywhere else they would be invisible.
     and value collate pg_catalog.pg_c_utf8 !~ (
       '(^|[\u0001-\u058F]|[^[:alpha:]\u064B-\u065F\u094D\u09CD\u0A4D\u0ACD\u0B4D\u0BCD\u0C4D\u0CCD'
       '\u0D4D\u0DCA\u1039\u17D2])[\u200C\u200D]|[\u200C\u200D]($|[\u0001-\u058F]|[^[:alpha:]])')
@@ -132,7 +132,7 @@ begin
 end
 $$;
 comment on function private.bounded is
-  'Raises 422 if a text must not be processed. For declarations and arguments, which run first.';
+  'Raises 422 if a text must not be processed. It is called in declarations, which run first.';
 
 create function private.normal_form(value text, form text, most integer, path text) returns text
   language plpgsql
@@ -148,14 +148,14 @@ declare
     else normalize(plain, nfkd)
   end;
 begin
-  -- The normalised text has no longer run of marks either, although composing turns a few marks into two.
+  -- The normalised text is checked too, because composing turns a few single marks into two.
   if form <> 'nfkd' and normal <> plain and private.text_problem(normal, 18 * most) is not null then
     perform private.refuse_field(path, 'invalid');
   end if;
   return normal;
 end
 $$;
-comment on function private.normal_form is 'No other code may normalise texts (npm run check).';
+comment on function private.normal_form is 'Only this function normalises texts (npm run check).';
 
 create function private.tidy(value text, most integer, path text) returns text
   language sql
@@ -163,7 +163,7 @@ create function private.tidy(value text, most integer, path text) returns text
   parallel safe
   return nullif(btrim(regexp_replace(
     private.normal_form(value, 'nfkc', most, path), '[[:space:]]+', ' ', 'g')), '');
-comment on function private.tidy is 'One trimmed line in NFKC, or null. It may be longer than its column.';
+comment on function private.tidy is 'One trimmed line in NFKC, or null. NFKC may make it longer.';
 
 create function private.kwd_text(amount numeric) returns text
   language plpgsql
@@ -174,7 +174,7 @@ begin
   return to_char(amount, 'FM99,999,999,990.000');
 end
 $$;
-comment on function private.kwd_text is 'An amount as receipts show it: 1,250.000.';
+comment on function private.kwd_text is 'An amount in the format of receipts: 1,250.000.';
 
 create function private.in_english() returns boolean
   language sql

@@ -9,7 +9,7 @@ begin
 end
 $$;
 
--- This is plain SQL, so that it is planned as part of the calling query.
+-- The function is plain SQL, so that it is planned as part of the calling query.
 create function private.terms() returns table (version text, url text, required_from timestamptz)
   language sql
   stable
@@ -19,7 +19,7 @@ begin atomic
     (settings.value ->> 'requiredFrom')::date::timestamp at time zone 'Asia/Kuwait'
   from private.settings where settings.name = 'terms' and settings.value <> 'null';
 end;
-comment on function private.terms is 'No row if there are no terms.';
+comment on function private.terms is 'Returns no row if there are no terms.';
 
 -- The time of the last replay would not show whether a replica still receives anything.
 create function private.last_beat() returns timestamptz
@@ -31,7 +31,7 @@ begin
   return (select timestamps.at from private.timestamps where timestamps.name = 'beat');
 end
 $$;
-comment on function private.last_beat is 'Every commit on the primary up to this time has arrived here.';
+comment on function private.last_beat is 'Every commit of the primary up to this time is here.';
 
 create function private.require_replica(system_id text) returns void
   language plpgsql
@@ -40,7 +40,7 @@ create function private.require_replica(system_id text) returns void
   set search_path = ''
 as $$
 begin
-  -- A promoted replica, or a copy of one, has the same system identifier but writes the beat itself.
+  -- A promoted replica, or its copy, has the same system identifier but writes the beat itself.
   if not pg_is_in_recovery()
     or system_id <> (select control.system_identifier::text from pg_control_system() as control)
   then

@@ -1,4 +1,4 @@
--- A cursor is the sort key of the last row of a page, tied to its query.
+-- A cursor is the sort key of the last row of a page, with a checksum that ties it to its query.
 
 create function private.page_size(given integer) returns integer
   language plpgsql
@@ -18,7 +18,7 @@ create function private.cursor_checksum(query text, key text) returns text
   stable
   parallel safe
   return left(encode(sha256(convert_to(query || E'\n' || key, 'UTF8')), 'hex'), 12);
-comment on function private.cursor_checksum is 'Ties a cursor to its query and reveals a changed one.';
+comment on function private.cursor_checksum is 'Ties a cursor to its query and detects changes.';
 
 create function private.cursor_of(query text, key jsonb) returns text
   language sql
@@ -38,7 +38,7 @@ begin
     then private.cursor_of(query, last_keys -> 0) end;
 end
 $$;
-comment on function private.next_cursor is 'last_keys are those of the last row and of the one after it.';
+comment on function private.next_cursor is 'last_keys are those of the last and the next row.';
 
 create function private.cursor_key(query text, page_cursor text) returns jsonb
   language plpgsql
@@ -63,18 +63,19 @@ begin
       return key::jsonb;
     end if;
   exception
-    when others then null; -- not one of our cursors
+    when others then null; -- it is not one of our cursors
   end;
   perform private.refuse_field('cursor', 'cursor_invalid');
 end
 $$;
-comment on function private.cursor_key is '422 cursor_invalid if the cursor is damaged or another query''s.';
+comment on function private.cursor_key is
+  'Raises 422 cursor_invalid if the cursor is damaged or belongs to another query.';
 
 create function private.is_sort(sorts jsonb, sort text) returns boolean
   language sql
   immutable
   return coalesce(sort = 'newest' or sorts ? regexp_replace(sort, '^-', ''), false);
-comment on function private.is_sort is 'A leading - reverses a sort; newest is the same as -oldest.';
+comment on function private.is_sort is 'A leading - reverses a sort; newest means -oldest.';
 
 create function private.sorted_keys(
   source text, sorts jsonb, sort text, filters jsonb, after_key jsonb, page_size integer
@@ -103,9 +104,9 @@ begin
 end
 $$;
 comment on function private.sorted_keys is
-  'The keys [value, id] of a page and of one more row. sorts gives each sort order the expression '
-  'of its value, which is never null, and of its id, both from the indexed table. source is the '
-  'from and where clause, with $1 for the filters. sorts and source are constant SQL.';
+  'The keys [value, id] of a page and of one more row. sorts has, for each sort order, the SQL '
+  'expressions of its value, which is never null, and of its id, both from the indexed table. '
+  'source is the from and where clause, with $1 for the filters. sorts and source are constants.';
 
 create function private.key_ids(keys jsonb[]) returns text[]
   language sql

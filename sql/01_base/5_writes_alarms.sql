@@ -1,11 +1,11 @@
 create function private.cause_of(state text, message text) returns text
   language sql
   immutable
-  -- Refusals, our own exceptions, names and time limits are safe; a syntax error repeats input.
+  -- Refusals, our exceptions, constraints, names and timeouts quote no input; syntax errors do.
   return case
     when state ~ '^(PT|P0|23|42|57)' and state <> '42601' then message else state
   end;
-comment on function private.cause_of is 'The text of a failure only if it cannot quote input.';
+comment on function private.cause_of is 'The message of an error, unless it may quote input.';
 
 create function private.raise_alarm(kind text, subject_id text, details jsonb default '{}')
   returns void
@@ -18,21 +18,21 @@ begin
   values (raise_alarm.kind, raise_alarm.subject_id, raise_alarm.details)
   on conflict do nothing;
   if not found then
-    -- Many workers may see the same problem, and they must not all write the one row.
+    -- Many workers may see the same problem, and they must not all update its row.
     update private.alarms set seen_at = clock_timestamp()
     where alarms.kind = raise_alarm.kind and alarms.subject_id = raise_alarm.subject_id
       and alarms.settled_at is null and alarms.seen_at < clock_timestamp() - interval '10 seconds';
   end if;
 exception
   when others then
-    -- Another transaction raised or settled the same alarm, as in a deadlock; it is stored all the same.
+    -- This may be a deadlock with a transaction that settles the alarm, so it is stored once more.
     insert into private.alarms (kind, subject_id, details)
     values (raise_alarm.kind, raise_alarm.subject_id, raise_alarm.details)
     on conflict do nothing;
 end
 $$;
 comment on function private.raise_alarm is
-  'Stores an alarm unless the same one is unsettled. A trigger of 11_admin notifies the admins.';
+  'Stores an alarm unless the same one is still open. A trigger in 11_admin notifies the admins.';
 
 create function private.settle_alarms(kind text, subjects text[], quiet interval default '0')
   returns void

@@ -12,5 +12,5 @@ end
 $$;
 comment on function private.notify is
   'Notifies in the caller''s transaction, which never fails because of it. details has the values '
-  'that the texts of the kind name, and by, the acting account (nothing is sent if one of the two '
-  'has blocked the other), from, the quoted identity, and at, the time of the event.';
+  'that the texts of the kind use. by is the account that acts (nothing is sent if one of the two '
+  'accounts has blocked the other), from the quoted identity, and at the time of the event.';

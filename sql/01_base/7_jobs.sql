@@ -1,4 +1,4 @@
--- for_each goes row by row; one that fails is rolled back, raises an alarm and is skipped for an hour.
+-- In for_each, a row that fails is rolled back, raises an alarm and is skipped for an hour.
 
 create function private.failed_recently(step text, subject text) returns boolean
   language sql
@@ -19,7 +19,7 @@ create function private.record_failure(step text, subject text, code text, why t
   set search_path = ''
 as $$
 begin
-  -- A locked row is left to the next run.
+  -- A row that was locked raises no alarm, because the next run tries it again.
   if code not in ('40001', '40P01', '55P03') then
     perform private.raise_alarm('job_failed', step || ' ' || subject,
       jsonb_build_object('code', code, 'why', private.cause_of(code, why)));
@@ -46,20 +46,20 @@ begin
         perform private.settle_alarms('job_failed', array[step || ' ' || subject]);
       end if;
     exception
-      when query_canceled then -- the statement ran out of time; what is finished is kept
+      when query_canceled then -- the statement ran out of time; finished rows are kept
         perform private.record_failure(step, subject, sqlstate, sqlerrm);
         exit;
       when others then
         perform private.record_failure(step, subject, sqlstate, sqlerrm);
     end;
-    -- A run ends well before the statement timeout: a job is called again until nothing is left.
+    -- A call ends well before the statement timeout; a job is called again until nothing is left.
     exit when one and did or clock_timestamp() > began + interval '1 second';
   end loop;
   return done;
 end
 $$;
 comment on function private.for_each is
-  'With one it stops after a success, for work that locks many rows.';
+  'Calls the step for each subject. With one, it stops after a success, to keep few rows locked.';
 
 create function private.purge(from_table regclass, by_time text, age interval) returns bigint
   language plpgsql
@@ -69,7 +69,7 @@ as $$
 declare
   gone bigint;
 begin
-  -- New rows have no statistics, so this deletes by ctid. The condition on infinity is for partial indexes.
+  -- New rows have no statistics, so this deletes by ctid. Partial indexes need the infinity test.
   execute format(
     'with gone as (delete from %1$s where ctid = any (array('
     'select ctid from %1$s where %2$I < $1 and %2$I < ''infinity'' order by %2$I limit 1000 '
@@ -125,7 +125,7 @@ begin
 end
 $$;
 comment on function private.claim_timestamp is
-  'The time of the claim, or null if the work is not due or another caller has claimed it.';
+  'Returns the time of the claim, or null if the work is not due or another caller has claimed it.';
 
 create function private.release_timestamp(name text, claimed timestamptz) returns void
   language sql
@@ -135,7 +135,7 @@ as $$
   delete from private.timestamps
   where timestamps.name = release_timestamp.name and timestamps.at = release_timestamp.claimed
 $$;
-comment on function private.release_timestamp is 'Makes work due again unless another has claimed it since.';
+comment on function private.release_timestamp is 'Makes work due again unless it was reclaimed.';
 
 create function private.beat() returns void
   language sql
@@ -145,7 +145,7 @@ as $$
   on conflict on constraint timestamps_pkey do update set at = excluded.at;
 $$;
 comment on function private.beat is
-  'pg_cron calls it every two seconds; replicas compute their lag from it.';
+  'Stores the time, from which replicas compute their lag. pg_cron calls it every two seconds.';
 
 grant execute on function private.purge_alarms, private.purge_rates, private.note_jobs_ran,
   private.claim_timestamp, private.release_timestamp
