@@ -1,4 +1,4 @@
--- Codes and ids appear in lists with commas, in URLs and in the text of queries.
+-- The form of codes and ids is strict, because they appear in lists with commas, URLs and queries.
 
 create table public.vocabularies (
   vocabulary text not null,
@@ -10,9 +10,10 @@ create table public.vocabularies (
   edited text[] not null default '{}',
   primary key (vocabulary, code)
 );
-comment on table public.vocabularies is 'All codes with their texts. Never purged: listings refer to them.';
-comment on column public.vocabularies.vocabulary is 'The name of the list: kind, usage, amenity …';
-comment on column public.vocabularies.note is 'For a kind of property, the listing types it usually has.';
+comment on table public.vocabularies is 'Codes with their texts. Never purged: listings use them.';
+comment on column public.vocabularies.vocabulary is 'The name of the list, such as kind.';
+comment on column public.vocabularies.note is
+  'For kinds of property, the usual listing types; for categories, the notification kinds.';
 
 create table public.governorates (
   id text primary key constraint governorates_id_form check (id ~ '^[a-z0-9_-]{1,60}$'),
@@ -23,7 +24,7 @@ create table public.governorates (
   position integer not null,
   edited text[] not null default '{}'
 );
-comment on table public.governorates is 'The six governorates of Kuwait. Never purged: always six rows.';
+comment on table public.governorates is 'Kuwait''s governorates. Never purged: always six rows.';
 
 create table public.areas (
   id text primary key constraint areas_id_form check (id ~ '^[a-z0-9_-]{1,60}$'),
@@ -46,7 +47,8 @@ create table public.areas (
 comment on table public.areas is 'The areas of Kuwait. Never purged: one row per area.';
 comment on column public.areas.approximate is
   'Whether the centroid is an estimate without a source, good enough for the map only.';
-comment on column public.areas.reach_km is 'How far a listing may lie from the centroid; null if unchecked.';
+comment on column public.areas.reach_km is
+  'The maximum distance of a listing from the centroid; null if it is not checked.';
 
 alter table public.vocabularies enable row level security;
 alter table public.governorates enable row level security;

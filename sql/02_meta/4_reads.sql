@@ -102,7 +102,7 @@ as $$
     group by vocabularies.vocabulary
   ) as words
 $$;
-comment on function api.list_enums is 'Every vocabulary by its camelCase name, each in the order to show it.';
+comment on function api.list_enums is 'Every vocabulary by its camelCase name, in display order.';
 
 grant execute on function
   api.list_governorates, api.list_areas, api.list_kinds, api.list_amenities, api.list_enums
