@@ -33,7 +33,7 @@ begin
   );
 end
 $$;
-comment on function private.account_id is 'Null unless the account may act and its session is valid now.';
+comment on function private.account_id is 'Null if the account may not act or the session is over.';
 
 create function private.identity_id() returns uuid
   language plpgsql
@@ -46,7 +46,7 @@ declare
   acting_id uuid;
   noted text;
 begin
-  -- The identity is active (check_acting_identity). Only is_ignored() reads the setting, at the end.
+  -- The identity is always active (check_acting_identity). Only is_ignored reads the setting.
   select accounts.active_identity_id, set_config('private.acts', 't', true) into acting_id, noted
   from public.accounts
   join auth.sessions on sessions.user_id = accounts.id
@@ -56,7 +56,7 @@ begin
   return acting_id;
 end
 $$;
-comment on function private.identity_id is 'Null unless account, session and identity may act now.';
+comment on function private.identity_id is 'Null if account, session or identity may not act now.';
 
 create function private.is_ignored() returns boolean
   language plpgsql
@@ -68,7 +68,7 @@ begin
     and private.account_id() is null;
 end
 $$;
-comment on function private.is_ignored is 'Whether the token had no effect; called last in a message.';
+comment on function private.is_ignored is 'Whether the token had no effect; it is called last.';
 
 create function private.caller_refusal() returns jsonb
   language plpgsql
@@ -91,7 +91,7 @@ begin
     private.lock_refusal(account), '{"status":401,"code":"token_invalid","detail":{}}');
 end
 $$;
-comment on function private.caller_refusal is 'Status, code and detail; null if the caller may act.';
+comment on function private.caller_refusal is 'Status, code, detail; null if the caller may act.';
 
 create function private.require_account() returns uuid
   language plpgsql
@@ -139,7 +139,7 @@ begin
     perform private.require_account();
     perform private.refuse(403, 'identity_not_usable');
   end if;
-  -- Most callers send no X-Expect-Identity, and checking that here saves them a function call.
+  -- Most callers send no X-Expect-Identity. This condition saves them a function call.
   if current_setting('facade.expected_identity', true) <> '' then
     perform private.check_expected(identity_id);
   end if;
@@ -158,7 +158,7 @@ begin
   if expect_identity.identity_id is distinct from private.identity_id() then
     perform private.refuse(409, 'identity_changed');
   end if;
-  -- require_identity checks this again when the account is locked and can no longer be switched.
+  -- The identity is checked again (check_expected) under the lock that keeps it from changing.
   perform set_config('facade.expected_identity', expect_identity.identity_id::text, true);
 end
 $$;

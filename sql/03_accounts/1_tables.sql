@@ -1,4 +1,4 @@
--- The acting identity is stored here and never in a token. What a person owns belongs to an identity.
+-- The acting identity is stored here, never in a token. Listings and money belong to identities.
 
 create table public.accounts (
   id uuid primary key,
@@ -51,37 +51,37 @@ create table public.accounts (
 );
 comment on table public.accounts is
   'A person''s sign-in. Never purged: payments and other people''s conversations refer to it, and '
-  'a deleted account keeps only its id.';
+  'a deleted account has no personal data.';
 comment on column public.accounts.id is 'The id of the Auth user.';
 comment on column public.accounts.email is 'In lower case, the domain in ASCII; null once deleted.';
 comment on column public.accounts.phone is 'A Kuwaiti mobile number as +965XXXXXXXX; null once deleted.';
 comment on column public.accounts.email_proven is
-  'Whether it was proven by a code, a provider or an admin; registering does not prove it. An '
-  'email beside a phone is always proven.';
+  'Whether a code, a provider or an admin proved the email; registering does not. If the account '
+  'has a phone too, the email is always proven.';
 comment on column public.accounts.proof_first is
-  'Registered at an address with many unproven accounts, so it has to prove a phone or email '
-  'before it may write to others.';
+  'Whether the account was registered from an IP address with many unproven accounts, and has to '
+  'prove a phone or email before it may write to others.';
 comment on column public.accounts.taken_over_at is
-  'When the owner of its email took it over by a provider; null after a password reset.';
+  'When the owner of the email took the account over by a provider; null after a password reset.';
 comment on column public.accounts.terms_version is
   'The version last accepted; null again once the email is proven for the first time, because '
-  'another person may have accepted it before.';
+  'another person may have accepted the terms before.';
 comment on column public.accounts.status is 'A requested deletion is stored in delete_at instead.';
-comment on column public.accounts.status_reason is 'Why it was suspended or banned; the person sees it.';
-comment on column public.accounts.delete_at is 'When the requested deletion happens, locked or not.';
-comment on column public.accounts.money_at_deletion is 'What becomes of its wallets: refund or give_up.';
+comment on column public.accounts.status_reason is
+  'Why the account was suspended or banned; the person sees the reason of a suspension.';
+comment on column public.accounts.delete_at is 'When a requested deletion is due, even if locked.';
+comment on column public.accounts.money_at_deletion is 'Whether wallets are refunded or given up.';
 comment on column public.accounts.stays_hidden is
-  'Locked after its deletion was requested, and hidden until a sign-in cancels the request.';
+  'Whether an account with a requested deletion was locked; a sign-in shows it to others again.';
 comment on column public.accounts.unreachable_since is
-  'Since when it has neither phone nor email, because someone else proved its email. If it has no '
-  'provider either, nobody can sign in, and its deletion is requested after 14 days.';
-comment on column public.accounts.active_identity_id is
-  'The identity that acts; null once it stops being active.';
-comment on column public.accounts.topic is 'Its Realtime channel; replaced when a session or a right ends.';
+  'When the account lost its only contact, because someone else proved its email. If it has no '
+  'provider either, nobody can sign in to it, and its deletion is requested after 14 days.';
+comment on column public.accounts.active_identity_id is 'The identity that acts; always active.';
+comment on column public.accounts.topic is 'Its Realtime channel, renamed when a session ends.';
 comment on column public.accounts.live_key is
-  'A secret in the names of its conversations'' live channels; replaced whenever the topic is, and '
-  'when an identity stops being active.';
--- Partial, because changing a column of a full one would lock the row against foreign keys as well.
+  'A secret in the names of its conversations'' live channels, replaced with every topic and when '
+  'an identity stops being active.';
+-- The indexes are partial, because updating a column of a full one would block foreign key checks.
 create unique index accounts_email_key on public.accounts (email) where email is not null;
 create unique index accounts_phone_key on public.accounts (phone) where phone is not null;
 create index accounts_delete_at_idx on public.accounts (delete_at) where delete_at is not null;
@@ -99,7 +99,7 @@ create table public.individual_profiles (
 );
 comment on table public.individual_profiles is 'The person behind an account. Deleted with the account.';
 comment on column public.individual_profiles.last_sign_in_at is
-  'Copied from Auth, because we cannot add an index to its table.';
+  'Copied from Auth, to whose table we cannot add an index.';
 
 create table public.identities (
   id uuid primary key default gen_random_uuid(),
@@ -119,10 +119,9 @@ create table public.identities (
   ),
   constraint identities_account_key unique (account_id, id)
 );
-comment on table public.identities is 'What an account acts as. Deleted with the account.';
+comment on table public.identities is 'People, companies and offices. Deleted with the account.';
 comment on column public.identities.type is 'company is a developer or other firm, office a brokerage.';
 comment on column public.identities.status is 'People start as active, others as pending_verification.';
-comment on column public.identities.status_reason is 'Why it was rejected or suspended.';
 create unique index identities_one_individual_key on public.identities (account_id)
   where type = 'individual';
 
@@ -173,15 +172,18 @@ create table public.account_settings (
     (quiet_from is null) = (quiet_to is null) and (quiet_from <> quiet_to) is not false
   )
 );
-comment on table public.account_settings is 'Without a row the defaults apply. Deleted with the account.';
-comment on column public.account_settings.notifications is 'Changes to defaults: {"leads":{"push":false}}.';
-comment on column public.account_settings.quiet_to is 'In Kuwait time; before quiet_from it is the next day.';
-comment on column public.account_settings.show_phone is 'Whether people who ask for contact get the number.';
-comment on column public.account_settings.read_receipts is 'Read marks are shown if both sides have it on.';
-comment on column public.account_settings.show_last_seen is 'Stored for clients; the service never shows it.';
+comment on table public.account_settings is
+  'The settings of an account; without a row the defaults apply. Deleted with the account.';
+comment on column public.account_settings.notifications is
+  'The choices of the account, such as {"leads":{"push":false}}; defaults apply to the rest.';
+comment on column public.account_settings.quiet_to is
+  'In Kuwait time. If it is before quiet_from, it belongs to the next day.';
+comment on column public.account_settings.show_phone is 'Whether others may ask for the number.';
+comment on column public.account_settings.read_receipts is 'Read marks show if both sides agree.';
+comment on column public.account_settings.show_last_seen is 'Stored for clients, not used here.';
 comment on column public.account_settings.who_may_write is
-  'Who may start a conversation with it, and write in one where it has never written: everyone, or '
-  'proven, which is only accounts with a proven phone or email.';
+  'Who may start a conversation with the account, and write in one where it has never written: '
+  'everyone, or only accounts with a proven phone or email (proven).';
 
 alter table public.account_settings enable row level security;
 revoke all on public.account_settings from anon, authenticated;
@@ -203,8 +205,9 @@ create table private.idempotency_keys (
   created_at timestamptz not null default now(),
   primary key (account_id, key)
 );
-comment on table private.idempotency_keys is 'Kept for 24 hours. Cleaned by private.purge_idempotency_keys.';
-comment on column private.idempotency_keys.request_hash is 'SHA-256 of identity, function and arguments.';
+comment on table private.idempotency_keys is
+  'Answers by key, kept for 24 hours. Cleaned by private.purge_idempotency_keys.';
+comment on column private.idempotency_keys.request_hash is 'SHA-256 of identity and request.';
 create index idempotency_keys_created_at_idx on private.idempotency_keys (created_at);
 alter table private.idempotency_keys enable row level security;
 grant select, update (answer) on private.idempotency_keys to acting;

@@ -1,4 +1,4 @@
--- A block applies to the account behind an identity, so it cannot be evaded by switching identities.
+-- A block applies to the account behind an identity, so switching identities does not evade it.
 
 create table public.blocks (
   account_id uuid not null references public.accounts (id) on delete cascade,
@@ -8,8 +8,8 @@ create table public.blocks (
   primary key (account_id, identity_id),
   constraint blocks_is_of_somebody_else check (blocked_account_id <> account_id)
 );
-comment on table public.blocks is 'Identities that an account has blocked. Deleted with the account.';
-comment on column public.blocks.blocked_account_id is 'The account to which the block applies.';
+comment on table public.blocks is 'Identities that an account blocked. Deleted with the account.';
+comment on column public.blocks.blocked_account_id is 'The account behind the blocked identity.';
 create index blocks_newest_idx
   on public.blocks (account_id, created_at desc, identity_id desc);
 create index blocks_of_idx on public.blocks (blocked_account_id, account_id);

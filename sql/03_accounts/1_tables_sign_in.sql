@@ -1,5 +1,5 @@
--- Nothing here can be read back: codes are HMACs; passwords and Apple's tokens are sealed with keys
--- that only the functions have.
+-- Codes are stored as HMACs. Passwords and Apple's tokens are encrypted with keys that only the
+-- functions have.
 
 create table private.registrations (
   id uuid primary key,
@@ -10,10 +10,10 @@ create table private.registrations (
   created_at timestamptz not null default now()
 );
 comment on table private.registrations is
-  'Attempts to register a phone. After an hour only the fact that there was one is kept, for a '
-  'day. Cleaned by private.purge_codes.';
-comment on column private.registrations.id is 'A secret that proves that a client made the attempt.';
-comment on column private.registrations.sealed_password is 'AES-GCM; null for refused and old attempts.';
+  'Attempts to register a phone. After an hour only the phone and the time are kept, for a day. '
+  'Cleaned by private.purge_codes.';
+comment on column private.registrations.id is 'A secret that proves who made the attempt.';
+comment on column private.registrations.sealed_password is 'AES-GCM; null if refused or old.';
 create index registrations_phone_idx on private.registrations (phone, created_at desc);
 create index registrations_created_at_idx on private.registrations (created_at);
 create index registrations_sealed_idx on private.registrations (created_at)
@@ -29,8 +29,9 @@ create table private.email_claims (
   address text,
   claimed_at timestamptz not null default now()
 );
-comment on table private.email_claims is 'Emails being registered now. Cleaned by private.purge_codes.';
-comment on column private.email_claims.address is 'The address of the client; null for a provider.';
+comment on table private.email_claims is
+  'Emails for which Auth is creating a user. Cleaned by private.purge_codes.';
+comment on column private.email_claims.address is 'The client''s IP address; null for a provider.';
 comment on column private.email_claims.claimed_at is 'A claim is valid for ten seconds.';
 create index email_claims_claimed_at_idx on private.email_claims (claimed_at);
 alter table private.email_claims enable row level security;
@@ -43,8 +44,8 @@ create table private.email_registrations (
   primary key (account_id, subject)
 );
 comment on table private.email_registrations is
-  'Addresses of unproven accounts registered by email. Cleaned by private.purge_codes.';
-comment on column private.email_registrations.subject is 'An IPv6 address has rows for its /64 and /48.';
+  'IP addresses from which unproven emails were registered. Cleaned by private.purge_codes.';
+comment on column private.email_registrations.subject is 'An IPv4 address, or an IPv6 /64 or /48.';
 create index email_registrations_subject_idx
   on private.email_registrations (subject, created_at);
 create index email_registrations_created_at_idx on private.email_registrations (created_at);
@@ -71,15 +72,19 @@ create table private.contact_changes (
 comment on table private.contact_changes is
   'Changes of phone or email, and password resets. Cleaned by private.purge_codes.';
 comment on column private.contact_changes.session_id is
-  'The session in which it began, and with which an open one ends; null for resets, undos and '
-  'what an admin set.';
+  'The session in which a change began and with which it ends if it is still open; null for '
+  'resets, undos and changes by an admin.';
 comment on column private.contact_changes.act is
   'undo (by a reset) and set (by an admin) take effect at once; their rows are then deleted.';
-comment on column private.contact_changes.value is 'The new phone or email; null to remove it.';
-comment on column private.contact_changes.other_value is 'The proven contact of the other kind at that time.';
-comment on column private.contact_changes.closes is 'The account that can no longer sign in, as [{listings: their number}]; else null.';
-comment on column private.contact_changes.proven_at is 'Auth accepts the change for ten minutes from then.';
-comment on column private.contact_changes.expires_at is 'An hour after its start, or 72 after it is done.';
+comment on column private.contact_changes.value is
+  'The new phone or email, or the one that got the code of a reset; null for a removal.';
+comment on column private.contact_changes.other_value is
+  'The proven contact of the other kind when the change was done.';
+comment on column private.contact_changes.closes is
+  '[{"listings": number}] if the former holder of the email has no other way to sign in.';
+comment on column private.contact_changes.proven_at is
+  'When the code was verified; Auth accepts the change for ten minutes from then.';
+comment on column private.contact_changes.expires_at is '1 hour after the start, 72 after the end.';
 create unique index contact_changes_open_key on private.contact_changes (account_id, kind)
   where done_at is null;
 create index contact_changes_account_idx on private.contact_changes (account_id, done_at);
@@ -98,7 +103,7 @@ create table private.contact_messages (
 );
 comment on table private.contact_messages is
   'SMS and emails about a changed contact; retried for a day. Cleaned by private.purge_codes.';
-comment on column private.contact_messages.sent_to is 'A phone or email that the account has or had.';
+comment on column private.contact_messages.sent_to is 'A current or former phone or email.';
 create index contact_messages_account_idx on private.contact_messages (account_id);
 create index contact_messages_due_idx on private.contact_messages (due_at);
 create index contact_messages_created_at_idx on private.contact_messages (created_at);
@@ -125,11 +130,12 @@ create table private.codes (
 );
 comment on table private.codes is 'One-time codes. Cleaned by private.purge_codes.';
 comment on column private.codes.purpose is
-  'change is for a signed-in person, prove for a new contact, sudo an administrator''s proof.';
-comment on column private.codes.reset_id is 'A secret that proves that a client requested the code.';
+  'change verifies a signed-in person, prove a new contact, sudo an administrator.';
+comment on column private.codes.reset_id is 'A secret that proves who requested the code.';
 comment on column private.codes.hmac is 'HMAC-SHA256 of purpose, identifier or change, and code.';
-comment on column private.codes.requested_by is 'The requester''s address, by private.address_mark.';
-comment on column private.codes.tries is 'Wrong guesses by the registration or address that requested it.';
+comment on column private.codes.requested_by is 'The IP address, by private.address_mark.';
+comment on column private.codes.tries is
+  'Wrong guesses that name the attempt or come from the address that requested the code.';
 comment on column private.codes.unknown_tries is 'Wrong guesses by everybody else together.';
 create index codes_identifier_idx on private.codes (identifier, purpose, created_at desc);
 create index codes_registration_idx on private.codes (registration_id);
@@ -143,8 +149,8 @@ create table private.sms_sent (
   hour timestamptz primary key,
   sent integer not null
 );
-comment on table private.sms_sent is 'SMS of each hour, for SMS_PER_DAY. Cleaned by private.purge_codes.';
-comment on column private.sms_sent.hour is 'The beginning of the hour; a day begins at midnight in Kuwait.';
+comment on table private.sms_sent is 'SMS per hour (SMS_PER_DAY). Cleaned by private.purge_codes.';
+comment on column private.sms_sent.hour is 'The start of the hour; days are those of Kuwait.';
 alter table private.sms_sent enable row level security;
 create policy "nobody but functions of their owner" on private.sms_sent using (false);
 
@@ -155,9 +161,10 @@ create table private.known_addresses (
   primary key (account_id, mark)
 );
 comment on table private.known_addresses is
-  'Limits that strangers use up do not apply to these. Cleaned by private.purge_known_addresses.';
+  'IP addresses from which an account was signed in to; limits that strangers use up do not apply '
+  'to them. Cleaned by private.purge_known_addresses.';
 comment on column private.known_addresses.mark is 'A keyed hash, which exports leave out.';
-comment on column private.known_addresses.known_until is '90 days after the last sign-in from the address.';
+comment on column private.known_addresses.known_until is '90 days after the last sign-in from it.';
 create index known_addresses_until_idx on private.known_addresses (known_until);
 alter table private.known_addresses enable row level security;
 create policy "nobody but functions of their owner" on private.known_addresses using (false);
@@ -170,10 +177,10 @@ create table private.session_clients (
   refreshed_at timestamp
 );
 comment on table private.session_clients is
-  'The client that last got a session''s tokens, if any. Cleaned by private.on_session_ended.';
-comment on column private.session_clients.address is 'The /64 of IPv6; null if unknown.';
+  'The client that last got the tokens of a session. Cleaned by private.on_session_ended.';
+comment on column private.session_clients.address is 'For IPv6 the /64; null if unknown.';
 comment on column private.session_clients.refreshed_at is
-  'When Auth had last refreshed it. A newer time at Auth means an app refreshed there directly.';
+  'auth.sessions.refreshed_at at that time. A newer value there means a refresh at Auth directly.';
 alter table private.session_clients enable row level security;
 create policy "nobody but functions of their owner" on private.session_clients using (false);
 
@@ -181,9 +188,10 @@ create table private.social_tokens (
   key text primary key,
   expires_at timestamptz not null
 );
-comment on table private.social_tokens is 'Used tokens and nonces. Cleaned by private.purge_social_tokens.';
-comment on column private.social_tokens.key is 'Provider and SHA-256 of the signed part, or of the nonce.';
-comment on column private.social_tokens.expires_at is 'When the token may be tried again, or expires.';
+comment on table private.social_tokens is
+  'Used tokens of providers and their nonces. Cleaned by private.purge_social_tokens.';
+comment on column private.social_tokens.key is 'Provider and SHA-256 of signed part or nonce.';
+comment on column private.social_tokens.expires_at is 'When the token is free again or expires.';
 create index social_tokens_expires_idx on private.social_tokens (expires_at);
 alter table private.social_tokens enable row level security;
 create policy "nobody but functions of their owner" on private.social_tokens using (false);
@@ -196,10 +204,10 @@ create table private.announced_sign_ins (
   expires_at timestamptz not null default now() + interval '20 seconds'
 );
 comment on table private.announced_sign_ins is
-  'Sign-ins that have begun. Only while one exists does Auth link a provider, issue a token for '
-  'one, or encrypt a password hash again under another key. One of a provider serves one token. '
+  'Sign-ins that have begun. Auth can link a provider, issue a token for a provider or encrypt a '
+  'password hash under another key only while there is a row. A provider''s row allows one token. '
   'Cleaned by private.purge_social_tokens.';
-comment on column private.announced_sign_ins.expires_at is 'Twice the time that Auth may take.';
+comment on column private.announced_sign_ins.expires_at is '20 seconds, because Auth may take ten.';
 create index announced_sign_ins_subject_idx on private.announced_sign_ins (subject, provider);
 create index announced_sign_ins_expires_idx on private.announced_sign_ins (expires_at);
 alter table private.announced_sign_ins enable row level security;
@@ -213,11 +221,11 @@ create table private.announced_passwords (
   expires_at timestamptz not null default now() + interval '15 seconds'
 );
 comment on table private.announced_passwords is
-  'Auth can set only a password announced here. Cleaned by private.purge_social_tokens.';
+  'Auth can set a password only if a row announces it. Cleaned by private.purge_social_tokens.';
 comment on column private.announced_passwords.session_id is
   'The session that stays signed in; null if a code sets the password.';
 comment on column private.announced_passwords.identifier is
-  'The contact that got the code and must still be the account''s.';
+  'The phone or email that got the code and must still be the account''s.';
 comment on column private.announced_passwords.expires_at is '15 seconds, because Auth may take ten.';
 create index announced_passwords_account_idx on private.announced_passwords (account_id);
 create index announced_passwords_expires_idx on private.announced_passwords (expires_at);
@@ -229,16 +237,16 @@ create table private.sessions_left (
   account_id uuid not null references public.accounts (id) on delete cascade
 );
 comment on table private.sessions_left is
-  'Sessions begun while their account was being locked, and locked themselves; until a job ends '
-  'them, their tokens are of no use. Cleaned by private.end_sessions_left.';
+  'Sessions that another transaction had locked when their account was locked; until a job ends '
+  'them, their tokens are refused. Cleaned by private.end_sessions_left.';
 create index sessions_left_account_idx on private.sessions_left (account_id);
 alter table private.sessions_left enable row level security;
 create policy "nobody but functions of their owner" on private.sessions_left using (false);
 
 create sequence private.refused_password minvalue 0;
 comment on sequence private.refused_password is
-  'The account (account_bits) for which Auth was last refused a password. A rollback does not '
-  'undo a sequence.';
+  'The account (account_bits) whose new password was last refused at Auth. A sequence is used, '
+  'because a rollback does not undo it.';
 
 create table private.apple_tokens (
   account_id uuid not null references public.accounts (id) on delete cascade,
@@ -249,7 +257,8 @@ create table private.apple_tokens (
   primary key (account_id, client_id)
 );
 comment on table private.apple_tokens is
-  'Refresh tokens to revoke at deletion. Cleaned by private.finish_apple_revocation.';
+  'Apple''s refresh tokens, to be revoked at deletion or when Apple is removed as a provider. '
+  'Cleaned by private.finish_apple_revocation.';
 create index apple_tokens_revoke_idx on private.apple_tokens (revoke_at)
   where revoke_at is not null;
 alter table private.apple_tokens enable row level security;

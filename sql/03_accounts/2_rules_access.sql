@@ -1,4 +1,4 @@
--- Standard SQL is parsed when created, so it needs no search_path, and without one it is inlined.
+-- A standard SQL body is parsed at creation, so it needs no search_path and can be inlined.
 create function private.is_locked(account public.accounts) returns boolean
   language sql
   stable
@@ -7,14 +7,14 @@ create function private.is_locked(account public.accounts) returns boolean
     (is_locked.account).status = 'active'
     or (is_locked.account).status = 'suspended' and (is_locked.account).suspended_until < now()
   ) is not true;
-comment on function private.is_locked is 'No other code decides this.';
+comment on function private.is_locked is 'Only this function decides which accounts are locked.';
 
 create function private.may_act(account public.accounts) returns boolean
   language sql
   stable
   parallel safe
   return (not private.is_locked(may_act.account) and not (may_act.account).stays_hidden) is true;
-comment on function private.may_act is 'Whether it may act and is public. No other code decides this.';
+comment on function private.may_act is 'Only this function decides who may act and is public.';
 
 create function private.lock_refusal(account public.accounts) returns jsonb
   language plpgsql
@@ -24,7 +24,7 @@ as $$
 declare
   deletion constant jsonb := jsonb_strip_nulls(jsonb_build_object('deleteAt', account.delete_at));
 begin
-  -- If there is no account, the status is null.
+  -- If there is no account, account.status is null.
   if not private.is_locked(account) or (account.status in ('suspended', 'banned')) is not true then
     return null;
   elsif account.status = 'banned' then
@@ -35,9 +35,9 @@ begin
                        'until', account.suspended_until) || deletion);
 end
 $$;
-comment on function private.lock_refusal is 'For a suspended or banned person; null for anyone else.';
+comment on function private.lock_refusal is 'The error if suspended or banned, otherwise null.';
 
--- Triggers call these with the rights of any role that changes an account.
+-- Triggers call both with the rights of whichever role changes an account.
 grant execute on function private.is_locked, private.may_act
   to anon, authenticated, service_role, backend, supabase_auth_admin;
 
@@ -79,7 +79,7 @@ begin
 end
 $$;
 comment on function private.on_identity_status is
-  'Makes an account stop acting as an identity, on all devices, when that stops being active.';
+  'Makes an account stop acting as an identity, on all devices, once the identity is not active.';
 
 create trigger identities_stop_acting
   after update of status on public.identities
@@ -92,7 +92,7 @@ create function private.check_acting_identity() returns trigger
   set search_path = ''
 as $$
 begin
-  -- The account is locked here, and a function that changes what an identity may do locks it first.
+  -- The account is locked by now, and whatever changes the status of an identity locks it first.
   perform from public.identities
   where identities.id = new.active_identity_id and identities.status <> 'active';
   if found then
@@ -102,7 +102,7 @@ begin
 end
 $$;
 comment on function private.check_acting_identity is
-  'Refuses an identity that is not active, so that the account alone shows who acts.';
+  'Refuses an identity that is not active, so that active_identity_id alone shows who acts.';
 
 create trigger accounts_act_as_an_active_identity
   before insert or update of active_identity_id on public.accounts
@@ -116,7 +116,7 @@ create function private.require_terms() returns void
   set search_path = ''
 as $$
 declare
-  -- The planner would evaluate a condition for an estimate even if no terms are required.
+  -- Inside the condition, the planner would evaluate this for an estimate as well.
   caller_id constant uuid := private.require_account();
   required record;
 begin
@@ -131,7 +131,8 @@ begin
 end
 $$;
 comment on function private.require_terms is
-  'Comes first in all that writes to other people. 403 terms_not_accepted, or as require_account.';
+  'For functions that write to others. Raises 403 terms_not_accepted or the errors of '
+  'require_account.';
 
 create function private.is_proven(account public.accounts) returns boolean
   language sql
@@ -195,7 +196,7 @@ begin
     then jsonb_strip_nulls(jsonb_build_object('version', present)) end;
 end
 $$;
-comment on function private.outdated_terms is 'The detail of 409 terms_outdated; null if current.';
+comment on function private.outdated_terms is 'The detail of 409 terms_outdated, or null.';
 
 grant execute on function private.require_terms to authenticated;
 grant execute on function private.outdated_terms to backend;

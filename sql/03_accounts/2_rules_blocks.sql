@@ -15,7 +15,7 @@ begin
 end
 $$;
 
--- Very few callers have blocked an identity, so the session is checked last.
+-- Few callers have blocked anybody, so the session is checked last.
 create function private.blocked_identities() returns uuid[]
   language plpgsql
   stable
@@ -38,4 +38,4 @@ begin
 end
 $$;
 comment on function private.blocked_identities is
-  'Other identities of the same accounts stay in lists: leaving them out would reveal the owner.';
+  'Other identities of a blocked account remain in lists: their absence would reveal the owner.';

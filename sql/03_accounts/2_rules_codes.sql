@@ -1,5 +1,5 @@
--- Thousands of people may share an address: only codes that are sent count for it, and each used
--- one allows more. At worst an attacker keeps an address from codes for new numbers for an hour.
+-- Thousands of people may share an IP address, so code_address counts only codes that are sent, and
+-- each used code allows more. At worst an attacker stops codes for new numbers there for an hour.
 
 create function private.code_limits(
   out resend_after integer, out life interval, out attempt_life interval,
@@ -12,8 +12,8 @@ as $$
   select 45, interval '5 minutes', interval '1 hour', interval '24 hours', 5, 3
 $$;
 comment on function private.code_limits is
-  'attempt_life is that of a registration or reset. For contested_for after an attempt to '
-  'register a phone, further ones are contested. unknown_tries are those of strangers.';
+  'attempt_life is how long a registration or reset can be completed. Attempts to register a phone '
+  'within contested_for compete. unknown_tries are the guesses of strangers.';
 
 alter table private.codes add constraint codes_tries_are_few check (
   tries between 0 and (private.code_limits()).tries
@@ -26,22 +26,22 @@ create function private.code_wait(purpose text, identifier text, requested_by by
   security definer
   set search_path = ''
 as $$
-  -- An address waits only for its own last code, so that no stranger blocks the owner. A phone that
-  -- is being registered waits for any address's: of twenty concurrent attempts only one sends.
+  -- An address waits only for the last code that it requested, so no stranger can block the owner.
+  -- A registration waits for all: of twenty concurrent attempts only one sends a code.
   select greatest(0, ceil((private.code_limits()).resend_after
     - extract(epoch from clock_timestamp() - max(codes.created_at))))::integer
   from private.codes
   where codes.identifier = code_wait.identifier and codes.purpose = code_wait.purpose
     and (code_wait.purpose = 'register' or codes.requested_by = code_wait.requested_by)
 $$;
-comment on function private.code_wait is 'Seconds until the next code; 0 or null means now.';
+comment on function private.code_wait is 'The seconds until the next code; 0 or null means now.';
 
 create function private.code_rate_subject(identifier text, address text) returns text
   language sql
   immutable
   set search_path = ''
 as $$
-  -- Email addresses cost nothing, so using them must not allow more SMS.
+  -- Email addresses cost nothing, so codes by mail must not allow more SMS.
   select address || case when identifier like '+%' then '' else ' mail' end
 $$;
 
@@ -51,7 +51,7 @@ create function private.count_use(identifier text, address text, address_hash te
   set search_path = ''
 as $$
 begin
-  -- Codes for accounts known at the address are not counted for it, so using one must not allow more.
+  -- Codes for accounts known at the address do not use up its limit, so they must not raise it.
   if not private.is_known_address(private.account_with(identifier), address_hash)
     and (private.count_hit('code_used', identifier)).hit is not null then
     perform private.store_hit('code_used_address', subject)
@@ -60,7 +60,7 @@ begin
 end
 $$;
 comment on function private.count_use is
-  'Counts one a day for each contact; the address may then request more codes.';
+  'Counts one used code a day for each contact; the address may then request more codes.';
 
 create function private.count_sending(
   is_sms boolean, is_favored boolean, sends boolean, sms_per_day integer,
@@ -71,7 +71,7 @@ create function private.count_sending(
   set search_path = ''
 as $$
 declare
-  -- The last fifth of the limit is reserved for clients that are known or have used a code.
+  -- The last fifth of each limit is reserved for favored requests (see count_code).
   reserved constant numeric := 0.8;
   share constant numeric := case when is_favored then 1 else reserved end;
   a_minute constant integer := (select max from private.rates where rule = 'code_service');
@@ -101,7 +101,7 @@ begin
   ) and (private.count_hit('code_alarm', 'all')).hit is not null then
     alarm := to_char(this_hour at time zone 'Asia/Kuwait', 'YYYY-MM-DD HH24:MI');
   end if;
-  -- A code that is not sent was counted only to make the answer the same.
+  -- A code without a recipient was counted only so that the answer is the same.
   if reset is not null or not sends then
     perform private.uncount_hit('code_service', 'all', counted.hit);
     update private.sms_sent set sent = sms_sent.sent - 1
@@ -110,7 +110,7 @@ begin
 end
 $$;
 comment on function private.count_sending is
-  'reset is in seconds; alarm is the current hour once four fifths of a limit are used.';
+  'reset is the seconds to wait; alarm is the current hour once four fifths of a limit are used.';
 
 create function private.count_code(
   purpose text, identifier text, requested_by bytea, address text, is_known boolean, sends boolean,
@@ -134,7 +134,7 @@ begin
   if is_known then
     counted := private.count_hits('{code_known_hour,code_known_day}', array[pair, pair]);
   else
-    -- Both limits of the address apply whether or not there is a recipient, so neither reveals it.
+    -- A reset is checked against both limits of the address, so that neither reveals an account.
     counted := private.count_hits(
       array['code_address',
         case when purpose = 'reset' or not sends then 'code_unsent_address' end,
@@ -166,6 +166,5 @@ begin
 end
 $$;
 comment on function private.count_code is
-  'Counts a requested code and, if it has a recipient, a sent one, or returns {error} and counts '
-  'nothing. for_another: the contact is not the account''s, and half of its codes are left for '
-  'its owner.';
+  'Counts a code as sent or, without a recipient, as unsent; or returns {error} and counts none. '
+  'for_another means that the contact is not the account''s; its owner keeps half of the codes.';

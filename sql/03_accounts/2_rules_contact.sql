@@ -1,6 +1,6 @@
--- Neither a stolen token nor a stolen phone number is enough to change both phone and email: a code
--- proves only the contact that got it, and a change, or a reset by it, leaves the other as it is
--- for 72 hours, in which a reset by that other undoes it (5_writes_resets.sql).
+-- Neither a stolen token nor a stolen phone number is enough to change both phone and email. A code
+-- proves only the contact that got it. After a change of one contact, or a password reset by it,
+-- the other cannot change for 72 hours, and a reset by the other undoes it (5_writes_resets.sql).
 
 create function private.other_kind(kind text) returns text
   language sql
@@ -29,7 +29,7 @@ as $$
     and changes.done_at > now() - interval '72 hours'
 $$;
 comment on function private.contact_held_until is
-  'Until when a contact cannot be changed, because the other was changed or used for a reset.';
+  'The end of the 72 hours in which a contact cannot be changed, or null.';
 
 create function private.proves_change(
   account public.accounts, session_id uuid, proof text, kind text
@@ -42,7 +42,7 @@ as $$
 begin
   return coalesce(case proof
     when 'password' then true
-    -- The account has nothing else to prove itself with.
+    -- A provider is enough only for an account without phone and email.
     when 'provider' then coalesce(account.phone, account.email) is null and exists (
         select from auth.identities
         where identities.user_id = account.id and identities.provider not in ('email', 'phone')
@@ -58,8 +58,8 @@ begin
 end
 $$;
 comment on function private.proves_change is
-  'proof is password, provider (for an account without contacts, within five minutes) or the '
-  'recipient of a code, of the other kind only while this one is unproven.';
+  'proof is password, provider (within five minutes of a sign-in by it) or the contact that got a '
+  'code. A contact of the other kind counts only if the account has no proven one of this kind.';
 
 create function private.has_other_way(
   account public.accounts, without text, mail_works boolean
@@ -79,7 +79,7 @@ begin
     );
 end
 $$;
-comment on function private.has_other_way is 'Whether an account can be signed in to without this.';
+comment on function private.has_other_way is 'Whether anything but the given way allows sign-ins.';
 
 create function private.lock_session(account_id uuid, session_id uuid) returns public.accounts
   language plpgsql
@@ -98,4 +98,5 @@ begin
   return account;
 end
 $$;
-comment on function private.lock_session is 'Locks its account; raises 401 token_invalid if it is over.';
+comment on function private.lock_session is
+  'Locks the account of a session; raises 401 token_invalid if session or account is not usable.';

@@ -17,7 +17,7 @@ begin
   where identities.account_id = anonymise_account.account_id;
 end
 $$;
-comment on function private.anonymise_account is 'Triggers on this clean up in other areas.';
+comment on function private.anonymise_account is 'Triggers on its updates clean up other areas.';
 
 create function private.on_account_deleted_for_apple() returns trigger
   language plpgsql
@@ -29,7 +29,7 @@ begin
   return null;
 end
 $$;
-comment on function private.on_account_deleted_for_apple is 'Has the tokens at Apple revoked.';
+comment on function private.on_account_deleted_for_apple is 'Makes a job revoke Apple''s tokens.';
 
 create trigger accounts_revoke_apple
   after update of status on public.accounts

@@ -18,20 +18,21 @@ begin
   if new.delete_at is null then
     new.money_at_deletion := null;
   end if;
-  -- An account hidden by a lock becomes public when the person returns, not when the lock ends.
+  -- An account that is locked with a requested deletion stays hidden until the person signs in.
   new.stays_hidden := new.delete_at is not null and (new.stays_hidden or new.status <> 'active');
   return new;
 end
 $$;
 comment on function private.apply_account_state is
-  'Sets what belongs to the new state and to a requested deletion, which a lock does not change.';
+  'Clears columns that the new state does not use, and sets stays_hidden. A lock does not cancel a '
+  'requested deletion.';
 
 create trigger accounts_abide_by_their_state
   before update of status, delete_at on public.accounts
   for each row when ((old.status, old.delete_at) is distinct from (new.status, new.delete_at))
   execute function private.apply_account_state();
 comment on trigger accounts_abide_by_their_state on public.accounts is
-  'Runs before accounts_take_what_follows, which reads what this sets (stays_hidden).';
+  'Runs before accounts_take_what_follows, which reads stays_hidden.';
 create trigger accounts_are_not_deleted_by_hand
   before update of status on public.accounts
   for each row when (old.status <> 'deleted' and new.status = 'deleted')
@@ -61,13 +62,13 @@ begin
   return new;
 end
 $$;
-comment on function private.apply_identity_state is 'Sets what belongs to the new state of an identity.';
+comment on function private.apply_identity_state is 'Checks a state and clears unused columns.';
 
 create trigger identities_abide_by_their_state
   before update of status on public.identities
   for each row when (old.status is distinct from new.status)
   execute function private.apply_identity_state();
-comment on trigger identities_abide_by_their_state on public.identities is 'Its order does not matter.';
+comment on trigger identities_abide_by_their_state on public.identities is 'Any order will do.';
 create trigger identities_of_people_close_with_their_account
   before update of status on public.identities
   for each row when (
@@ -94,7 +95,7 @@ begin
   return null;
 end
 $$;
-comment on function private.sync_display_name is 'Copies the name as written to the name that others see.';
+comment on function private.sync_display_name is 'Copies a new name to identities.display_name.';
 
 create trigger individual_profiles_show_their_name
   after update of full_name on public.individual_profiles

@@ -1,18 +1,18 @@
--- Locks are taken in one order, so that no two transactions wait for each other. The account comes
--- first: a write for one of its identities locks it shared before anything else and checks
--- afterwards that it may act, and a change of what an account or identity may do locks it
+-- All transactions take locks in one order, so that no two wait for each other. The account comes
+-- first. A write for one of its identities locks the account shared before anything else and checks
+-- afterwards that it may act. A change of what an account or identity may do locks the account
 -- exclusively, so that of two such acts one waits before it has locked what the other needs.
--- Opening a conversation also locks the other account shared, because a deletion reads more than
--- once what it has to lock and must not find more the second time. Shared things are locked after
--- the accounts in the order below, several of a kind by their ids:
+-- Opening a conversation also locks the other account shared, because a deletion selects the rows
+-- to lock more than once and must not find more the second time. The full order, in which several
+-- rows of a kind are locked by their ids:
 --
---   1. auth.users, auth.sessions             where signing in and refreshing start; with refresh
---                                            tokens of version 1 Auth locks the session first, so
---                                            its 500 or 409 is tried once more
+--   1. auth.users, auth.sessions             Sign-ins and refreshes begin with these. With refresh
+--                                            tokens of version 1 Auth locks the session first, so a
+--                                            request that it answers with 500 or 409 is repeated.
 --   2. accounts, then their own rows         identities, profiles, settings, uploads
 --   3. advisory locks                        admins, licence, topup, subscribe, plan, quota, a
---                                            favorite, a device, conversations opened, blocks,
---                                            registrations at an address
+--                                            device, conversations opened, blocks, registrations at
+--                                            an address
 --   4. invoices, payments, refunds, wallet_payouts, wallets
 --   5. reports
 --   6. conversations, then their participants and messages
@@ -20,22 +20,22 @@
 --   8. reviews, then review_totals
 --   9. organisations                         the pages, with their counters
 --  10. notification_events, notifications, devices, push_outbox
---  11. the histories of conversations        last of all but 12, so that readers hardly wait
---  12. locks of triggers at the commit       an account's last place in the feed, then its snapshot
+--  11. advisory locks of chat histories      They come late, so that readers hardly wait.
+--  12. locks of triggers at the commit       feed_places, then the advisory lock of feed snapshots
 --
--- Before all of these come the advisory locks of an admin's act (11_admin/2_rules_acts.sql), which
--- is repeated within its transaction after a deadlock, of routes counted for a ceiling
--- (11_admin/2_rules_ceilings.sql) and of a code's phone or email (its rows come after the account),
--- and the rates that the acting account counts (01_base/2_rules_rates.sql). A rate of a listing
--- (price_changes) is counted under that listing's lock, pushes between two accounts with the
--- devices that get them. The rates for all strangers together (pushes_strangers, then
--- pushes_waiting and its push) belong to the reader, and a batch of messages locks all of them
--- before its first push. Two rates are always counted in the same order.
+-- Four locks come before all of these: the advisory locks of an admin's act, which is repeated
+-- within its transaction after a deadlock (11_admin/2_rules_acts.sql), of routes counted for a
+-- ceiling (11_admin/2_rules_ceilings.sql) and of a code's phone or email (its rows come after the
+-- account), and the rates of the acting account (01_base/2_rules_rates.sql). The rate of a listing
+-- (price_changes) is counted under the listing's lock, pushes between two accounts after their
+-- devices are locked. The rates for all strangers together (pushes_strangers, then pushes_waiting
+-- and its push) belong to the reader, and a batch of messages locks all of them before its first
+-- push. Two rates are always counted in the same order.
 --
 -- Rows are locked "for no key update", because "for update" would block foreign keys that refer to
--- them. No changing column is part of a key that can be referred to, so a foreign key never waits.
--- A job changes one account in a transaction, or skips what is locked. What deadlocks nevertheless
--- is repeated as a whole (functions/_shared/database/db.ts).
+-- them. No column that changes is part of a key that can be referred to, so no foreign key waits. A
+-- job changes one account in a transaction, or skips locked rows. A transaction that deadlocks
+-- nevertheless is repeated as a whole (functions/_shared/database/pools.ts).
 
 create function private.lock_own_account() returns void
   language plpgsql
@@ -58,7 +58,7 @@ begin
 end
 $$;
 comment on function private.lock_caller is
-  'Like require_account, with a shared lock: for writes of an account, whichever identity acts.';
+  'Like require_account, but locks the account shared; for writes for the account itself.';
 
 create function private.lock_identity() returns uuid
   language plpgsql
@@ -69,7 +69,7 @@ declare
   claims jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
   acting_id uuid;
 begin
-  -- When an identity ends, its account stops acting as it in the same transaction.
+  -- When an identity stops being active, active_identity_id becomes null in the same transaction.
   select accounts.active_identity_id into acting_id
   from public.accounts
   join auth.sessions on sessions.user_id = accounts.id
@@ -78,7 +78,7 @@ begin
     and private.may_act(accounts)
   for share of accounts skip locked;
   if acting_id is null then
-    -- The account is being changed or may not act, so wait for the lock and check again.
+    -- The account is being changed or may not act, so this waits for the lock and checks again.
     perform private.lock_own_account();
     return private.require_identity();
   end if;
@@ -89,7 +89,7 @@ begin
 end
 $$;
 comment on function private.lock_identity is
-  'Like require_identity, with a shared lock; first in all that writes for the acting identity.';
+  'Like require_identity, but locks the account shared; for writes for the acting identity.';
 
 create function private.lock_owner(identity_id uuid) returns void
   language plpgsql
@@ -105,7 +105,7 @@ begin
   for share;
 end
 $$;
-comment on function private.lock_owner is 'Locks someone else''s account shared, as for a payment.';
+comment on function private.lock_owner is 'Locks the account behind an identity shared.';
 
 create function private.lock_account_exclusively(account_id uuid) returns public.accounts
   language plpgsql
@@ -121,7 +121,7 @@ begin
   return account;
 end
 $$;
-comment on function private.lock_account_exclusively is 'Null if there is no such account.';
+comment on function private.lock_account_exclusively is 'Returns null if there is no such account.';
 
 create function private.lock_sessions(account_id uuid) returns void
   language plpgsql
@@ -134,7 +134,7 @@ begin
   order by sessions.ctid for update;
 end
 $$;
-comment on function private.lock_sessions is 'Comes before the account''s lock, as in a refresh.';
+comment on function private.lock_sessions is 'Runs before the account is locked, as in a refresh.';
 
 create function private.lock_user(account_id uuid) returns void
   language plpgsql
@@ -146,7 +146,7 @@ begin
   perform private.lock_sessions(account_id);
 end
 $$;
-comment on function private.lock_user is 'Locks an Auth user and its sessions, as signing in does.';
+comment on function private.lock_user is 'Locks an Auth user, then its sessions, as sign-ins do.';
 
 create function private.lock_auth_user(user_id uuid) returns void
   language plpgsql
@@ -172,7 +172,7 @@ begin
   end loop;
 end
 $$;
-comment on function private.lock_auth_user is 'Comes before any other lock, for a deletion.';
+comment on function private.lock_auth_user is 'A deletion calls this before any other lock.';
 
 create function private.lock_caller_exclusively() returns uuid
   language plpgsql
@@ -184,7 +184,7 @@ begin
   return private.require_account();
 end
 $$;
-comment on function private.lock_caller_exclusively is 'For changes of the account; like require_account.';
+comment on function private.lock_caller_exclusively is 'require_account with an exclusive lock.';
 
 grant execute on function
   private.lock_own_account, private.lock_caller, private.lock_identity,

@@ -1,4 +1,4 @@
--- Dependents of an account or identity are locked in order before the first trigger writes any of them.
+-- Rows that depend on an account or identity are locked in order before triggers write to them.
 create function private.lock_dependents(account_id uuid, identity_ids uuid[], goes boolean)
   returns void
   language plpgsql
@@ -12,7 +12,7 @@ begin
     perform from public.reports where reports.account_id = lock_dependents.account_id
     order by reports.id for no key update;
   end if;
-  -- Senders lock these too, so that no message reaches an account that may no longer act.
+  -- Sending locks the conversation too, so that no message reaches an account that may not act.
   perform from public.conversations
   where conversations.id in (
     select participants.conversation_id from public.participants
@@ -65,7 +65,7 @@ begin
   end if;
 end
 $$;
-comment on function private.lock_dependents is 'goes: the state is final, so dependents are deleted too.';
+comment on function private.lock_dependents is 'goes means that dependents will be deleted.';
 
 create function private.before_state_change() returns trigger
   language plpgsql
@@ -83,7 +83,7 @@ begin
   return new;
 end
 $$;
-comment on function private.before_state_change is 'Locks what depends on the state before it changes.';
+comment on function private.before_state_change is 'Locks the rows that depend on a state.';
 
 create trigger accounts_take_what_follows
   before update of status, suspended_until, delete_at on public.accounts
@@ -96,7 +96,7 @@ create trigger accounts_take_what_follows
   )
   execute function private.before_state_change();
 comment on trigger accounts_take_what_follows on public.accounts is
-  'Runs after accounts_abide_by_their_state, which sets what this reads (stays_hidden).';
+  'Runs after accounts_abide_by_their_state, which sets stays_hidden.';
 create trigger identities_take_what_follows
   before update of status on public.identities
   for each row when (old.status is distinct from new.status)

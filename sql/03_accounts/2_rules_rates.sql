@@ -1,5 +1,5 @@
--- A function counts its own act in its transaction (count_action). What cannot be undone, or costs
--- something even if it fails, is counted and committed before (count_rate, require_rate).
+-- A function counts its own act in its transaction (count_action). An act that cannot be undone, or
+-- costs something even if it fails, is counted and committed beforehand (count_rate, require_rate).
 
 create function private.refuse_rate(rate text, path text default null) returns void
   language plpgsql
@@ -50,9 +50,9 @@ begin
 end
 $$;
 comment on function private.count_action is
-  'Counts an act in the caller''s transaction, so that only what is done counts, or raises 429. '
-  'It comes before any lock, so that two calls of one account wait here and hold nothing. The '
-  'caller refuses an account that may not act afterwards, which undoes the count.';
+  'Counts an act in the caller''s transaction, so that only completed acts count, or raises 429. '
+  'It comes before any lock, so that a second call of the account waits here without locks. '
+  'The caller checks afterwards that the account may act; a refusal undoes the count.';
 
 create function private.uncount_action(rule text, hit timestamptz) returns void
   language plpgsql
@@ -64,7 +64,7 @@ begin
     set_config('private.rate', '', true);
 end
 $$;
-comment on function private.uncount_action is 'For an act that turned out to be done already.';
+comment on function private.uncount_action is 'Undoes the count of an act that was done already.';
 
 create function private.check_limit(rule text, code text, used bigint) returns void
   language plpgsql
@@ -80,7 +80,7 @@ begin
   end if;
 end
 $$;
-comment on function private.check_limit is 'Of some things only the max of a rule may exist at a time.';
+comment on function private.check_limit is 'Raises 409 if as many exist as the rule''s max.';
 
 create function private.unproven_limit(rule text, account_id uuid) returns integer
   language sql
@@ -94,7 +94,7 @@ as $$
     where accounts.id = account_id and accounts.phone is null and not accounts.email_proven
   )
 $$;
-comment on function private.unproven_limit is 'The rule''s limit for an unproven account; null for others.';
+comment on function private.unproven_limit is 'The limit of an unproven account; null if proven.';
 
 create function private.count_rate(rule text, address text) returns void
   language plpgsql
@@ -135,7 +135,7 @@ begin
     set_config('facade.rate', coalesce(rate, ''), false),
     set_config('facade.verdict', coalesce(refusal::text, ''), false);
 exception
-  when query_canceled then raise; -- says nothing about the rate; the connection is dropped
+  when query_canceled then raise; -- the rate stays unknown, and the connection is dropped
   when read_only_sql_transaction then
     -- Reads continue without being counted, and writes fail by themselves.
     perform set_config('facade.rate', '', false), set_config('facade.verdict', '', false);
@@ -150,7 +150,7 @@ exception
 end
 $$;
 comment on function private.count_rate is
-  'Counts a call before it is tried. It never raises; require_rate raises the result later.';
+  'Counts a call before it is tried. Only a timeout is raised here; require_rate raises the rest.';
 
 create function private.require_rate() returns void
   language plpgsql

@@ -42,7 +42,7 @@ begin
   return at;
 end
 $$;
-comment on function private.after_quiet_hours is 'The time, or the end of the quiet hours around it.';
+comment on function private.after_quiet_hours is 'Delays a time in quiet hours until their end.';
 
 create function private.shows_read_receipts(account_id uuid) returns boolean
   language plpgsql

@@ -17,7 +17,7 @@ create function private.decoy_email() returns text
   immutable
   return 'decoy@accounts.invalid';
 comment on function private.decoy_email is
-  'Sign-ins with unknown identifiers try this account, so that they take the same time.';
+  'Sign-ins with unknown identifiers try this account, so that they take as long as others.';
 
 create function private.address_mark(whose text, address_hash text) returns bytea
   language plpgsql
@@ -25,7 +25,7 @@ create function private.address_mark(whose text, address_hash text) returns byte
   set search_path = ''
 as $$
 begin
-  -- Only the functions have the key of the hash. Hashed with its owner, an address differs between owners.
+  -- Only the functions have the key of address_hash. Each owner has another mark for an address.
   return sha256(convert_to(whose || ' ' || address_hash, 'utf8'));
 end
 $$;
@@ -37,7 +37,7 @@ create function private.is_known_address(account_id uuid, address_hash text) ret
   set search_path = ''
 as $$
 declare
-  -- Without an account the same query runs and finds nothing, so that it takes the same time.
+  -- Without an account the same query runs and finds nothing, so that the answer takes as long.
   whose uuid := coalesce(account_id, '00000000-0000-0000-0000-000000000000');
 begin
   return exists (

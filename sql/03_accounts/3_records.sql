@@ -87,7 +87,7 @@ begin
     ) order by used.at desc, sessions.id), '[]')
     from auth.sessions
     left join private.session_clients as client on client.session_id = sessions.id
-    -- If an app has refreshed at Auth directly, the newest address is at Auth.
+    -- If an app has refreshed at Auth directly, the newest address is in auth.sessions.
     cross join lateral (
       select coalesce(sessions.refreshed_at at time zone 'UTC', sessions.created_at),
         case when ours then client.address else sessions.ip end,
@@ -102,7 +102,7 @@ begin
   );
 end
 $$;
-comment on function private.session_records is 'given leaves out sessions whose tokens were never given out.';
+comment on function private.session_records is 'given omits sessions whose tokens nobody got.';
 
 create function private.settings_record(account_id uuid) returns json
   language plpgsql

@@ -71,7 +71,7 @@ begin
 end
 $$;
 comment on function api.get_me is
-  'The caller''s user, acting identity (null once inactive), identities, Realtime topic.';
+  'The caller''s user, acting identity (null if not active), identities, Realtime topic.';
 
 create function api.check_session() returns uuid
   language plpgsql
@@ -83,7 +83,7 @@ begin
 end
 $$;
 comment on function api.check_session is
-  'The calling account, or the refusal of a caller that may not act; asked before a call to Auth.';
+  'Returns the calling account or raises why it may not act. The facade calls it before Auth.';
 
 create function private.list_sessions() returns table (items json, "nextCursor" text)
   language plpgsql
@@ -127,7 +127,7 @@ begin
   return private.identity_record(found_one);
 end
 $$;
-comment on function api.get_identity is 'An own identity in any state. 404 identity_not_found.';
+comment on function api.get_identity is 'An identity of the caller. 404 identity_not_found.';
 
 create function private.get_settings() returns json
   language plpgsql

@@ -1,4 +1,4 @@
--- Unknown identifiers get rows too, so that neither answers nor tries reveal whether an account exists.
+-- Unknown identifiers get rows too, so that neither answers nor tries reveal which accounts exist.
 
 create function private.add_code(
   purpose text, identifier text, hmac text, requested_by bytea, registration_id uuid,
@@ -23,8 +23,8 @@ begin
 end
 $$;
 comment on function private.add_code is
-  'Replaces the previous code, but another address''s only if this request names the registration '
-  'or change.';
+  'Replaces the previous code. A code that another address requested is replaced only if this '
+  'request names the registration or change.';
 
 create function private.request_code(
   purpose text, identifier text, registration_id uuid, account_id uuid, hmac text, address text,
@@ -65,7 +65,7 @@ begin
         or accounts.email_proven);
   end if;
   if purpose = 'reset' then
-    -- Requests from one address are one attempt, even if one of them comes too soon.
+    -- Requests from one address belong to one attempt, even if one of them comes too soon.
     select codes.reset_id into reset from private.codes
     where codes.identifier = request_code.identifier and codes.purpose = 'reset'
       and codes.requested_by = requester and codes.created_at > now() - terms.attempt_life
@@ -89,7 +89,7 @@ begin
       request_code.registration_id is not null, reset);
   exception
     when read_only_sql_transaction or insufficient_resources then
-      -- A request for a forgotten password gets the same answer in any case.
+      -- A request for a forgotten password always gets the same answer.
       if purpose <> 'reset' then
         raise;
       end if;
@@ -99,8 +99,8 @@ begin
 end
 $$;
 comment on function private.request_code is
-  'Returns {error}, because raising would undo the count. An unknown identifier gets a code that '
-  'is never sent, and a resetId too. account_id is the signed-in account that asks.';
+  'Returns {error}, because raising would undo the count. For an unknown identifier the answer is '
+  'the same, but the code is never sent. account_id is the signed-in account, if there is one.';
 
 create function private.same_bytes(a bytea, b bytea) returns boolean
   language sql
@@ -155,7 +155,8 @@ begin
   ) as sent;
 end
 $$;
-comment on function private.codes_to_compare is 'own: the guess names the attempt or comes from its address.';
+comment on function private.codes_to_compare is
+  'own are the codes whose attempt the guess names or that its address requested.';
 
 create function private.use_code(
   code private.codes, address text, address_hash text, is_named boolean
@@ -168,14 +169,14 @@ declare
 begin
   update private.codes set used_at = now() where codes.id = code.id;
   perform private.count_use(code.identifier, address, address_hash);
-  -- An attacker may have had the account, so its addresses are no longer known, even if the call fails.
+  -- An attacker may have used the account, so a reset deletes known addresses, even if it fails.
   delete from private.known_addresses
   where code.purpose = 'reset' and known_addresses.account_id = code.account_id;
   select count(*) into attempts from private.registrations
   where registrations.phone = code.identifier
     and registrations.created_at > now() - (private.code_limits()).contested_for;
-  -- With several attempts it is unknown whose code was typed, so nothing of the attempt is used.
-  -- Old and refused ones count too: their person may type a code that another's attempt sent.
+  -- With several attempts it is unknown whose code was typed, so no data of the attempt is used.
+  -- Old and refused ones count too: their person may type a code that another attempt sent.
   return (
     select jsonb_build_object(
       'codeId', code.id,
@@ -189,7 +190,7 @@ begin
   );
 end
 $$;
-comment on function private.use_code is 'is_named: the guess named its registration.';
+comment on function private.use_code is 'is_named means that the guess named its registration.';
 
 create function private.verify_code(
   purpose text, identifier text, hmac text, address text, address_hash text,
@@ -213,7 +214,7 @@ begin
   recent := private.codes_to_compare(
     purpose, identifier, requester, registration_id, reset_id, change_id);
 
-  -- A guess is counted as wrong before it is compared, and is not compared if there were too many.
+  -- A guess is counted as wrong before it is compared, and not compared after too many wrong ones.
   compared := recent.own || recent.others;
   rules := array[case when compared <> '{}' then 'code_wrong_identifier' end, 'code_wrong_address'];
   counted := private.count_hits(rules, array[pair, address]);
@@ -257,7 +258,7 @@ end
 $$;
 comment on function private.verify_code is
   'Returns {error} for a wrong guess, which uses up a try of each code that it was compared with. '
-  'It counts for the address and, if there is a valid code, for the identifier there.';
+  'It counts for the address and, if there is a valid code, for address and identifier together.';
 
 create function private.release_code(code_id uuid) returns void
   language sql
@@ -267,7 +268,7 @@ as $$
   update private.codes set used_at = null where codes.id = release_code.code_id
 $$;
 comment on function private.release_code is
-  'For a code whose use failed through no fault of the caller.';
+  'Makes a code valid again whose use failed through no fault of the caller.';
 
 grant execute on function
   private.request_code, private.verify_code, private.release_code

@@ -1,5 +1,5 @@
--- Changing phone and email starts with a proof and is proven by a code sent to the new one. Auth
--- then changes it, and the rest happens in Auth's transaction (6_events_auth_contact.sql).
+-- A change of phone or email begins with a proof of the person, then needs a code sent to the new
+-- contact. Auth writes it, and its effects are in Auth's transaction (6_events_auth_contact.sql).
 
 create function private.open_contact_change(
   account_id uuid, session_id uuid, kind text, value text
@@ -15,7 +15,7 @@ as $$
     and changes.kind = open_contact_change.kind and changes.value = open_contact_change.value
     and changes.proven_at is null and changes.expires_at > now()
 $$;
-comment on function private.open_contact_change is 'Asking again resumes it and sends another code.';
+comment on function private.open_contact_change is 'A repeated request resumes it with a new code.';
 
 create function private.contact_holder(
   account_id uuid, value text, out holder_id uuid, out is_taken boolean
@@ -32,7 +32,7 @@ as $$
   where accounts.id = private.account_with(value) and accounts.id <> account_id
 $$;
 comment on function private.contact_holder is
-  'is_taken means that the account keeps it; an unproven email can be taken from its account.';
+  'is_taken means that the holder keeps the contact; an unproven email can be taken away.';
 
 create function private.contact_refusal(
   account public.accounts, kind text, value text, address text
@@ -118,7 +118,7 @@ begin
   return answer;
 end
 $$;
-comment on function private.begin_contact_change is 'Returns {error}: raising would undo the counts.';
+comment on function private.begin_contact_change is 'Returns {error}; raising would undo counts.';
 
 create function private.verify_contact_change(
   account_id uuid, session_id uuid, kind text, change_id uuid, hmac text, address text,
@@ -147,7 +147,7 @@ begin
       'detail', jsonb_build_object('fields', jsonb_build_array(
         jsonb_build_object('path', kind, 'code', kind || '_taken')))));
   elsif change.proven_at is null then
-    -- The lock of this value's codes comes first, then the account, and last the rows of codes.
+    -- The advisory lock for codes to this value comes first, then the account, then rows of codes.
     perform pg_advisory_xact_lock(hashtextextended('code ' || change.value, 0));
     perform private.lock_session(account_id, session_id);
     verified := private.verify_code(
@@ -171,7 +171,7 @@ begin
 end
 $$;
 comment on function private.verify_contact_change is
-  'What to write at Auth, and whether that was done already. Can be repeated for ten minutes.';
+  'The value to write at Auth, and whether that is done. The call can be repeated for ten minutes.';
 
 create function private.contact_change_outcome(account_id uuid, change_id uuid) returns jsonb
   language sql
@@ -187,7 +187,7 @@ as $$
   where changes.id = contact_change_outcome.change_id
     and changes.account_id = contact_change_outcome.account_id
 $$;
-comment on function private.contact_change_outcome is 'Null if the change was cancelled.';
+comment on function private.contact_change_outcome is 'Returns null if the change was cancelled.';
 
 create function private.code_identifier(account_id uuid, purpose text) returns text
   language sql
@@ -204,7 +204,8 @@ as $$
   ), accounts.phone, accounts.email)
   from public.accounts where accounts.id = code_identifier.account_id
 $$;
-comment on function private.code_identifier is 'The recipient of the newest code of this purpose.';
+comment on function private.code_identifier is
+  'The recipient of the newest code of this purpose, otherwise the phone or email of the account.';
 
 grant execute on function
   private.open_contact_change, private.begin_contact_change, private.verify_contact_change,

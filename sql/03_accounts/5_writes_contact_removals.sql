@@ -45,7 +45,7 @@ begin
   end if;
 end
 $$;
-comment on function private.remove_phone is 'Has the effects of a change. Can be repeated.';
+comment on function private.remove_phone is 'Has the effects of a change. It can be repeated.';
 
 create function private.remove_provider(
   account_id uuid, session_id uuid, provider text, proof text, mail_works boolean
@@ -63,7 +63,7 @@ begin
   ) then
     return;
   end if;
-  -- The provider was linked through its email.
+  -- A provider is linked through the email, so the rules for emails apply.
   perform private.check_removal(account, session_id, proof, 'email', provider, mail_works);
   delete from auth.identities
   where identities.user_id = account.id and identities.provider = remove_provider.provider;
@@ -76,6 +76,6 @@ begin
   from unnest(array[account.phone, private.proven_contact(account, 'email')]) as recipient (value);
 end
 $$;
-comment on function private.remove_provider is 'Can be repeated. Only the proven email links it again.';
+comment on function private.remove_provider is 'Only the account''s email can link it again.';
 
 grant execute on function private.remove_phone, private.remove_provider to backend;

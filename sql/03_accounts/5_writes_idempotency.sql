@@ -14,7 +14,7 @@ begin
     and idempotency_keys.key = stored_answer.key
     and idempotency_keys.created_at < now() - interval '24 hours';
 
-  -- The second of two concurrent calls waits here until the first has its answer or has failed.
+  -- The second of two concurrent calls waits here until the first one has finished or failed.
   insert into private.idempotency_keys (account_id, key, request_hash)
   values (caller_id, stored_answer.key, hash)
   on conflict do nothing;
@@ -31,7 +31,7 @@ begin
   return stored.answer;
 end
 $$;
-comment on function private.stored_answer is 'The answer stored for a key, or null after claiming the key.';
+comment on function private.stored_answer is 'The stored answer, or null after claiming the key.';
 
 create function private.store_answer(key text, answer json) returns json
   language sql

@@ -33,7 +33,7 @@ begin
 end
 $$;
 comment on function api.switch_identity is
-  'From the next request on the account acts as this identity, on every device. 404 identity_not_found, '
-  '403 identity_not_usable.';
+  'From the next request on, the account acts as this identity on every device. '
+  '404 identity_not_found, 403 identity_not_usable.';
 
 grant execute on function private.switch_identity, api.switch_identity to authenticated;

@@ -51,8 +51,8 @@ begin
 end
 $$;
 comment on function api.update_me is
-  'Changes fullName, language and avatarMediaId; absent ones stay, a null picture is removed. 404 '
-  'not_found for another''s picture.';
+  'Changes fullName, language and avatarMediaId; absent fields are kept, and null removes the '
+  'picture. 404 not_found for another''s picture.';
 
 create function private.update_settings(fields jsonb) returns json
   language plpgsql
@@ -102,7 +102,7 @@ begin
   return private.update_settings(fields);
 end
 $$;
-comment on function api.update_settings is 'Changes what is given and leaves the rest. 422 for unknown keys.';
+comment on function api.update_settings is 'Changes the given settings only. 422 for unknown keys.';
 
 grant execute on function private.update_me, private.update_settings to authenticated;
 create function private.accept_terms(version text) returns void

@@ -1,4 +1,4 @@
--- A registration by email claims the email while Auth creates the user; one by phone waits for its code.
+-- Registering by email claims the email while Auth creates the user; by phone it waits for a code.
 
 create function private.count_registration(address text) returns jsonb
   language plpgsql
@@ -14,7 +14,7 @@ begin
     'code', 'rate_limited', 'detail', jsonb_build_object('retryAfter', counted.reset))) end;
 end
 $$;
-comment on function private.count_registration is 'Returns the rate for the headers, or {error}.';
+comment on function private.count_registration is 'Returns rate and hits, and {error} if refused.';
 
 create function private.taken_error(code text, address text, path text default 'identifier')
   returns jsonb
@@ -41,7 +41,7 @@ begin
   if answer ? 'error' then
     return answer;
   end if;
-  -- Of fifty concurrent calls only one makes Auth hash a password, and the others do not wait for it.
+  -- Of fifty concurrent calls only one makes Auth hash a password, and the others do not wait.
   insert into private.email_claims (email, address)
   select claim_email.email, claim_email.address
   where not exists (select from public.accounts where accounts.email = claim_email.email)
@@ -101,7 +101,7 @@ begin
 
   if answer ? 'error' then
     perform private.add_refused_registration(phone),
-      -- The call gave nothing, and an attacker must not be able to stop registrations by email as well.
+      -- No code was sent, and an attacker must not be able to stop registrations by email too.
       private.uncount_hits(hits);
     return answer;
   end if;
@@ -126,7 +126,7 @@ as $$
     limit "limit"
   ) as registered
 $$;
-comment on function private.is_crowded is 'Whether too many unproven accounts were registered there.';
+comment on function private.is_crowded is 'Whether the limit of unproven accounts is reached.';
 
 create function private.note_registration(account_id uuid, address text) returns void
   language plpgsql
@@ -141,7 +141,7 @@ begin
   if not found then
     return;
   end if;
-  -- Registrations at one address take turns, so that two cannot exceed the limit without being marked.
+  -- Registrations at one address take turns, so that none beyond the limit remains unmarked.
   perform pg_advisory_xact_lock(
     hashtextextended('registered at ' || subjects[cardinality(subjects)], 0));
   if private.can_be_proven() and (
@@ -154,7 +154,7 @@ begin
   select note_registration.account_id, subject from unnest(subjects) as subject;
 end
 $$;
-comment on function private.note_registration is 'Marks the account proof_first if its address is crowded.';
+comment on function private.note_registration is 'Sets proof_first if the IP address is crowded.';
 
 create function private.forget_registration() returns trigger
   language plpgsql
@@ -166,7 +166,7 @@ begin
   return null;
 end
 $$;
-comment on function private.forget_registration is 'Stops counting a proven account for its address.';
+comment on function private.forget_registration is 'Stops counting a proven account for its IP.';
 
 create trigger accounts_are_proven
   after update of phone, email_proven on public.accounts
@@ -191,7 +191,7 @@ begin
 end
 $$;
 comment on function private.end_registrations is
-  'Ends what is open for a contact that an account just got; notes a new account''s address.';
+  'Ends attempts and codes for a contact that an account just got; notes a new account''s address.';
 
 create trigger accounts_end_registrations
   after insert or update of phone, email on public.accounts

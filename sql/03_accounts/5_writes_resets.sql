@@ -1,4 +1,4 @@
--- A reset takes effect in the transaction in which Auth writes the password (private.on_password_changed).
+-- A reset takes effect in the transaction in which Auth writes the password (on_password_changed).
 
 create function private.write_contact(
   account_id uuid, session_id uuid, act text, kind text, value text
@@ -13,7 +13,7 @@ begin
     and changes.done_at is null;
   insert into private.contact_changes (account_id, session_id, act, kind, value, proven_at)
   values (account_id, session_id, act, kind, value, clock_timestamp());
-  -- Without email_confirmed_at the next sign-in by a provider would delete password and phone.
+  -- Without email_confirmed_at Auth deletes password and phone at the next sign-in by a provider.
   if kind = 'phone' then
     update auth.users
     set phone = ltrim(value, '+'), phone_confirmed_at = case when value is not null then now() end
@@ -73,8 +73,8 @@ begin
 end
 $$;
 comment on function private.undo_contact_changes is
-  'Undoes changes of the other contact within 72 hours while this one was proven. The old value '
-  'is restored unless another account has it; providers linked since are unlinked.';
+  'Undoes the last 72 hours'' changes of the other contact if this one was proven then. The old '
+  'value is restored unless another account has it; providers linked since are unlinked.';
 
 create function private.finish_reset(account_id uuid, identifier text) returns void
   language plpgsql
@@ -86,7 +86,7 @@ declare
   other_value text;
   kind constant text := case when identifier like '+%' then 'phone' else 'email' end;
 begin
-  -- Codes that other addresses requested can no longer set a password.
+  -- This also deletes codes that other addresses requested, which could set another password.
   perform private.end_other_access(account_id, null, null);
   update public.accounts
   set email_proven = accounts.email_proven or kind = 'email', taken_over_at = null
@@ -108,5 +108,5 @@ begin
 end
 $$;
 comment on function private.finish_reset is
-  'Proves the contact that got the code; a first proof of an email unlinks providers and pauses '
-  'older listings. Changes of the other contact within 72 hours are undone.';
+  'Proves the contact that got the code. The first proof of an email unlinks providers and pauses '
+  'older listings. The last 72 hours'' changes of the other contact are undone.';

@@ -1,4 +1,4 @@
--- A sign-in is counted as failed before it is tried, so that concurrent ones are all counted.
+-- A sign-in is counted as failed before it is tried, so that all concurrent tries are counted.
 
 create function private.begin_sign_in(identifier text, address text, address_hash text)
   returns jsonb
@@ -14,14 +14,15 @@ declare
   wait integer;
 begin
   if is_known then
-    -- Other people at the address cannot use up the tries of a known pair of address and account.
+    -- Other people at a known address cannot use up the tries of its account.
     counted := private.count_hits('{login_identifier}', array[pair]);
   else
     counted := private.count_hits(
       '{login_address,login_identifier,login_unknown_all}', array[address, pair, identifier]);
   end if;
   if counted.refused = 'login_unknown_all' then
-    -- Unknown addresses have used up their shared limit. The owner may be at one of them.
+    -- Unknown addresses have used up their shared limit. The owner may be at one of them, so each
+    -- has a small limit of its own.
     wait := counted.reset;
     counted := private.count_hits(
       '{login_address,login_identifier,login_unknown}', array[address, pair, pair]);
@@ -54,7 +55,7 @@ begin
 end
 $$;
 comment on function private.begin_sign_in is
-  'A sign-in counts as failed until its hits are taken back, and is announced to the triggers on '
+  'Counts a sign-in as failed until its hits are taken back, and announces it to the triggers on '
   'Auth''s tables.';
 
 create function private.return_sign_in(identifier text, address text, hits jsonb) returns void
@@ -63,14 +64,14 @@ create function private.return_sign_in(identifier text, address text, hits jsonb
   set search_path = ''
 as $$
 begin
-  -- This is bounded, so that slowing Auth down does not give endless tries.
+  -- The number is limited, so that slowing Auth down does not allow endless tries.
   if (private.count_hits('{login_returned,login_returned_address}',
       array[address || ' ' || identifier, address])).refused is null then
     perform private.uncount_hits(hits);
   end if;
 end
 $$;
-comment on function private.return_sign_in is 'For a sign-in whose password Auth could not compare.';
+comment on function private.return_sign_in is 'Undoes the count if Auth compared no password.';
 
 create function private.note_session(session_id uuid, address text, user_agent text default null)
   returns void
@@ -87,7 +88,7 @@ begin
   )
   where session_clients.session_id = note_session.session_id;
   if not found then
-    -- The lock keeps this from writing rows for a session that is being ended.
+    -- The lock prevents rows for a session that is being ended.
     insert into private.session_clients (session_id, address, user_agent, refreshed_at)
     select sessions.id, client_address, note_session.user_agent, sessions.refreshed_at
     from auth.sessions where sessions.id = note_session.session_id
@@ -116,7 +117,7 @@ begin
       'code', 'rate_limited', 'detail', jsonb_build_object('retryAfter', counted.reset)));
   end if;
   perform private.note_session(session_id, address, user_agent);
-  -- The lock keeps this from writing rows for an account that is being deleted.
+  -- The lock prevents rows for an account that is being deleted.
   insert into private.known_addresses (account_id, mark, known_until)
   select accounts.id, private.address_mark(accounts.id::text, address_hash),
     now() + interval '90 days'
@@ -124,7 +125,7 @@ begin
   where accounts.id = finish_sign_in.account_id and accounts.status <> 'deleted'
   for share
   on conflict on constraint known_addresses_pkey do update set known_until = excluded.known_until;
-  -- No job notifies about the first sign-in; its event only remembers the person's address and client.
+  -- The first sign-in is not notified; its event only stores the person's address and client.
   update private.notification_events set details = origin
   where notification_events.session_id = finish_sign_in.session_id
     and notification_events.notified_at is not null;
@@ -137,8 +138,8 @@ begin
 end
 $$;
 comment on function private.finish_sign_in is
-  'After a sign-in by any proof. A second one within a quarter of an hour, from the address and '
-  'client of the first, is taken for the same person and not notified.';
+  'Finishes a sign-in by any proof. A second one within 15 minutes of the account''s first, from '
+  'the same address and client, is taken for the same person''s and not notified.';
 
 create function private.end_session(session_id uuid) returns void
   language plpgsql

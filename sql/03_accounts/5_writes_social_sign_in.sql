@@ -1,5 +1,5 @@
--- Google and Apple (contract, section 2). Accounts that another person had registered are handled
--- in 6_events_auth.sql.
+-- Signing in with Google and Apple (contract, section 2). 6_events_auth.sql handles accounts that
+-- another person had registered.
 
 create function private.begin_social_sign_in(
   provider text, subject text, email text, email_verified boolean, keys text[]
@@ -27,7 +27,7 @@ begin
   end if;
 
   -- Of several concurrent calls only one succeeds. If its sign-in fails, the token can be used
-  -- again after two minutes, longer than any sign-in.
+  -- again after two minutes, which is longer than any sign-in takes.
   insert into private.social_tokens as taken (key, expires_at)
   select key, now() + interval '2 minutes' from unnest(keys) as key order by key
   on conflict on constraint social_tokens_pkey do update set expires_at = excluded.expires_at
@@ -51,8 +51,8 @@ begin
 end
 $$;
 comment on function private.begin_social_sign_in is
-  'Uses a token once. A new subject without a verified email gets social_token_invalid too, or '
-  'email_taken.';
+  'Refuses a token that is used again (social_token_invalid) and a new subject without a verified '
+  'email (email_taken if an account has it).';
 
 create function private.finish_social_sign_in(keys text[], expires_at timestamptz) returns void
   language sql
@@ -64,7 +64,7 @@ as $$
   on conflict on constraint social_tokens_pkey do update set expires_at = excluded.expires_at
 $$;
 comment on function private.finish_social_sign_in is
-  'Uses a token up for good, in the transaction that returns the session.';
+  'Marks a token as used until it expires, in the transaction that returns the session.';
 
 create function private.release_social_tokens(keys text[], announcement_id uuid) returns void
   language sql
@@ -75,7 +75,7 @@ as $$
   where announced_sign_ins.id = release_social_tokens.announcement_id;
   delete from private.social_tokens where social_tokens.key = any (keys)
 $$;
-comment on function private.release_social_tokens is 'For a token that gave no session.';
+comment on function private.release_social_tokens is 'Makes a token usable that led to no session.';
 
 create function private.store_apple_token(account_id uuid, client_id text, sealed_token text)
   returns void

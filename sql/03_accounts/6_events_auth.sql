@@ -37,7 +37,7 @@ begin
     values (new.id, lower(nullif(new.email, '')), '+' || nullif(new.phone, ''), terms_version,
       case when terms_version is not null then clock_timestamp() end);
   exception
-    when check_violation then -- Studio shows this sentence to an admin
+    when check_violation then -- Studio shows the message to an admin
       get stacked diagnostics broken = constraint_name;
       raise exception using errcode = 'PT422', message = case broken
         when 'accounts_unproven_email_stands_alone' then
@@ -53,7 +53,7 @@ begin
   return new;
 end
 $$;
-comment on function private.on_auth_user_created is 'Creates account, profile and identity with the user.';
+comment on function private.on_auth_user_created is 'Creates account, profile and identity.';
 
 create function private.on_auth_user_signed_in() returns trigger
   language plpgsql
@@ -68,7 +68,7 @@ begin
   return null;
 end
 $$;
-comment on function private.on_auth_user_signed_in is 'Copies the time, by which admins sort accounts.';
+comment on function private.on_auth_user_signed_in is 'Copies the time, by which admins sort.';
 
 create function private.bound_user_metadata() returns trigger
   language plpgsql
@@ -102,7 +102,7 @@ begin
 end
 $$;
 comment on function private.bound_user_agent is
-  'Cuts the user agent to what its owner is shown: Auth stores the full header at every refresh.';
+  'Cuts the user agent, which Auth stores in full at every refresh, to what its owner can see.';
 
 create function private.on_auth_user_deleted() returns trigger
   language plpgsql
@@ -114,7 +114,7 @@ begin
   return old;
 end
 $$;
-comment on function private.on_auth_user_deleted is 'Deletes personal data however the user is deleted.';
+comment on function private.on_auth_user_deleted is 'Anonymises the account of any deleted user.';
 
 create function private.check_auth_identity() returns trigger
   language plpgsql
@@ -127,7 +127,7 @@ declare
   );
 begin
   if lower(new.identity_data ->> 'email') is distinct from account_email then
-    -- Auth links new providers by the email of any identity, verified or not.
+    -- Auth links a new provider to a user by the email of any identity, even an unverified one.
     new.identity_data := new.identity_data - 'email' - 'email_verified';
   end if;
   if tg_op = 'INSERT' and not exists (
@@ -141,8 +141,8 @@ begin
 end
 $$;
 comment on function private.check_auth_identity is
-  'Lets Auth link a provider only to the account whose email was announced for this sign-in, '
-  'otherwise raises 401 social_token_invalid. Any other email of the provider is dropped.';
+  'Lets Auth link a provider only to the account whose email was announced for this sign-in; '
+  'otherwise raises 401 social_token_invalid. Another email of the provider is dropped.';
 
 create function private.try_provider_door(account_id uuid) returns boolean
   language plpgsql
@@ -159,7 +159,7 @@ exception
   when sqlstate 'PT401' then return false;
 end
 $$;
-comment on function private.try_provider_door is 'Tests whether Auth links without an announcement.';
+comment on function private.try_provider_door is 'Whether an unannounced provider can be linked.';
 grant execute on function private.try_provider_door to backend;
 
 create function private.overwrite_password(account_id uuid) returns void
@@ -167,7 +167,7 @@ create function private.overwrite_password(account_id uuid) returns void
   security definer -- writes to an Auth table
   set search_path = ''
 as $$
-  -- The password becomes a hash of random bytes, because Auth would answer faster for null.
+  -- The new hash is one of random bytes, because Auth would answer faster for null.
   update auth.users
   set encrypted_password = extensions.crypt(
     encode(extensions.gen_random_bytes(32), 'hex'), extensions.gen_salt('bf', 10))
@@ -189,7 +189,7 @@ begin
     return null;
   end if;
   -- Anybody may have registered this email, so earlier access ends. The user is locked first, then
-  -- sessions, then the account, as in signing in.
+  -- sessions, then the account, as in a sign-in.
   perform private.overwrite_password(account.id);
   perform private.lock_sessions(account.id);
   perform private.lock_dependents(account.id, array(
@@ -206,7 +206,7 @@ begin
     and identities.provider not in ('email', 'phone');
   update public.accounts set email_proven = true, taken_over_at = clock_timestamp()
   where accounts.id = account.id;
-  -- This includes sessions of a sign-in that had locked the account before us.
+  -- A sign-in may have locked the account first and added a session meanwhile.
   delete from auth.sessions where sessions.user_id = account.id;
   perform private.suspend_unproven_past(account.id);
   perform private.notify(account.id, null, 'security_password', null,
@@ -215,8 +215,8 @@ begin
 end
 $$;
 comment on function private.on_auth_identity_linked is
-  'Runs at the first sign-in by a provider that proves the email: earlier access of any kind is '
-  'deleted, older listings are paused, and the owner is notified.';
+  'When a provider first proves the email of an account, deletes all earlier access, pauses older '
+  'listings and notifies the owner.';
 
 create function private.notify_of_new_provider() returns trigger
   language plpgsql
@@ -224,14 +224,14 @@ create function private.notify_of_new_provider() returns trigger
   set search_path = ''
 as $$
 begin
-  -- A user who has never signed in has just registered by this provider.
+  -- A user who has never signed in has just registered with this provider.
   perform private.notify(users.id, null, 'security_provider', null, jsonb_build_object(
     'provider', new.provider, 'at', clock_timestamp()))
   from auth.users where users.id = new.user_id and users.last_sign_in_at is not null;
   return null;
 end
 $$;
-comment on function private.notify_of_new_provider is 'Tells the account that a new provider can sign it in.';
+comment on function private.notify_of_new_provider is 'Notifies the account of the provider.';
 
 create function private.on_refresh_token_revoked() returns trigger
   language plpgsql

@@ -1,4 +1,4 @@
--- A change of phone or email at Auth is refused unless it was proven; its effects come in the
+-- A change of phone or email at Auth is refused unless it was proven. Its effects happen in the
 -- transaction that writes it (docs/auth.md).
 
 create function private.own_metadata(metadata jsonb, email text) returns jsonb
@@ -21,7 +21,7 @@ as $$
 declare
   change private.contact_changes;
 begin
-  -- Found by the new value, because Auth writes the confirmed flags in earlier statements.
+  -- Changes are found by the new value, because Auth sets confirmed flags in earlier statements.
   select * into change from private.contact_changes as changes
   where changes.account_id = user_id and changes.done_at is null
     and changes.proven_at > clock_timestamp() - interval '10 minutes'
@@ -45,7 +45,7 @@ create function private.lose_email(user_id uuid) returns jsonb
   set search_path = ''
 as $$
 begin
-  -- Without email_confirmed_at the next sign-in by a provider would delete password and phone.
+  -- email_confirmed_at stays, or Auth would delete password and phone at a sign-in by a provider.
   update auth.users set email = null where users.id = lose_email.user_id;
   delete from auth.identities
   where identities.user_id = lose_email.user_id and identities.provider = 'email';
@@ -63,7 +63,7 @@ begin
   );
 end
 $$;
-comment on function private.lose_email is 'Returns accounts left without a contact, or null.';
+comment on function private.lose_email is 'Returns [{listings}] if no sign-in is left, else null.';
 
 create function private.make_way(change private.contact_changes) returns void
   language plpgsql
@@ -82,12 +82,12 @@ begin
   end if;
   update private.contact_changes set closes = closing
   where contact_changes.id = change.id;
-  -- If two users had the same email, Auth would find neither by it.
+  -- If the identities of two users had the same email, Auth would find neither user by it.
   update auth.identities set identity_data = identities.identity_data - 'email' - 'email_verified'
   where identities.email = change.value and identities.user_id <> change.account_id;
 end
 $$;
-comment on function private.make_way is 'Frees an unproven email before Auth''s index is checked.';
+comment on function private.make_way is 'Takes an unproven email from its holder for the change.';
 
 create function private.check_contact_at_auth() returns trigger
   language plpgsql
@@ -101,7 +101,7 @@ begin
   if new.deleted_at is not null then
     return new;
   end if;
-  -- If the session is being ended, this waits until it has ended.
+  -- If a session is being ended, this waits until it has ended.
   perform private.lock_sessions(new.id);
   account := private.lock_account_exclusively(new.id);
   change := private.proven_contact_change(
@@ -127,7 +127,7 @@ end
 $$;
 comment on function private.check_contact_at_auth is
   'Refuses an unproven change of email or phone at Auth. An unproven email is removed when its '
-  'account proves a phone or another account proves the email.';
+  'account proves a phone, or another account the email.';
 
 create function private.on_auth_user_changed() returns trigger
   language plpgsql
@@ -154,7 +154,7 @@ begin
           then coalesce(accounts.unreachable_since, now()) end
     where accounts.id = new.id and accounts.status <> 'deleted';
   exception
-    when check_violation then -- a person who writes SQL gets this sentence
+    when check_violation then -- the message is for a person who writes SQL
       get stacked diagnostics broken = constraint_name;
       raise exception using errcode = 'PT409', message = case broken
         when 'accounts_unproven_email_stands_alone' then
@@ -164,7 +164,7 @@ begin
         end;
   end;
   if new.email is distinct from old.email then
-    -- check_auth_identity removes the email that is no longer the account's.
+    -- This fires check_auth_identity, which removes an email that is no longer the account's.
     update auth.identities set identity_data = identities.identity_data
     where identities.user_id = new.id and identities.provider not in ('email', 'phone');
   end if;
@@ -175,7 +175,7 @@ begin
 end
 $$;
 comment on function private.on_auth_user_changed is
-  'Copies email and phone, finishes a proven change, deletes a user only marked as deleted.';
+  'Copies email and phone, finishes a proven change, anonymises a user only marked as deleted.';
 
 create function private.end_other_access(account_id uuid, session_id uuid, change_id uuid)
   returns void
@@ -221,7 +221,8 @@ as $$
   where messages.sent_to is not null
 $$;
 comment on function private.send_contact_messages is
-  'Writes to the old contact and the other one, without the new value or a link, in one SMS part.';
+  'Queues messages to the old and the other contact. They have no new value and no link, and fit '
+  'into one SMS.';
 
 create function private.finish_contact_change(
   change private.contact_changes, before public.accounts
@@ -255,4 +256,4 @@ begin
 end
 $$;
 comment on function private.finish_contact_change is
-  'Ends earlier access and open changes; notifies in the app, at the old and the other contact.';
+  'Ends earlier access and open changes. Notifies in the app, at the old and the other contact.';

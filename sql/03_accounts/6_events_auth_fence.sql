@@ -1,6 +1,6 @@
--- The facade must announce changes at Auth: passwords, so that every guess at the current one is
--- counted, and email and phone, so that a stolen token cannot move the account (docs/auth.md). This
--- binds Auth itself, by its session user; a change by SQL is allowed, and the account is notified.
+-- The facade must announce changes at Auth: of passwords, so that every guess at the current one is
+-- counted, and of email and phone, so that a stolen token cannot move the account (docs/auth.md).
+-- This binds Auth's session user. SQL may change all three; the account learns of a new password.
 
 create function private.announce_password(
   account_id uuid, session_id uuid default null, identifier text default null
@@ -13,7 +13,7 @@ as $$
   values (announce_password.account_id, announce_password.session_id, announce_password.identifier)
 $$;
 comment on function private.announce_password is
-  'The password is set in this session, or by a code sent to this contact.';
+  'Announces that a password will be set in this session, or by a code sent to this contact.';
 
 create function private.account_bits(account_id uuid) returns bigint
   language sql
@@ -27,8 +27,8 @@ create function private.refuse_password(account_id uuid) returns void
   set search_path = ''
 as $$
 begin
-  -- Auth rolls back what is refused. What remains is a line in the log of Postgres, and a sequence
-  -- that report_refused_password reads; of several refusals before that, only the last is reported.
+  -- Auth rolls its transaction back, but not the line in the log of Postgres and the sequence that
+  -- report_refused_password reads. Of several refusals before that, only the last is reported.
   raise log 'a new password at Auth was refused: account %', account_id;
   if account_id is distinct from private.account_with(private.decoy_email()) then
     perform setval('private.refused_password', private.account_bits(account_id));
@@ -38,9 +38,9 @@ begin
 end
 $$;
 comment on function private.refuse_password is
-  'Raises 409 and notifies, but not of the decoy, by which a job tests the fence.';
+  'Raises 409. A job reports the refusal, except for the decoy account, which tests the fence.';
 
--- This is plpgsql: planned into a query, the cast of a plain hash would be tried too early.
+-- This is plpgsql, because inlined into a query the cast of a plain hash might be tried too early.
 create function private.hash_key(hash text) returns text
   language plpgsql
   stable
@@ -53,7 +53,7 @@ begin
   return null;
 end
 $$;
-comment on function private.hash_key is 'The key under which Auth encrypts a hash; null for a plain one.';
+comment on function private.hash_key is 'The key by which Auth encrypted a hash; null if plain.';
 
 create function private.is_same_password(account_id uuid, old_hash text, new_hash text)
   returns boolean
@@ -64,8 +64,8 @@ create function private.is_same_password(account_id uuid, old_hash text, new_has
 as $$
 begin
   -- At a sign-in Auth encrypts the hash again if the project has a new key (supabase/auth,
-  -- internal/api/token.go), and writes only the hash. The announcement is made before the password
-  -- is checked and so proves nothing. It must therefore never let a change of the password pass.
+  -- internal/api/token.go), and writes only the hash. A sign-in is announced before the password is
+  -- checked, so the announcement proves nothing and must never allow a change of the password.
   return account_id::text is distinct from current_setting('private.password_of', true)
     and private.hash_key(new_hash) is not null
     and private.hash_key(new_hash) is distinct from private.hash_key(old_hash)
@@ -107,7 +107,7 @@ begin
     raise exception using errcode = 'PT409', message =
       'The code was sent to a phone or email that the account has no more.';
   elsif announced.identifier = account.email and not account.email_proven then
-    -- Older listings will be paused (finish_reset) after the sessions have ended.
+    -- finish_reset will pause older listings, after Auth has ended the sessions.
     perform private.lock_sessions(account.id);
     perform private.lock_dependents(account.id, array(
       select identities.id from public.identities where identities.account_id = account.id
@@ -117,8 +117,8 @@ begin
 end
 $$;
 comment on function private.check_password_at_auth is
-  'Refuses a password that was not announced, or whose code went to a contact that the account '
-  'has no more. With an argument, other columns show that the password changes.';
+  'Refuses a password that was not announced, or whose code went to a contact that the account no '
+  'longer has. The trigger with an argument fires only if the password itself changes.';
 
 create function private.take_announced_password(account_id uuid)
   returns private.announced_passwords
@@ -129,7 +129,7 @@ as $$
 declare
   taken private.announced_passwords;
 begin
-  -- Auth has ended all sessions but the caller's by now, and all after a reset.
+  -- By now Auth has ended all sessions but the caller's, or all sessions after a reset.
   delete from private.announced_passwords
   where announced_passwords.id = (
     select announced.id from private.announced_passwords as announced
@@ -149,7 +149,7 @@ begin
 end
 $$;
 comment on function private.take_announced_password is
-  'The announcement that fits the sessions left at the commit, or null.';
+  'Deletes and returns the announcement that fits the sessions left at the commit, or null.';
 
 create function private.report_refused_password() returns bigint
   language plpgsql
@@ -181,13 +181,13 @@ create function private.refuse_redirect() returns trigger
   set search_path = ''
 as $$
 begin
-  -- Auth lets anyone begin such a sign-in without a limit, and stores its row for a day.
+  -- Auth lets anyone begin such a sign-in without a limit, and stores each row for a day.
   raise exception using errcode = 'PT403', message =
     'Nobody signs in by a redirect: a token of Google or Apple is sent to POST /auth/google or '
     '/auth/apple.';
 end
 $$;
 comment on function private.refuse_redirect is
-  'Refuses a sign-in by redirect now, as the token hook would in the end.';
+  'Refuses a sign-in by redirect at its start, as the token hook would at its end.';
 
 grant execute on function private.announce_password, private.report_refused_password to backend;

@@ -9,7 +9,7 @@ declare
   account public.accounts;
   wait integer;
 begin
-  -- "for update" would wait for transactions that insert sessions, which refer to the account.
+  -- "for update" would wait for transactions that insert rows with foreign keys to the account.
   select * into account from public.accounts
   where accounts.id = (event ->> 'user_id')::uuid
   for no key update;
@@ -24,11 +24,11 @@ begin
       return '{"error":{"http_code":401,"message":"social_token_invalid"}}';
     end if;
   elsif event ->> 'authentication_method' not in ('password', 'token_refresh') then
-    -- Sign-ins by codes or links, and any method that Auth adds later, are refused.
+    -- Sign-ins by codes or links are refused, as is any method that Auth adds later.
     return '{"error":{"http_code":401,"message":"token_invalid"}}';
   elsif event ->> 'authentication_method' = 'password'
     and account.taken_over_at > clock_timestamp() - interval '15 seconds' then
-    -- The password was compared just before a takeover replaced it (6_events_auth.sql).
+    -- The password may have been compared before a takeover replaced it (6_events_auth.sql).
     return '{"error":{"http_code":401,"message":"invalid_credentials"}}';
   elsif event ->> 'authentication_method' = 'token_refresh' then
     wait := private.refresh_wait((event #>> '{claims,session_id}')::uuid);
@@ -38,7 +38,7 @@ begin
     end if;
   end if;
 
-  -- Signing in cancels a requested deletion, ends a suspension that is over, and gives an acting identity.
+  -- A new token cancels a requested deletion, ends a past suspension and sets the acting identity.
   if account.status <> 'active' or account.delete_at is not null
     or account.active_identity_id is null then
     update public.accounts
@@ -47,12 +47,12 @@ begin
           account.active_identity_id, private.usable_individual(account.id))
     where accounts.id = account.id;
   end if;
-  -- Metadata is not used, and much of it would make the token too long for a request.
+  -- Nothing reads metadata in tokens, and much of it would make a token too long for a request.
   return jsonb_build_object('claims', (event -> 'claims') - 'user_metadata' - 'app_metadata');
 end
 $$;
 comment on function private.custom_access_token is
-  'Auth calls this for every token; only passwords, refreshes and announced providers get one.';
+  'Auth calls this for every token. Only passwords, refreshes and announced providers get one.';
 
 create function private.refresh_wait(session_id uuid) returns integer
   language sql
@@ -60,7 +60,7 @@ create function private.refresh_wait(session_id uuid) returns integer
   security definer
   set search_path = ''
 as $$
-  -- By now Auth has written the next token; it removes that token after a refusal.
+  -- Auth has already written the next token, and removes it after a refusal.
   select ceil(extract(epoch from min(refresh_tokens.created_at)
     + make_interval(secs => rates.seconds) - clock_timestamp()))::integer
   from private.rates
@@ -72,7 +72,7 @@ as $$
   having count(*) > rates.max
 $$;
 comment on function private.refresh_wait is
-  'Seconds, or null for now. Auth keeps used tokens (version 1) for a day, however many.';
+  'The seconds until a session may refresh, or null. Auth keeps all used tokens (version 1) a day.';
 
 create function private.take_announced_sign_in(account_id uuid) returns boolean
   language plpgsql
@@ -80,7 +80,7 @@ create function private.take_announced_sign_in(account_id uuid) returns boolean
   set search_path = ''
 as $$
 begin
-  -- Each of several concurrent sign-ins takes one, which is restored if Auth rolls the sign-in back.
+  -- Each concurrent sign-in deletes one row. If Auth rolls the sign-in back, the row is back too.
   delete from private.announced_sign_ins
   where announced_sign_ins.id = (
     select announced.id
@@ -125,7 +125,7 @@ begin
   return case when found then individual end;
 end
 $$;
-comment on function private.usable_individual is 'Added if missing; null while an admin has suspended it.';
+comment on function private.usable_individual is 'Adds a missing identity; null if suspended.';
 
 create function private.refuse_sending(event jsonb) returns jsonb
   language sql
@@ -133,7 +133,7 @@ create function private.refuse_sending(event jsonb) returns jsonb
   return jsonb_build_object('error', jsonb_build_object(
     'http_code', 403, 'message',
     'Auth sends nothing: the person asks for a code in the app, where a password is forgotten.'));
-comment on function private.refuse_sending is 'Auth''s hooks for sending SMS and email, which always refuse.';
+comment on function private.refuse_sending is 'Auth''s hook for SMS and email; it always refuses.';
 
 grant execute on function private.custom_access_token, private.refuse_sending
   to supabase_auth_admin;

@@ -1,11 +1,11 @@
--- An admin's acts under Authentication in Studio, or by Auth's admin API (docs/admin.md, docs/auth.md).
+-- These triggers act on what an admin does under Authentication in Studio or by Auth's admin API.
 
 create function private.refuse_ban() returns trigger
   language plpgsql
   set search_path = ''
 as $$
 begin
-  -- Auth reports a ban before it compares the password, and leaves access tokens valid.
+  -- Auth reports its ban before it compares the password, and leaves access tokens valid.
   if coalesce(current_setting('edits.by', true), '') = '' then
     raise exception using errcode = 'PT409', message =
       'Auth''s own ban is not used: set accounts.status to banned or suspended, or add a row to '
@@ -14,7 +14,7 @@ begin
   return new;
 end
 $$;
-comment on function private.refuse_ban is 'Refuses a ban, which the facade and issued tokens ignore.';
+comment on function private.refuse_ban is 'Refuses Auth''s ban, which facade and tokens ignore.';
 
 create function private.confirm_new_user() returns trigger
   language plpgsql
@@ -31,4 +31,4 @@ begin
 end
 $$;
 comment on function private.confirm_new_user is
-  'Confirms a user that an admin added, as Auth sends no confirmations. The email stays unproven.';
+  'Confirms users whom an admin adds, as Auth sends no confirmations. The email stays unproven.';

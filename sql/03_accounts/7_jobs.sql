@@ -62,7 +62,7 @@ begin
   ), true);
 end
 $$;
-comment on function private.end_sessions_left is 'Job: ends sessions that began as their account was locked.';
+comment on function private.end_sessions_left is 'Job: ends the sessions of private.sessions_left.';
 
 create function private.end_surplus_sessions_of(account_id uuid) returns boolean
   language plpgsql
@@ -76,7 +76,7 @@ declare
     offset (select rates.max from private.rates where rates.rule = 'sessions')
   );
 begin
-  -- Sessions before the account, as in signing out and refreshing. One that is locked is in use and is kept.
+  -- Sessions are locked before the account, as in a refresh. A locked session is in use and kept.
   surplus := array(
     select sessions.id from auth.sessions where sessions.id = any (surplus)
     order by sessions.ctid
@@ -93,7 +93,7 @@ create function private.end_surplus_sessions() returns bigint
   security definer
   set search_path = ''
 as $$
-  -- Only an account that has just signed in can have too many; finding one above the limit is enough.
+  -- Only an account that has just signed in can have too many. Counting stops above the limit.
   select private.for_each('end_surplus_sessions_of', array(
     select individual_profiles.account_id::text
     from private.rates
@@ -112,7 +112,7 @@ as $$
     limit 100
   ), true)
 $$;
-comment on function private.end_surplus_sessions is 'Job: ends the least recently used of too many sessions.';
+comment on function private.end_surplus_sessions is 'Job: ends the least recent surplus sessions.';
 
 create function private.take_apple_revocations() returns jsonb
   language sql
@@ -126,7 +126,7 @@ as $$
     limit 20
     for update skip locked
   ), taken as (
-    -- A worker may crash while it revokes them, so they are retried at growing intervals, for days.
+    -- A worker may crash or Apple fail, so tokens are retried at intervals that grow to a day.
     update private.apple_tokens
     set tries = apple_tokens.tries + 1,
         revoke_at = now() + least(power(2, apple_tokens.tries), 1440) * interval '1 minute'
@@ -139,7 +139,7 @@ as $$
   )), '[]')
   from taken
 $$;
-comment on function private.take_apple_revocations is 'Job: tokens to revoke now, each given to one worker.';
+comment on function private.take_apple_revocations is 'Job: gives one worker tokens to revoke.';
 
 create function private.finish_apple_revocation(account_id uuid, client_id text) returns void
   language sql
@@ -174,7 +174,7 @@ as $$
   select count(*) from old
 $$;
 comment on function private.forget_registrations is
-  'Deletes the data of up to 1,000 finished registrations but for the fact that there was one.';
+  'Deletes the data of up to 1,000 old registrations, but keeps one row for each phone.';
 
 create function private.purge_codes() returns bigint
   language sql
@@ -211,7 +211,7 @@ begin
         ) as nth
       from private.contact_messages where contact_messages.due_at <= now()
     ) as messages
-    -- SMS_PER_DAY is never exceeded; the remaining messages wait for the next day.
+    -- SMS_PER_DAY is never exceeded; the remaining SMS wait for the next day.
     where not messages.is_sms or sms_per_day = 0 or messages.nth <= sms_per_day - (
       select coalesce(sum(sms_sent.sent), 0) from private.sms_sent
       where sms_sent.hour >= date_trunc('day', this_hour, 'Asia/Kuwait')
@@ -223,7 +223,7 @@ begin
     join due on due.id = contact_messages.id
     for update of contact_messages skip locked
   ), tried as (
-    -- A worker may crash while it sends them, so they are retried at growing intervals, for a day.
+    -- A worker may crash while it sends, so messages are retried at growing intervals for a day.
     update private.contact_messages
     set tries = contact_messages.tries + 1,
         due_at = now() + least(power(2, contact_messages.tries), 60) * interval '1 minute'
@@ -241,7 +241,7 @@ begin
 end
 $$;
 comment on function private.take_contact_messages is
-  'Job: messages to send now, each given to one worker. An SMS counts only for SMS_PER_DAY.';
+  'Job: gives one worker messages to send. SMS count for no limit but SMS_PER_DAY.';
 
 create function private.finish_contact_message(id uuid) returns void
   language sql

@@ -1,6 +1,6 @@
--- Auth's own log names people. A deployed project switches it off (audit_log_disable_postgres);
--- this removes what an older project's log says about deleted people. We cannot index that table,
--- so every run reads its next part: a run costs the same however large the table is.
+-- Auth's own log names people. Deploying switches it off (audit_log_disable_postgres), and this job
+-- deletes older entries about deleted people. We cannot index that table, so each run reads its
+-- next part: a run costs the same however large the table is.
 
 create sequence private.auth_audit_stretches;
 comment on sequence private.auth_audit_stretches is 'The part of the log that the next run reads.';
@@ -11,7 +11,7 @@ create function private.purge_auth_audit() returns bigint
   set search_path = ''
 as $$
 declare
-  stretch constant bigint := 1000; -- pages of 8 kB, of twenty to thirty entries
+  stretch constant bigint := 1000; -- pages of 8 kB with twenty to thirty entries each
   pages constant bigint := pg_relation_size('auth.audit_log_entries')
     / current_setting('block_size')::bigint;
   first constant bigint := stretch * (
@@ -36,6 +36,6 @@ begin
   return gone;
 end
 $$;
-comment on function private.purge_auth_audit is 'Job: deletes entries about deleted people from Auth''s log.';
+comment on function private.purge_auth_audit is 'Job: deletes Auth''s log of deleted people.';
 
 grant execute on function private.purge_auth_audit to backend;
