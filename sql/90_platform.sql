@@ -1,4 +1,4 @@
--- Our triggers and policies on Supabase's own tables (Auth's: docs/auth.md). The script may run twice.
+-- Our triggers and policies on Supabase's tables (Auth's: docs/auth.md). The script may run twice.
 
 create or replace trigger on_auth_user_created
   after insert on auth.users
@@ -26,24 +26,24 @@ create or replace trigger on_auth_identity_linked
   for each row when (new.provider not in ('email', 'phone'))
   execute function private.on_auth_identity_linked();
 
--- After on_auth_identity_linked, by its name: that locks the user before its account, as a sign-in does,
--- and this locks the account.
+-- By its name this trigger runs after on_auth_identity_linked, which locks the user before its
+-- account, as a sign-in does. This one locks only the account.
 create or replace trigger on_new_provider
   after insert on auth.identities
   for each row when (new.provider not in ('email', 'phone'))
   execute function private.notify_of_new_provider();
 
--- The triggers watch only the columns that they protect: hosted projects get new versions of Auth
--- unasked, and one that writes a password in another way has to pass here too.
+-- The trigger depends only on the column that it protects: hosted projects get new versions of Auth
+-- unasked, and one that writes a password in another way has to be checked too.
 create or replace trigger check_password_at_auth
   before update of encrypted_password on auth.users
-  -- A trigger writes the random password of a takeover, in Auth's own transaction.
+  -- A trigger, so at depth 1, writes the random password of a takeover in Auth's own transaction.
   for each row when (
     old.encrypted_password is distinct from new.encrypted_password and pg_trigger_depth() = 0
   )
   execute function private.check_password_at_auth();
--- A change of the password also ends a pending reauthentication in the same statement; encrypting
--- the hash again does not. If a version of Auth stops doing so, the trigger above still checks.
+-- When Auth changes a password, it also ends a pending reauthentication in the same statement, but
+-- not when it encrypts a hash again. If a version stops doing so, the trigger above still checks.
 create or replace trigger check_password_change_at_auth
   before update of reauthentication_token on auth.users
   for each row when (
@@ -60,8 +60,8 @@ begin
   -- Earlier versions had two triggers for passwords.
   drop trigger if exists on_password_changed_at_auth on auth.users;
   drop trigger if exists on_password_changed_elsewhere on auth.users;
-  -- It runs at the commit, because notifying locks devices, which have to be locked after the
-  -- sessions that Auth ends in between. Nobody is told of the random password of a takeover.
+  -- This trigger runs at the commit, because notifying locks devices, and Auth first has to end
+  -- sessions, which are locked before devices. The password of a takeover is not notified.
   drop trigger if exists on_password_changed on auth.users;
   create constraint trigger on_password_changed
     after update of encrypted_password on auth.users deferrable initially deferred
@@ -79,7 +79,7 @@ begin
 end
 $$;
 
--- Auth's own hook refuses a change of email and removes the row.
+-- A change of email is refused by Auth's hook, and its row is then rolled back.
 create or replace trigger refuse_redirect
   before insert on auth.flow_state
   for each row when (new.authentication_method is distinct from 'email_change')
@@ -115,7 +115,7 @@ create or replace trigger on_sessions_ended
   referencing old table as gone
   for each statement execute function private.on_sessions_ended();
 
--- Realtime checks these when a client joins a private channel and when it first sends to it.
+-- Realtime checks these policies when a client joins a private channel or first sends to it.
 drop policy if exists "people hear their own channels" on realtime.messages;
 create policy "people hear their own channels" on realtime.messages for select to authenticated
   using (

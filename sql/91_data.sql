@@ -143,17 +143,17 @@ insert into public.plans
     'company', 60.000, 30, 250, 90, 40, 4)
 on conflict do nothing;
 
--- The functions write these settings, because they know the URL of the project.
+-- The functions write these settings, because they know the URLs and whether codes can be sent.
 insert into private.settings (name, value, note) values
   ('files_url', '""', 'where public files are read; kept by the functions'),
   ('codes_are_sent', 'false', 'whether a code can be sent by SMS or mail; kept by the functions'),
   ('share_url', 'null', 'where listings are passed on, with {refNo}; kept by the functions')
 on conflict (name) do nothing;
 
--- Anyone with the URL of a picture sees it, and nobody can guess or list URLs. Storage checks the
--- size only of an upload that states its length. Our functions send files in pieces without a
--- length, so the limit is the one in functions/api/media/routes.ts. Storage sends no `nosniff`
--- header either, but a file's content always matches its type, because the functions made the file.
+-- Anyone with the URL of a picture can read it, but nobody can guess or list URLs. Storage checks
+-- the size only of an upload that states its length. Our functions send files in pieces without a
+-- length, so the limits are those of functions/api/media/upload-*.ts. Storage sends no `nosniff`
+-- header, but a picture's content always matches its type, because the functions made the file.
 insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types) values
   ('avatars', 'avatars', true, 5242880, '{image/jpeg,image/png,image/webp}'),
   ('listings', 'listings', true, 10485760, '{image/jpeg,image/png,image/webp}'),
@@ -282,7 +282,7 @@ on conflict (vocabulary, code) do update set
   text_ar = excluded.text_ar, text_en = excluded.text_en, note = excluded.note,
   position = excluded.position;
 
--- Every act may have a note except a deletion, which would delete the note.
+-- delete_account has no note, because the deletion would delete it; write_off has only a reason.
 insert into public.admin_act_kinds (act, target, required, optional, needs, undone_by)
 select listed.act, listed.target, string_to_array(concat_ws(',', 'target', nullif(listed.required, '')), ','),
   string_to_array(listed.optional, ','), listed.needs, listed.undone_by

@@ -1,4 +1,5 @@
--- All codes that an answer may contain (test/meta/meta.test.ts). May run twice; keeps an admin's changes.
+-- Codes that answers may contain; test/meta/meta.test.ts finds missing ones. The script may run
+-- twice and keeps an admin's changes.
 set edits.by = 'release';
 
 insert into public.vocabularies (vocabulary, code, text_ar, text_en, position)

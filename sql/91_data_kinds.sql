@@ -1,12 +1,12 @@
 -- The script may run twice and keeps an admin's changes of names. The order of the rows is that of
--- /meta and of the description of the API; functions/_shared/chat/notification-kinds.ts and
--- docs/contract/kinds.md are generated from them.
+-- /meta and of the description of the API. functions/_shared/chat/notification-kinds.ts and
+-- docs/contract/kinds.md are generated from the rows.
 set edits.by = 'release';
 
 with listed as (
   select rows.*, row_number() over () as position
   from (values
-    -- Kind, category, screen; always_listed, collapses, at_once; name in Arabic and English.
+    -- Kind, category, route; always_listed, collapses, at_once; name in Arabic and English.
     ('message_new', 'messages', 'conversation', false, true, false, 'رسالة جديدة', 'New message'),
     ('lead_new', 'leads', 'leads', false, true, false, 'طلب تواصل جديد', 'New lead'),
     ('favorite_price_drop', 'favorites', 'property', false, true, false,
@@ -37,7 +37,7 @@ with listed as (
     ('identity_restored', 'account', 'identity', true, false, false,
       'إعادة حساب معلن', 'Identity restored'),
     ('review_new', 'reviews', 'review', false, false, false, 'تقييم جديد', 'New review'),
-    -- These are pushed in quiet hours too: a break-in at night must not go unnoticed until the morning.
+    -- The security kinds are pushed in quiet hours too: a break-in must not be noticed too late.
     ('security_login', 'account', 'sessions', false, false, true, 'تسجيل دخول جديد', 'New sign-in'),
     ('security_password', 'account', 'sessions', true, false, true,
       'تغيير كلمة المرور', 'Password changed'),
@@ -76,10 +76,10 @@ on conflict (vocabulary, code) do update set
   text_ar = excluded.text_ar, text_en = excluded.text_en, note = excluded.note,
   position = excluded.position;
 
--- Texts of the kinds. The first text of a kind is used whose condition holds for the details of the
--- event and for times, the number of events. In braces, {name} is a detail, {name|…} has a text for
--- a missing one, and {days|…|…} is counted in English, {days|…|…|…|…} in Arabic (one, two, few,
--- many); private.texts_of_kind makes further names from the details. message_new has its texts in
+-- Of the texts of a kind, the first is used whose condition holds for the details of the event and
+-- for times, the number of events. {name} stands for a detail, {name|…} has a text for a missing
+-- detail, and {days|…|…} is counted in English, {days|…|…|…|…} in Arabic (one, two, few, many).
+-- private.texts_of_kind derives further names from the details. The texts of message_new are in
 -- 13_notifications/3_records_texts.sql.
 delete from private.notification_texts where true;
 
@@ -104,7 +104,7 @@ from (values
   ('favorite_price_drop', null,
     'انخفض سعر عقار في مفضلتك', 'انخفض سعر «{titleAr}» من {beforeAr} إلى {priceAr}',
     'Lower price on a saved property', '“{titleEn}” went from {beforeEn} to {priceEn}'),
-  -- Title and reason are shown only if the owner took the listing down (contract, section 4).
+  -- The title is shown only if the owner took the listing down or it expired (contract, section 4).
   ('favorite_unavailable', '!exists($.titleAr)',
     'عقار في مفضلتك لم يعد متاحاً', 'أحد العقارات التي حفظتها لم يعد معروضاً',
     'A saved property is no longer available',

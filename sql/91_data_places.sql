@@ -1,4 +1,4 @@
--- The areas that every project has. The script may run twice and keeps an admin's changes.
+-- The places that every project has. The script may run twice and keeps an admin's changes.
 set edits.by = 'release';
 
 insert into public.governorates (id, name_ar, name_en, lat, lng, position) values
@@ -12,7 +12,7 @@ on conflict (id) do update set
   name_ar = excluded.name_ar, name_en = excluded.name_en, lat = excluded.lat, lng = excluded.lng,
   position = excluded.position;
 
--- Centroids marked true are approximate and only good enough for the map.
+-- If approximate is true, the centroid is good enough for the map only.
 insert into public.areas
   (governorate_id, id, name_ar, name_en, lat, lng, approximate, alias_ar, position) values
   ('capital', 'kuwait-city', 'مدينة الكويت', 'Kuwait City',
@@ -271,7 +271,7 @@ from (values
 where areas.id = known.id and areas.lat is not null and not areas.approximate
   and 'reach_km' <> all (areas.edited) and areas.reach_km is distinct from known.km;
 
--- This comes last, when all needed rows exist.
+-- This comes last, because all needed rows have to exist by now.
 delete from private.needed_rows;
 insert into private.needed_rows (table_name, name)
   select named_rows.table_name, named_rows.name from private.named_rows;

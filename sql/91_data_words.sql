@@ -1,4 +1,4 @@
--- Words that searches understand, besides names of areas and kinds. May run twice; keeps an admin's changes.
+-- Words that searches understand, besides names of areas and kinds. The script may run twice.
 set edits.by = 'release';
 
 insert into private.reading_words (phrase, field, value)
@@ -314,7 +314,7 @@ from (
   ) as meant (field, value, phrases)
   cross join lateral string_to_table(meant.phrases, ', ') as given (phrase)
 ) as once
--- A word to which an admin has given a meaning keeps that meaning.
+-- A phrase that has a meaning already, such as one given by an admin, keeps it.
 where not exists (
   select from private.reading_words where reading_words.phrase = once.phrase
 )

@@ -135,7 +135,7 @@ as $$
   delete from private.timestamps
   where timestamps.name = release_timestamp.name and timestamps.at = release_timestamp.claimed
 $$;
-comment on function private.release_timestamp is 'Makes work due again unless it was reclaimed.';
+comment on function private.release_timestamp is 'Makes work due again unless another claimed it.';
 
 create function private.beat() returns void
   language sql

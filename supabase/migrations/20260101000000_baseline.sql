@@ -14,11 +14,11 @@ set check_function_bodies = off;
 -- sql/00_roles.sql
 
 -- The script may run twice, because roles belong to the cluster and not to a database.
--- facade   the login of the edge functions; each message first becomes anon, authenticated or backend
--- backend  for what the facade does without a caller: registration, codes, jobs. It has no BYPASSRLS
---          and executes only the functions that are granted to it by name.
--- acting   owns the functions that clients execute (16_api.sql), so that row security binds every
---          statement in them. It owns no table, and nobody can become it.
+-- facade   is the login of the edge functions; its messages run as anon, authenticated or backend.
+-- backend  is for work without a caller: registration, codes, jobs. It has no BYPASSRLS and can
+--          execute only the functions that are granted to it by name.
+-- acting   owns functions that clients execute (16_api.sql lists them), so that row-level security
+--          binds every statement in them. It owns no table, and no client can become it.
 
 do $$
 begin
@@ -42,10 +42,10 @@ alter role facade set lock_timeout = '4s';
 alter role facade set idle_in_transaction_session_timeout = '10s';
 alter role facade set jit = off;
 alter role facade set timezone = 'UTC';
--- Postgres plans a statement five times before it reuses a generic plan, and most connections are
--- new: the first five calls of a connection take 33 ms of processor time instead of 26 (search), 43
--- and 29 (feed), 44 and 22 (favorites), 26 and 16 (a listing). Later calls cost the same. Functions
--- with optional filters choose for themselves.
+-- By default Postgres plans a statement five times before it reuses a generic plan, and most
+-- connections are new: the first five calls of a connection would take 33 ms of processor time
+-- instead of 26 (search), 43 and 29 (feed), 44 and 22 (favorites), 26 and 16 (a listing). Later
+-- calls cost the same. A function whose plan depends on optional filters sets its own mode.
 alter role facade set plan_cache_mode = force_generic_plan;
 
 -- sql/01_base/1_tables.sql
@@ -53,13 +53,13 @@ alter role facade set plan_cache_mode = force_generic_plan;
 create schema private;
 comment on schema private is 'Helpers, rules and counters; not exposed to any client.';
 create schema api;
-comment on schema api is 'What clients may call; the only schema that the Data API exposes.';
+comment on schema api is 'The functions for clients; the only schema that the Data API exposes.';
 
 revoke all on schema private, api from public;
--- Set for every schema, because a default for one schema only adds to the global one and takes nothing away.
+-- This default is set for all schemas, because one for a single schema cannot revoke global rights.
 alter default privileges for role postgres revoke execute on functions from public;
 grant usage on schema private to anon, authenticated, service_role, backend, supabase_auth_admin;
--- A role can own functions in a schema only if it may create there.
+-- A role can become the owner of a function only if it may create objects in the schema.
 grant usage, create on schema private to acting;
 grant usage on schema api to anon, authenticated, service_role;
 grant usage on schema public to anon, authenticated, service_role, backend, acting;
@@ -76,7 +76,7 @@ create table private.settings (
   note text not null
 );
 comment on table private.settings is
-  'Changed by an admin in Studio, or by the functions. Never purged: it has only a few rows.';
+  'Settings of the admins and of the functions. Never purged: it has only a few rows.';
 alter table private.settings enable row level security;
 grant select on private.settings to acting;
 create policy "functions for clients read all" on private.settings for select to acting using (true);
@@ -94,13 +94,13 @@ create table private.rates (
     num_nulls(earned_by, earns, most) = 3
     or num_nulls(earned_by, earns, most) = 0 and earns > 0 and (most >= max or max >= 1000000))
 );
-comment on table private.rates is 'Editing a row changes the rate. Never purged: it has only a few rows.';
+comment on table private.rates is 'Editable rate limits. Never purged: it has only a few rows.';
 comment on column private.rates.max is
   'Hits allowed within the window; a million or more means no limit.';
 comment on column private.rates.earned_by is
-  'The rule whose hits for the same subject within the window allow more hits of this one.';
+  'A rule whose hits by the same subject within the window allow more hits of this rule.';
 comment on column private.rates.earns is 'Extra hits that each hit of earned_by allows.';
-comment on column private.rates.edited is 'Columns changed by an admin, which a release does not overwrite.';
+comment on column private.rates.edited is 'The columns that an admin changed and releases keep.';
 alter table private.rates enable row level security;
 create policy "nobody but functions of their owner" on private.rates using (false);
 
@@ -111,10 +111,10 @@ create table private.rate_hits (
   expires_at timestamptz not null,
   primary key (rule, subject)
 );
-comment on table private.rate_hits is 'The recent hits of each subject. Cleaned by private.purge_rates.';
-comment on column private.rate_hits.subject is 'What hits are counted for: an account, address, phone …';
-comment on column private.rate_hits.hits is 'Oldest first; at most as many as the rate allows.';
-comment on column private.rate_hits.expires_at is 'When the last hit leaves the window.';
+comment on table private.rate_hits is 'Recent hits by subject. Cleaned by private.purge_rates.';
+comment on column private.rate_hits.subject is 'An account, IP address, phone and so on.';
+comment on column private.rate_hits.hits is 'The times of the hits, oldest first.';
+comment on column private.rate_hits.expires_at is 'The time when the last hit leaves the window.';
 create index rate_hits_expires_idx on private.rate_hits (expires_at);
 alter table private.rate_hits enable row level security;
 create policy "nobody but functions of their owner" on private.rate_hits using (false);
@@ -130,10 +130,10 @@ create table private.alarms (
   seen_at timestamptz not null default now()
 );
 comment on table private.alarms is
-  'Problems for an admin, one row each until settled. Cleaned by private.purge_alarms.';
+  'Problems that an admin has to solve, one row each. Cleaned by private.purge_alarms.';
 comment on column private.alarms.kind is 'wallet_differs, payment_mismatch, job_failed and so on.';
 comment on column private.alarms.subject_id is
-  'The wallet, payment, provider, setting or other thing; for job_failed the job and the row.';
+  'The wallet, payment, provider, setting and so on; for job_failed, the job or its step and row.';
 create unique index alarms_one_unsettled_key on private.alarms (kind, subject_id)
   where settled_at is null;
 create index alarms_settled_idx on private.alarms (settled_at) where settled_at is not null;
@@ -144,10 +144,10 @@ create table private.timestamps (
   name text primary key,
   at timestamptz not null
 );
-comment on table private.timestamps is 'Times that all workers share. Never purged: it has only a few rows.';
+comment on table private.timestamps is 'Shared times. Never purged: it has only a few rows.';
 comment on column private.timestamps.name is
-  'jobs_ran: when all jobs last ran; doors_tried: when Auth''s endpoints were last tested; '
-  'pushes_paused: until when FCM accepts no pushes; beat: the time on the primary.';
+  'jobs_ran: when all jobs last ran; doors: a running test of Auth''s endpoints; doors_tried: the '
+  'last daily test; pushes_paused: when FCM accepts pushes again; beat: the clock of the primary.';
 alter table private.timestamps enable row level security;
 create policy "nobody but functions of their owner" on private.timestamps using (false);
 
@@ -158,7 +158,7 @@ select
   null::uuid as account_id, null::uuid as identity_id, null::text as kind, null::uuid as entity_id,
   null::jsonb as details
 where false;
-comment on view private.notification_requests is 'A trigger in 13_notifications notifies at each insert.';
+comment on view private.notification_requests is 'Inserts make notifications (13_notifications).';
 
 -- There are no foreign keys, so that writing a row never waits for a lock.
 create table private.deferred_notifications (
@@ -171,7 +171,7 @@ create table private.deferred_notifications (
   created_at timestamptz not null default clock_timestamp()
 );
 comment on table private.deferred_notifications is
-  'Notifications that a job makes, so that nobody waits for a lock. Cleaned by '
+  'Notifications that a job makes later, so that no transaction waits for a lock. Cleaned by '
   'private.retry_deferred_notifications.';
 alter table private.deferred_notifications enable row level security;
 create policy "nobody but functions of their owner" on private.deferred_notifications
@@ -179,18 +179,18 @@ create policy "nobody but functions of their owner" on private.deferred_notifica
 
 -- sql/01_base/2_rules_edits.sql
 
--- An admin's change by hand, in Studio or by SQL, either has the effects of the route, through
--- triggers, or is refused with a sentence that says what to do instead (15_edits/2_rules_tables.sql
--- lists what may be changed at all). It is by hand if it is a statement of its own: not from our
--- functions, triggers, cascades or a do block, nor from a connection that sets edits.by, as
--- migrations do.
+-- A change that an admin makes by hand, in Studio or by SQL, either has the same effects as the
+-- route, through triggers, or is refused with a sentence that says what to do instead
+-- (15_edits/2_rules_tables.sql lists what may be changed at all). A change is by hand if it is a
+-- top-level statement, not one of a function, trigger, cascade or do block, and if the connection
+-- does not set edits.by, as migrations do.
 
 create function private.is_by_hand(stack text) returns boolean
   language sql
   stable
   set search_path = ''
 as $$
-  -- If the stack has a single line, the trigger that asks was fired directly by a statement.
+  -- If the stack has a single line, a top-level statement fired the calling trigger.
   select position(E'\n' in stack) = 0 and coalesce(current_setting('edits.by', true), '') = ''
 $$;
 
@@ -217,7 +217,7 @@ begin
   return coalesce(new, old);
 end
 $$;
-comment on function private.refuse_edit is 'Refuses a change by hand. The argument says what to do instead.';
+comment on function private.refuse_edit is 'Refuses changes by hand. The argument is the message.';
 
 create function private.check_edit() returns trigger
   language plpgsql
@@ -245,7 +245,7 @@ begin
   raise exception '% is only added to', tg_table_name using errcode = '42501';
 end
 $$;
-comment on function private.refuse_rewriting is 'Refuses the change to everybody, the table''s owner too.';
+comment on function private.refuse_rewriting is 'Refuses the change, even to the table''s owner.';
 
 create function private.keep_edits() returns trigger
   language plpgsql
@@ -269,14 +269,14 @@ begin
 end
 $$;
 comment on function private.keep_edits is
-  'Notes in edited which columns were changed by hand, so that a release keeps them.';
+  'Records in edited which columns were changed by hand, so that a release does not change them.';
 
 create function private.check_setting() returns trigger
   language plpgsql
   set search_path = ''
 as $$
 begin
-  new.value := coalesce(new.value, 'null'); -- Studio emptied the field
+  new.value := coalesce(new.value, 'null'); -- Studio stores null if the field is emptied
   if new.name = 'review_listings' and jsonb_typeof(new.value) <> 'boolean' then
     perform private.refuse_by_hand('review_listings is true or false, without quotation marks.');
   elsif new.name = 'seller' and exists (
@@ -321,7 +321,7 @@ begin
       perform private.refuse_by_hand(
         'terms is null, or has version (up to 40 characters, no blanks, in quotation marks), url '
         '(https://…) and requiredFrom (the first day, as 2026-12-31).');
-    -- While the version stays the same, the date may be postponed but not moved closer than this.
+    -- The date of the same version may be postponed, but not moved to less than 14 days ahead.
     elsif (new.value ->> 'requiredFrom')::date::timestamp at time zone 'Asia/Kuwait'
         < now() + interval '14 days'
       and not coalesce(new.value ->> 'version' = old.value ->> 'version'
@@ -340,7 +340,7 @@ comment on function private.check_setting is 'Refuses a value that the functions
 create trigger settings_are_understood
   before insert or update on private.settings
   for each row execute function private.check_setting();
-comment on trigger settings_are_understood on private.settings is 'Its order does not matter.';
+comment on trigger settings_are_understood on private.settings is 'It may run in any order.';
 create trigger settings_of_functions_are_theirs
   before update of value on private.settings
   for each row when (
@@ -354,8 +354,8 @@ create trigger rates_keep_what_was_edited
 
 -- sql/01_base/2_rules_names.sql
 
--- New names are checked on changes and not by a constraint, so that an existing one stays valid;
--- is_name is for all.
+-- The rules for new names (is_free_name) apply when a name changes and not by a constraint, so that
+-- existing names stay valid. Constraints check only is_name.
 
 create function private.is_written(value text) returns boolean
   language plpgsql
@@ -367,13 +367,13 @@ declare
   marks constant text := private.marks();
 begin
   return value !~ (marks || '{5}')
-    -- Some Korean letters are invisible.
+    -- These Korean letters are invisible.
     and regexp_replace(value, marks || '|[\u115F\u1160\u3164\uFFA0]', '', 'g')
       collate pg_catalog.pg_c_utf8 ~ '[[:alpha:]]';
 end
 $$;
 comment on function private.is_written is
-  'Whether a name has a letter, and at most four marks on each.';
+  'Whether a name has a visible letter and never more than four marks in a row.';
 
 create function private.fold_lookalikes(word text) returns text
   language plpgsql
@@ -382,7 +382,7 @@ create function private.fold_lookalikes(word text) returns text
   set search_path = ''
 as $$
 begin
-  -- In an Arabic word a digit stands for the Arabic letter that it resembles or replaces in chats.
+  -- In an Arabic word, look-alikes and the digits of chats become the Arabic letter they stand for.
   if word ~ '[\u0621-\u06FF]' then
     return regexp_replace(
       translate(word,
@@ -394,7 +394,7 @@ begin
         || 'ااا' || 'ع' || 'ح'),
       '^(ال)+(?=..)', '');
   end if;
-  -- i and l become one letter, as they look the same in many typefaces; so do rn and m, vv and w.
+  -- i becomes l, rn becomes m and vv becomes w, because they look the same in many typefaces.
   return replace(replace(
     translate(word,
       'ɑаαᴀ' || 'ƅвьβʙ' || 'ƈсᴄς' || 'ԁđɖɗðᴅ' || 'еεєəɛᴇз' || 'ƒꜰ' || 'ɡɢ' || 'һħнʜɦ'
@@ -409,7 +409,7 @@ begin
 end
 $$;
 comment on function private.fold_lookalikes is
-  'A word of private.search_text with look-alike letters made equal (UTS #39).';
+  'Replaces look-alike letters by one letter (UTS #39), in a word of private.search_text.';
 
 create function private.compared_words(name text) returns text
   language plpgsql
@@ -418,7 +418,7 @@ create function private.compared_words(name text) returns text
   set search_path = ''
 as $$
 begin
-  -- This has to happen before search_text, which removes signs and lower-cases letters.
+  -- These are replaced before search_text, which removes signs and lower-cases letters.
   return private.search_text(translate(name,
     'ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ' || 'АВЕЗКМНОРСТУХЅІЈԚԜҮӀ' || '@$€|!¡'
       || '🅐🅑🅒🅓🅔🅕🅖🅗🅘🅙🅚🅛🅜🅝🅞🅟🅠🅡🅢🅣🅤🅥🅦🅧🅨🅩'
@@ -437,7 +437,7 @@ create function private.is_reserved_name(name text, of_person boolean) returns b
 as $$
 declare
   compared constant text := private.compared_words(name);
-  -- The name is compared as it stands, and once with single letters joined: A.D.M. IN.
+  -- The name is compared as it is written and with single letters joined, as in A.D.M. IN.
   spellings constant text[] := array[compared, btrim(
     regexp_replace(' ' || compared || ' ', '(?<= [^ ]) (?=[^ ] )', '', 'g'))];
 begin
@@ -463,7 +463,7 @@ begin
       from unnest(spellings) as spelling
       cross join lateral (select string_to_array(spelling, ' ') as words offset 0) as given
       cross join generate_series(1, cardinality(given.words)) as first
-      -- A window consists of whole words, however many pieces one of them was cut into.
+      -- A window is a run of whole words; a reserved word may be split over several of them.
       cross join generate_series(first, least(cardinality(given.words),
         first + (select max(own.length) from own) + 1)) as last
     )
@@ -473,7 +473,7 @@ begin
 end
 $$;
 comment on function private.is_reserved_name is
-  'Whether it has the service''s name or a reserved word, in any spelling, in up to three pieces.';
+  'Whether a name contains a reserved one, in any spelling and with up to two extra spaces.';
 
 create function private.is_free_name(name text, of_person boolean) returns boolean
   language plpgsql
@@ -506,8 +506,8 @@ grant execute on function private.is_free_name to backend;
 
 -- sql/01_base/2_rules_rates.sql
 
--- Hits are counted exactly even when calls arrive at once. One IPv4 address may serve thousands of
--- people, because phone companies let customers share it; one IPv6 customer has a /64, often a /48.
+-- Hits of concurrent calls are counted exactly. One IPv4 address may serve thousands of people,
+-- because phone companies let customers share it; one IPv6 customer has a /64, often a /48.
 
 create function private.log_hit(
   rule text, subject text, "limit" integer, seconds integer,
@@ -520,7 +520,7 @@ as $$
 declare
   recent timestamptz[];
 begin
-  -- One statement creates or locks the row, then reads the clock. Hits are sorted, for width_bucket.
+  -- The clock is read after the row is locked, so hits are sorted, as width_bucket requires.
   insert into private.rate_hits as counted (rule, subject, hits, expires_at)
   values (log_hit.rule, log_hit.subject, array[clock_timestamp()],
     clock_timestamp() + make_interval(secs => seconds))
@@ -596,7 +596,7 @@ begin
 end
 $$;
 comment on function private.count_hit is
-  'hit is null if the limit was used up; reset is the number of seconds until there is room.';
+  'hit is null if the limit is used up; reset is the number of seconds until a hit is free again.';
 
 create function private.store_hit(rule text, subject text) returns void
   language plpgsql
@@ -618,7 +618,7 @@ begin
       expires_at = clock_timestamp() + make_interval(secs => rate.seconds);
 end
 $$;
-comment on function private.store_hit is 'For a rule that limits nothing itself: stores its newest hits.';
+comment on function private.store_hit is 'Stores the newest hits of a rule that limits nothing.';
 
 create function private.hold_hits(rule text, subjects text[]) returns void
   language plpgsql
@@ -626,7 +626,7 @@ create function private.hold_hits(rule text, subjects text[]) returns void
   set search_path = ''
 as $$
 begin
-  -- This locks the rows whether or not they exist and changes no existing row.
+  -- This locks each row, or creates it, and changes no existing row.
   insert into private.rate_hits as held (rule, subject, hits, expires_at)
   select hold_hits.rule, given.subject, '{}', clock_timestamp() + make_interval(secs => rates.seconds)
   from unnest(subjects) with ordinality as given (subject, nth)
@@ -635,7 +635,7 @@ begin
   on conflict on constraint rate_hits_pkey do update set hits = held.hits where false;
 end
 $$;
-comment on function private.hold_hits is 'Locks rows in a fixed order before they are counted in another.';
+comment on function private.hold_hits is 'Locks rows in the given order, before they are counted.';
 
 create function private.uncount_hit(rule text, subject text, hit timestamptz) returns void
   language plpgsql
@@ -670,7 +670,7 @@ begin
     array[subject, block || ':/48' || split_part(subject, '::/64', 2)], null);
 end
 $$;
-comment on function private.rate_subjects is 'An IPv6 /64 counts for its /48 too, at ten times the limit.';
+comment on function private.rate_subjects is 'A /64 counts for its /48 too, at 10 times the limit.';
 
 create function private.count_hits(
   rules text[], subjects text[],
@@ -708,7 +708,7 @@ begin
 end
 $$;
 comment on function private.count_hits is
-  'Counts one hit for each rule and subject, or none if one of the rules is used up (refused). '
+  'Counts one hit for each rule and subject, or none if a limit is used up; refused is that rule. '
   'limit, remaining and reset (seconds) are those of the refused rule, otherwise of the first.';
 
 grant execute on function private.count_hit, private.uncount_hit, private.uncount_hits to backend;
@@ -722,7 +722,7 @@ create function private.refuse(
   set search_path = ''
 as $$
 begin
-  -- Studio shows only the message.
+  -- Studio shows only the message of an error.
   if by_hand is not null and session_user <> 'facade'
     and coalesce(current_setting('request.jwt.claims', true), '') = '' then
     raise exception using errcode = 'PT' || status, message = by_hand, hint = code;
@@ -731,7 +731,7 @@ begin
 end
 $$;
 comment on function private.refuse is
-  'Raises an error of the contract (section 9), or by_hand after a change by hand.';
+  'Raises an error of the contract (section 9). After a change by hand its message is by_hand.';
 
 create function private.refuse_field(
   path text, code text, status integer default 422, by_hand text default null
@@ -750,7 +750,7 @@ begin
 end
 $$;
 comment on function private.refuse_field is
-  'A problem that any field can have is answered as validation_failed, others with their code.';
+  'Raises validation_failed for a problem that any field can have, otherwise the code itself.';
 
 create function private.refuse_fields(problems jsonb) returns void
   language plpgsql
@@ -776,13 +776,13 @@ grant execute on function private.refuse, private.refuse_field
 
 -- sql/01_base/2_rules_search_text.sql
 
--- How searches compare texts: as words of plain letters and digits with single spaces, in this order:
+-- Searches compare texts as plain letters and digits with single spaces, made in these steps:
 --   1. NFKD: ligatures, full-width and presentation forms become plain letters, and marks on a
 --      letter (hamza, madda, accents) are separated from it; Latin letters become lower case
 --   2. letters that people use for one another become one: ٱ is ا; ى and the Persian ی are ي;
 --      ة and its relatives are ه; ک گ are ك; ڤ پ چ ژ are ف ب ج ز; Arabic and Persian digits are 0 to 9
 --   3. diacritics, tatweel, hamzas and invisible characters are removed; so أ إ آ are ا, ؤ is و, ئ is ي
---   4. everything but letters and digits becomes a space: %, _, quotes and operators mean nothing
+--   4. anything but letters and digits becomes a space, so %, _, quotes and operators mean nothing
 --   5. ال at the beginning of a word is removed if two letters or more remain
 -- test/search/search-text.ts does the same; test/search/vectors.json checks both.
 
@@ -795,7 +795,7 @@ create function private.search_text(value text) returns text
   set search_path = ''
 as $$
 declare
-  -- All texts of a listing together are never longer than this.
+  -- The limit is 16,000 characters; all texts of a listing together are never longer.
   plain text := lower(private.normal_form(value, 'nfkd', 16000, '') collate pg_catalog.pg_c_utf8);
 begin
   plain := translate(plain, 'ىة٠١٢٣٤٥٦٧٨٩', 'يه0123456789');
@@ -820,7 +820,7 @@ create function private.search_words(value text) returns text[]
   set search_path = ''
 as $$
 begin
-  -- Index entries have a size limit. The words are sorted, because a cursor depends on them.
+  -- Index entries have a size limit. The words are sorted, because cursors depend on their order.
   return array(
     select distinct left(word, 60) collate "C" as word
     from unnest(string_to_array(private.search_text(value), ' ')) as word
@@ -839,7 +839,7 @@ as $$
 declare
   plain constant text := private.search_text(private.bounded(q, 200, 'q'));
 begin
-  -- One character can become eighteen (ﷺ).
+  -- One character can become eighteen by NFKD (ﷺ).
   if char_length(q) > 200 or char_length(plain) > 200 then
     perform private.refuse_field('q', 'too_long');
   end if;
@@ -859,7 +859,7 @@ end
 $$;
 comment on function private.query_words is 'The first 30 distinct words of a query, sorted.';
 
--- quote_literal treats backslashes as SQL does. Without a search_path the function is inlined.
+-- quote_literal would escape backslashes as in SQL. Without a search_path the function is inlined.
 create function private.quote_lexeme(word text) returns text
   language sql
   immutable
@@ -938,7 +938,7 @@ create function private.marks() returns text
     '\U000E0100-\U000E01EF'
     ']';
 comment on function private.marks is
-  'The combining marks of Unicode 17, and the half-width voicing marks that NFKC makes into them.';
+  'The combining marks of Unicode 17, and the half-width voicing marks that NFKC turns into such.';
 
 create function private.text_problem(value text, most integer) returns text
   language plpgsql
@@ -960,8 +960,8 @@ begin
 end
 $$;
 comment on function private.text_problem is
-  'Why a text must not be processed, or null. invalid has more than 30 marks in a row (UAX #15), '
-  'for which normalising takes quadratic time and cannot be interrupted.';
+  'Why a text must not be processed, or null. An invalid text has more than 30 marks in a row '
+  '(UAX #15); normalising it takes quadratic time and cannot be interrupted.';
 
 create function private.is_name(value text) returns boolean
   language sql
@@ -969,12 +969,12 @@ create function private.is_name(value text) returns boolean
   parallel safe
   set search_path = ''
 as $$
-  -- These are control characters and ignorable ones, which are invisible or change the direction.
+  -- Control characters and ignorable characters are invisible or change the direction of the text.
   select case when private.text_problem(value, 120) is null then value !~ (
     '[\u0001-\u001F\u007F-\u009F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B'
     '\u200E\u200F\u2028-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB'
     '\U000E0000-\U000E0FFF]')
-    -- Joiners separate letters of Persian, Urdu and Indian names; elsewhere they are invisible.
+    -- Joiners are part of Persian, Urdu and Indian names; anywhere else they would be invisible.
     and value collate pg_catalog.pg_c_utf8 !~ (
       '(^|[\u0001-\u058F]|[^[:alpha:]\u064B-\u065F\u094D\u09CD\u0A4D\u0ACD\u0B4D\u0BCD\u0C4D\u0CCD'
       '\u0D4D\u0DCA\u1039\u17D2])[\u200C\u200D]|[\u200C\u200D]($|[\u0001-\u058F]|[^[:alpha:]])')
@@ -1002,7 +1002,7 @@ begin
 end
 $$;
 comment on function private.bounded is
-  'Raises 422 if a text must not be processed. For declarations and arguments, which run first.';
+  'Raises 422 if a text must not be processed. It is called in declarations, which run first.';
 
 create function private.normal_form(value text, form text, most integer, path text) returns text
   language plpgsql
@@ -1018,14 +1018,14 @@ declare
     else normalize(plain, nfkd)
   end;
 begin
-  -- The normalised text has no longer run of marks either, although composing turns a few marks into two.
+  -- The normalised text is checked too, because composing turns a few single marks into two.
   if form <> 'nfkd' and normal <> plain and private.text_problem(normal, 18 * most) is not null then
     perform private.refuse_field(path, 'invalid');
   end if;
   return normal;
 end
 $$;
-comment on function private.normal_form is 'No other code may normalise texts (npm run check).';
+comment on function private.normal_form is 'Only this function normalises texts (npm run check).';
 
 create function private.tidy(value text, most integer, path text) returns text
   language sql
@@ -1033,7 +1033,7 @@ create function private.tidy(value text, most integer, path text) returns text
   parallel safe
   return nullif(btrim(regexp_replace(
     private.normal_form(value, 'nfkc', most, path), '[[:space:]]+', ' ', 'g')), '');
-comment on function private.tidy is 'One trimmed line in NFKC, or null. It may be longer than its column.';
+comment on function private.tidy is 'One trimmed line in NFKC, or null. NFKC may make it longer.';
 
 create function private.kwd_text(amount numeric) returns text
   language plpgsql
@@ -1044,7 +1044,7 @@ begin
   return to_char(amount, 'FM99,999,999,990.000');
 end
 $$;
-comment on function private.kwd_text is 'An amount as receipts show it: 1,250.000.';
+comment on function private.kwd_text is 'An amount in the format of receipts: 1,250.000.';
 
 create function private.in_english() returns boolean
   language sql
@@ -1069,7 +1069,7 @@ begin
 end
 $$;
 
--- This is plain SQL, so that it is planned as part of the calling query.
+-- The function is plain SQL, so that it is planned as part of the calling query.
 create function private.terms() returns table (version text, url text, required_from timestamptz)
   language sql
   stable
@@ -1079,7 +1079,7 @@ begin atomic
     (settings.value ->> 'requiredFrom')::date::timestamp at time zone 'Asia/Kuwait'
   from private.settings where settings.name = 'terms' and settings.value <> 'null';
 end;
-comment on function private.terms is 'No row if there are no terms.';
+comment on function private.terms is 'Returns no row if there are no terms.';
 
 -- The time of the last replay would not show whether a replica still receives anything.
 create function private.last_beat() returns timestamptz
@@ -1091,7 +1091,7 @@ begin
   return (select timestamps.at from private.timestamps where timestamps.name = 'beat');
 end
 $$;
-comment on function private.last_beat is 'Every commit on the primary up to this time has arrived here.';
+comment on function private.last_beat is 'Every commit of the primary up to this time is here.';
 
 create function private.require_replica(system_id text) returns void
   language plpgsql
@@ -1100,7 +1100,7 @@ create function private.require_replica(system_id text) returns void
   set search_path = ''
 as $$
 begin
-  -- A promoted replica, or a copy of one, has the same system identifier but writes the beat itself.
+  -- A promoted replica, or its copy, has the same system identifier but writes the beat itself.
   if not pg_is_in_recovery()
     or system_id <> (select control.system_identifier::text from pg_control_system() as control)
   then
@@ -1117,7 +1117,7 @@ grant execute on function private.require_replica to backend;
 
 -- sql/01_base/4_reads_pages.sql
 
--- A cursor is the sort key of the last row of a page, tied to its query.
+-- A cursor is the sort key of the last row of a page, with a checksum that ties it to its query.
 
 create function private.page_size(given integer) returns integer
   language plpgsql
@@ -1137,7 +1137,7 @@ create function private.cursor_checksum(query text, key text) returns text
   stable
   parallel safe
   return left(encode(sha256(convert_to(query || E'\n' || key, 'UTF8')), 'hex'), 12);
-comment on function private.cursor_checksum is 'Ties a cursor to its query and reveals a changed one.';
+comment on function private.cursor_checksum is 'Ties a cursor to its query and detects changes.';
 
 create function private.cursor_of(query text, key jsonb) returns text
   language sql
@@ -1157,7 +1157,7 @@ begin
     then private.cursor_of(query, last_keys -> 0) end;
 end
 $$;
-comment on function private.next_cursor is 'last_keys are those of the last row and of the one after it.';
+comment on function private.next_cursor is 'last_keys are those of the last and the next row.';
 
 create function private.cursor_key(query text, page_cursor text) returns jsonb
   language plpgsql
@@ -1182,18 +1182,19 @@ begin
       return key::jsonb;
     end if;
   exception
-    when others then null; -- not one of our cursors
+    when others then null; -- it is not one of our cursors
   end;
   perform private.refuse_field('cursor', 'cursor_invalid');
 end
 $$;
-comment on function private.cursor_key is '422 cursor_invalid if the cursor is damaged or another query''s.';
+comment on function private.cursor_key is
+  'Raises 422 cursor_invalid if the cursor is damaged or belongs to another query.';
 
 create function private.is_sort(sorts jsonb, sort text) returns boolean
   language sql
   immutable
   return coalesce(sort = 'newest' or sorts ? regexp_replace(sort, '^-', ''), false);
-comment on function private.is_sort is 'A leading - reverses a sort; newest is the same as -oldest.';
+comment on function private.is_sort is 'A leading - reverses a sort; newest means -oldest.';
 
 create function private.sorted_keys(
   source text, sorts jsonb, sort text, filters jsonb, after_key jsonb, page_size integer
@@ -1222,9 +1223,9 @@ begin
 end
 $$;
 comment on function private.sorted_keys is
-  'The keys [value, id] of a page and of one more row. sorts gives each sort order the expression '
-  'of its value, which is never null, and of its id, both from the indexed table. source is the '
-  'from and where clause, with $1 for the filters. sorts and source are constant SQL.';
+  'The keys [value, id] of a page and of one more row. sorts has, for each sort order, the SQL '
+  'expressions of its value, which is never null, and of its id, both from the indexed table. '
+  'source is the from and where clause, with $1 for the filters. sorts and source are constants.';
 
 create function private.key_ids(keys jsonb[]) returns text[]
   language sql
@@ -1246,11 +1247,11 @@ grant execute on function
 create function private.cause_of(state text, message text) returns text
   language sql
   immutable
-  -- Refusals, our own exceptions, names and time limits are safe; a syntax error repeats input.
+  -- Refusals, our exceptions, constraints, names and timeouts quote no input; syntax errors do.
   return case
     when state ~ '^(PT|P0|23|42|57)' and state <> '42601' then message else state
   end;
-comment on function private.cause_of is 'The text of a failure only if it cannot quote input.';
+comment on function private.cause_of is 'The message of an error, unless it may quote input.';
 
 create function private.raise_alarm(kind text, subject_id text, details jsonb default '{}')
   returns void
@@ -1263,21 +1264,21 @@ begin
   values (raise_alarm.kind, raise_alarm.subject_id, raise_alarm.details)
   on conflict do nothing;
   if not found then
-    -- Many workers may see the same problem, and they must not all write the one row.
+    -- Many workers may see the same problem, and they must not all update its row.
     update private.alarms set seen_at = clock_timestamp()
     where alarms.kind = raise_alarm.kind and alarms.subject_id = raise_alarm.subject_id
       and alarms.settled_at is null and alarms.seen_at < clock_timestamp() - interval '10 seconds';
   end if;
 exception
   when others then
-    -- Another transaction raised or settled the same alarm, as in a deadlock; it is stored all the same.
+    -- This may be a deadlock with a transaction that settles the alarm, so it is stored once more.
     insert into private.alarms (kind, subject_id, details)
     values (raise_alarm.kind, raise_alarm.subject_id, raise_alarm.details)
     on conflict do nothing;
 end
 $$;
 comment on function private.raise_alarm is
-  'Stores an alarm unless the same one is unsettled. A trigger of 11_admin notifies the admins.';
+  'Stores an alarm unless the same one is still open. A trigger in 11_admin notifies the admins.';
 
 create function private.settle_alarms(kind text, subjects text[], quiet interval default '0')
   returns void
@@ -1309,12 +1310,12 @@ end
 $$;
 comment on function private.notify is
   'Notifies in the caller''s transaction, which never fails because of it. details has the values '
-  'that the texts of the kind name, and by, the acting account (nothing is sent if one of the two '
-  'has blocked the other), from, the quoted identity, and at, the time of the event.';
+  'that the texts of the kind use. by is the account that acts (nothing is sent if one of the two '
+  'accounts has blocked the other), from the quoted identity, and at the time of the event.';
 
 -- sql/01_base/7_jobs.sql
 
--- for_each goes row by row; one that fails is rolled back, raises an alarm and is skipped for an hour.
+-- In for_each, a row that fails is rolled back, raises an alarm and is skipped for an hour.
 
 create function private.failed_recently(step text, subject text) returns boolean
   language sql
@@ -1335,7 +1336,7 @@ create function private.record_failure(step text, subject text, code text, why t
   set search_path = ''
 as $$
 begin
-  -- A locked row is left to the next run.
+  -- A row that was locked raises no alarm, because the next run tries it again.
   if code not in ('40001', '40P01', '55P03') then
     perform private.raise_alarm('job_failed', step || ' ' || subject,
       jsonb_build_object('code', code, 'why', private.cause_of(code, why)));
@@ -1362,20 +1363,20 @@ begin
         perform private.settle_alarms('job_failed', array[step || ' ' || subject]);
       end if;
     exception
-      when query_canceled then -- the statement ran out of time; what is finished is kept
+      when query_canceled then -- the statement ran out of time; finished rows are kept
         perform private.record_failure(step, subject, sqlstate, sqlerrm);
         exit;
       when others then
         perform private.record_failure(step, subject, sqlstate, sqlerrm);
     end;
-    -- A run ends well before the statement timeout: a job is called again until nothing is left.
+    -- A call ends well before the statement timeout; a job is called again until nothing is left.
     exit when one and did or clock_timestamp() > began + interval '1 second';
   end loop;
   return done;
 end
 $$;
 comment on function private.for_each is
-  'With one it stops after a success, for work that locks many rows.';
+  'Calls the step for each subject. With one, it stops after a success, to keep few rows locked.';
 
 create function private.purge(from_table regclass, by_time text, age interval) returns bigint
   language plpgsql
@@ -1385,7 +1386,7 @@ as $$
 declare
   gone bigint;
 begin
-  -- New rows have no statistics, so this deletes by ctid. The condition on infinity is for partial indexes.
+  -- New rows have no statistics, so this deletes by ctid. Partial indexes need the infinity test.
   execute format(
     'with gone as (delete from %1$s where ctid = any (array('
     'select ctid from %1$s where %2$I < $1 and %2$I < ''infinity'' order by %2$I limit 1000 '
@@ -1441,7 +1442,7 @@ begin
 end
 $$;
 comment on function private.claim_timestamp is
-  'The time of the claim, or null if the work is not due or another caller has claimed it.';
+  'Returns the time of the claim, or null if the work is not due or another caller has claimed it.';
 
 create function private.release_timestamp(name text, claimed timestamptz) returns void
   language sql
@@ -1451,7 +1452,7 @@ as $$
   delete from private.timestamps
   where timestamps.name = release_timestamp.name and timestamps.at = release_timestamp.claimed
 $$;
-comment on function private.release_timestamp is 'Makes work due again unless another has claimed it since.';
+comment on function private.release_timestamp is 'Makes work due again unless another claimed it.';
 
 create function private.beat() returns void
   language sql
@@ -1461,7 +1462,7 @@ as $$
   on conflict on constraint timestamps_pkey do update set at = excluded.at;
 $$;
 comment on function private.beat is
-  'pg_cron calls it every two seconds; replicas compute their lag from it.';
+  'Stores the time, from which replicas compute their lag. pg_cron calls it every two seconds.';
 
 grant execute on function private.purge_alarms, private.purge_rates, private.note_jobs_ran,
   private.claim_timestamp, private.release_timestamp
@@ -1469,7 +1470,7 @@ grant execute on function private.purge_alarms, private.purge_rates, private.not
 
 -- sql/02_meta/1_tables.sql
 
--- Codes and ids appear in lists with commas, in URLs and in the text of queries.
+-- The form of codes and ids is strict, because they appear in lists with commas, URLs and queries.
 
 create table public.vocabularies (
   vocabulary text not null,
@@ -1481,9 +1482,10 @@ create table public.vocabularies (
   edited text[] not null default '{}',
   primary key (vocabulary, code)
 );
-comment on table public.vocabularies is 'All codes with their texts. Never purged: listings refer to them.';
-comment on column public.vocabularies.vocabulary is 'The name of the list: kind, usage, amenity …';
-comment on column public.vocabularies.note is 'For a kind of property, the listing types it usually has.';
+comment on table public.vocabularies is 'Codes with their texts. Never purged: listings use them.';
+comment on column public.vocabularies.vocabulary is 'The name of the list, such as kind.';
+comment on column public.vocabularies.note is
+  'For kinds of property, the usual listing types; for categories, the notification kinds.';
 
 create table public.governorates (
   id text primary key constraint governorates_id_form check (id ~ '^[a-z0-9_-]{1,60}$'),
@@ -1494,7 +1496,7 @@ create table public.governorates (
   position integer not null,
   edited text[] not null default '{}'
 );
-comment on table public.governorates is 'The six governorates of Kuwait. Never purged: always six rows.';
+comment on table public.governorates is 'Kuwait''s governorates. Never purged: always six rows.';
 
 create table public.areas (
   id text primary key constraint areas_id_form check (id ~ '^[a-z0-9_-]{1,60}$'),
@@ -1517,7 +1519,8 @@ create table public.areas (
 comment on table public.areas is 'The areas of Kuwait. Never purged: one row per area.';
 comment on column public.areas.approximate is
   'Whether the centroid is an estimate without a source, good enough for the map only.';
-comment on column public.areas.reach_km is 'How far a listing may lie from the centroid; null if unchecked.';
+comment on column public.areas.reach_km is
+  'The maximum distance of a listing from the centroid; null if it is not checked.';
 
 alter table public.vocabularies enable row level security;
 alter table public.governorates enable row level security;
@@ -1664,7 +1667,7 @@ as $$
     group by vocabularies.vocabulary
   ) as words
 $$;
-comment on function api.list_enums is 'Every vocabulary by its camelCase name, each in the order to show it.';
+comment on function api.list_enums is 'Every vocabulary by its camelCase name, in display order.';
 
 grant execute on function
   api.list_governorates, api.list_areas, api.list_kinds, api.list_amenities, api.list_enums
@@ -1707,7 +1710,7 @@ begin
   );
 end
 $$;
-comment on function private.account_id is 'Null unless the account may act and its session is valid now.';
+comment on function private.account_id is 'Null if the account may not act or the session is over.';
 
 create function private.identity_id() returns uuid
   language plpgsql
@@ -1720,7 +1723,7 @@ declare
   acting_id uuid;
   noted text;
 begin
-  -- The identity is active (check_acting_identity). Only is_ignored() reads the setting, at the end.
+  -- The identity is always active (check_acting_identity). Only is_ignored reads the setting.
   select accounts.active_identity_id, set_config('private.acts', 't', true) into acting_id, noted
   from public.accounts
   join auth.sessions on sessions.user_id = accounts.id
@@ -1730,7 +1733,7 @@ begin
   return acting_id;
 end
 $$;
-comment on function private.identity_id is 'Null unless account, session and identity may act now.';
+comment on function private.identity_id is 'Null if account, session or identity may not act now.';
 
 create function private.is_ignored() returns boolean
   language plpgsql
@@ -1742,7 +1745,7 @@ begin
     and private.account_id() is null;
 end
 $$;
-comment on function private.is_ignored is 'Whether the token had no effect; called last in a message.';
+comment on function private.is_ignored is 'Whether the token had no effect; it is called last.';
 
 create function private.caller_refusal() returns jsonb
   language plpgsql
@@ -1765,7 +1768,7 @@ begin
     private.lock_refusal(account), '{"status":401,"code":"token_invalid","detail":{}}');
 end
 $$;
-comment on function private.caller_refusal is 'Status, code and detail; null if the caller may act.';
+comment on function private.caller_refusal is 'Status, code, detail; null if the caller may act.';
 
 create function private.require_account() returns uuid
   language plpgsql
@@ -1813,7 +1816,7 @@ begin
     perform private.require_account();
     perform private.refuse(403, 'identity_not_usable');
   end if;
-  -- Most callers send no X-Expect-Identity, and checking that here saves them a function call.
+  -- Most callers send no X-Expect-Identity. This condition saves them a function call.
   if current_setting('facade.expected_identity', true) <> '' then
     perform private.check_expected(identity_id);
   end if;
@@ -1832,7 +1835,7 @@ begin
   if expect_identity.identity_id is distinct from private.identity_id() then
     perform private.refuse(409, 'identity_changed');
   end if;
-  -- require_identity checks this again when the account is locked and can no longer be switched.
+  -- The identity is checked again (check_expected) under the lock that keeps it from changing.
   perform set_config('facade.expected_identity', expect_identity.identity_id::text, true);
 end
 $$;
@@ -1869,7 +1872,7 @@ grant execute on function
 
 -- sql/03_accounts/1_tables.sql
 
--- The acting identity is stored here and never in a token. What a person owns belongs to an identity.
+-- The acting identity is stored here, never in a token. Listings and money belong to identities.
 
 create table public.accounts (
   id uuid primary key,
@@ -1922,37 +1925,37 @@ create table public.accounts (
 );
 comment on table public.accounts is
   'A person''s sign-in. Never purged: payments and other people''s conversations refer to it, and '
-  'a deleted account keeps only its id.';
+  'a deleted account has no personal data.';
 comment on column public.accounts.id is 'The id of the Auth user.';
 comment on column public.accounts.email is 'In lower case, the domain in ASCII; null once deleted.';
 comment on column public.accounts.phone is 'A Kuwaiti mobile number as +965XXXXXXXX; null once deleted.';
 comment on column public.accounts.email_proven is
-  'Whether it was proven by a code, a provider or an admin; registering does not prove it. An '
-  'email beside a phone is always proven.';
+  'Whether a code, a provider or an admin proved the email; registering does not. If the account '
+  'has a phone too, the email is always proven.';
 comment on column public.accounts.proof_first is
-  'Registered at an address with many unproven accounts, so it has to prove a phone or email '
-  'before it may write to others.';
+  'Whether the account was registered from an IP address with many unproven accounts, and has to '
+  'prove a phone or email before it may write to others.';
 comment on column public.accounts.taken_over_at is
-  'When the owner of its email took it over by a provider; null after a password reset.';
+  'When the owner of the email took the account over by a provider; null after a password reset.';
 comment on column public.accounts.terms_version is
   'The version last accepted; null again once the email is proven for the first time, because '
-  'another person may have accepted it before.';
+  'another person may have accepted the terms before.';
 comment on column public.accounts.status is 'A requested deletion is stored in delete_at instead.';
-comment on column public.accounts.status_reason is 'Why it was suspended or banned; the person sees it.';
-comment on column public.accounts.delete_at is 'When the requested deletion happens, locked or not.';
-comment on column public.accounts.money_at_deletion is 'What becomes of its wallets: refund or give_up.';
+comment on column public.accounts.status_reason is
+  'Why the account was suspended or banned; the person sees the reason of a suspension.';
+comment on column public.accounts.delete_at is 'When a requested deletion is due, even if locked.';
+comment on column public.accounts.money_at_deletion is 'Whether wallets are refunded or given up.';
 comment on column public.accounts.stays_hidden is
-  'Locked after its deletion was requested, and hidden until a sign-in cancels the request.';
+  'Whether an account with a requested deletion was locked; a sign-in shows it to others again.';
 comment on column public.accounts.unreachable_since is
-  'Since when it has neither phone nor email, because someone else proved its email. If it has no '
-  'provider either, nobody can sign in, and its deletion is requested after 14 days.';
-comment on column public.accounts.active_identity_id is
-  'The identity that acts; null once it stops being active.';
-comment on column public.accounts.topic is 'Its Realtime channel; replaced when a session or a right ends.';
+  'When the account lost its only contact, because someone else proved its email. If it has no '
+  'provider either, nobody can sign in to it, and its deletion is requested after 14 days.';
+comment on column public.accounts.active_identity_id is 'The identity that acts; always active.';
+comment on column public.accounts.topic is 'Its Realtime channel, renamed when a session ends.';
 comment on column public.accounts.live_key is
-  'A secret in the names of its conversations'' live channels; replaced whenever the topic is, and '
-  'when an identity stops being active.';
--- Partial, because changing a column of a full one would lock the row against foreign keys as well.
+  'A secret in the names of its conversations'' live channels, replaced with every topic and when '
+  'an identity stops being active.';
+-- The indexes are partial, because updating a column of a full one would block foreign key checks.
 create unique index accounts_email_key on public.accounts (email) where email is not null;
 create unique index accounts_phone_key on public.accounts (phone) where phone is not null;
 create index accounts_delete_at_idx on public.accounts (delete_at) where delete_at is not null;
@@ -1970,7 +1973,7 @@ create table public.individual_profiles (
 );
 comment on table public.individual_profiles is 'The person behind an account. Deleted with the account.';
 comment on column public.individual_profiles.last_sign_in_at is
-  'Copied from Auth, because we cannot add an index to its table.';
+  'Copied from Auth, to whose table we cannot add an index.';
 
 create table public.identities (
   id uuid primary key default gen_random_uuid(),
@@ -1990,10 +1993,9 @@ create table public.identities (
   ),
   constraint identities_account_key unique (account_id, id)
 );
-comment on table public.identities is 'What an account acts as. Deleted with the account.';
+comment on table public.identities is 'People, companies and offices. Deleted with the account.';
 comment on column public.identities.type is 'company is a developer or other firm, office a brokerage.';
 comment on column public.identities.status is 'People start as active, others as pending_verification.';
-comment on column public.identities.status_reason is 'Why it was rejected or suspended.';
 create unique index identities_one_individual_key on public.identities (account_id)
   where type = 'individual';
 
@@ -2044,15 +2046,18 @@ create table public.account_settings (
     (quiet_from is null) = (quiet_to is null) and (quiet_from <> quiet_to) is not false
   )
 );
-comment on table public.account_settings is 'Without a row the defaults apply. Deleted with the account.';
-comment on column public.account_settings.notifications is 'Changes to defaults: {"leads":{"push":false}}.';
-comment on column public.account_settings.quiet_to is 'In Kuwait time; before quiet_from it is the next day.';
-comment on column public.account_settings.show_phone is 'Whether people who ask for contact get the number.';
-comment on column public.account_settings.read_receipts is 'Read marks are shown if both sides have it on.';
-comment on column public.account_settings.show_last_seen is 'Stored for clients; the service never shows it.';
+comment on table public.account_settings is
+  'The settings of an account; without a row the defaults apply. Deleted with the account.';
+comment on column public.account_settings.notifications is
+  'The choices of the account, such as {"leads":{"push":false}}; defaults apply to the rest.';
+comment on column public.account_settings.quiet_to is
+  'In Kuwait time. If it is before quiet_from, it belongs to the next day.';
+comment on column public.account_settings.show_phone is 'Whether others may ask for the number.';
+comment on column public.account_settings.read_receipts is 'Read marks show if both sides agree.';
+comment on column public.account_settings.show_last_seen is 'Stored for clients, not used here.';
 comment on column public.account_settings.who_may_write is
-  'Who may start a conversation with it, and write in one where it has never written: everyone, or '
-  'proven, which is only accounts with a proven phone or email.';
+  'Who may start a conversation with the account, and write in one where it has never written: '
+  'everyone, or only accounts with a proven phone or email (proven).';
 
 alter table public.account_settings enable row level security;
 revoke all on public.account_settings from anon, authenticated;
@@ -2074,8 +2079,9 @@ create table private.idempotency_keys (
   created_at timestamptz not null default now(),
   primary key (account_id, key)
 );
-comment on table private.idempotency_keys is 'Kept for 24 hours. Cleaned by private.purge_idempotency_keys.';
-comment on column private.idempotency_keys.request_hash is 'SHA-256 of identity, function and arguments.';
+comment on table private.idempotency_keys is
+  'Answers by key, kept for 24 hours. Cleaned by private.purge_idempotency_keys.';
+comment on column private.idempotency_keys.request_hash is 'SHA-256 of identity and request.';
 create index idempotency_keys_created_at_idx on private.idempotency_keys (created_at);
 alter table private.idempotency_keys enable row level security;
 grant select, update (answer) on private.idempotency_keys to acting;
@@ -2084,7 +2090,7 @@ create policy "people keep their own answers" on private.idempotency_keys to act
 
 -- sql/03_accounts/1_tables_blocks.sql
 
--- A block applies to the account behind an identity, so it cannot be evaded by switching identities.
+-- A block applies to the account behind an identity, so switching identities does not evade it.
 
 create table public.blocks (
   account_id uuid not null references public.accounts (id) on delete cascade,
@@ -2094,8 +2100,8 @@ create table public.blocks (
   primary key (account_id, identity_id),
   constraint blocks_is_of_somebody_else check (blocked_account_id <> account_id)
 );
-comment on table public.blocks is 'Identities that an account has blocked. Deleted with the account.';
-comment on column public.blocks.blocked_account_id is 'The account to which the block applies.';
+comment on table public.blocks is 'Identities that an account blocked. Deleted with the account.';
+comment on column public.blocks.blocked_account_id is 'The account behind the blocked identity.';
 create index blocks_newest_idx
   on public.blocks (account_id, created_at desc, identity_id desc);
 create index blocks_of_idx on public.blocks (blocked_account_id, account_id);
@@ -2114,8 +2120,8 @@ create policy "people unblock for themselves" on public.blocks for delete to act
 
 -- sql/03_accounts/1_tables_sign_in.sql
 
--- Nothing here can be read back: codes are HMACs; passwords and Apple's tokens are sealed with keys
--- that only the functions have.
+-- Codes are stored as HMACs. Passwords and Apple's tokens are encrypted with keys that only the
+-- functions have.
 
 create table private.registrations (
   id uuid primary key,
@@ -2126,10 +2132,10 @@ create table private.registrations (
   created_at timestamptz not null default now()
 );
 comment on table private.registrations is
-  'Attempts to register a phone. After an hour only the fact that there was one is kept, for a '
-  'day. Cleaned by private.purge_codes.';
-comment on column private.registrations.id is 'A secret that proves that a client made the attempt.';
-comment on column private.registrations.sealed_password is 'AES-GCM; null for refused and old attempts.';
+  'Attempts to register a phone. After an hour only the phone and the time are kept, for a day. '
+  'Cleaned by private.purge_codes.';
+comment on column private.registrations.id is 'A secret that proves who made the attempt.';
+comment on column private.registrations.sealed_password is 'AES-GCM; null if refused or old.';
 create index registrations_phone_idx on private.registrations (phone, created_at desc);
 create index registrations_created_at_idx on private.registrations (created_at);
 create index registrations_sealed_idx on private.registrations (created_at)
@@ -2145,8 +2151,9 @@ create table private.email_claims (
   address text,
   claimed_at timestamptz not null default now()
 );
-comment on table private.email_claims is 'Emails being registered now. Cleaned by private.purge_codes.';
-comment on column private.email_claims.address is 'The address of the client; null for a provider.';
+comment on table private.email_claims is
+  'Emails for which Auth is creating a user. Cleaned by private.purge_codes.';
+comment on column private.email_claims.address is 'The client''s IP address; null for a provider.';
 comment on column private.email_claims.claimed_at is 'A claim is valid for ten seconds.';
 create index email_claims_claimed_at_idx on private.email_claims (claimed_at);
 alter table private.email_claims enable row level security;
@@ -2159,8 +2166,8 @@ create table private.email_registrations (
   primary key (account_id, subject)
 );
 comment on table private.email_registrations is
-  'Addresses of unproven accounts registered by email. Cleaned by private.purge_codes.';
-comment on column private.email_registrations.subject is 'An IPv6 address has rows for its /64 and /48.';
+  'IP addresses from which unproven emails were registered. Cleaned by private.purge_codes.';
+comment on column private.email_registrations.subject is 'An IPv4 address, or an IPv6 /64 or /48.';
 create index email_registrations_subject_idx
   on private.email_registrations (subject, created_at);
 create index email_registrations_created_at_idx on private.email_registrations (created_at);
@@ -2187,15 +2194,19 @@ create table private.contact_changes (
 comment on table private.contact_changes is
   'Changes of phone or email, and password resets. Cleaned by private.purge_codes.';
 comment on column private.contact_changes.session_id is
-  'The session in which it began, and with which an open one ends; null for resets, undos and '
-  'what an admin set.';
+  'The session in which a change began and with which it ends if it is still open; null for '
+  'resets, undos and changes by an admin.';
 comment on column private.contact_changes.act is
   'undo (by a reset) and set (by an admin) take effect at once; their rows are then deleted.';
-comment on column private.contact_changes.value is 'The new phone or email; null to remove it.';
-comment on column private.contact_changes.other_value is 'The proven contact of the other kind at that time.';
-comment on column private.contact_changes.closes is 'The account that can no longer sign in, as [{listings: their number}]; else null.';
-comment on column private.contact_changes.proven_at is 'Auth accepts the change for ten minutes from then.';
-comment on column private.contact_changes.expires_at is 'An hour after its start, or 72 after it is done.';
+comment on column private.contact_changes.value is
+  'The new phone or email, or the one that got the code of a reset; null for a removal.';
+comment on column private.contact_changes.other_value is
+  'The proven contact of the other kind when the change was done.';
+comment on column private.contact_changes.closes is
+  '[{"listings": number}] if the former holder of the email has no other way to sign in.';
+comment on column private.contact_changes.proven_at is
+  'When the code was verified; Auth accepts the change for ten minutes from then.';
+comment on column private.contact_changes.expires_at is '1 hour after the start, 72 after the end.';
 create unique index contact_changes_open_key on private.contact_changes (account_id, kind)
   where done_at is null;
 create index contact_changes_account_idx on private.contact_changes (account_id, done_at);
@@ -2214,7 +2225,7 @@ create table private.contact_messages (
 );
 comment on table private.contact_messages is
   'SMS and emails about a changed contact; retried for a day. Cleaned by private.purge_codes.';
-comment on column private.contact_messages.sent_to is 'A phone or email that the account has or had.';
+comment on column private.contact_messages.sent_to is 'A current or former phone or email.';
 create index contact_messages_account_idx on private.contact_messages (account_id);
 create index contact_messages_due_idx on private.contact_messages (due_at);
 create index contact_messages_created_at_idx on private.contact_messages (created_at);
@@ -2241,11 +2252,12 @@ create table private.codes (
 );
 comment on table private.codes is 'One-time codes. Cleaned by private.purge_codes.';
 comment on column private.codes.purpose is
-  'change is for a signed-in person, prove for a new contact, sudo an administrator''s proof.';
-comment on column private.codes.reset_id is 'A secret that proves that a client requested the code.';
+  'change verifies a signed-in person, prove a new contact, sudo an administrator.';
+comment on column private.codes.reset_id is 'A secret that proves who requested the code.';
 comment on column private.codes.hmac is 'HMAC-SHA256 of purpose, identifier or change, and code.';
-comment on column private.codes.requested_by is 'The requester''s address, by private.address_mark.';
-comment on column private.codes.tries is 'Wrong guesses by the registration or address that requested it.';
+comment on column private.codes.requested_by is 'The IP address, by private.address_mark.';
+comment on column private.codes.tries is
+  'Wrong guesses that name the attempt or come from the address that requested the code.';
 comment on column private.codes.unknown_tries is 'Wrong guesses by everybody else together.';
 create index codes_identifier_idx on private.codes (identifier, purpose, created_at desc);
 create index codes_registration_idx on private.codes (registration_id);
@@ -2259,8 +2271,8 @@ create table private.sms_sent (
   hour timestamptz primary key,
   sent integer not null
 );
-comment on table private.sms_sent is 'SMS of each hour, for SMS_PER_DAY. Cleaned by private.purge_codes.';
-comment on column private.sms_sent.hour is 'The beginning of the hour; a day begins at midnight in Kuwait.';
+comment on table private.sms_sent is 'SMS per hour (SMS_PER_DAY). Cleaned by private.purge_codes.';
+comment on column private.sms_sent.hour is 'The start of the hour; days are those of Kuwait.';
 alter table private.sms_sent enable row level security;
 create policy "nobody but functions of their owner" on private.sms_sent using (false);
 
@@ -2271,9 +2283,10 @@ create table private.known_addresses (
   primary key (account_id, mark)
 );
 comment on table private.known_addresses is
-  'Limits that strangers use up do not apply to these. Cleaned by private.purge_known_addresses.';
+  'IP addresses from which an account was signed in to; limits that strangers use up do not apply '
+  'to them. Cleaned by private.purge_known_addresses.';
 comment on column private.known_addresses.mark is 'A keyed hash, which exports leave out.';
-comment on column private.known_addresses.known_until is '90 days after the last sign-in from the address.';
+comment on column private.known_addresses.known_until is '90 days after the last sign-in from it.';
 create index known_addresses_until_idx on private.known_addresses (known_until);
 alter table private.known_addresses enable row level security;
 create policy "nobody but functions of their owner" on private.known_addresses using (false);
@@ -2286,10 +2299,10 @@ create table private.session_clients (
   refreshed_at timestamp
 );
 comment on table private.session_clients is
-  'The client that last got a session''s tokens, if any. Cleaned by private.on_session_ended.';
-comment on column private.session_clients.address is 'The /64 of IPv6; null if unknown.';
+  'The client that last got the tokens of a session. Cleaned by private.on_session_ended.';
+comment on column private.session_clients.address is 'For IPv6 the /64; null if unknown.';
 comment on column private.session_clients.refreshed_at is
-  'When Auth had last refreshed it. A newer time at Auth means an app refreshed there directly.';
+  'auth.sessions.refreshed_at at that time. A newer value there means a refresh at Auth directly.';
 alter table private.session_clients enable row level security;
 create policy "nobody but functions of their owner" on private.session_clients using (false);
 
@@ -2297,9 +2310,10 @@ create table private.social_tokens (
   key text primary key,
   expires_at timestamptz not null
 );
-comment on table private.social_tokens is 'Used tokens and nonces. Cleaned by private.purge_social_tokens.';
-comment on column private.social_tokens.key is 'Provider and SHA-256 of the signed part, or of the nonce.';
-comment on column private.social_tokens.expires_at is 'When the token may be tried again, or expires.';
+comment on table private.social_tokens is
+  'Used tokens of providers and their nonces. Cleaned by private.purge_social_tokens.';
+comment on column private.social_tokens.key is 'Provider and SHA-256 of signed part or nonce.';
+comment on column private.social_tokens.expires_at is 'When the token is free again or expires.';
 create index social_tokens_expires_idx on private.social_tokens (expires_at);
 alter table private.social_tokens enable row level security;
 create policy "nobody but functions of their owner" on private.social_tokens using (false);
@@ -2312,10 +2326,10 @@ create table private.announced_sign_ins (
   expires_at timestamptz not null default now() + interval '20 seconds'
 );
 comment on table private.announced_sign_ins is
-  'Sign-ins that have begun. Only while one exists does Auth link a provider, issue a token for '
-  'one, or encrypt a password hash again under another key. One of a provider serves one token. '
+  'Sign-ins that have begun. Auth can link a provider, issue a token for a provider or encrypt a '
+  'password hash under another key only while there is a row. A provider''s row allows one token. '
   'Cleaned by private.purge_social_tokens.';
-comment on column private.announced_sign_ins.expires_at is 'Twice the time that Auth may take.';
+comment on column private.announced_sign_ins.expires_at is '20 seconds, because Auth may take ten.';
 create index announced_sign_ins_subject_idx on private.announced_sign_ins (subject, provider);
 create index announced_sign_ins_expires_idx on private.announced_sign_ins (expires_at);
 alter table private.announced_sign_ins enable row level security;
@@ -2329,11 +2343,11 @@ create table private.announced_passwords (
   expires_at timestamptz not null default now() + interval '15 seconds'
 );
 comment on table private.announced_passwords is
-  'Auth can set only a password announced here. Cleaned by private.purge_social_tokens.';
+  'Auth can set a password only if a row announces it. Cleaned by private.purge_social_tokens.';
 comment on column private.announced_passwords.session_id is
   'The session that stays signed in; null if a code sets the password.';
 comment on column private.announced_passwords.identifier is
-  'The contact that got the code and must still be the account''s.';
+  'The phone or email that got the code and must still be the account''s.';
 comment on column private.announced_passwords.expires_at is '15 seconds, because Auth may take ten.';
 create index announced_passwords_account_idx on private.announced_passwords (account_id);
 create index announced_passwords_expires_idx on private.announced_passwords (expires_at);
@@ -2345,16 +2359,16 @@ create table private.sessions_left (
   account_id uuid not null references public.accounts (id) on delete cascade
 );
 comment on table private.sessions_left is
-  'Sessions begun while their account was being locked, and locked themselves; until a job ends '
-  'them, their tokens are of no use. Cleaned by private.end_sessions_left.';
+  'Sessions that another transaction had locked when their account was locked; until a job ends '
+  'them, their tokens are refused. Cleaned by private.end_sessions_left.';
 create index sessions_left_account_idx on private.sessions_left (account_id);
 alter table private.sessions_left enable row level security;
 create policy "nobody but functions of their owner" on private.sessions_left using (false);
 
 create sequence private.refused_password minvalue 0;
 comment on sequence private.refused_password is
-  'The account (account_bits) for which Auth was last refused a password. A rollback does not '
-  'undo a sequence.';
+  'The account (account_bits) whose new password was last refused at Auth. A sequence is used, '
+  'because a rollback does not undo it.';
 
 create table private.apple_tokens (
   account_id uuid not null references public.accounts (id) on delete cascade,
@@ -2365,7 +2379,8 @@ create table private.apple_tokens (
   primary key (account_id, client_id)
 );
 comment on table private.apple_tokens is
-  'Refresh tokens to revoke at deletion. Cleaned by private.finish_apple_revocation.';
+  'Apple''s refresh tokens, to be revoked at deletion or when Apple is removed as a provider. '
+  'Cleaned by private.finish_apple_revocation.';
 create index apple_tokens_revoke_idx on private.apple_tokens (revoke_at)
   where revoke_at is not null;
 alter table private.apple_tokens enable row level security;
@@ -2373,7 +2388,7 @@ create policy "nobody but functions of their owner" on private.apple_tokens usin
 
 -- sql/03_accounts/2_rules_access.sql
 
--- Standard SQL is parsed when created, so it needs no search_path, and without one it is inlined.
+-- A standard SQL body is parsed at creation, so it needs no search_path and can be inlined.
 create function private.is_locked(account public.accounts) returns boolean
   language sql
   stable
@@ -2382,14 +2397,14 @@ create function private.is_locked(account public.accounts) returns boolean
     (is_locked.account).status = 'active'
     or (is_locked.account).status = 'suspended' and (is_locked.account).suspended_until < now()
   ) is not true;
-comment on function private.is_locked is 'No other code decides this.';
+comment on function private.is_locked is 'Only this function decides which accounts are locked.';
 
 create function private.may_act(account public.accounts) returns boolean
   language sql
   stable
   parallel safe
   return (not private.is_locked(may_act.account) and not (may_act.account).stays_hidden) is true;
-comment on function private.may_act is 'Whether it may act and is public. No other code decides this.';
+comment on function private.may_act is 'Only this function decides who may act and is public.';
 
 create function private.lock_refusal(account public.accounts) returns jsonb
   language plpgsql
@@ -2399,7 +2414,7 @@ as $$
 declare
   deletion constant jsonb := jsonb_strip_nulls(jsonb_build_object('deleteAt', account.delete_at));
 begin
-  -- If there is no account, the status is null.
+  -- If there is no account, account.status is null.
   if not private.is_locked(account) or (account.status in ('suspended', 'banned')) is not true then
     return null;
   elsif account.status = 'banned' then
@@ -2410,9 +2425,9 @@ begin
                        'until', account.suspended_until) || deletion);
 end
 $$;
-comment on function private.lock_refusal is 'For a suspended or banned person; null for anyone else.';
+comment on function private.lock_refusal is 'The error if suspended or banned, otherwise null.';
 
--- Triggers call these with the rights of any role that changes an account.
+-- Triggers call both with the rights of whichever role changes an account.
 grant execute on function private.is_locked, private.may_act
   to anon, authenticated, service_role, backend, supabase_auth_admin;
 
@@ -2454,7 +2469,7 @@ begin
 end
 $$;
 comment on function private.on_identity_status is
-  'Makes an account stop acting as an identity, on all devices, when that stops being active.';
+  'Makes an account stop acting as an identity, on all devices, once the identity is not active.';
 
 create trigger identities_stop_acting
   after update of status on public.identities
@@ -2467,7 +2482,7 @@ create function private.check_acting_identity() returns trigger
   set search_path = ''
 as $$
 begin
-  -- The account is locked here, and a function that changes what an identity may do locks it first.
+  -- The account is locked by now, and whatever changes the status of an identity locks it first.
   perform from public.identities
   where identities.id = new.active_identity_id and identities.status <> 'active';
   if found then
@@ -2477,7 +2492,7 @@ begin
 end
 $$;
 comment on function private.check_acting_identity is
-  'Refuses an identity that is not active, so that the account alone shows who acts.';
+  'Refuses an identity that is not active, so that active_identity_id alone shows who acts.';
 
 create trigger accounts_act_as_an_active_identity
   before insert or update of active_identity_id on public.accounts
@@ -2491,7 +2506,7 @@ create function private.require_terms() returns void
   set search_path = ''
 as $$
 declare
-  -- The planner would evaluate a condition for an estimate even if no terms are required.
+  -- Inside the condition, the planner would evaluate this for an estimate as well.
   caller_id constant uuid := private.require_account();
   required record;
 begin
@@ -2506,7 +2521,8 @@ begin
 end
 $$;
 comment on function private.require_terms is
-  'Comes first in all that writes to other people. 403 terms_not_accepted, or as require_account.';
+  'For functions that write to others. Raises 403 terms_not_accepted or the errors of '
+  'require_account.';
 
 create function private.is_proven(account public.accounts) returns boolean
   language sql
@@ -2570,7 +2586,7 @@ begin
     then jsonb_strip_nulls(jsonb_build_object('version', present)) end;
 end
 $$;
-comment on function private.outdated_terms is 'The detail of 409 terms_outdated; null if current.';
+comment on function private.outdated_terms is 'The detail of 409 terms_outdated, or null.';
 
 grant execute on function private.require_terms to authenticated;
 grant execute on function private.outdated_terms to backend;
@@ -2594,7 +2610,7 @@ begin
 end
 $$;
 
--- Very few callers have blocked an identity, so the session is checked last.
+-- Few callers have blocked anybody, so the session is checked last.
 create function private.blocked_identities() returns uuid[]
   language plpgsql
   stable
@@ -2617,12 +2633,12 @@ begin
 end
 $$;
 comment on function private.blocked_identities is
-  'Other identities of the same accounts stay in lists: leaving them out would reveal the owner.';
+  'Other identities of a blocked account remain in lists: their absence would reveal the owner.';
 
 -- sql/03_accounts/2_rules_codes.sql
 
--- Thousands of people may share an address: only codes that are sent count for it, and each used
--- one allows more. At worst an attacker keeps an address from codes for new numbers for an hour.
+-- Thousands of people may share an IP address, so code_address counts only codes that are sent, and
+-- each used code allows more. At worst an attacker stops codes for new numbers there for an hour.
 
 create function private.code_limits(
   out resend_after integer, out life interval, out attempt_life interval,
@@ -2635,8 +2651,8 @@ as $$
   select 45, interval '5 minutes', interval '1 hour', interval '24 hours', 5, 3
 $$;
 comment on function private.code_limits is
-  'attempt_life is that of a registration or reset. For contested_for after an attempt to '
-  'register a phone, further ones are contested. unknown_tries are those of strangers.';
+  'attempt_life is how long a registration or reset can be completed. Attempts to register a phone '
+  'within contested_for compete. unknown_tries are the guesses of strangers.';
 
 alter table private.codes add constraint codes_tries_are_few check (
   tries between 0 and (private.code_limits()).tries
@@ -2649,22 +2665,22 @@ create function private.code_wait(purpose text, identifier text, requested_by by
   security definer
   set search_path = ''
 as $$
-  -- An address waits only for its own last code, so that no stranger blocks the owner. A phone that
-  -- is being registered waits for any address's: of twenty concurrent attempts only one sends.
+  -- An address waits only for the last code that it requested, so no stranger can block the owner.
+  -- A registration waits for all: of twenty concurrent attempts only one sends a code.
   select greatest(0, ceil((private.code_limits()).resend_after
     - extract(epoch from clock_timestamp() - max(codes.created_at))))::integer
   from private.codes
   where codes.identifier = code_wait.identifier and codes.purpose = code_wait.purpose
     and (code_wait.purpose = 'register' or codes.requested_by = code_wait.requested_by)
 $$;
-comment on function private.code_wait is 'Seconds until the next code; 0 or null means now.';
+comment on function private.code_wait is 'The seconds until the next code; 0 or null means now.';
 
 create function private.code_rate_subject(identifier text, address text) returns text
   language sql
   immutable
   set search_path = ''
 as $$
-  -- Email addresses cost nothing, so using them must not allow more SMS.
+  -- Email addresses cost nothing, so codes by mail must not allow more SMS.
   select address || case when identifier like '+%' then '' else ' mail' end
 $$;
 
@@ -2674,7 +2690,7 @@ create function private.count_use(identifier text, address text, address_hash te
   set search_path = ''
 as $$
 begin
-  -- Codes for accounts known at the address are not counted for it, so using one must not allow more.
+  -- Codes for accounts known at the address do not use up its limit, so they must not raise it.
   if not private.is_known_address(private.account_with(identifier), address_hash)
     and (private.count_hit('code_used', identifier)).hit is not null then
     perform private.store_hit('code_used_address', subject)
@@ -2683,7 +2699,7 @@ begin
 end
 $$;
 comment on function private.count_use is
-  'Counts one a day for each contact; the address may then request more codes.';
+  'Counts one used code a day for each contact; the address may then request more codes.';
 
 create function private.count_sending(
   is_sms boolean, is_favored boolean, sends boolean, sms_per_day integer,
@@ -2694,7 +2710,7 @@ create function private.count_sending(
   set search_path = ''
 as $$
 declare
-  -- The last fifth of the limit is reserved for clients that are known or have used a code.
+  -- The last fifth of each limit is reserved for favored requests (see count_code).
   reserved constant numeric := 0.8;
   share constant numeric := case when is_favored then 1 else reserved end;
   a_minute constant integer := (select max from private.rates where rule = 'code_service');
@@ -2724,7 +2740,7 @@ begin
   ) and (private.count_hit('code_alarm', 'all')).hit is not null then
     alarm := to_char(this_hour at time zone 'Asia/Kuwait', 'YYYY-MM-DD HH24:MI');
   end if;
-  -- A code that is not sent was counted only to make the answer the same.
+  -- A code without a recipient was counted only so that the answer is the same.
   if reset is not null or not sends then
     perform private.uncount_hit('code_service', 'all', counted.hit);
     update private.sms_sent set sent = sms_sent.sent - 1
@@ -2733,7 +2749,7 @@ begin
 end
 $$;
 comment on function private.count_sending is
-  'reset is in seconds; alarm is the current hour once four fifths of a limit are used.';
+  'reset is the seconds to wait; alarm is the current hour once four fifths of a limit are used.';
 
 create function private.count_code(
   purpose text, identifier text, requested_by bytea, address text, is_known boolean, sends boolean,
@@ -2757,7 +2773,7 @@ begin
   if is_known then
     counted := private.count_hits('{code_known_hour,code_known_day}', array[pair, pair]);
   else
-    -- Both limits of the address apply whether or not there is a recipient, so neither reveals it.
+    -- A reset is checked against both limits of the address, so that neither reveals an account.
     counted := private.count_hits(
       array['code_address',
         case when purpose = 'reset' or not sends then 'code_unsent_address' end,
@@ -2789,15 +2805,14 @@ begin
 end
 $$;
 comment on function private.count_code is
-  'Counts a requested code and, if it has a recipient, a sent one, or returns {error} and counts '
-  'nothing. for_another: the contact is not the account''s, and half of its codes are left for '
-  'its owner.';
+  'Counts a code as sent or, without a recipient, as unsent; or returns {error} and counts none. '
+  'for_another means that the contact is not the account''s; its owner keeps half of the codes.';
 
 -- sql/03_accounts/2_rules_contact.sql
 
--- Neither a stolen token nor a stolen phone number is enough to change both phone and email: a code
--- proves only the contact that got it, and a change, or a reset by it, leaves the other as it is
--- for 72 hours, in which a reset by that other undoes it (5_writes_resets.sql).
+-- Neither a stolen token nor a stolen phone number is enough to change both phone and email. A code
+-- proves only the contact that got it. After a change of one contact, or a password reset by it,
+-- the other cannot change for 72 hours, and a reset by the other undoes it (5_writes_resets.sql).
 
 create function private.other_kind(kind text) returns text
   language sql
@@ -2826,7 +2841,7 @@ as $$
     and changes.done_at > now() - interval '72 hours'
 $$;
 comment on function private.contact_held_until is
-  'Until when a contact cannot be changed, because the other was changed or used for a reset.';
+  'The end of the 72 hours in which a contact cannot be changed, or null.';
 
 create function private.proves_change(
   account public.accounts, session_id uuid, proof text, kind text
@@ -2839,7 +2854,7 @@ as $$
 begin
   return coalesce(case proof
     when 'password' then true
-    -- The account has nothing else to prove itself with.
+    -- A provider is enough only for an account without phone and email.
     when 'provider' then coalesce(account.phone, account.email) is null and exists (
         select from auth.identities
         where identities.user_id = account.id and identities.provider not in ('email', 'phone')
@@ -2855,8 +2870,8 @@ begin
 end
 $$;
 comment on function private.proves_change is
-  'proof is password, provider (for an account without contacts, within five minutes) or the '
-  'recipient of a code, of the other kind only while this one is unproven.';
+  'proof is password, provider (within five minutes of a sign-in by it) or the contact that got a '
+  'code. A contact of the other kind counts only if the account has no proven one of this kind.';
 
 create function private.has_other_way(
   account public.accounts, without text, mail_works boolean
@@ -2876,7 +2891,7 @@ begin
     );
 end
 $$;
-comment on function private.has_other_way is 'Whether an account can be signed in to without this.';
+comment on function private.has_other_way is 'Whether anything but the given way allows sign-ins.';
 
 create function private.lock_session(account_id uuid, session_id uuid) returns public.accounts
   language plpgsql
@@ -2895,7 +2910,8 @@ begin
   return account;
 end
 $$;
-comment on function private.lock_session is 'Locks its account; raises 401 token_invalid if it is over.';
+comment on function private.lock_session is
+  'Locks the account of a session; raises 401 token_invalid if session or account is not usable.';
 
 -- sql/03_accounts/2_rules_deleted_accounts.sql
 
@@ -2918,7 +2934,7 @@ begin
   where identities.account_id = anonymise_account.account_id;
 end
 $$;
-comment on function private.anonymise_account is 'Triggers on this clean up in other areas.';
+comment on function private.anonymise_account is 'Triggers on its updates clean up other areas.';
 
 create function private.on_account_deleted_for_apple() returns trigger
   language plpgsql
@@ -2930,7 +2946,7 @@ begin
   return null;
 end
 $$;
-comment on function private.on_account_deleted_for_apple is 'Has the tokens at Apple revoked.';
+comment on function private.on_account_deleted_for_apple is 'Makes a job revoke Apple''s tokens.';
 
 create trigger accounts_revoke_apple
   after update of status on public.accounts
@@ -2959,20 +2975,21 @@ begin
   if new.delete_at is null then
     new.money_at_deletion := null;
   end if;
-  -- An account hidden by a lock becomes public when the person returns, not when the lock ends.
+  -- An account that is locked with a requested deletion stays hidden until the person signs in.
   new.stays_hidden := new.delete_at is not null and (new.stays_hidden or new.status <> 'active');
   return new;
 end
 $$;
 comment on function private.apply_account_state is
-  'Sets what belongs to the new state and to a requested deletion, which a lock does not change.';
+  'Clears columns that the new state does not use, and sets stays_hidden. A lock does not cancel a '
+  'requested deletion.';
 
 create trigger accounts_abide_by_their_state
   before update of status, delete_at on public.accounts
   for each row when ((old.status, old.delete_at) is distinct from (new.status, new.delete_at))
   execute function private.apply_account_state();
 comment on trigger accounts_abide_by_their_state on public.accounts is
-  'Runs before accounts_take_what_follows, which reads what this sets (stays_hidden).';
+  'Runs before accounts_take_what_follows, which reads stays_hidden.';
 create trigger accounts_are_not_deleted_by_hand
   before update of status on public.accounts
   for each row when (old.status <> 'deleted' and new.status = 'deleted')
@@ -3002,13 +3019,13 @@ begin
   return new;
 end
 $$;
-comment on function private.apply_identity_state is 'Sets what belongs to the new state of an identity.';
+comment on function private.apply_identity_state is 'Checks a state and clears unused columns.';
 
 create trigger identities_abide_by_their_state
   before update of status on public.identities
   for each row when (old.status is distinct from new.status)
   execute function private.apply_identity_state();
-comment on trigger identities_abide_by_their_state on public.identities is 'Its order does not matter.';
+comment on trigger identities_abide_by_their_state on public.identities is 'Any order will do.';
 create trigger identities_of_people_close_with_their_account
   before update of status on public.identities
   for each row when (
@@ -3035,7 +3052,7 @@ begin
   return null;
 end
 $$;
-comment on function private.sync_display_name is 'Copies the name as written to the name that others see.';
+comment on function private.sync_display_name is 'Copies a new name to identities.display_name.';
 
 create trigger individual_profiles_show_their_name
   after update of full_name on public.individual_profiles
@@ -3044,21 +3061,21 @@ create trigger individual_profiles_show_their_name
 
 -- sql/03_accounts/2_rules_locks.sql
 
--- Locks are taken in one order, so that no two transactions wait for each other. The account comes
--- first: a write for one of its identities locks it shared before anything else and checks
--- afterwards that it may act, and a change of what an account or identity may do locks it
+-- All transactions take locks in one order, so that no two wait for each other. The account comes
+-- first. A write for one of its identities locks the account shared before anything else and checks
+-- afterwards that it may act. A change of what an account or identity may do locks the account
 -- exclusively, so that of two such acts one waits before it has locked what the other needs.
--- Opening a conversation also locks the other account shared, because a deletion reads more than
--- once what it has to lock and must not find more the second time. Shared things are locked after
--- the accounts in the order below, several of a kind by their ids:
+-- Opening a conversation also locks the other account shared, because a deletion selects the rows
+-- to lock more than once and must not find more the second time. The full order, in which several
+-- rows of a kind are locked by their ids:
 --
---   1. auth.users, auth.sessions             where signing in and refreshing start; with refresh
---                                            tokens of version 1 Auth locks the session first, so
---                                            its 500 or 409 is tried once more
+--   1. auth.users, auth.sessions             Sign-ins and refreshes begin with these. With refresh
+--                                            tokens of version 1 Auth locks the session first, so a
+--                                            request that it answers with 500 or 409 is repeated.
 --   2. accounts, then their own rows         identities, profiles, settings, uploads
 --   3. advisory locks                        admins, licence, topup, subscribe, plan, quota, a
---                                            favorite, a device, conversations opened, blocks,
---                                            registrations at an address
+--                                            device, conversations opened, blocks, registrations at
+--                                            an address
 --   4. invoices, payments, refunds, wallet_payouts, wallets
 --   5. reports
 --   6. conversations, then their participants and messages
@@ -3066,22 +3083,22 @@ create trigger individual_profiles_show_their_name
 --   8. reviews, then review_totals
 --   9. organisations                         the pages, with their counters
 --  10. notification_events, notifications, devices, push_outbox
---  11. the histories of conversations        last of all but 12, so that readers hardly wait
---  12. locks of triggers at the commit       an account's last place in the feed, then its snapshot
+--  11. advisory locks of chat histories      They come late, so that readers hardly wait.
+--  12. locks of triggers at the commit       feed_places, then the advisory lock of feed snapshots
 --
--- Before all of these come the advisory locks of an admin's act (11_admin/2_rules_acts.sql), which
--- is repeated within its transaction after a deadlock, of routes counted for a ceiling
--- (11_admin/2_rules_ceilings.sql) and of a code's phone or email (its rows come after the account),
--- and the rates that the acting account counts (01_base/2_rules_rates.sql). A rate of a listing
--- (price_changes) is counted under that listing's lock, pushes between two accounts with the
--- devices that get them. The rates for all strangers together (pushes_strangers, then
--- pushes_waiting and its push) belong to the reader, and a batch of messages locks all of them
--- before its first push. Two rates are always counted in the same order.
+-- Four locks come before all of these: the advisory locks of an admin's act, which is repeated
+-- within its transaction after a deadlock (11_admin/2_rules_acts.sql), of routes counted for a
+-- ceiling (11_admin/2_rules_ceilings.sql) and of a code's phone or email (its rows come after the
+-- account), and the rates of the acting account (01_base/2_rules_rates.sql). The rate of a listing
+-- (price_changes) is counted under the listing's lock, pushes between two accounts after their
+-- devices are locked. The rates for all strangers together (pushes_strangers, then pushes_waiting
+-- and its push) belong to the reader, and a batch of messages locks all of them before its first
+-- push. Two rates are always counted in the same order.
 --
 -- Rows are locked "for no key update", because "for update" would block foreign keys that refer to
--- them. No changing column is part of a key that can be referred to, so a foreign key never waits.
--- A job changes one account in a transaction, or skips what is locked. What deadlocks nevertheless
--- is repeated as a whole (functions/_shared/database/db.ts).
+-- them. No column that changes is part of a key that can be referred to, so no foreign key waits. A
+-- job changes one account in a transaction, or skips locked rows. A transaction that deadlocks
+-- nevertheless is repeated as a whole (functions/_shared/database/pools.ts).
 
 create function private.lock_own_account() returns void
   language plpgsql
@@ -3104,7 +3121,7 @@ begin
 end
 $$;
 comment on function private.lock_caller is
-  'Like require_account, with a shared lock: for writes of an account, whichever identity acts.';
+  'Like require_account, but locks the account shared; for writes for the account itself.';
 
 create function private.lock_identity() returns uuid
   language plpgsql
@@ -3115,7 +3132,7 @@ declare
   claims jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
   acting_id uuid;
 begin
-  -- When an identity ends, its account stops acting as it in the same transaction.
+  -- When an identity stops being active, active_identity_id becomes null in the same transaction.
   select accounts.active_identity_id into acting_id
   from public.accounts
   join auth.sessions on sessions.user_id = accounts.id
@@ -3124,7 +3141,7 @@ begin
     and private.may_act(accounts)
   for share of accounts skip locked;
   if acting_id is null then
-    -- The account is being changed or may not act, so wait for the lock and check again.
+    -- The account is being changed or may not act, so this waits for the lock and checks again.
     perform private.lock_own_account();
     return private.require_identity();
   end if;
@@ -3135,7 +3152,7 @@ begin
 end
 $$;
 comment on function private.lock_identity is
-  'Like require_identity, with a shared lock; first in all that writes for the acting identity.';
+  'Like require_identity, but locks the account shared; for writes for the acting identity.';
 
 create function private.lock_owner(identity_id uuid) returns void
   language plpgsql
@@ -3151,7 +3168,7 @@ begin
   for share;
 end
 $$;
-comment on function private.lock_owner is 'Locks someone else''s account shared, as for a payment.';
+comment on function private.lock_owner is 'Locks the account behind an identity shared.';
 
 create function private.lock_account_exclusively(account_id uuid) returns public.accounts
   language plpgsql
@@ -3167,7 +3184,7 @@ begin
   return account;
 end
 $$;
-comment on function private.lock_account_exclusively is 'Null if there is no such account.';
+comment on function private.lock_account_exclusively is 'Returns null if there is no such account.';
 
 create function private.lock_sessions(account_id uuid) returns void
   language plpgsql
@@ -3180,7 +3197,7 @@ begin
   order by sessions.ctid for update;
 end
 $$;
-comment on function private.lock_sessions is 'Comes before the account''s lock, as in a refresh.';
+comment on function private.lock_sessions is 'Runs before the account is locked, as in a refresh.';
 
 create function private.lock_user(account_id uuid) returns void
   language plpgsql
@@ -3192,7 +3209,7 @@ begin
   perform private.lock_sessions(account_id);
 end
 $$;
-comment on function private.lock_user is 'Locks an Auth user and its sessions, as signing in does.';
+comment on function private.lock_user is 'Locks an Auth user, then its sessions, as sign-ins do.';
 
 create function private.lock_auth_user(user_id uuid) returns void
   language plpgsql
@@ -3218,7 +3235,7 @@ begin
   end loop;
 end
 $$;
-comment on function private.lock_auth_user is 'Comes before any other lock, for a deletion.';
+comment on function private.lock_auth_user is 'A deletion calls this before any other lock.';
 
 create function private.lock_caller_exclusively() returns uuid
   language plpgsql
@@ -3230,7 +3247,7 @@ begin
   return private.require_account();
 end
 $$;
-comment on function private.lock_caller_exclusively is 'For changes of the account; like require_account.';
+comment on function private.lock_caller_exclusively is 'require_account with an exclusive lock.';
 
 grant execute on function
   private.lock_own_account, private.lock_caller, private.lock_identity,
@@ -3239,7 +3256,7 @@ grant execute on function
 
 -- sql/03_accounts/2_rules_locks_dependents.sql
 
--- Dependents of an account or identity are locked in order before the first trigger writes any of them.
+-- Rows that depend on an account or identity are locked in order before triggers write to them.
 create function private.lock_dependents(account_id uuid, identity_ids uuid[], goes boolean)
   returns void
   language plpgsql
@@ -3253,7 +3270,7 @@ begin
     perform from public.reports where reports.account_id = lock_dependents.account_id
     order by reports.id for no key update;
   end if;
-  -- Senders lock these too, so that no message reaches an account that may no longer act.
+  -- Sending locks the conversation too, so that no message reaches an account that may not act.
   perform from public.conversations
   where conversations.id in (
     select participants.conversation_id from public.participants
@@ -3306,7 +3323,7 @@ begin
   end if;
 end
 $$;
-comment on function private.lock_dependents is 'goes: the state is final, so dependents are deleted too.';
+comment on function private.lock_dependents is 'goes means that dependents will be deleted.';
 
 create function private.before_state_change() returns trigger
   language plpgsql
@@ -3324,7 +3341,7 @@ begin
   return new;
 end
 $$;
-comment on function private.before_state_change is 'Locks what depends on the state before it changes.';
+comment on function private.before_state_change is 'Locks the rows that depend on a state.';
 
 create trigger accounts_take_what_follows
   before update of status, suspended_until, delete_at on public.accounts
@@ -3337,7 +3354,7 @@ create trigger accounts_take_what_follows
   )
   execute function private.before_state_change();
 comment on trigger accounts_take_what_follows on public.accounts is
-  'Runs after accounts_abide_by_their_state, which sets what this reads (stays_hidden).';
+  'Runs after accounts_abide_by_their_state, which sets stays_hidden.';
 create trigger identities_take_what_follows
   before update of status on public.identities
   for each row when (old.status is distinct from new.status)
@@ -3345,8 +3362,8 @@ create trigger identities_take_what_follows
 
 -- sql/03_accounts/2_rules_rates.sql
 
--- A function counts its own act in its transaction (count_action). What cannot be undone, or costs
--- something even if it fails, is counted and committed before (count_rate, require_rate).
+-- A function counts its own act in its transaction (count_action). An act that cannot be undone, or
+-- costs something even if it fails, is counted and committed beforehand (count_rate, require_rate).
 
 create function private.refuse_rate(rate text, path text default null) returns void
   language plpgsql
@@ -3397,9 +3414,9 @@ begin
 end
 $$;
 comment on function private.count_action is
-  'Counts an act in the caller''s transaction, so that only what is done counts, or raises 429. '
-  'It comes before any lock, so that two calls of one account wait here and hold nothing. The '
-  'caller refuses an account that may not act afterwards, which undoes the count.';
+  'Counts an act in the caller''s transaction, so that only completed acts count, or raises 429. '
+  'It comes before any lock, so that a second call of the account waits here without locks. '
+  'The caller checks afterwards that the account may act; a refusal undoes the count.';
 
 create function private.uncount_action(rule text, hit timestamptz) returns void
   language plpgsql
@@ -3411,7 +3428,7 @@ begin
     set_config('private.rate', '', true);
 end
 $$;
-comment on function private.uncount_action is 'For an act that turned out to be done already.';
+comment on function private.uncount_action is 'Undoes the count of an act that was done already.';
 
 create function private.check_limit(rule text, code text, used bigint) returns void
   language plpgsql
@@ -3427,7 +3444,7 @@ begin
   end if;
 end
 $$;
-comment on function private.check_limit is 'Of some things only the max of a rule may exist at a time.';
+comment on function private.check_limit is 'Raises 409 if as many exist as the rule''s max.';
 
 create function private.unproven_limit(rule text, account_id uuid) returns integer
   language sql
@@ -3441,7 +3458,7 @@ as $$
     where accounts.id = account_id and accounts.phone is null and not accounts.email_proven
   )
 $$;
-comment on function private.unproven_limit is 'The rule''s limit for an unproven account; null for others.';
+comment on function private.unproven_limit is 'The limit of an unproven account; null if proven.';
 
 create function private.count_rate(rule text, address text) returns void
   language plpgsql
@@ -3482,7 +3499,7 @@ begin
     set_config('facade.rate', coalesce(rate, ''), false),
     set_config('facade.verdict', coalesce(refusal::text, ''), false);
 exception
-  when query_canceled then raise; -- says nothing about the rate; the connection is dropped
+  when query_canceled then raise; -- the rate stays unknown, and the connection is dropped
   when read_only_sql_transaction then
     -- Reads continue without being counted, and writes fail by themselves.
     perform set_config('facade.rate', '', false), set_config('facade.verdict', '', false);
@@ -3497,7 +3514,7 @@ exception
 end
 $$;
 comment on function private.count_rate is
-  'Counts a call before it is tried. It never raises; require_rate raises the result later.';
+  'Counts a call before it is tried. Only a timeout is raised here; require_rate raises the rest.';
 
 create function private.require_rate() returns void
   language plpgsql
@@ -3567,7 +3584,7 @@ begin
   return at;
 end
 $$;
-comment on function private.after_quiet_hours is 'The time, or the end of the quiet hours around it.';
+comment on function private.after_quiet_hours is 'Delays a time in quiet hours until their end.';
 
 create function private.shows_read_receipts(account_id uuid) returns boolean
   language plpgsql
@@ -3685,7 +3702,7 @@ create function private.decoy_email() returns text
   immutable
   return 'decoy@accounts.invalid';
 comment on function private.decoy_email is
-  'Sign-ins with unknown identifiers try this account, so that they take the same time.';
+  'Sign-ins with unknown identifiers try this account, so that they take as long as others.';
 
 create function private.address_mark(whose text, address_hash text) returns bytea
   language plpgsql
@@ -3693,7 +3710,7 @@ create function private.address_mark(whose text, address_hash text) returns byte
   set search_path = ''
 as $$
 begin
-  -- Only the functions have the key of the hash. Hashed with its owner, an address differs between owners.
+  -- Only the functions have the key of address_hash. Each owner has another mark for an address.
   return sha256(convert_to(whose || ' ' || address_hash, 'utf8'));
 end
 $$;
@@ -3705,7 +3722,7 @@ create function private.is_known_address(account_id uuid, address_hash text) ret
   set search_path = ''
 as $$
 declare
-  -- Without an account the same query runs and finds nothing, so that it takes the same time.
+  -- Without an account the same query runs and finds nothing, so that the answer takes as long.
   whose uuid := coalesce(account_id, '00000000-0000-0000-0000-000000000000');
 begin
   return exists (
@@ -3810,7 +3827,7 @@ begin
     ) order by used.at desc, sessions.id), '[]')
     from auth.sessions
     left join private.session_clients as client on client.session_id = sessions.id
-    -- If an app has refreshed at Auth directly, the newest address is at Auth.
+    -- If an app has refreshed at Auth directly, the newest address is in auth.sessions.
     cross join lateral (
       select coalesce(sessions.refreshed_at at time zone 'UTC', sessions.created_at),
         case when ours then client.address else sessions.ip end,
@@ -3825,7 +3842,7 @@ begin
   );
 end
 $$;
-comment on function private.session_records is 'given leaves out sessions whose tokens were never given out.';
+comment on function private.session_records is 'given omits sessions whose tokens nobody got.';
 
 create function private.settings_record(account_id uuid) returns json
   language plpgsql
@@ -3943,7 +3960,7 @@ begin
 end
 $$;
 comment on function api.get_me is
-  'The caller''s user, acting identity (null once inactive), identities, Realtime topic.';
+  'The caller''s user, acting identity (null if not active), identities, Realtime topic.';
 
 create function api.check_session() returns uuid
   language plpgsql
@@ -3955,7 +3972,7 @@ begin
 end
 $$;
 comment on function api.check_session is
-  'The calling account, or the refusal of a caller that may not act; asked before a call to Auth.';
+  'Returns the calling account or raises why it may not act. The facade calls it before Auth.';
 
 create function private.list_sessions() returns table (items json, "nextCursor" text)
   language plpgsql
@@ -3999,7 +4016,7 @@ begin
   return private.identity_record(found_one);
 end
 $$;
-comment on function api.get_identity is 'An own identity in any state. 404 identity_not_found.';
+comment on function api.get_identity is 'An identity of the caller. 404 identity_not_found.';
 
 create function private.get_settings() returns json
   language plpgsql
@@ -4020,7 +4037,7 @@ grant execute on function api.get_me, api.check_session, api.list_identities, ap
 
 -- sql/03_accounts/5_writes_codes.sql
 
--- Unknown identifiers get rows too, so that neither answers nor tries reveal whether an account exists.
+-- Unknown identifiers get rows too, so that neither answers nor tries reveal which accounts exist.
 
 create function private.add_code(
   purpose text, identifier text, hmac text, requested_by bytea, registration_id uuid,
@@ -4045,8 +4062,8 @@ begin
 end
 $$;
 comment on function private.add_code is
-  'Replaces the previous code, but another address''s only if this request names the registration '
-  'or change.';
+  'Replaces the previous code. A code that another address requested is replaced only if this '
+  'request names the registration or change.';
 
 create function private.request_code(
   purpose text, identifier text, registration_id uuid, account_id uuid, hmac text, address text,
@@ -4087,7 +4104,7 @@ begin
         or accounts.email_proven);
   end if;
   if purpose = 'reset' then
-    -- Requests from one address are one attempt, even if one of them comes too soon.
+    -- Requests from one address belong to one attempt, even if one of them comes too soon.
     select codes.reset_id into reset from private.codes
     where codes.identifier = request_code.identifier and codes.purpose = 'reset'
       and codes.requested_by = requester and codes.created_at > now() - terms.attempt_life
@@ -4111,7 +4128,7 @@ begin
       request_code.registration_id is not null, reset);
   exception
     when read_only_sql_transaction or insufficient_resources then
-      -- A request for a forgotten password gets the same answer in any case.
+      -- A request for a forgotten password always gets the same answer.
       if purpose <> 'reset' then
         raise;
       end if;
@@ -4121,8 +4138,8 @@ begin
 end
 $$;
 comment on function private.request_code is
-  'Returns {error}, because raising would undo the count. An unknown identifier gets a code that '
-  'is never sent, and a resetId too. account_id is the signed-in account that asks.';
+  'Returns {error}, because raising would undo the count. For an unknown identifier the answer is '
+  'the same, but the code is never sent. account_id is the signed-in account, if there is one.';
 
 create function private.same_bytes(a bytea, b bytea) returns boolean
   language sql
@@ -4177,7 +4194,8 @@ begin
   ) as sent;
 end
 $$;
-comment on function private.codes_to_compare is 'own: the guess names the attempt or comes from its address.';
+comment on function private.codes_to_compare is
+  'own are the codes whose attempt the guess names or that its address requested.';
 
 create function private.use_code(
   code private.codes, address text, address_hash text, is_named boolean
@@ -4190,14 +4208,14 @@ declare
 begin
   update private.codes set used_at = now() where codes.id = code.id;
   perform private.count_use(code.identifier, address, address_hash);
-  -- An attacker may have had the account, so its addresses are no longer known, even if the call fails.
+  -- An attacker may have used the account, so a reset deletes known addresses, even if it fails.
   delete from private.known_addresses
   where code.purpose = 'reset' and known_addresses.account_id = code.account_id;
   select count(*) into attempts from private.registrations
   where registrations.phone = code.identifier
     and registrations.created_at > now() - (private.code_limits()).contested_for;
-  -- With several attempts it is unknown whose code was typed, so nothing of the attempt is used.
-  -- Old and refused ones count too: their person may type a code that another's attempt sent.
+  -- With several attempts it is unknown whose code was typed, so no data of the attempt is used.
+  -- Old and refused ones count too: their person may type a code that another attempt sent.
   return (
     select jsonb_build_object(
       'codeId', code.id,
@@ -4211,7 +4229,7 @@ begin
   );
 end
 $$;
-comment on function private.use_code is 'is_named: the guess named its registration.';
+comment on function private.use_code is 'is_named means that the guess named its registration.';
 
 create function private.verify_code(
   purpose text, identifier text, hmac text, address text, address_hash text,
@@ -4235,7 +4253,7 @@ begin
   recent := private.codes_to_compare(
     purpose, identifier, requester, registration_id, reset_id, change_id);
 
-  -- A guess is counted as wrong before it is compared, and is not compared if there were too many.
+  -- A guess is counted as wrong before it is compared, and not compared after too many wrong ones.
   compared := recent.own || recent.others;
   rules := array[case when compared <> '{}' then 'code_wrong_identifier' end, 'code_wrong_address'];
   counted := private.count_hits(rules, array[pair, address]);
@@ -4279,7 +4297,7 @@ end
 $$;
 comment on function private.verify_code is
   'Returns {error} for a wrong guess, which uses up a try of each code that it was compared with. '
-  'It counts for the address and, if there is a valid code, for the identifier there.';
+  'It counts for the address and, if there is a valid code, for address and identifier together.';
 
 create function private.release_code(code_id uuid) returns void
   language sql
@@ -4289,7 +4307,7 @@ as $$
   update private.codes set used_at = null where codes.id = release_code.code_id
 $$;
 comment on function private.release_code is
-  'For a code whose use failed through no fault of the caller.';
+  'Makes a code valid again whose use failed through no fault of the caller.';
 
 grant execute on function
   private.request_code, private.verify_code, private.release_code
@@ -4297,8 +4315,8 @@ grant execute on function
 
 -- sql/03_accounts/5_writes_contact.sql
 
--- Changing phone and email starts with a proof and is proven by a code sent to the new one. Auth
--- then changes it, and the rest happens in Auth's transaction (6_events_auth_contact.sql).
+-- A change of phone or email begins with a proof of the person, then needs a code sent to the new
+-- contact. Auth writes it, and its effects are in Auth's transaction (6_events_auth_contact.sql).
 
 create function private.open_contact_change(
   account_id uuid, session_id uuid, kind text, value text
@@ -4314,7 +4332,7 @@ as $$
     and changes.kind = open_contact_change.kind and changes.value = open_contact_change.value
     and changes.proven_at is null and changes.expires_at > now()
 $$;
-comment on function private.open_contact_change is 'Asking again resumes it and sends another code.';
+comment on function private.open_contact_change is 'A repeated request resumes it with a new code.';
 
 create function private.contact_holder(
   account_id uuid, value text, out holder_id uuid, out is_taken boolean
@@ -4331,7 +4349,7 @@ as $$
   where accounts.id = private.account_with(value) and accounts.id <> account_id
 $$;
 comment on function private.contact_holder is
-  'is_taken means that the account keeps it; an unproven email can be taken from its account.';
+  'is_taken means that the holder keeps the contact; an unproven email can be taken away.';
 
 create function private.contact_refusal(
   account public.accounts, kind text, value text, address text
@@ -4417,7 +4435,7 @@ begin
   return answer;
 end
 $$;
-comment on function private.begin_contact_change is 'Returns {error}: raising would undo the counts.';
+comment on function private.begin_contact_change is 'Returns {error}; raising would undo counts.';
 
 create function private.verify_contact_change(
   account_id uuid, session_id uuid, kind text, change_id uuid, hmac text, address text,
@@ -4446,7 +4464,7 @@ begin
       'detail', jsonb_build_object('fields', jsonb_build_array(
         jsonb_build_object('path', kind, 'code', kind || '_taken')))));
   elsif change.proven_at is null then
-    -- The lock of this value's codes comes first, then the account, and last the rows of codes.
+    -- The advisory lock for codes to this value comes first, then the account, then rows of codes.
     perform pg_advisory_xact_lock(hashtextextended('code ' || change.value, 0));
     perform private.lock_session(account_id, session_id);
     verified := private.verify_code(
@@ -4470,7 +4488,7 @@ begin
 end
 $$;
 comment on function private.verify_contact_change is
-  'What to write at Auth, and whether that was done already. Can be repeated for ten minutes.';
+  'The value to write at Auth, and whether that is done. The call can be repeated for ten minutes.';
 
 create function private.contact_change_outcome(account_id uuid, change_id uuid) returns jsonb
   language sql
@@ -4486,7 +4504,7 @@ as $$
   where changes.id = contact_change_outcome.change_id
     and changes.account_id = contact_change_outcome.account_id
 $$;
-comment on function private.contact_change_outcome is 'Null if the change was cancelled.';
+comment on function private.contact_change_outcome is 'Returns null if the change was cancelled.';
 
 create function private.code_identifier(account_id uuid, purpose text) returns text
   language sql
@@ -4503,7 +4521,8 @@ as $$
   ), accounts.phone, accounts.email)
   from public.accounts where accounts.id = code_identifier.account_id
 $$;
-comment on function private.code_identifier is 'The recipient of the newest code of this purpose.';
+comment on function private.code_identifier is
+  'The recipient of the newest code of this purpose, otherwise the phone or email of the account.';
 
 grant execute on function
   private.open_contact_change, private.begin_contact_change, private.verify_contact_change,
@@ -4559,7 +4578,7 @@ begin
   end if;
 end
 $$;
-comment on function private.remove_phone is 'Has the effects of a change. Can be repeated.';
+comment on function private.remove_phone is 'Has the effects of a change. It can be repeated.';
 
 create function private.remove_provider(
   account_id uuid, session_id uuid, provider text, proof text, mail_works boolean
@@ -4577,7 +4596,7 @@ begin
   ) then
     return;
   end if;
-  -- The provider was linked through its email.
+  -- A provider is linked through the email, so the rules for emails apply.
   perform private.check_removal(account, session_id, proof, 'email', provider, mail_works);
   delete from auth.identities
   where identities.user_id = account.id and identities.provider = remove_provider.provider;
@@ -4590,7 +4609,7 @@ begin
   from unnest(array[account.phone, private.proven_contact(account, 'email')]) as recipient (value);
 end
 $$;
-comment on function private.remove_provider is 'Can be repeated. Only the proven email links it again.';
+comment on function private.remove_provider is 'Only the account''s email can link it again.';
 
 grant execute on function private.remove_phone, private.remove_provider to backend;
 
@@ -4612,7 +4631,7 @@ begin
     and idempotency_keys.key = stored_answer.key
     and idempotency_keys.created_at < now() - interval '24 hours';
 
-  -- The second of two concurrent calls waits here until the first has its answer or has failed.
+  -- The second of two concurrent calls waits here until the first one has finished or failed.
   insert into private.idempotency_keys (account_id, key, request_hash)
   values (caller_id, stored_answer.key, hash)
   on conflict do nothing;
@@ -4629,7 +4648,7 @@ begin
   return stored.answer;
 end
 $$;
-comment on function private.stored_answer is 'The answer stored for a key, or null after claiming the key.';
+comment on function private.stored_answer is 'The stored answer, or null after claiming the key.';
 
 create function private.store_answer(key text, answer json) returns json
   language sql
@@ -4681,8 +4700,8 @@ begin
 end
 $$;
 comment on function api.switch_identity is
-  'From the next request on the account acts as this identity, on every device. 404 identity_not_found, '
-  '403 identity_not_usable.';
+  'From the next request on, the account acts as this identity on every device. '
+  '404 identity_not_found, 403 identity_not_usable.';
 
 grant execute on function private.switch_identity, api.switch_identity to authenticated;
 
@@ -4741,8 +4760,8 @@ begin
 end
 $$;
 comment on function api.update_me is
-  'Changes fullName, language and avatarMediaId; absent ones stay, a null picture is removed. 404 '
-  'not_found for another''s picture.';
+  'Changes fullName, language and avatarMediaId; absent fields are kept, and null removes the '
+  'picture. 404 not_found for another''s picture.';
 
 create function private.update_settings(fields jsonb) returns json
   language plpgsql
@@ -4792,7 +4811,7 @@ begin
   return private.update_settings(fields);
 end
 $$;
-comment on function api.update_settings is 'Changes what is given and leaves the rest. 422 for unknown keys.';
+comment on function api.update_settings is 'Changes the given settings only. 422 for unknown keys.';
 
 grant execute on function private.update_me, private.update_settings to authenticated;
 create function private.accept_terms(version text) returns void
@@ -4823,7 +4842,7 @@ grant execute on function private.accept_terms to authenticated;
 
 -- sql/03_accounts/5_writes_registrations.sql
 
--- A registration by email claims the email while Auth creates the user; one by phone waits for its code.
+-- Registering by email claims the email while Auth creates the user; by phone it waits for a code.
 
 create function private.count_registration(address text) returns jsonb
   language plpgsql
@@ -4839,7 +4858,7 @@ begin
     'code', 'rate_limited', 'detail', jsonb_build_object('retryAfter', counted.reset))) end;
 end
 $$;
-comment on function private.count_registration is 'Returns the rate for the headers, or {error}.';
+comment on function private.count_registration is 'Returns rate and hits, and {error} if refused.';
 
 create function private.taken_error(code text, address text, path text default 'identifier')
   returns jsonb
@@ -4866,7 +4885,7 @@ begin
   if answer ? 'error' then
     return answer;
   end if;
-  -- Of fifty concurrent calls only one makes Auth hash a password, and the others do not wait for it.
+  -- Of fifty concurrent calls only one makes Auth hash a password, and the others do not wait.
   insert into private.email_claims (email, address)
   select claim_email.email, claim_email.address
   where not exists (select from public.accounts where accounts.email = claim_email.email)
@@ -4926,7 +4945,7 @@ begin
 
   if answer ? 'error' then
     perform private.add_refused_registration(phone),
-      -- The call gave nothing, and an attacker must not be able to stop registrations by email as well.
+      -- No code was sent, and an attacker must not be able to stop registrations by email too.
       private.uncount_hits(hits);
     return answer;
   end if;
@@ -4951,7 +4970,7 @@ as $$
     limit "limit"
   ) as registered
 $$;
-comment on function private.is_crowded is 'Whether too many unproven accounts were registered there.';
+comment on function private.is_crowded is 'Whether the limit of unproven accounts is reached.';
 
 create function private.note_registration(account_id uuid, address text) returns void
   language plpgsql
@@ -4966,7 +4985,7 @@ begin
   if not found then
     return;
   end if;
-  -- Registrations at one address take turns, so that two cannot exceed the limit without being marked.
+  -- Registrations at one address take turns, so that none beyond the limit remains unmarked.
   perform pg_advisory_xact_lock(
     hashtextextended('registered at ' || subjects[cardinality(subjects)], 0));
   if private.can_be_proven() and (
@@ -4979,7 +4998,7 @@ begin
   select note_registration.account_id, subject from unnest(subjects) as subject;
 end
 $$;
-comment on function private.note_registration is 'Marks the account proof_first if its address is crowded.';
+comment on function private.note_registration is 'Sets proof_first if the IP address is crowded.';
 
 create function private.forget_registration() returns trigger
   language plpgsql
@@ -4991,7 +5010,7 @@ begin
   return null;
 end
 $$;
-comment on function private.forget_registration is 'Stops counting a proven account for its address.';
+comment on function private.forget_registration is 'Stops counting a proven account for its IP.';
 
 create trigger accounts_are_proven
   after update of phone, email_proven on public.accounts
@@ -5016,7 +5035,7 @@ begin
 end
 $$;
 comment on function private.end_registrations is
-  'Ends what is open for a contact that an account just got; notes a new account''s address.';
+  'Ends attempts and codes for a contact that an account just got; notes a new account''s address.';
 
 create trigger accounts_end_registrations
   after insert or update of phone, email on public.accounts
@@ -5028,7 +5047,7 @@ grant execute on function
 
 -- sql/03_accounts/5_writes_resets.sql
 
--- A reset takes effect in the transaction in which Auth writes the password (private.on_password_changed).
+-- A reset takes effect in the transaction in which Auth writes the password (on_password_changed).
 
 create function private.write_contact(
   account_id uuid, session_id uuid, act text, kind text, value text
@@ -5043,7 +5062,7 @@ begin
     and changes.done_at is null;
   insert into private.contact_changes (account_id, session_id, act, kind, value, proven_at)
   values (account_id, session_id, act, kind, value, clock_timestamp());
-  -- Without email_confirmed_at the next sign-in by a provider would delete password and phone.
+  -- Without email_confirmed_at Auth deletes password and phone at the next sign-in by a provider.
   if kind = 'phone' then
     update auth.users
     set phone = ltrim(value, '+'), phone_confirmed_at = case when value is not null then now() end
@@ -5103,8 +5122,8 @@ begin
 end
 $$;
 comment on function private.undo_contact_changes is
-  'Undoes changes of the other contact within 72 hours while this one was proven. The old value '
-  'is restored unless another account has it; providers linked since are unlinked.';
+  'Undoes the last 72 hours'' changes of the other contact if this one was proven then. The old '
+  'value is restored unless another account has it; providers linked since are unlinked.';
 
 create function private.finish_reset(account_id uuid, identifier text) returns void
   language plpgsql
@@ -5116,7 +5135,7 @@ declare
   other_value text;
   kind constant text := case when identifier like '+%' then 'phone' else 'email' end;
 begin
-  -- Codes that other addresses requested can no longer set a password.
+  -- This also deletes codes that other addresses requested, which could set another password.
   perform private.end_other_access(account_id, null, null);
   update public.accounts
   set email_proven = accounts.email_proven or kind = 'email', taken_over_at = null
@@ -5138,12 +5157,12 @@ begin
 end
 $$;
 comment on function private.finish_reset is
-  'Proves the contact that got the code; a first proof of an email unlinks providers and pauses '
-  'older listings. Changes of the other contact within 72 hours are undone.';
+  'Proves the contact that got the code. The first proof of an email unlinks providers and pauses '
+  'older listings. The last 72 hours'' changes of the other contact are undone.';
 
 -- sql/03_accounts/5_writes_sign_in.sql
 
--- A sign-in is counted as failed before it is tried, so that concurrent ones are all counted.
+-- A sign-in is counted as failed before it is tried, so that all concurrent tries are counted.
 
 create function private.begin_sign_in(identifier text, address text, address_hash text)
   returns jsonb
@@ -5159,14 +5178,15 @@ declare
   wait integer;
 begin
   if is_known then
-    -- Other people at the address cannot use up the tries of a known pair of address and account.
+    -- Other people at a known address cannot use up the tries of its account.
     counted := private.count_hits('{login_identifier}', array[pair]);
   else
     counted := private.count_hits(
       '{login_address,login_identifier,login_unknown_all}', array[address, pair, identifier]);
   end if;
   if counted.refused = 'login_unknown_all' then
-    -- Unknown addresses have used up their shared limit. The owner may be at one of them.
+    -- Unknown addresses have used up their shared limit. The owner may be at one of them, so each
+    -- has a small limit of its own.
     wait := counted.reset;
     counted := private.count_hits(
       '{login_address,login_identifier,login_unknown}', array[address, pair, pair]);
@@ -5199,7 +5219,7 @@ begin
 end
 $$;
 comment on function private.begin_sign_in is
-  'A sign-in counts as failed until its hits are taken back, and is announced to the triggers on '
+  'Counts a sign-in as failed until its hits are taken back, and announces it to the triggers on '
   'Auth''s tables.';
 
 create function private.return_sign_in(identifier text, address text, hits jsonb) returns void
@@ -5208,14 +5228,14 @@ create function private.return_sign_in(identifier text, address text, hits jsonb
   set search_path = ''
 as $$
 begin
-  -- This is bounded, so that slowing Auth down does not give endless tries.
+  -- The number is limited, so that slowing Auth down does not allow endless tries.
   if (private.count_hits('{login_returned,login_returned_address}',
       array[address || ' ' || identifier, address])).refused is null then
     perform private.uncount_hits(hits);
   end if;
 end
 $$;
-comment on function private.return_sign_in is 'For a sign-in whose password Auth could not compare.';
+comment on function private.return_sign_in is 'Undoes the count if Auth compared no password.';
 
 create function private.note_session(session_id uuid, address text, user_agent text default null)
   returns void
@@ -5232,7 +5252,7 @@ begin
   )
   where session_clients.session_id = note_session.session_id;
   if not found then
-    -- The lock keeps this from writing rows for a session that is being ended.
+    -- The lock prevents rows for a session that is being ended.
     insert into private.session_clients (session_id, address, user_agent, refreshed_at)
     select sessions.id, client_address, note_session.user_agent, sessions.refreshed_at
     from auth.sessions where sessions.id = note_session.session_id
@@ -5261,7 +5281,7 @@ begin
       'code', 'rate_limited', 'detail', jsonb_build_object('retryAfter', counted.reset)));
   end if;
   perform private.note_session(session_id, address, user_agent);
-  -- The lock keeps this from writing rows for an account that is being deleted.
+  -- The lock prevents rows for an account that is being deleted.
   insert into private.known_addresses (account_id, mark, known_until)
   select accounts.id, private.address_mark(accounts.id::text, address_hash),
     now() + interval '90 days'
@@ -5269,7 +5289,7 @@ begin
   where accounts.id = finish_sign_in.account_id and accounts.status <> 'deleted'
   for share
   on conflict on constraint known_addresses_pkey do update set known_until = excluded.known_until;
-  -- No job notifies about the first sign-in; its event only remembers the person's address and client.
+  -- The first sign-in is not notified; its event only stores the person's address and client.
   update private.notification_events set details = origin
   where notification_events.session_id = finish_sign_in.session_id
     and notification_events.notified_at is not null;
@@ -5282,8 +5302,8 @@ begin
 end
 $$;
 comment on function private.finish_sign_in is
-  'After a sign-in by any proof. A second one within a quarter of an hour, from the address and '
-  'client of the first, is taken for the same person and not notified.';
+  'Finishes a sign-in by any proof. A second one within 15 minutes of the account''s first, from '
+  'the same address and client, is taken for the same person''s and not notified.';
 
 create function private.end_session(session_id uuid) returns void
   language plpgsql
@@ -5315,8 +5335,8 @@ grant execute on function private.end_session to authenticated;
 
 -- sql/03_accounts/5_writes_social_sign_in.sql
 
--- Google and Apple (contract, section 2). Accounts that another person had registered are handled
--- in 6_events_auth.sql.
+-- Signing in with Google and Apple (contract, section 2). 6_events_auth.sql handles accounts that
+-- another person had registered.
 
 create function private.begin_social_sign_in(
   provider text, subject text, email text, email_verified boolean, keys text[]
@@ -5344,7 +5364,7 @@ begin
   end if;
 
   -- Of several concurrent calls only one succeeds. If its sign-in fails, the token can be used
-  -- again after two minutes, longer than any sign-in.
+  -- again after two minutes, which is longer than any sign-in takes.
   insert into private.social_tokens as taken (key, expires_at)
   select key, now() + interval '2 minutes' from unnest(keys) as key order by key
   on conflict on constraint social_tokens_pkey do update set expires_at = excluded.expires_at
@@ -5368,8 +5388,8 @@ begin
 end
 $$;
 comment on function private.begin_social_sign_in is
-  'Uses a token once. A new subject without a verified email gets social_token_invalid too, or '
-  'email_taken.';
+  'Refuses a token that is used again (social_token_invalid) and a new subject without a verified '
+  'email (email_taken if an account has it).';
 
 create function private.finish_social_sign_in(keys text[], expires_at timestamptz) returns void
   language sql
@@ -5381,7 +5401,7 @@ as $$
   on conflict on constraint social_tokens_pkey do update set expires_at = excluded.expires_at
 $$;
 comment on function private.finish_social_sign_in is
-  'Uses a token up for good, in the transaction that returns the session.';
+  'Marks a token as used until it expires, in the transaction that returns the session.';
 
 create function private.release_social_tokens(keys text[], announcement_id uuid) returns void
   language sql
@@ -5392,7 +5412,7 @@ as $$
   where announced_sign_ins.id = release_social_tokens.announcement_id;
   delete from private.social_tokens where social_tokens.key = any (keys)
 $$;
-comment on function private.release_social_tokens is 'For a token that gave no session.';
+comment on function private.release_social_tokens is 'Makes a token usable that led to no session.';
 
 create function private.store_apple_token(account_id uuid, client_id text, sealed_token text)
   returns void
@@ -5452,7 +5472,7 @@ begin
     values (new.id, lower(nullif(new.email, '')), '+' || nullif(new.phone, ''), terms_version,
       case when terms_version is not null then clock_timestamp() end);
   exception
-    when check_violation then -- Studio shows this sentence to an admin
+    when check_violation then -- Studio shows the message to an admin
       get stacked diagnostics broken = constraint_name;
       raise exception using errcode = 'PT422', message = case broken
         when 'accounts_unproven_email_stands_alone' then
@@ -5468,7 +5488,7 @@ begin
   return new;
 end
 $$;
-comment on function private.on_auth_user_created is 'Creates account, profile and identity with the user.';
+comment on function private.on_auth_user_created is 'Creates account, profile and identity.';
 
 create function private.on_auth_user_signed_in() returns trigger
   language plpgsql
@@ -5483,7 +5503,7 @@ begin
   return null;
 end
 $$;
-comment on function private.on_auth_user_signed_in is 'Copies the time, by which admins sort accounts.';
+comment on function private.on_auth_user_signed_in is 'Copies the time, by which admins sort.';
 
 create function private.bound_user_metadata() returns trigger
   language plpgsql
@@ -5517,7 +5537,7 @@ begin
 end
 $$;
 comment on function private.bound_user_agent is
-  'Cuts the user agent to what its owner is shown: Auth stores the full header at every refresh.';
+  'Cuts the user agent, which Auth stores in full at every refresh, to what its owner can see.';
 
 create function private.on_auth_user_deleted() returns trigger
   language plpgsql
@@ -5529,7 +5549,7 @@ begin
   return old;
 end
 $$;
-comment on function private.on_auth_user_deleted is 'Deletes personal data however the user is deleted.';
+comment on function private.on_auth_user_deleted is 'Anonymises the account of any deleted user.';
 
 create function private.check_auth_identity() returns trigger
   language plpgsql
@@ -5542,7 +5562,7 @@ declare
   );
 begin
   if lower(new.identity_data ->> 'email') is distinct from account_email then
-    -- Auth links new providers by the email of any identity, verified or not.
+    -- Auth links a new provider to a user by the email of any identity, even an unverified one.
     new.identity_data := new.identity_data - 'email' - 'email_verified';
   end if;
   if tg_op = 'INSERT' and not exists (
@@ -5556,8 +5576,8 @@ begin
 end
 $$;
 comment on function private.check_auth_identity is
-  'Lets Auth link a provider only to the account whose email was announced for this sign-in, '
-  'otherwise raises 401 social_token_invalid. Any other email of the provider is dropped.';
+  'Lets Auth link a provider only to the account whose email was announced for this sign-in; '
+  'otherwise raises 401 social_token_invalid. Another email of the provider is dropped.';
 
 create function private.try_provider_door(account_id uuid) returns boolean
   language plpgsql
@@ -5574,7 +5594,7 @@ exception
   when sqlstate 'PT401' then return false;
 end
 $$;
-comment on function private.try_provider_door is 'Tests whether Auth links without an announcement.';
+comment on function private.try_provider_door is 'Whether an unannounced provider can be linked.';
 grant execute on function private.try_provider_door to backend;
 
 create function private.overwrite_password(account_id uuid) returns void
@@ -5582,7 +5602,7 @@ create function private.overwrite_password(account_id uuid) returns void
   security definer -- writes to an Auth table
   set search_path = ''
 as $$
-  -- The password becomes a hash of random bytes, because Auth would answer faster for null.
+  -- The new hash is one of random bytes, because Auth would answer faster for null.
   update auth.users
   set encrypted_password = extensions.crypt(
     encode(extensions.gen_random_bytes(32), 'hex'), extensions.gen_salt('bf', 10))
@@ -5604,7 +5624,7 @@ begin
     return null;
   end if;
   -- Anybody may have registered this email, so earlier access ends. The user is locked first, then
-  -- sessions, then the account, as in signing in.
+  -- sessions, then the account, as in a sign-in.
   perform private.overwrite_password(account.id);
   perform private.lock_sessions(account.id);
   perform private.lock_dependents(account.id, array(
@@ -5621,7 +5641,7 @@ begin
     and identities.provider not in ('email', 'phone');
   update public.accounts set email_proven = true, taken_over_at = clock_timestamp()
   where accounts.id = account.id;
-  -- This includes sessions of a sign-in that had locked the account before us.
+  -- A sign-in may have locked the account first and added a session meanwhile.
   delete from auth.sessions where sessions.user_id = account.id;
   perform private.suspend_unproven_past(account.id);
   perform private.notify(account.id, null, 'security_password', null,
@@ -5630,8 +5650,8 @@ begin
 end
 $$;
 comment on function private.on_auth_identity_linked is
-  'Runs at the first sign-in by a provider that proves the email: earlier access of any kind is '
-  'deleted, older listings are paused, and the owner is notified.';
+  'When a provider first proves the email of an account, deletes all earlier access, pauses older '
+  'listings and notifies the owner.';
 
 create function private.notify_of_new_provider() returns trigger
   language plpgsql
@@ -5639,14 +5659,14 @@ create function private.notify_of_new_provider() returns trigger
   set search_path = ''
 as $$
 begin
-  -- A user who has never signed in has just registered by this provider.
+  -- A user who has never signed in has just registered with this provider.
   perform private.notify(users.id, null, 'security_provider', null, jsonb_build_object(
     'provider', new.provider, 'at', clock_timestamp()))
   from auth.users where users.id = new.user_id and users.last_sign_in_at is not null;
   return null;
 end
 $$;
-comment on function private.notify_of_new_provider is 'Tells the account that a new provider can sign it in.';
+comment on function private.notify_of_new_provider is 'Notifies the account of the provider.';
 
 create function private.on_refresh_token_revoked() returns trigger
   language plpgsql
@@ -5668,7 +5688,7 @@ comment on function private.on_refresh_token_revoked is
 
 -- sql/03_accounts/6_events_auth_contact.sql
 
--- A change of phone or email at Auth is refused unless it was proven; its effects come in the
+-- A change of phone or email at Auth is refused unless it was proven. Its effects happen in the
 -- transaction that writes it (docs/auth.md).
 
 create function private.own_metadata(metadata jsonb, email text) returns jsonb
@@ -5691,7 +5711,7 @@ as $$
 declare
   change private.contact_changes;
 begin
-  -- Found by the new value, because Auth writes the confirmed flags in earlier statements.
+  -- Changes are found by the new value, because Auth sets confirmed flags in earlier statements.
   select * into change from private.contact_changes as changes
   where changes.account_id = user_id and changes.done_at is null
     and changes.proven_at > clock_timestamp() - interval '10 minutes'
@@ -5715,7 +5735,7 @@ create function private.lose_email(user_id uuid) returns jsonb
   set search_path = ''
 as $$
 begin
-  -- Without email_confirmed_at the next sign-in by a provider would delete password and phone.
+  -- email_confirmed_at stays, or Auth would delete password and phone at a sign-in by a provider.
   update auth.users set email = null where users.id = lose_email.user_id;
   delete from auth.identities
   where identities.user_id = lose_email.user_id and identities.provider = 'email';
@@ -5733,7 +5753,7 @@ begin
   );
 end
 $$;
-comment on function private.lose_email is 'Returns accounts left without a contact, or null.';
+comment on function private.lose_email is 'Returns [{listings}] if no sign-in is left, else null.';
 
 create function private.make_way(change private.contact_changes) returns void
   language plpgsql
@@ -5752,12 +5772,12 @@ begin
   end if;
   update private.contact_changes set closes = closing
   where contact_changes.id = change.id;
-  -- If two users had the same email, Auth would find neither by it.
+  -- If the identities of two users had the same email, Auth would find neither user by it.
   update auth.identities set identity_data = identities.identity_data - 'email' - 'email_verified'
   where identities.email = change.value and identities.user_id <> change.account_id;
 end
 $$;
-comment on function private.make_way is 'Frees an unproven email before Auth''s index is checked.';
+comment on function private.make_way is 'Takes an unproven email from its holder for the change.';
 
 create function private.check_contact_at_auth() returns trigger
   language plpgsql
@@ -5771,7 +5791,7 @@ begin
   if new.deleted_at is not null then
     return new;
   end if;
-  -- If the session is being ended, this waits until it has ended.
+  -- If a session is being ended, this waits until it has ended.
   perform private.lock_sessions(new.id);
   account := private.lock_account_exclusively(new.id);
   change := private.proven_contact_change(
@@ -5797,7 +5817,7 @@ end
 $$;
 comment on function private.check_contact_at_auth is
   'Refuses an unproven change of email or phone at Auth. An unproven email is removed when its '
-  'account proves a phone or another account proves the email.';
+  'account proves a phone, or another account the email.';
 
 create function private.on_auth_user_changed() returns trigger
   language plpgsql
@@ -5824,7 +5844,7 @@ begin
           then coalesce(accounts.unreachable_since, now()) end
     where accounts.id = new.id and accounts.status <> 'deleted';
   exception
-    when check_violation then -- a person who writes SQL gets this sentence
+    when check_violation then -- the message is for a person who writes SQL
       get stacked diagnostics broken = constraint_name;
       raise exception using errcode = 'PT409', message = case broken
         when 'accounts_unproven_email_stands_alone' then
@@ -5834,7 +5854,7 @@ begin
         end;
   end;
   if new.email is distinct from old.email then
-    -- check_auth_identity removes the email that is no longer the account's.
+    -- This fires check_auth_identity, which removes an email that is no longer the account's.
     update auth.identities set identity_data = identities.identity_data
     where identities.user_id = new.id and identities.provider not in ('email', 'phone');
   end if;
@@ -5845,7 +5865,7 @@ begin
 end
 $$;
 comment on function private.on_auth_user_changed is
-  'Copies email and phone, finishes a proven change, deletes a user only marked as deleted.';
+  'Copies email and phone, finishes a proven change, anonymises a user only marked as deleted.';
 
 create function private.end_other_access(account_id uuid, session_id uuid, change_id uuid)
   returns void
@@ -5891,7 +5911,8 @@ as $$
   where messages.sent_to is not null
 $$;
 comment on function private.send_contact_messages is
-  'Writes to the old contact and the other one, without the new value or a link, in one SMS part.';
+  'Queues messages to the old and the other contact. They have no new value and no link, and fit '
+  'into one SMS.';
 
 create function private.finish_contact_change(
   change private.contact_changes, before public.accounts
@@ -5925,13 +5946,13 @@ begin
 end
 $$;
 comment on function private.finish_contact_change is
-  'Ends earlier access and open changes; notifies in the app, at the old and the other contact.';
+  'Ends earlier access and open changes. Notifies in the app, at the old and the other contact.';
 
 -- sql/03_accounts/6_events_auth_fence.sql
 
--- The facade must announce changes at Auth: passwords, so that every guess at the current one is
--- counted, and email and phone, so that a stolen token cannot move the account (docs/auth.md). This
--- binds Auth itself, by its session user; a change by SQL is allowed, and the account is notified.
+-- The facade must announce changes at Auth: of passwords, so that every guess at the current one is
+-- counted, and of email and phone, so that a stolen token cannot move the account (docs/auth.md).
+-- This binds Auth's session user. SQL may change all three; the account learns of a new password.
 
 create function private.announce_password(
   account_id uuid, session_id uuid default null, identifier text default null
@@ -5944,7 +5965,7 @@ as $$
   values (announce_password.account_id, announce_password.session_id, announce_password.identifier)
 $$;
 comment on function private.announce_password is
-  'The password is set in this session, or by a code sent to this contact.';
+  'Announces that a password will be set in this session, or by a code sent to this contact.';
 
 create function private.account_bits(account_id uuid) returns bigint
   language sql
@@ -5958,8 +5979,8 @@ create function private.refuse_password(account_id uuid) returns void
   set search_path = ''
 as $$
 begin
-  -- Auth rolls back what is refused. What remains is a line in the log of Postgres, and a sequence
-  -- that report_refused_password reads; of several refusals before that, only the last is reported.
+  -- Auth rolls its transaction back, but not the line in the log of Postgres and the sequence that
+  -- report_refused_password reads. Of several refusals before that, only the last is reported.
   raise log 'a new password at Auth was refused: account %', account_id;
   if account_id is distinct from private.account_with(private.decoy_email()) then
     perform setval('private.refused_password', private.account_bits(account_id));
@@ -5969,9 +5990,9 @@ begin
 end
 $$;
 comment on function private.refuse_password is
-  'Raises 409 and notifies, but not of the decoy, by which a job tests the fence.';
+  'Raises 409. A job reports the refusal, except for the decoy account, which tests the fence.';
 
--- This is plpgsql: planned into a query, the cast of a plain hash would be tried too early.
+-- This is plpgsql, because inlined into a query the cast of a plain hash might be tried too early.
 create function private.hash_key(hash text) returns text
   language plpgsql
   stable
@@ -5984,7 +6005,7 @@ begin
   return null;
 end
 $$;
-comment on function private.hash_key is 'The key under which Auth encrypts a hash; null for a plain one.';
+comment on function private.hash_key is 'The key by which Auth encrypted a hash; null if plain.';
 
 create function private.is_same_password(account_id uuid, old_hash text, new_hash text)
   returns boolean
@@ -5995,8 +6016,8 @@ create function private.is_same_password(account_id uuid, old_hash text, new_has
 as $$
 begin
   -- At a sign-in Auth encrypts the hash again if the project has a new key (supabase/auth,
-  -- internal/api/token.go), and writes only the hash. The announcement is made before the password
-  -- is checked and so proves nothing. It must therefore never let a change of the password pass.
+  -- internal/api/token.go), and writes only the hash. A sign-in is announced before the password is
+  -- checked, so the announcement proves nothing and must never allow a change of the password.
   return account_id::text is distinct from current_setting('private.password_of', true)
     and private.hash_key(new_hash) is not null
     and private.hash_key(new_hash) is distinct from private.hash_key(old_hash)
@@ -6038,7 +6059,7 @@ begin
     raise exception using errcode = 'PT409', message =
       'The code was sent to a phone or email that the account has no more.';
   elsif announced.identifier = account.email and not account.email_proven then
-    -- Older listings will be paused (finish_reset) after the sessions have ended.
+    -- finish_reset will pause older listings, after Auth has ended the sessions.
     perform private.lock_sessions(account.id);
     perform private.lock_dependents(account.id, array(
       select identities.id from public.identities where identities.account_id = account.id
@@ -6048,8 +6069,8 @@ begin
 end
 $$;
 comment on function private.check_password_at_auth is
-  'Refuses a password that was not announced, or whose code went to a contact that the account '
-  'has no more. With an argument, other columns show that the password changes.';
+  'Refuses a password that was not announced, or whose code went to a contact that the account no '
+  'longer has. The trigger with an argument fires only if the password itself changes.';
 
 create function private.take_announced_password(account_id uuid)
   returns private.announced_passwords
@@ -6060,7 +6081,7 @@ as $$
 declare
   taken private.announced_passwords;
 begin
-  -- Auth has ended all sessions but the caller's by now, and all after a reset.
+  -- By now Auth has ended all sessions but the caller's, or all sessions after a reset.
   delete from private.announced_passwords
   where announced_passwords.id = (
     select announced.id from private.announced_passwords as announced
@@ -6080,7 +6101,7 @@ begin
 end
 $$;
 comment on function private.take_announced_password is
-  'The announcement that fits the sessions left at the commit, or null.';
+  'Deletes and returns the announcement that fits the sessions left at the commit, or null.';
 
 create function private.report_refused_password() returns bigint
   language plpgsql
@@ -6112,14 +6133,14 @@ create function private.refuse_redirect() returns trigger
   set search_path = ''
 as $$
 begin
-  -- Auth lets anyone begin such a sign-in without a limit, and stores its row for a day.
+  -- Auth lets anyone begin such a sign-in without a limit, and stores each row for a day.
   raise exception using errcode = 'PT403', message =
     'Nobody signs in by a redirect: a token of Google or Apple is sent to POST /auth/google or '
     '/auth/apple.';
 end
 $$;
 comment on function private.refuse_redirect is
-  'Refuses a sign-in by redirect now, as the token hook would in the end.';
+  'Refuses a sign-in by redirect at its start, as the token hook would at its end.';
 
 grant execute on function private.announce_password, private.report_refused_password to backend;
 
@@ -6136,7 +6157,7 @@ declare
   account public.accounts;
   wait integer;
 begin
-  -- "for update" would wait for transactions that insert sessions, which refer to the account.
+  -- "for update" would wait for transactions that insert rows with foreign keys to the account.
   select * into account from public.accounts
   where accounts.id = (event ->> 'user_id')::uuid
   for no key update;
@@ -6151,11 +6172,11 @@ begin
       return '{"error":{"http_code":401,"message":"social_token_invalid"}}';
     end if;
   elsif event ->> 'authentication_method' not in ('password', 'token_refresh') then
-    -- Sign-ins by codes or links, and any method that Auth adds later, are refused.
+    -- Sign-ins by codes or links are refused, as is any method that Auth adds later.
     return '{"error":{"http_code":401,"message":"token_invalid"}}';
   elsif event ->> 'authentication_method' = 'password'
     and account.taken_over_at > clock_timestamp() - interval '15 seconds' then
-    -- The password was compared just before a takeover replaced it (6_events_auth.sql).
+    -- The password may have been compared before a takeover replaced it (6_events_auth.sql).
     return '{"error":{"http_code":401,"message":"invalid_credentials"}}';
   elsif event ->> 'authentication_method' = 'token_refresh' then
     wait := private.refresh_wait((event #>> '{claims,session_id}')::uuid);
@@ -6165,7 +6186,7 @@ begin
     end if;
   end if;
 
-  -- Signing in cancels a requested deletion, ends a suspension that is over, and gives an acting identity.
+  -- A new token cancels a requested deletion, ends a past suspension and sets the acting identity.
   if account.status <> 'active' or account.delete_at is not null
     or account.active_identity_id is null then
     update public.accounts
@@ -6174,12 +6195,12 @@ begin
           account.active_identity_id, private.usable_individual(account.id))
     where accounts.id = account.id;
   end if;
-  -- Metadata is not used, and much of it would make the token too long for a request.
+  -- Nothing reads metadata in tokens, and much of it would make a token too long for a request.
   return jsonb_build_object('claims', (event -> 'claims') - 'user_metadata' - 'app_metadata');
 end
 $$;
 comment on function private.custom_access_token is
-  'Auth calls this for every token; only passwords, refreshes and announced providers get one.';
+  'Auth calls this for every token. Only passwords, refreshes and announced providers get one.';
 
 create function private.refresh_wait(session_id uuid) returns integer
   language sql
@@ -6187,7 +6208,7 @@ create function private.refresh_wait(session_id uuid) returns integer
   security definer
   set search_path = ''
 as $$
-  -- By now Auth has written the next token; it removes that token after a refusal.
+  -- Auth has already written the next token, and removes it after a refusal.
   select ceil(extract(epoch from min(refresh_tokens.created_at)
     + make_interval(secs => rates.seconds) - clock_timestamp()))::integer
   from private.rates
@@ -6199,7 +6220,7 @@ as $$
   having count(*) > rates.max
 $$;
 comment on function private.refresh_wait is
-  'Seconds, or null for now. Auth keeps used tokens (version 1) for a day, however many.';
+  'The seconds until a session may refresh, or null. Auth keeps all used tokens (version 1) a day.';
 
 create function private.take_announced_sign_in(account_id uuid) returns boolean
   language plpgsql
@@ -6207,7 +6228,7 @@ create function private.take_announced_sign_in(account_id uuid) returns boolean
   set search_path = ''
 as $$
 begin
-  -- Each of several concurrent sign-ins takes one, which is restored if Auth rolls the sign-in back.
+  -- Each concurrent sign-in deletes one row. If Auth rolls the sign-in back, the row is back too.
   delete from private.announced_sign_ins
   where announced_sign_ins.id = (
     select announced.id
@@ -6252,7 +6273,7 @@ begin
   return case when found then individual end;
 end
 $$;
-comment on function private.usable_individual is 'Added if missing; null while an admin has suspended it.';
+comment on function private.usable_individual is 'Adds a missing identity; null if suspended.';
 
 create function private.refuse_sending(event jsonb) returns jsonb
   language sql
@@ -6260,21 +6281,21 @@ create function private.refuse_sending(event jsonb) returns jsonb
   return jsonb_build_object('error', jsonb_build_object(
     'http_code', 403, 'message',
     'Auth sends nothing: the person asks for a code in the app, where a password is forgotten.'));
-comment on function private.refuse_sending is 'Auth''s hooks for sending SMS and email, which always refuse.';
+comment on function private.refuse_sending is 'Auth''s hook for SMS and email; it always refuses.';
 
 grant execute on function private.custom_access_token, private.refuse_sending
   to supabase_auth_admin;
 
 -- sql/03_accounts/6_events_auth_pages.sql
 
--- An admin's acts under Authentication in Studio, or by Auth's admin API (docs/admin.md, docs/auth.md).
+-- These triggers act on what an admin does under Authentication in Studio or by Auth's admin API.
 
 create function private.refuse_ban() returns trigger
   language plpgsql
   set search_path = ''
 as $$
 begin
-  -- Auth reports a ban before it compares the password, and leaves access tokens valid.
+  -- Auth reports its ban before it compares the password, and leaves access tokens valid.
   if coalesce(current_setting('edits.by', true), '') = '' then
     raise exception using errcode = 'PT409', message =
       'Auth''s own ban is not used: set accounts.status to banned or suspended, or add a row to '
@@ -6283,7 +6304,7 @@ begin
   return new;
 end
 $$;
-comment on function private.refuse_ban is 'Refuses a ban, which the facade and issued tokens ignore.';
+comment on function private.refuse_ban is 'Refuses Auth''s ban, which facade and tokens ignore.';
 
 create function private.confirm_new_user() returns trigger
   language plpgsql
@@ -6300,7 +6321,7 @@ begin
 end
 $$;
 comment on function private.confirm_new_user is
-  'Confirms a user that an admin added, as Auth sends no confirmations. The email stays unproven.';
+  'Confirms users whom an admin adds, as Auth sends no confirmations. The email stays unproven.';
 
 -- sql/03_accounts/7_jobs.sql
 
@@ -6368,7 +6389,7 @@ begin
   ), true);
 end
 $$;
-comment on function private.end_sessions_left is 'Job: ends sessions that began as their account was locked.';
+comment on function private.end_sessions_left is 'Job: ends the sessions of private.sessions_left.';
 
 create function private.end_surplus_sessions_of(account_id uuid) returns boolean
   language plpgsql
@@ -6382,7 +6403,7 @@ declare
     offset (select rates.max from private.rates where rates.rule = 'sessions')
   );
 begin
-  -- Sessions before the account, as in signing out and refreshing. One that is locked is in use and is kept.
+  -- Sessions are locked before the account, as in a refresh. A locked session is in use and kept.
   surplus := array(
     select sessions.id from auth.sessions where sessions.id = any (surplus)
     order by sessions.ctid
@@ -6399,7 +6420,7 @@ create function private.end_surplus_sessions() returns bigint
   security definer
   set search_path = ''
 as $$
-  -- Only an account that has just signed in can have too many; finding one above the limit is enough.
+  -- Only an account that has just signed in can have too many. Counting stops above the limit.
   select private.for_each('end_surplus_sessions_of', array(
     select individual_profiles.account_id::text
     from private.rates
@@ -6418,7 +6439,7 @@ as $$
     limit 100
   ), true)
 $$;
-comment on function private.end_surplus_sessions is 'Job: ends the least recently used of too many sessions.';
+comment on function private.end_surplus_sessions is 'Job: ends the least recent surplus sessions.';
 
 create function private.take_apple_revocations() returns jsonb
   language sql
@@ -6432,7 +6453,7 @@ as $$
     limit 20
     for update skip locked
   ), taken as (
-    -- A worker may crash while it revokes them, so they are retried at growing intervals, for days.
+    -- A worker may crash or Apple fail, so tokens are retried at intervals that grow to a day.
     update private.apple_tokens
     set tries = apple_tokens.tries + 1,
         revoke_at = now() + least(power(2, apple_tokens.tries), 1440) * interval '1 minute'
@@ -6445,7 +6466,7 @@ as $$
   )), '[]')
   from taken
 $$;
-comment on function private.take_apple_revocations is 'Job: tokens to revoke now, each given to one worker.';
+comment on function private.take_apple_revocations is 'Job: gives one worker tokens to revoke.';
 
 create function private.finish_apple_revocation(account_id uuid, client_id text) returns void
   language sql
@@ -6480,7 +6501,7 @@ as $$
   select count(*) from old
 $$;
 comment on function private.forget_registrations is
-  'Deletes the data of up to 1,000 finished registrations but for the fact that there was one.';
+  'Deletes the data of up to 1,000 old registrations, but keeps one row for each phone.';
 
 create function private.purge_codes() returns bigint
   language sql
@@ -6517,7 +6538,7 @@ begin
         ) as nth
       from private.contact_messages where contact_messages.due_at <= now()
     ) as messages
-    -- SMS_PER_DAY is never exceeded; the remaining messages wait for the next day.
+    -- SMS_PER_DAY is never exceeded; the remaining SMS wait for the next day.
     where not messages.is_sms or sms_per_day = 0 or messages.nth <= sms_per_day - (
       select coalesce(sum(sms_sent.sent), 0) from private.sms_sent
       where sms_sent.hour >= date_trunc('day', this_hour, 'Asia/Kuwait')
@@ -6529,7 +6550,7 @@ begin
     join due on due.id = contact_messages.id
     for update of contact_messages skip locked
   ), tried as (
-    -- A worker may crash while it sends them, so they are retried at growing intervals, for a day.
+    -- A worker may crash while it sends, so messages are retried at growing intervals for a day.
     update private.contact_messages
     set tries = contact_messages.tries + 1,
         due_at = now() + least(power(2, contact_messages.tries), 60) * interval '1 minute'
@@ -6547,7 +6568,7 @@ begin
 end
 $$;
 comment on function private.take_contact_messages is
-  'Job: messages to send now, each given to one worker. An SMS counts only for SMS_PER_DAY.';
+  'Job: gives one worker messages to send. SMS count for no limit but SMS_PER_DAY.';
 
 create function private.finish_contact_message(id uuid) returns void
   language sql
@@ -6596,9 +6617,9 @@ grant execute on function
 
 -- sql/03_accounts/7_jobs_auth_log.sql
 
--- Auth's own log names people. A deployed project switches it off (audit_log_disable_postgres);
--- this removes what an older project's log says about deleted people. We cannot index that table,
--- so every run reads its next part: a run costs the same however large the table is.
+-- Auth's own log names people. Deploying switches it off (audit_log_disable_postgres), and this job
+-- deletes older entries about deleted people. We cannot index that table, so each run reads its
+-- next part: a run costs the same however large the table is.
 
 create sequence private.auth_audit_stretches;
 comment on sequence private.auth_audit_stretches is 'The part of the log that the next run reads.';
@@ -6609,7 +6630,7 @@ create function private.purge_auth_audit() returns bigint
   set search_path = ''
 as $$
 declare
-  stretch constant bigint := 1000; -- pages of 8 kB, of twenty to thirty entries
+  stretch constant bigint := 1000; -- pages of 8 kB with twenty to thirty entries each
   pages constant bigint := pg_relation_size('auth.audit_log_entries')
     / current_setting('block_size')::bigint;
   first constant bigint := stretch * (
@@ -6634,7 +6655,7 @@ begin
   return gone;
 end
 $$;
-comment on function private.purge_auth_audit is 'Job: deletes entries about deleted people from Auth''s log.';
+comment on function private.purge_auth_audit is 'Job: deletes Auth''s log of deleted people.';
 
 grant execute on function private.purge_auth_audit to backend;
 
@@ -30904,7 +30925,7 @@ reset check_function_bodies;
 
 -- sql/90_platform.sql
 
--- Our triggers and policies on Supabase's own tables (Auth's: docs/auth.md). The script may run twice.
+-- Our triggers and policies on Supabase's tables (Auth's: docs/auth.md). The script may run twice.
 
 create or replace trigger on_auth_user_created
   after insert on auth.users
@@ -30932,24 +30953,24 @@ create or replace trigger on_auth_identity_linked
   for each row when (new.provider not in ('email', 'phone'))
   execute function private.on_auth_identity_linked();
 
--- After on_auth_identity_linked, by its name: that locks the user before its account, as a sign-in does,
--- and this locks the account.
+-- By its name this trigger runs after on_auth_identity_linked, which locks the user before its
+-- account, as a sign-in does. This one locks only the account.
 create or replace trigger on_new_provider
   after insert on auth.identities
   for each row when (new.provider not in ('email', 'phone'))
   execute function private.notify_of_new_provider();
 
--- The triggers watch only the columns that they protect: hosted projects get new versions of Auth
--- unasked, and one that writes a password in another way has to pass here too.
+-- The trigger depends only on the column that it protects: hosted projects get new versions of Auth
+-- unasked, and one that writes a password in another way has to be checked too.
 create or replace trigger check_password_at_auth
   before update of encrypted_password on auth.users
-  -- A trigger writes the random password of a takeover, in Auth's own transaction.
+  -- A trigger, so at depth 1, writes the random password of a takeover in Auth's own transaction.
   for each row when (
     old.encrypted_password is distinct from new.encrypted_password and pg_trigger_depth() = 0
   )
   execute function private.check_password_at_auth();
--- A change of the password also ends a pending reauthentication in the same statement; encrypting
--- the hash again does not. If a version of Auth stops doing so, the trigger above still checks.
+-- When Auth changes a password, it also ends a pending reauthentication in the same statement, but
+-- not when it encrypts a hash again. If a version stops doing so, the trigger above still checks.
 create or replace trigger check_password_change_at_auth
   before update of reauthentication_token on auth.users
   for each row when (
@@ -30966,8 +30987,8 @@ begin
   -- Earlier versions had two triggers for passwords.
   drop trigger if exists on_password_changed_at_auth on auth.users;
   drop trigger if exists on_password_changed_elsewhere on auth.users;
-  -- It runs at the commit, because notifying locks devices, which have to be locked after the
-  -- sessions that Auth ends in between. Nobody is told of the random password of a takeover.
+  -- This trigger runs at the commit, because notifying locks devices, and Auth first has to end
+  -- sessions, which are locked before devices. The password of a takeover is not notified.
   drop trigger if exists on_password_changed on auth.users;
   create constraint trigger on_password_changed
     after update of encrypted_password on auth.users deferrable initially deferred
@@ -30985,7 +31006,7 @@ begin
 end
 $$;
 
--- Auth's own hook refuses a change of email and removes the row.
+-- A change of email is refused by Auth's hook, and its row is then rolled back.
 create or replace trigger refuse_redirect
   before insert on auth.flow_state
   for each row when (new.authentication_method is distinct from 'email_change')
@@ -31021,7 +31042,7 @@ create or replace trigger on_sessions_ended
   referencing old table as gone
   for each statement execute function private.on_sessions_ended();
 
--- Realtime checks these when a client joins a private channel and when it first sends to it.
+-- Realtime checks these policies when a client joins a private channel or first sends to it.
 drop policy if exists "people hear their own channels" on realtime.messages;
 create policy "people hear their own channels" on realtime.messages for select to authenticated
   using (
@@ -31180,17 +31201,17 @@ insert into public.plans
     'company', 60.000, 30, 250, 90, 40, 4)
 on conflict do nothing;
 
--- The functions write these settings, because they know the URL of the project.
+-- The functions write these settings, because they know the URLs and whether codes can be sent.
 insert into private.settings (name, value, note) values
   ('files_url', '""', 'where public files are read; kept by the functions'),
   ('codes_are_sent', 'false', 'whether a code can be sent by SMS or mail; kept by the functions'),
   ('share_url', 'null', 'where listings are passed on, with {refNo}; kept by the functions')
 on conflict (name) do nothing;
 
--- Anyone with the URL of a picture sees it, and nobody can guess or list URLs. Storage checks the
--- size only of an upload that states its length. Our functions send files in pieces without a
--- length, so the limit is the one in functions/api/media/routes.ts. Storage sends no `nosniff`
--- header either, but a file's content always matches its type, because the functions made the file.
+-- Anyone with the URL of a picture can read it, but nobody can guess or list URLs. Storage checks
+-- the size only of an upload that states its length. Our functions send files in pieces without a
+-- length, so the limits are those of functions/api/media/upload-*.ts. Storage sends no `nosniff`
+-- header, but a picture's content always matches its type, because the functions made the file.
 insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types) values
   ('avatars', 'avatars', true, 5242880, '{image/jpeg,image/png,image/webp}'),
   ('listings', 'listings', true, 10485760, '{image/jpeg,image/png,image/webp}'),
@@ -31319,7 +31340,7 @@ on conflict (vocabulary, code) do update set
   text_ar = excluded.text_ar, text_en = excluded.text_en, note = excluded.note,
   position = excluded.position;
 
--- Every act may have a note except a deletion, which would delete the note.
+-- delete_account has no note, because the deletion would delete it; write_off has only a reason.
 insert into public.admin_act_kinds (act, target, required, optional, needs, undone_by)
 select listed.act, listed.target, string_to_array(concat_ws(',', 'target', nullif(listed.required, '')), ','),
   string_to_array(listed.optional, ','), listed.needs, listed.undone_by
@@ -31392,7 +31413,8 @@ reset edits.by;
 
 -- sql/91_data_codes.sql
 
--- All codes that an answer may contain (test/meta/meta.test.ts). May run twice; keeps an admin's changes.
+-- Codes that answers may contain; test/meta/meta.test.ts finds missing ones. The script may run
+-- twice and keeps an admin's changes.
 set edits.by = 'release';
 
 insert into public.vocabularies (vocabulary, code, text_ar, text_en, position)
@@ -31589,14 +31611,14 @@ on conflict (name) do update set
 -- sql/91_data_kinds.sql
 
 -- The script may run twice and keeps an admin's changes of names. The order of the rows is that of
--- /meta and of the description of the API; functions/_shared/chat/notification-kinds.ts and
--- docs/contract/kinds.md are generated from them.
+-- /meta and of the description of the API. functions/_shared/chat/notification-kinds.ts and
+-- docs/contract/kinds.md are generated from the rows.
 set edits.by = 'release';
 
 with listed as (
   select rows.*, row_number() over () as position
   from (values
-    -- Kind, category, screen; always_listed, collapses, at_once; name in Arabic and English.
+    -- Kind, category, route; always_listed, collapses, at_once; name in Arabic and English.
     ('message_new', 'messages', 'conversation', false, true, false, 'رسالة جديدة', 'New message'),
     ('lead_new', 'leads', 'leads', false, true, false, 'طلب تواصل جديد', 'New lead'),
     ('favorite_price_drop', 'favorites', 'property', false, true, false,
@@ -31627,7 +31649,7 @@ with listed as (
     ('identity_restored', 'account', 'identity', true, false, false,
       'إعادة حساب معلن', 'Identity restored'),
     ('review_new', 'reviews', 'review', false, false, false, 'تقييم جديد', 'New review'),
-    -- These are pushed in quiet hours too: a break-in at night must not go unnoticed until the morning.
+    -- The security kinds are pushed in quiet hours too: a break-in must not be noticed too late.
     ('security_login', 'account', 'sessions', false, false, true, 'تسجيل دخول جديد', 'New sign-in'),
     ('security_password', 'account', 'sessions', true, false, true,
       'تغيير كلمة المرور', 'Password changed'),
@@ -31666,10 +31688,10 @@ on conflict (vocabulary, code) do update set
   text_ar = excluded.text_ar, text_en = excluded.text_en, note = excluded.note,
   position = excluded.position;
 
--- Texts of the kinds. The first text of a kind is used whose condition holds for the details of the
--- event and for times, the number of events. In braces, {name} is a detail, {name|…} has a text for
--- a missing one, and {days|…|…} is counted in English, {days|…|…|…|…} in Arabic (one, two, few,
--- many); private.texts_of_kind makes further names from the details. message_new has its texts in
+-- Of the texts of a kind, the first is used whose condition holds for the details of the event and
+-- for times, the number of events. {name} stands for a detail, {name|…} has a text for a missing
+-- detail, and {days|…|…} is counted in English, {days|…|…|…|…} in Arabic (one, two, few, many).
+-- private.texts_of_kind derives further names from the details. The texts of message_new are in
 -- 13_notifications/3_records_texts.sql.
 delete from private.notification_texts where true;
 
@@ -31694,7 +31716,7 @@ from (values
   ('favorite_price_drop', null,
     'انخفض سعر عقار في مفضلتك', 'انخفض سعر «{titleAr}» من {beforeAr} إلى {priceAr}',
     'Lower price on a saved property', '“{titleEn}” went from {beforeEn} to {priceEn}'),
-  -- Title and reason are shown only if the owner took the listing down (contract, section 4).
+  -- The title is shown only if the owner took the listing down or it expired (contract, section 4).
   ('favorite_unavailable', '!exists($.titleAr)',
     'عقار في مفضلتك لم يعد متاحاً', 'أحد العقارات التي حفظتها لم يعد معروضاً',
     'A saved property is no longer available',
@@ -31877,7 +31899,7 @@ reset edits.by;
 
 -- sql/91_data_places.sql
 
--- The areas that every project has. The script may run twice and keeps an admin's changes.
+-- The places that every project has. The script may run twice and keeps an admin's changes.
 set edits.by = 'release';
 
 insert into public.governorates (id, name_ar, name_en, lat, lng, position) values
@@ -31891,7 +31913,7 @@ on conflict (id) do update set
   name_ar = excluded.name_ar, name_en = excluded.name_en, lat = excluded.lat, lng = excluded.lng,
   position = excluded.position;
 
--- Centroids marked true are approximate and only good enough for the map.
+-- If approximate is true, the centroid is good enough for the map only.
 insert into public.areas
   (governorate_id, id, name_ar, name_en, lat, lng, approximate, alias_ar, position) values
   ('capital', 'kuwait-city', 'مدينة الكويت', 'Kuwait City',
@@ -32150,7 +32172,7 @@ from (values
 where areas.id = known.id and areas.lat is not null and not areas.approximate
   and 'reach_km' <> all (areas.edited) and areas.reach_km is distinct from known.km;
 
--- This comes last, when all needed rows exist.
+-- This comes last, because all needed rows have to exist by now.
 delete from private.needed_rows;
 insert into private.needed_rows (table_name, name)
   select named_rows.table_name, named_rows.name from private.named_rows;
@@ -32159,7 +32181,7 @@ reset edits.by;
 
 -- sql/91_data_words.sql
 
--- Words that searches understand, besides names of areas and kinds. May run twice; keeps an admin's changes.
+-- Words that searches understand, besides names of areas and kinds. The script may run twice.
 set edits.by = 'release';
 
 insert into private.reading_words (phrase, field, value)
@@ -32475,7 +32497,7 @@ from (
   ) as meant (field, value, phrases)
   cross join lateral string_to_table(meant.phrases, ', ') as given (phrase)
 ) as once
--- A word to which an admin has given a meaning keeps that meaning.
+-- A phrase that has a meaning already, such as one given by an admin, keeps it.
 where not exists (
   select from private.reading_words where reading_words.phrase = once.phrase
 )
