@@ -1,5 +1,5 @@
-// Checks that imports run one way, types included, without circles, and that tests wait only with the
-// functions of test/support/wait.ts.
+// Checks that imports, including those of types, run one way and without circles, and that tests wait only
+// with the functions of test/support/wait.ts.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { root } from './config/settings.ts'
@@ -10,7 +10,7 @@ const inShared = (room: string) => `functions/_shared/${room}`
 const shared = ['errors', 'input', 'settings', 'caller', 'database', 'outside', 'auth', 'chat']
   .map(inShared)
 
-// A stand-in takes nothing from the functions: it would share their faults, and no test would see them.
+// A stand-in imports nothing from functions/: it would share their faults, and no test would notice them.
 const mayImport: Record<string, string[]> = {
   ...Object.fromEntries(shared.map((room, nth) => [room, shared.slice(0, nth)])),
   'functions/payments': shared,
@@ -53,7 +53,7 @@ const mayImport: Record<string, string[]> = {
     'local/platform',
     ...base,
   ],
-  // These folders describe, request and check what the functions declare.
+  // These folders document, ask for and check the errors and settings that the functions declare.
   'local/docs': [
     inShared('errors'),
     inShared('settings'),
@@ -111,7 +111,7 @@ const faults: string[] = []
 for (const [file, targets] of imports) {
   for (const target of targets) {
     const [from, to] = [roomOf(file), roomOf(target)]
-    // A file outside all folders, such as start.ts, may import anything but not be imported.
+    // A file outside all folders, such as start.ts, may import anything but may not be imported.
     const allowed = from === to || !(from in mayImport) || mayImport[from]!.includes(to)
     if (!allowed) faults.push(`up: ${file} -> ${target}`)
     if (from !== 'functions/api' || to !== from || areaOf(file) === areaOf(target)) continue
@@ -126,7 +126,7 @@ const sleeps =
 
 const hostile = 'The word is part of hostile input, which nothing runs.'
 
-/** Test files that may use a timer themselves or contain the name of one: the reason, and the names. */
+/** Test files that may use a timer or contain the name of one, each with the reason and the names. */
 const ownSleep: Record<string, [why: string, ...words: string[]]> = {
   'test/support/wait.ts': ['All other waits use its functions.', 'setTimeout'],
   'test/suite/repetitions.ts': ['It pauses before it asks an outside service again.', 'setTimeout'],

@@ -25,7 +25,7 @@ const format = (...flags: string[]) => [
 ]
 const nodeRules = ['--rules-exclude=no-node-globals,no-process-globals']
 
-/** `mend` is the command that repairs it, if the check does not say so itself. */
+/** `mend` is the command that repairs a failure, if the output of the check does not name one. */
 type Check = { what: string; command: string; args: string[]; mend?: string }
 
 const onOurNode = (what: string, ...args: string[]): Check => ({
@@ -33,7 +33,8 @@ const onOurNode = (what: string, ...args: string[]): Check => ({
   command: process.execPath,
   args,
 })
-// The compiler in Go takes a tenth of the time. Tools need the API of the other one, and apps use it.
+// TypeScript 7 takes a tenth of the time. TypeScript 5 is installed too, because tools need its API and apps
+// use it.
 const tsc = 'node_modules/typescript7/bin/tsc'
 
 const rings: Check[][] = [
@@ -51,7 +52,7 @@ const rings: Check[][] = [
     onOurNode('packages of the functions', 'local/bundle/check.ts'),
     onOurNode('docs, and what is cited', 'local/docs/check.ts'),
   ],
-  // The slowest check comes first, so that the two that run at a time end together.
+  // Two checks run at a time. The slowest comes first, so that both queues end at about the same time.
   [
     {
       what: 'types of the functions',

@@ -94,7 +94,7 @@ async function listUsers(context: Context, request: AuthRequest): Promise<Answer
   return {
     status: 200,
     headers: { 'x-total-count': String(total), link: links.join(', ') },
-    // The list comes without identities, as in the real Auth.
+    // The real Auth lists users without their identities too.
     body: { users: rows.map((row) => ({ ...userJson(row), identities: null })), aud },
   }
 }
@@ -137,7 +137,7 @@ async function createUser(context: Context, request: AuthRequest): Promise<Answe
   }
 }
 
-/** As in the real Auth, the other columns follow as updates, for which triggers are called too. */
+/** Inserts a user. As in the real Auth, other columns are set by later updates, which fire triggers too. */
 async function insertUser(
   tx: Tx,
   row: { id: string; aud: string; email: string | null; phone: string | null; hash: string },
@@ -172,7 +172,7 @@ async function newHash(context: Context, params: Params): Promise<string> {
   }
   if (params.password_hash) {
     if (isBcrypt(params.password_hash)) return params.password_hash
-    // The real one also takes argon2 and Firebase scrypt.
+    // The real Auth also accepts argon2 and Firebase scrypt.
     throw internal('Error creating user')
   }
   const password = params.password || randomBytes(48).toString('base64')
@@ -283,7 +283,7 @@ async function softDelete(tx: Tx, user: User) {
   }
 }
 
-/** A plain 500 that hides the database's error, as in the real Auth; the log has it. */
+/** Logs the database's error and returns a general 500 instead, as the real Auth does. */
 function databaseError(message: string, error: unknown): Error {
   if (error instanceof AuthError) return error
   console.error(`auth: ${message}: ${(error as Error).message}`)

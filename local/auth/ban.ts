@@ -2,7 +2,7 @@ import { badRequest } from './errors.ts'
 
 const units: Record<string, number> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 }
 
-/** When a ban of a Go duration ("24h", "1h30m") ends; null for "none", undefined for no change. */
+/** Returns when a ban of a Go duration ("24h", "1h30m") ends, null for "none", undefined for no change. */
 export function banUntil(duration: string | undefined): string | null | undefined {
   if (!duration) return undefined
   if (duration === 'none') return null

@@ -16,7 +16,7 @@ export async function checkCaptcha(context: Context, request: AuthRequest): Prom
   if (typeof solved !== 'string') {
     throw badRequest('Could not parse request body as JSON: captcha_token', 'bad_json')
   }
-  // The provider's answer to a secret that it never issued.
+  // invalid-input-secret is what the provider answers to a secret that it never issued.
   const reason = solved.trim() ? 'invalid-input-secret' : 'no captcha_token found'
   throw badRequest(`captcha protection: request disallowed (${reason})`, 'captcha_failed')
 }

@@ -5,7 +5,7 @@ export { rfc3339, type Tx } from '../postgres/pool.ts'
 
 export type Db = pg.Pool | Tx
 
-/** Reuses connections and prepares each statement once per connection, as Auth's driver does. */
+/** Opens a pool that prepares each statement once per connection, as Auth's driver does. */
 export function openDatabase(url: string): pg.Pool {
   const pool = openPool(url, { application_name: 'auth', idleTimeoutMillis: 0 })
   const names = new Map<string, string>()

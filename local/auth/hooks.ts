@@ -9,7 +9,7 @@ type Output = { error?: { http_code?: number; message?: string }; [key: string]:
 
 const found = new Set<string>()
 
-/** A database without migrations has no hooks yet. */
+/** False only if the database has no migrations yet; after that a missing hook is an error. */
 async function exists(db: Db, hook: Hook): Promise<boolean> {
   const name = `${hook.schema}.${hook.name}`
   if (found.has(name)) return true
@@ -29,7 +29,7 @@ async function exists(db: Db, hook: Hook): Promise<boolean> {
   return rows[0].present || rows[0].migrated
 }
 
-/** Runs in the transaction, with a time limit of two seconds; undefined when the hook is off. */
+/** Runs a hook in the transaction, for two seconds at most; returns undefined if the hook is off. */
 export async function runHook(
   tx: Tx,
   hooks: Config['auth']['hooks'],
@@ -47,7 +47,7 @@ export async function runHook(
   }
   let output: Output | null
   try {
-    // Each statement of a message begins at its own time.
+    // Postgres applies statement_timeout to each statement of a message separately.
     const event = tx.escapeLiteral(JSON.stringify({ metadata, ...input }))
     const results = await tx.query(
       `set local statement_timeout to '2000';

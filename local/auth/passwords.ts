@@ -19,7 +19,7 @@ export function openPasswords(cost: number) {
     }
   }
   return {
-    // Auth writes $2a$; the algorithm of the other prefixes is the same.
+    // Auth writes the prefix $2a$; the algorithm behind the other prefixes is the same.
     hash: (password: string) =>
       onThread(() => bcrypt.hash(password, bcrypt.genSaltSync(cost, 'a'))),
     // Auth accepts any letter after `$2`. As in Auth, no password matches a hash that bcrypt cannot read.
@@ -30,7 +30,7 @@ export function openPasswords(cost: number) {
 
 export const isBcrypt = (hash: string) => /^\$2[abxy]?\$\d\d\$[./A-Za-z0-9]{53}$/.test(hash)
 
-/** Auth's rules for a new password; it counts lengths in bytes. */
+/** Applies Auth's rules for a new password; Auth counts lengths in bytes. */
 export function checkStrength(password: string, minimum: number): void {
   const bytes = Buffer.byteLength(password)
   if (bytes > 72) throw badRequest('Password cannot be longer than 72 characters')

@@ -2,7 +2,7 @@ import { AuthError } from './errors.ts'
 
 type Bucket = { tokens: number; at: number }
 
-/** Auth's limits by client address: tokens added per five minutes, to at most thirty. */
+/** Auth's limits per client address: the tokens that a bucket gains in five minutes, up to `burst`. */
 const perFiveMinutes: Record<string, number> = {
   '/token': 150,
   '/verify': 30,

@@ -1,5 +1,5 @@
-// Runs the real Auth server instead of the stand-in: the binary of supabase/auth named by REAL_AUTH, with
-// its folder `migrations` beside it. It creates its own tables.
+// Configures the real Auth server and forwards requests to it, instead of the stand-in. REAL_AUTH names the
+// binary of supabase/auth, with its folder `migrations` beside it. It creates its own tables.
 import { createHmac } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { dirname, join } from 'node:path'
@@ -32,9 +32,9 @@ export function realAuthSettings(stack: Stack): Record<string, string> {
     DB_DATABASE_URL: stack.databaseUrl('supabase_auth_admin'),
     DB_MIGRATIONS_PATH: join(dirname(stack.realAuth!), 'migrations'),
     DB_MAX_POOL_SIZE: 10,
-    // Without idle connections every statement would open a new one.
+    // Without idle connections every statement would open a new connection.
     DB_MAX_IDLE_POOL_SIZE: 10,
-    // Required, but unused: tokens are signed with the keys.
+    // Auth requires this secret but does not use it: tokens are signed with JWT_KEYS.
     JWT_SECRET: createHmac('sha256', secrets.secretKey).update('auth').digest('base64url'),
     JWT_KEYS: JSON.stringify(keysOf(storedKeys(stack.dataDir))),
     JWT_VALID_METHODS: 'ES256',
@@ -62,7 +62,7 @@ export function realAuthSettings(stack: Stack): Record<string, string> {
     MFA_PHONE_VERIFY_ENABLED: false,
     AUDIT_LOG_DISABLE_POSTGRES: true,
     RATE_LIMIT_HEADER: 'X-Forwarded-For',
-    // At `warn` it logs every refusal.
+    // At `warn` Auth logs every refusal.
     LOG_LEVEL: 'error',
   }
   for (const [name, { clientIds, skipNonce }] of Object.entries({ GOOGLE: google, APPLE: apple })) {

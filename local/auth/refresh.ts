@@ -22,7 +22,7 @@ type SessionRow = {
   recent: boolean
 }
 
-/** No token is issued after reuse was detected. */
+/** `issued` is undefined if a reuse was detected and no token may be issued. */
 type Rotated = { session: SessionRow; user: User; issued?: Issued }
 type Issued = { refreshToken: string; counter?: bigint; headers?: Record<string, string> }
 
@@ -34,7 +34,7 @@ const alreadyUsed = () =>
 export async function refreshGrant(context: Context, request: AuthRequest): Promise<Answer> {
   const { refresh_token: text = '' } = readBody(request, { refresh_token: 'string' })
   const { headers, body } = await transaction(context.pool, async (tx) => {
-    // Concurrent refreshes of one session wait here for each other, five seconds at most.
+    // Concurrent refreshes of one session wait for each other's row lock, five seconds at most.
     await tx.query("set local lock_timeout = '5s'")
     const rotate = text.length === 12 ? rotateRow : rotateCounter
     const { session, user, issued } = await rotate(context, tx, text)
@@ -99,7 +99,7 @@ async function rotateCounter(context: Context, tx: Tx, text: string): Promise<Ro
   return { session, user, issued: { refreshToken, counter, headers } }
 }
 
-/** The counter of the token to issue; undefined if the reuse ends the session. */
+/** Returns the counter of the token to issue, or none if the reuse ends the session. */
 function nextCounter(
   context: Context,
   session: SessionRow,
@@ -111,8 +111,8 @@ function nextCounter(
   if (behind === 0n) {
     return { counter: current + 1n, headers: { 'sb-auth-refresh-token-reuse': 'false' } }
   }
-  // One behind: the client did not save our answer. Within the interval: concurrent requests. Both get the
-  // current token, so that they end up with the same one.
+  // A token one behind means that the client did not save our answer; a reuse within the interval means
+  // concurrent requests. Both get the current token, so that the client ends up with one.
   const causes = [
     ...(session.recent ? ['concurrent-refresh'] : []),
     ...(behind === 1n ? ['fail-to-save'] : []),

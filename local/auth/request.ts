@@ -6,10 +6,10 @@ import type pg from 'pg'
 import type { Passwords } from './passwords.ts'
 import { findUser, isBanned, type User } from './users.ts'
 
-/** A request from the proxy, with its API key checked and its address known. */
+/** A request from the proxy, which has checked the API key and determined the client's address. */
 export type AuthRequest = {
   method: string
-  /** Without /auth/v1. */
+  /** The path without /auth/v1. */
   path: string
   query: URLSearchParams
   headers: IncomingHttpHeaders
@@ -38,7 +38,7 @@ type Read<T extends Shape> = {
     : Record<string, unknown> | undefined
 }
 
-/** The named fields of the JSON body. A wrong type is an error, an unknown field is not. */
+/** Returns the named fields of the JSON body. A wrong type is an error, an unknown field is not. */
 export function readBody<T extends Shape>(request: AuthRequest, shape: T): Read<T> {
   const fail = (reason: string): never => {
     throw badRequest(`Could not parse request body as JSON: ${reason}`, 'bad_json')
@@ -85,7 +85,7 @@ export const isUuid = (text: string) => /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{
 
 export type Session = { id: string; user_id: string; created_at: string }
 
-/** The signed-in caller: token, user and session must all exist. */
+/** Returns the signed-in caller. The user must exist, and so must the session if the token names one. */
 export async function requireUser(
   context: Context,
   request: AuthRequest,
@@ -130,7 +130,7 @@ export function validEmail(email: string): string {
 
 export const plainPhone = (phone: string) => phone.replace(/^\+/, '').replaceAll(' ', '')
 
-/** A phone as stored: digits only. */
+/** Returns a phone as it is stored, digits only; refuses any other form. */
 export function validPhone(phone: string): string {
   const plain = plainPhone(phone)
   if (/^[1-9][0-9]{1,14}$/.test(plain)) return plain

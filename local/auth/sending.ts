@@ -1,5 +1,5 @@
-// Endpoints that send or accept codes. This project's send hooks refuse, so Auth never has a code, and only
-// the errors remain.
+// The endpoints that send or accept codes. This project's send hooks refuse, so Auth never issues a code, and
+// only the errors are implemented.
 import { transaction } from './database.ts'
 import { type Answer, AuthError, badRequest, forbidden, unprocessable } from './errors.ts'
 import { runHook } from './hooks.ts'
@@ -41,7 +41,7 @@ export async function otp(context: Context, request: AuthRequest): Promise<Answe
   }
   if (!params.email && !params.phone) throw badRequest('One of email or phone must be set')
   const user = await findEither(context, request, params)
-  // The field is true unless the caller says otherwise.
+  // create_user is true unless the caller sends false.
   const create = JSON.parse(request.body.toString()).create_user !== false
   if (!user && !create) throw unprocessable('otp_disabled', 'Signups not allowed for otp')
   const known = user && (params.email ? user.email_confirmed_at : user.phone_confirmed_at)
@@ -170,7 +170,7 @@ const digits = () =>
   String(crypto.getRandomValues(new Uint32Array(1))[0]! % 1_000_000)
     .padStart(6, '0')
 
-/** Calls the SMS hook. Even if it agreed, nothing here would send. */
+/** Calls the SMS hook and always throws, because nothing here sends even if the hook allows it. */
 export async function sendSms(context: Context, request: AuthRequest, user: User, phone: string) {
   await transaction(context.pool, async (tx) => {
     await runHook(tx, context.config.hooks, 'send_sms', request, {

@@ -33,14 +33,14 @@ const routes: Record<string, Handler> = {
   'GET /.well-known/openid-configuration': discovery,
 }
 
-/** Paths that need no API key. */
+/** These paths need no API key. */
 export const openPaths = ['/.well-known/jwks.json', '/.well-known/openid-configuration']
 
 const timeLimit = 10_000
 
 export type Auth = ReturnType<typeof openAuth>
 
-/** The part of Supabase Auth that this project uses; the proxy calls it in the same process. */
+/** Opens the part of Supabase Auth that this project uses; the proxy calls it in the same process. */
 export function openAuth(options: {
   databaseUrl: string
   keys: KeyRing
@@ -48,7 +48,7 @@ export function openAuth(options: {
   issuer: string
   rates: boolean
   hashCost: number
-  /** Off, as in a deployed project (audit_log_disable_postgres). */
+  /** Off by default, as in a deployed project (audit_log_disable_postgres). */
   auditLog?: boolean
 }) {
   const { keys, config, issuer } = options
@@ -98,7 +98,7 @@ export function openAuth(options: {
   }
 }
 
-/** SQL that raises PTnnn refuses a request on purpose; the answer says why, so it is not logged. */
+/** SQL that raises PTnnn refuses a request on purpose, and the answer has the reason: it is not logged. */
 const isUnexpected = (error: Error & { code?: string }) =>
   !['AuthError', 'OAuthError'].includes(error.constructor.name) &&
   !/^PT\d{3}$/.test(error.code ?? '')

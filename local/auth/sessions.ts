@@ -9,7 +9,7 @@ export type RefreshToken = { sessionId: string; counter: bigint; signed: Buffer;
 const signatureBytes = 16
 const checksumBytes = 4
 
-/** The self-describing refresh token (version 0 byte, session, counter, HMAC, checksum). */
+/** Encodes a refresh token of version 2: a zero byte, session, counter, HMAC and checksum. */
 export function encodeRefreshToken(sessionId: string, counter: bigint, hmacKey: string): string {
   const signed = Buffer.concat([
     Buffer.of(0),
@@ -20,7 +20,7 @@ export function encodeRefreshToken(sessionId: string, counter: bigint, hmacKey: 
   return Buffer.concat([body, checksum(body)]).toString('base64url')
 }
 
-/** Undefined if it is not one. The signature is not checked yet. */
+/** Returns undefined if the text is no refresh token of version 2. Does not check the signature. */
 export function parseRefreshToken(text: string): RefreshToken | undefined {
   if (!/^[\w-]{50,80}$/.test(text)) return undefined
   const bytes = Buffer.from(text, 'base64url')
@@ -67,7 +67,7 @@ const methodColumns =
 type Issue = {
   sessionId: string
   refreshToken: string
-  /** Set for version 2. */
+  /** Set for tokens of version 2 only. */
   counter?: bigint
   method: string
   amr: Method[]
@@ -116,7 +116,7 @@ export async function startSession(
   })
 }
 
-/** Inserts a token of version 1. */
+/** Creates and inserts a refresh token of version 1. */
 export async function insertRefreshToken(
   tx: Tx,
   session: { id: string; user_id: string },

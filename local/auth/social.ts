@@ -166,7 +166,7 @@ async function linkToUser(
   return await nameProviders(tx, user.id, {})
 }
 
-/** Links the user with that email only if the provider has verified it; the user need not have. */
+/** Finds the user of the provider's account, or links the user with its email if the provider verified it. */
 async function findOrLinkUser(
   context: Context,
   tx: Tx,
@@ -215,7 +215,7 @@ async function link(
 ): Promise<User> {
   const user = (await findUser(tx, userId))!
   await addIdentity(tx, userId, provider, profile)
-  // Another person may have entered the unconfirmed email, so their identities are removed.
+  // Another person may have entered the unconfirmed email, so all other identities are removed.
   if (!user.email_confirmed_at) {
     await tx.query('delete from auth.identities where user_id = $1 and provider <> $2', [
       userId,

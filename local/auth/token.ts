@@ -23,7 +23,7 @@ export function token(context: Context, request: AuthRequest): Promise<Answer> {
   }
 }
 
-/** Exchanges a code from a redirect or a link; neither exists here. */
+/** Always refuses: a code would come from a redirect or a link, and neither exists here. */
 function pkceGrant(request: AuthRequest): never {
   const { auth_code: code, code_verifier: verifier } = readBody(request, {
     auth_code: 'string',
@@ -80,7 +80,7 @@ async function passwordGrant(context: Context, request: AuthRequest): Promise<An
   }
 }
 
-/** Marks a correct password that today's rules would reject. */
+/** Returns `weak_password` for a correct password that today's rules would reject. */
 function weakPassword(password: string, minimum: number) {
   try {
     checkStrength(password, minimum)

@@ -47,7 +47,7 @@ describe('the user', () => {
     const put = (body: object) => auth('PUT', '/user', body, bearer(session.access_token))
     const known = { current_password: password }
     expect((await put({ password, ...known })).body.error_code).toBe('same_password')
-    // Checked before the present password.
+    // The strength of the new password is checked before the current password.
     const weak = await put({ password: 'short' })
     expect(weak.status).toBe(422)
     expect(weak.body).toMatchObject({

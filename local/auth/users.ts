@@ -65,7 +65,7 @@ export async function emailTaken(db: Db, email: string, aud: string, except?: st
   return rowCount! > 0
 }
 
-/** Updates columns of a user, and the object with them, generated columns included. */
+/** Updates columns of a user, and copies the new row, with its generated columns, into `user`. */
 export async function updateUser(tx: Tx, user: User, changes: Metadata): Promise<void> {
   const names = Object.keys(changes)
   const assignments = names.map((name, index) => `${name} = $${index + 2}`).join(', ')
@@ -105,7 +105,7 @@ export async function clearOneTimeTokens(tx: Tx, user: User) {
   await tx.query('delete from auth.one_time_tokens where user_id = $1', [user.id])
 }
 
-/** Stores a new password hash, drops pending codes and ends all sessions (except one to keep). */
+/** Stores a new password hash, deletes pending codes and ends all sessions except `keep`. */
 export async function setPassword(tx: Tx, user: User, hash: string | null, keep?: string) {
   await updateUser(tx, user, {
     encrypted_password: hash,

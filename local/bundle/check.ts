@@ -33,7 +33,7 @@ const lock: {
   npm: Record<string, { integrity: string }>
   workspace: { dependencies: string[] }
 } = JSON.parse(text)
-// The bundler of hosted projects rejects newer versions.
+// The bundler of hosted projects rejects newer versions of the lock file.
 if (lock.version !== '4') problems.push(`functions/deno.lock has version ${lock.version}`)
 if (text.includes('://')) problems.push('functions/deno.lock names where packages come from')
 const expected = Object.entries(imported).map(([name, version]) => `npm:${name}@${version}`)

@@ -1,5 +1,5 @@
-// A registry with exactly the packages of package-lock.json, so that a bundler uses the versions that were
-// tested. The files come from npm or its cache.
+// Serves an npm registry with exactly the packages of package-lock.json, so that a bundler uses the versions
+// that were tested. The files come from npm or its cache.
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'

@@ -16,23 +16,23 @@ export type Config = {
     jwtExpiry: number
     rotation: boolean
     reuseInterval: number
-    /** Token requests of every grant in five minutes from one address. */
+    /** The number of token requests, of any grant, that one address may send in five minutes. */
     tokenRate: number
     refreshTokens: 1 | 2
     signups: boolean
     anonymous: boolean
     passwordLength: number
     currentPassword: boolean
-    /** A captcha guards public requests; on this stack only requests with the secret key get past it. */
+    /** Whether public requests need a captcha. This stack accepts no captcha token. */
     captcha: boolean
     email: boolean
     phone: boolean
-    /** On if client ids are set; a hosted project also needs `enabled = true`. */
+    /** A provider is on if its client ids are set; a hosted project also needs `enabled = true`. */
     social: Record<SocialProvider, Social>
     hooks: Partial<Record<'custom_access_token' | 'send_sms' | 'send_email', Hook>>
   }
   storage: { limit: number }
-  /** Entry points as file urls. */
+  /** The entry points are file URLs. */
   functions: { name: string; entrypoint: string }[]
 }
 
@@ -100,7 +100,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   }
 }
 
-/** Comma-separated client ids, or `env(NAME)` as in the CLI; tests bring their own key set. */
+/** Reads comma-separated client ids, or `env(NAME)` as the CLI does. Tests serve a key set of their own. */
 function social(
   env: NodeJS.ProcessEnv,
   clientId: string,
@@ -126,14 +126,14 @@ function parseHook(name: string, uri: string): Hook {
   )
 }
 
-/** Parses a size as the CLI does: every unit is one of 1,024. */
+/** Parses a size as the CLI does: units are powers of 1,024. */
 function parseSize(text: string): number {
   const [, count, unit = ''] = /^(\d+) ?([kmg]?)i?b?$/i.exec(text) ?? []
   if (count) return Number(count) * 1024 ** ' kmg'.indexOf(unit.toLowerCase() || ' ')
   throw new UserError(`supabase/config.toml: ${text} is not a size; write one such as "10MiB".`)
 }
 
-/** The part of TOML that this configuration uses: tables, plain values, one-line text arrays. */
+/** Parses the part of TOML that config.toml uses: tables, plain values, one-line arrays of strings. */
 export function parseToml(text: string): Table {
   const root: Table = {}
   let table = root

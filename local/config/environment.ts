@@ -1,5 +1,5 @@
 // The only place that reads environment variables on Node (local stack, deploy, tests), with all their
-// names. The functions' are in functions/_shared/settings/settings.ts.
+// names. The variables of the functions are declared in functions/_shared/settings/settings.ts.
 
 type Program = 'stack' | 'deploy' | 'restore' | 'docs' | 'tests' | 'suite'
 

@@ -27,14 +27,14 @@ export function requirePackages(): void {
   denoBinary()
 }
 
-/** Deno's options for these packages; hosted projects have no such folder, so they are not in deno.json. */
+/** Options that make Deno use node_modules. Hosted projects have no such folder, so deno.json lacks them. */
 export const denoPackages = [
   '--config',
   join(root, 'functions', 'deno.json'),
   '--node-modules-dir=manual',
 ]
 
-/** Deno itself: npm's wrapper script would leave it running when killed. */
+/** Returns the path of Deno's own binary, because killing npm's wrapper script would leave Deno running. */
 export function denoBinary(): string {
   const file = process.platform === 'win32' ? 'deno.exe' : 'deno'
   const platform = join(modules, '@deno')

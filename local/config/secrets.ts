@@ -8,13 +8,13 @@ import { UserError } from './user-error.ts'
 export type Secrets = {
   publishableKey: string
   secretKey: string
-  /** Every database password is derived from this one, see passwordOf. */
+  /** Every database password is derived from this secret (passwordOf). */
   database: string
-  /** HMAC key of the codes sent by SMS and mail, base64 of 32 bytes. */
+  /** The key for HMACs of codes sent by SMS and mail and of client addresses, base64 of 32 bytes. */
   code: string
-  /** Key that seals waiting passwords, base64 of 32 bytes. */
+  /** The key that encrypts stored passwords and Apple's refresh tokens, base64 of 32 bytes. */
   seal: string
-  /** Shared by our own proxy and the Data API, which takes HS256 tokens only. */
+  /** Signs the proxy's tokens for the Data API, which accepts HS256 only. */
   dataApi: string
 }
 

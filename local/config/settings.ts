@@ -26,15 +26,15 @@ export type Ports = Record<
 export type Settings = {
   dataDir: string
   ports: Ports
-  /** The address for phones, beside the loopback address. */
+  /** The address at which phones reach the API, in addition to the loopback address. */
   host: string | undefined
   seed: 'demo' | 'none'
   rates: boolean
-  /** bcrypt's cost: Auth's or the minimum. */
+  /** The cost of bcrypt: that of Auth (10) or the minimum (4). */
   hashCost: number
-  /** Realtime slowly refuses channels to slow down guessing. */
+  /** Whether Realtime delays the refusal of a channel by 5 s, which slows down guessing, or by 0.2 s. */
   refusedJoins: 'slow' | 'quick'
-  /** Postgres counts the calls of each plpgsql function, for suites (track_functions). */
+  /** Whether Postgres counts the calls of each plpgsql function (track_functions), for the test suite. */
   countCalls: boolean
   /** Number of chat gateway processes; if it is 0, the edge function serves the gateway's sockets. */
   gateways: number
@@ -48,7 +48,7 @@ export type Settings = {
   realAuth: string | undefined
   realRealtime: string | undefined
   realDataApi: string | undefined
-  /** The real Auth's settings for reaching the providers. */
+  /** The environment by which the real Auth reaches Google, Apple and Turnstile. */
   realAuthOutside: { HTTPS_PROXY?: string; SSL_CERT_FILE?: string }
 }
 
@@ -58,7 +58,7 @@ export const portTaken = (port: number, name: string) =>
       'PORT=<number> npm start. A stack has fourteen, from that number on.',
   )
 
-/** Reads the settings; a wrong value is reported and never replaced by a guess. */
+/** Reads the settings. A wrong value throws a UserError and is never replaced by a guess. */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const given = (name: VariableName) => variable(name, env)
   for (const name of ['ENVIRONMENT', 'NODE_ENV'] as const) {

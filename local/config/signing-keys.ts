@@ -39,7 +39,7 @@ export async function addKey(dataDir: string, state: KeyState = 'standby'): Prom
   return kid
 }
 
-/** Makes a key the signing key; the one before stays valid as previous. */
+/** Makes a key the signing key; the former one stays valid, with the state `previous`. */
 export function makeCurrent(dataDir: string, kid: string): void {
   save(
     dataDir,
@@ -83,7 +83,7 @@ export function openKeys(dataDir: string, issuer: string) {
   let keys: StoredKey[] = []
   let imported = new Map<string, ReturnType<typeof importJWK>>()
   const read = () => {
-    // Checking the file's time is cheap, but not worth a system call per request.
+    // The file's time is checked at most every 100 ms, which saves a system call per request.
     if (Date.now() - looked < 100) return keys
     looked = Date.now()
     const { mtimeMs } = statSync(path)
@@ -109,7 +109,7 @@ export function openKeys(dataDir: string, issuer: string) {
         .setProtectedHeader({ alg: 'ES256', kid: key.jwk.kid, typ: 'JWT' })
         .sign(await load(key, 'sign'))
     },
-    /** Returns the claims of a token of this project; throws otherwise. We choose the algorithm. */
+    /** Returns the claims of a token of this project or throws. The token cannot choose the algorithm. */
     verify: async (token: string): Promise<Claims> => {
       const find = ({ kid }: { kid?: string }) => {
         const key = read().find((each) => each.jwk.kid === kid && each.state !== 'revoked')
@@ -122,7 +122,7 @@ export function openKeys(dataDir: string, issuer: string) {
         audience: 'authenticated',
         requiredClaims: ['exp', 'sub', 'role'],
       })
-      // JSON can contain a number that is read as Infinity, which would make a token that never expires.
+      // JSON.parse reads a number such as 1e999 as Infinity, and the token would never expire.
       if (!Number.isFinite(payload.exp)) throw new Error('exp is not a time')
       return payload
     },

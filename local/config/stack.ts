@@ -41,7 +41,7 @@ export function readStack(env: NodeJS.ProcessEnv): Stack {
   }
 }
 
-/** Describes a running stack for programs: `stack.json` in its data folder. */
+/** Returns the content of `stack.json`, which describes a running stack to other programs. */
 export function describeStack(stack: Stack) {
   return {
     url: stack.url,
@@ -76,20 +76,20 @@ export function functionsEnvironment(stack: Stack, env: NodeJS.ProcessEnv) {
     SUPABASE_DB_URL: stack.functionsUrl('postgres'),
     FACADE_DB_URL: stack.functionsUrl('facade'),
     ...(stack.replica !== 'none' && { FACADE_READ_DB_URL: stack.replicaUrl('facade') }),
-    // One process serves all. On 2 cores six concurrent searches finish a third sooner than three; with
-    // more than 12 connections Postgres loses what Deno gains.
+    // One process serves all requests, and searches get half of its connections. On 2 cores six searches at
+    // once cost Deno a third less time than three; with more than 12 connections Postgres loses that gain.
     FACADE_DB_POOL: '12',
     CODE_SECRET: secrets.code,
     SEAL_KEY: secrets.seal,
     INBOX_URL: stack.inboxUrl,
-    // A payment provider of our own, with a page that simulates payments.
+    // The sandbox is a payment provider of our own, with a page that simulates payments.
     PAYMENT_PROVIDER: 'sandbox',
     SANDBOX_SECRET: passwordOf(secrets, 'sandbox'),
     RETURN_URLS: [
       ...new Set([stack.url, stack.publicUrl].map((url) => `${url}/functions/v1/api/sandbox/done`)),
       'https://app.example/payments',
     ].join(),
-    // Ports of the development servers of Next, Vite and Expo.
+    // These are the ports of the development servers of Next, Vite and Expo.
     CORS_ORIGINS: ['localhost', ...(stack.host ? [stack.host] : [])]
       .flatMap((host) => [3000, 5173, 8081].map((port) => `http://${host}:${port}`)).join(),
     CLIENT_IP_HOPS: '1',

@@ -1,10 +1,10 @@
 // Turns refusals of the operating system, such as a full disk or another user's folder, into advice. The
-// data is intact in such a case, so the advice never deletes any.
+// data is intact in such a case, so the advice is never to delete it.
 import { statfsSync, statSync } from 'node:fs'
 import { UserError } from './user-error.ts'
 
 const full = /No space left|no space left|ENOSPC|Disk quota exceeded|disk quota exceeded|EDQUOT/
-// "permission denied for table" is about rights in the database.
+// "permission denied for table" must not match, because it is about rights in the database.
 const denied =
   /EACCES|EPERM|EROFS|Permission denied|: permission denied$|Operation not permitted|Read-only file system|wrong ownership|invalid permissions/m
 
@@ -13,10 +13,10 @@ const askTheOwner =
   'Permissions are the cause, the data are kept: start as the user to whom the folder and all in it ' +
   'belong, make it that again, or choose another with LOCAL_DATA=<folder>.'
 
-/** The space that Postgres needs at once, for a log file and a little more. */
+/** The bytes that Postgres needs at once, for a file of its log and a little more. */
 const leastRoom = 32 * 1024 * 1024
 
-/** On a full disk anything may fail, with any message. */
+/** Whether the disk is full. Anything may fail then, with any message. */
 function isFull(folder: string): boolean {
   if (!isThere(folder)) return false
   const { bavail, bsize } = statfsSync(folder)
@@ -29,7 +29,7 @@ export function adviceOn(said: string, folder?: string): string | undefined {
   return folder && isFull(folder) ? makeRoom : undefined
 }
 
-/** The sentence to show instead of a stack trace; undefined for our own faults. */
+/** Returns the sentence to show instead of a stack trace, or undefined for our own faults. */
 export function sentenceOf(error: unknown, folder?: string): string | undefined {
   if (error instanceof UserError) return error.message
   const { code, syscall, path, message } = error as NodeJS.ErrnoException
@@ -40,6 +40,6 @@ export function sentenceOf(error: unknown, folder?: string): string | undefined 
   return advice && `${message}. ${advice}`
 }
 
-/** Throws, rather than returning false, if the path may not be read. */
+/** Whether the path exists. Throws, rather than returning false, if it may not be read. */
 export const isThere = (path: string): boolean =>
   statSync(path, { throwIfNoEntry: false }) !== undefined

@@ -1,5 +1,5 @@
-// Data API and Studio's rows: @supabase/lite (0.10.0) on our Postgres, in its own process because it is
-// slow. Its auth, storage and page are unused, and we decide which schemas it may open.
+// Serves the Data API and Studio's rows with @supabase/lite (0.10.0) on our Postgres, in a process of its own
+// because it is slow. Its auth, storage and page are not used, and we decide which schemas it may open.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { App } from '@supabase/lite'
 import { createPostgresConnection } from '@supabase/lite/postgres'
@@ -17,7 +17,7 @@ const stack = readStack(process.env)
 const bodyLimit = 10 * 1024 * 1024
 
 function openApp(stack: Stack, role: string, schemas: string[], studio: boolean) {
-  // All processes of a stack share 60 connections with other clients.
+  // The pools are small, because all processes of a stack share 60 connections with other clients.
   const connection = createPostgresConnection({
     url: stack.databaseUrl(role),
     postgresOptions: {
@@ -28,7 +28,7 @@ function openApp(stack: Stack, role: string, schemas: string[], studio: boolean)
       ...(studio ? {} : { types: { json: jsonType(114), jsonb: jsonType(3802) } }),
     },
   })
-  // Otherwise its first calls grant rights concurrently, until Postgres rolls one back.
+  // Otherwise the package's first calls grant rights concurrently, until Postgres rolls one back.
   Object.assign(connection, { rlsState: 'active' })
   const { secrets } = stack
   const app = new App(
@@ -61,7 +61,7 @@ const jsonType = (oid: number) => ({
   parse: (text: string) => JSON.parse(text),
 })
 
-/** Only the proxy calls it, with its own token. */
+/** Only the proxy calls this server, with a token that it signs itself. */
 function restServer({ fetch, functions }: ReturnType<typeof openApp>): Server {
   return createServer((request, response) => {
     if (!request.url!.startsWith('/rest/v1/')) return response.writeHead(404).end()
@@ -69,7 +69,7 @@ function restServer({ fetch, functions }: ReturnType<typeof openApp>): Server {
   })
 }
 
-/** Studio acts as postgres, so it answers only its own pages, under its own host name. */
+/** Studio acts as postgres, so this server answers only its own pages, under its own host names. */
 function studioServer({ ports, secrets }: Stack, fetch: Fetch, sql: Sql): Server {
   const hosts = [`127.0.0.1:${ports.studio}`, `localhost:${ports.studio}`]
   const origins = [undefined, ...hosts.map((host) => `http://${host}`)]
@@ -123,7 +123,7 @@ const servers: [Server, number][] = [
   [studioServer(stack, studio.fetch, studioSql), stack.ports.studio],
 ]
 if (stack.realDataApi) servers.shift()
-// The first call reads the whole catalogue, so it is made before a request comes.
+// The first call reads the whole catalogue, so it is made before the servers accept requests.
 const authorization = `Bearer ${await hs256Token(stack.secrets.dataApi, { role: 'anon' })}`
 const headers = { authorization, apikey: stack.secrets.publishableKey }
 await rest.fetch(new Request(`${stack.url}/rest/v1/rpc/warm_up`, { method: 'POST', headers }))

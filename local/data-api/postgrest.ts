@@ -1,4 +1,4 @@
-// Where @supabase/lite 0.10.0 differs from PostgREST: strings as JSON arguments, and wording of errors.
+// Corrects differences of @supabase/lite 0.10.0 from PostgREST: strings as JSON arguments, and some errors.
 
 type Functions = () => Promise<{ name: string; arg_names: string[]; arg_types: string[] }[]>
 type Fetch = (request: Request) => Response | Promise<Response>
@@ -25,7 +25,7 @@ export async function asPostgrest(
   const { code, message, details }: Partial<PostgrestError> = await answer.clone().json().catch(
     () => ({}),
   )
-  // Its internal errors have no other code: it failed to parse the request.
+  // SUP is the code of internal errors. Unless one is about the connection, the request was not parsed.
   const [, stumbled] = /^(?:Type|URI|Range|Syntax)?Error: (.*)/s.exec(message ?? '') ?? []
   if (code === 'SUP' && stumbled !== undefined && !/connect|closed|timeout/i.test(stumbled)) {
     return errorResponse(
@@ -47,7 +47,7 @@ export async function asPostgrest(
   )
 }
 
-/** A string for a json argument is the string itself, not JSON text. */
+/** Encodes strings that are passed for json arguments, because PostgREST does not parse them as JSON text. */
 async function withJsonStrings(request: Request, functions: Functions): Promise<Request> {
   const [, name] = /\/rpc\/(\w+)$/.exec(new URL(request.url).pathname) ?? []
   if (request.method !== 'POST' || !name) return request

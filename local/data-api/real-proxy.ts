@@ -1,4 +1,5 @@
-// Runs the real Data API (PostgREST) instead of the package: the binary named by REAL_DATA_API.
+// Configures the real Data API and forwards requests to it, instead of to the package. REAL_DATA_API names
+// the binary of PostgREST.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { unavailable } from '../http/answers.ts'
 import { type Credentials, peerOf, tokenForKey } from '../http/credentials.ts'

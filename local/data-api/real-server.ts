@@ -10,6 +10,6 @@ await runRealServer(stack, {
   port,
   command: stack.realDataApi!,
   settings: () => realDataApiSettings(stack),
-  // 503 while it reads the catalogue.
+  // PostgREST answers 503 while it reads the catalogue.
   answers: async () => (await fetch(`http://127.0.0.1:${port}/`)).status < 500,
 })

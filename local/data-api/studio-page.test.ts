@@ -48,8 +48,8 @@ test.runIf(hasStack && hasBrowser)(
       }
       await page.getByRole('button', { name: 'Cancel' }).click()
 
-      await page.goto(`${studio}/#public.areas`) // a key of two columns
-      // The previous table is shown until then.
+      await page.goto(`${studio}/#public.areas`) // areas has a key of two columns
+      // The previous table is shown until this option exists.
       await page.locator('#column option[value=governorate_id]').waitFor({ state: 'attached' })
       await filter('id', 'salmiya')
       await expect.poll(() => page.locator('tbody tr').allTextContents())

@@ -27,7 +27,7 @@ async function useTheMarketplace() {
 // A refusal of an edit by hand explains what to do instead.
 const aSentence = /^400 [A-Z].{20,}\.$/s
 
-/** A timestamp is written in one of two formats. */
+/** Converts a timestamp, which may be in one of two formats, to one of them. */
 const withoutFormat = (value: unknown) =>
   typeof value === 'string' ? value.replace(/^(\d{4}-\d\d-\d\d) (.+\+00)$/, '$1T$2:00') : value
 
@@ -66,7 +66,7 @@ testLocally('a row of every table is edited by its key, or the edit is refused',
     })
     const after = await written()
     if (!before.length || !after.length) {
-      waiting.push(table) // A job has taken the row meanwhile.
+      waiting.push(table) // A job deleted the row meanwhile.
       continue
     }
     expect(before, name).toHaveLength(1)

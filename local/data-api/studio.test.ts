@@ -54,7 +54,7 @@ testLocally(
 )
 
 testLocally('an admin is made in Studio and removed again', async () => {
-  await signUpAdmin() // the last one stays
+  await signUpAdmin() // the last admin cannot be removed
   const person = await signUp()
   const admins = (await tables()).find(({ name }) => name === 'admins')!
   expect((await askRows('POST', admins, '', { account_id: person.id })).status).toBe(201)

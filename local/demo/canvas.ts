@@ -1,4 +1,4 @@
-// The same seed makes the same choices.
+// Draws the pictures of the demo data as PNG. The same seed always makes the same choices.
 import { crc32, deflateSync } from 'node:zlib'
 
 type Point = [x: number, y: number]
@@ -80,7 +80,7 @@ export class Canvas {
     const header = Buffer.alloc(13)
     header.writeUInt32BE(this.width, 0)
     header.writeUInt32BE(this.height, 4)
-    header.set([8, 3], 8) // one byte per pixel, an index into the palette
+    header.set([8, 3], 8) // each pixel is one byte, an index into the palette
     const rows = Buffer.alloc((this.width + 1) * this.height)
     for (let y = 0; y < this.height; y++) {
       rows.set(this.pixels.subarray(y * this.width, (y + 1) * this.width), y * (this.width + 1) + 1)

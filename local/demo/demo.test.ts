@@ -223,7 +223,7 @@ describe('what an app shows of it on its first day', () => {
   const post = (path: string, body: object, token?: string) =>
     ask(path, token, { method: 'POST', body: JSON.stringify(body) })
 
-  // Each test has its own session, because switching the identity lasts.
+  // Each test signs in anew, because a switched identity would last into the next test.
   beforeEach(async () => {
     viewers = []
     for (const { identifier, password, note } of demo) {
@@ -264,7 +264,7 @@ describe('what an app shows of it on its first day', () => {
     }
   })
 
-  // A path for each list with an id or a required parameter.
+  // The path of each list that needs an id or a parameter.
   const fillings: Record<string, () => Promise<string>> = {
     list_documents: async () => {
       const { rows: [waiting] } = await client.query(
@@ -369,7 +369,7 @@ describe('what an app shows of it on its first day', () => {
         table,
       ).toEqual([])
     }
-    // The stored counts must match the table.
+    // The stored unread counts must match the messages.
     expect(
       await rows(
         `select conversation_id from public.participants as side

@@ -1,4 +1,4 @@
-// Stores the demo data's files in the stand-in for Storage, with the rows of an upload.
+// Stores the files of the demo data in the stand-in for Storage, and inserts the rows that uploads would.
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
 import type { Stack } from '../config/stack.ts'
@@ -17,7 +17,7 @@ type File = {
   position?: number
 }
 
-/** An id derived from a name, like pg_temp.demo_id of seed.sql. */
+/** Derives an id from a name, as pg_temp.demo_id of seed.sql does. */
 function demoId(name: string): string {
   const hex = createHash('md5').update(`demo ${name}`).digest('hex').split('')
   hex[12] = '4'
@@ -64,7 +64,7 @@ async function picturesOfListings(client: pg.Client): Promise<File[]> {
   )
   return rows.flatMap(({ id, kind, identity, account }) => {
     const number = numberOf(id)
-    // One listing in eight has no pictures, as in reality.
+    // About one listing in eight has no pictures, as in reality.
     const count = number % 8 === 0 ? 0 : number % 3 === 0 ? 3 : 1
     return Array.from({ length: count }, (_, position): File => {
       const content = position === 0 || !withRooms.includes(kind)

@@ -98,7 +98,7 @@ export function logo(seed: number): Buffer {
   return canvas.png()
 }
 
-/** A sealed document without legible text. */
+/** Draws a document with a seal and without legible text. */
 export function paper(seed: number): Buffer {
   const canvas = new Canvas(420, 594)
   const choose = chooser(seed)

@@ -1,5 +1,5 @@
-// Part of npm run check: generated pages are current, what is cited is there, the contract can be
-// scanned, and the environment is read where it is declared.
+// Part of npm run check: generated pages are current, what is cited exists, lines of the contract are short,
+// and the environment is read only where its variables are declared.
 import { wrongCitations } from './citations.ts'
 import { undeclaredReads } from './environment.ts'
 import { files } from './files.ts'

@@ -7,7 +7,7 @@ const matches = (text: string, pattern: RegExp) =>
 
 const cases = textOf('docs/cases.md')
 const [, untested = ''] = /^## Cases without a test$(.*?)^## /ms.exec(cases) ?? []
-/** In the documents a case has a heading; promises, checks and figures have a table row each. */
+/** In docs/cases.md a case has a heading; promises, checks and figures have a table row each. */
 const caseIds = matches(cases, /^#### ([A-Z]+-\d\d) /gm)
 const codes = new Set([...caseIds, ...matches(cases, /^\| ([A-Z]+-\d\d) \|/gm)])
 const sections = new Set(
@@ -17,9 +17,9 @@ const sections = new Set(
 
 const code = /\b(?!CRC|UTF)[A-Z]{1,6}-\d\d\b/g
 const section = /contract(?:\.md\))?[, (]+section (\d+)/g
-/** Citations must name a section, and only documents in docs/. */
+/** Matches citations that name no section of the contract, or a document that is not in docs/. */
 const vague = /\(contract(?!, section \d)[,)]|section \d+ of the contract|specification/
-/** Only comments and pages are checked, because code creates files that do not exist here. */
+/** File names are checked in comments and pages only, because code names files that do not exist here. */
 const comment = /(?:^|\s)(?:--|\/\/|\/?\*\*?|#) (.*)/
 const file = /(?<![\w/:.@<*-])(?:\.{1,2}\/)*([\w-][\w./-]*\.(?:ts|sql|md|toml))\b(?!\/)/g
 
@@ -57,7 +57,7 @@ function brokenLinks(from: string, line: string): string[] {
   })
 }
 
-/** Each case is either cited by a test or listed as one without. */
+/** Reports cases that are neither cited by a test nor listed as one without, and cases that are both. */
 function wrongCases(): string[] {
   const tests = files.filter(({ path }) => path.startsWith('test/') || path.endsWith('.test.ts'))
     .map(({ text }) => text).join(

@@ -3,7 +3,7 @@ import { variables } from '../config/environment.ts'
 import { files } from './files.ts'
 
 const readers = ['functions/_shared/settings/read-setting.ts', 'local/config/environment.ts']
-/** Variables of the system, npm, Node, Deno and the real Auth. */
+/** Variables of the system, npm, Node, Deno and the real Auth, which need no declaration. */
 const foreign = /^(PATH|HOME|TMPDIR|NODE_COMPILE_CACHE|DENO_DIR|npm_\w+|GOTRUE_\w+)$/
 // Passing on the whole environment is not a read.
 const reads = [
@@ -12,7 +12,7 @@ const reads = [
 ]
 const unpacked = /\{([^{}]*)\} = process\.env\b/g
 
-/** Names that are read elsewhere, and those declared but never read. */
+/** Returns the variables that files other than `readers` read, and those declared but never read. */
 export function undeclaredReads(): string[] {
   const code = files.filter(({ path }) => path.endsWith('.ts') && !readers.includes(path))
   const elsewhere = code.flatMap(({ path, text }) => {

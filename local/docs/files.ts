@@ -15,7 +15,7 @@ function under(folder: string): string[] {
   })
 }
 
-/** Every path except packages, migrations and data. */
+/** The paths of all files outside the skipped folders. */
 export const paths = under('.').map((path) => path.replaceAll('\\', '/'))
 
 export const files: File[] = paths.filter((path) => written.test(path))

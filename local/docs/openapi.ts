@@ -1,4 +1,4 @@
-// The API descriptions from the functions in this folder, without a running service.
+// Gets the API descriptions from functions/api itself, without a running service.
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -6,7 +6,7 @@ import { variable } from '../config/environment.ts'
 import { denoBinary, denoPackages } from '../config/packages.ts'
 import { root } from '../config/settings.ts'
 
-// The functions do not start without these. Nothing is sent anywhere.
+// The functions do not start without these settings. Nothing connects to the addresses.
 const key = Buffer.from(Array.from({ length: 32 }, (_, i) => i * 7)).toString('base64')
 const settings = {
   SUPABASE_URL: variable('SUPABASE_URL') ?? 'http://127.0.0.1:54321',
@@ -26,6 +26,6 @@ const program = `
 export function describe(path = '/openapi.json'): string {
   const deno = ['eval', '--no-lock', ...denoPackages, program, path]
   const options = { env: { ...process.env, ...settings }, maxBuffer: 64 * 1024 * 1024 }
-  // The description follows the request's log line.
+  // The log line of the request comes first in the output, the description last.
   return execFileSync(denoBinary(), deno, options).toString().trim().split('\n').at(-1)!
 }

@@ -118,7 +118,7 @@ ${
 
 const times: Record<string, string> = { 60: '1 min', 900: '15 min', 3600: '1 h', 86400: '24 h' }
 
-/** The rows of private.rates: rule, max, seconds, note, source of extra allowance. */
+/** Reads the rows of private.rates from sql/91_data.sql, as the cells of the page's table. */
 function rates(): string[][] {
   const data = readFileSync(join(root, 'sql/91_data.sql'), 'utf8')
   const [rows = ''] = data.slice(data.indexOf('insert into private.rates'))

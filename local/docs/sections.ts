@@ -2,7 +2,7 @@ import { marked, type Token, type Tokens } from 'marked'
 
 export type Section = { id: string; depth: number; title: string; blocks: string[] }
 
-/** GitHub's id of a heading, so that links work in both places. */
+/** Returns the id that GitHub gives a heading, so that links work both there and on the site. */
 const idOf = (title: string) =>
   title.toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, '').trim().replaceAll(' ', '-')
 
@@ -12,7 +12,7 @@ const plain = (text: string) =>
     ' ',
   )
 
-/** The searchable text of a token: paragraphs, items, rows with a line for each cell. */
+/** Returns the searchable texts of a token: paragraphs, list items, lines of code, or rows of a table. */
 function blocksOf(token: Token): string[] {
   const { type } = token
   if (type === 'table') {

@@ -1,4 +1,4 @@
-// Part of npm run check: fields, parameters and records are described, unless their names say it all.
+// Part of npm run check: every field, parameter and record has a description, unless its name says it all.
 
 export type Schema = {
   $ref?: string
@@ -10,7 +10,7 @@ export type Schema = {
   allOf?: Schema[]
 }
 export type Description = {
-  /** AsyncAPI has none. */
+  /** An AsyncAPI description has no paths. */
   paths?: Record<string, Record<string, { operationId: string; parameters?: Parameter[] }>>
   components: { schemas: Record<string, Schema> }
 }
@@ -50,12 +50,12 @@ const plain = new Set([
   'userId',
 ])
 
-/** Pages are lists, and bodies belong to an operation that is described. */
+/** Schemas that need no description: pages and lists, and bodies, whose operation is described. */
 const needsNone = /(Page|List|History|Body)$/
 
-/** Missing descriptions: `Record.field`, `operation?parameter` or `Record`. */
+/** Returns what has no description, as `Record.field`, `operation?parameter` or `Record`. */
 export function undescribedFields({ paths = {}, components: { schemas } }: Description): string[] {
-  /** A field has a description of its own, or its record has one. */
+  /** Whether a field has a description of its own, or the record that it refers to has one. */
   const isDescribed = ({ $ref, description, items, anyOf = [], allOf = [] }: Schema): boolean =>
     description !== undefined ||
     [
@@ -71,7 +71,7 @@ export function undescribedFields({ paths = {}, components: { schemas } }: Descr
     const inside = [...anyOf, ...allOf, items, additionalProperties]
       .flatMap((part) => typeof part === 'object' ? fieldsIn(part, path) : [])
     const fields = Object.entries(properties)
-    // Similar values by name, such as a count per status, are described as a whole.
+    // Fields that are all alike, such as a count per status, need no descriptions of their own.
     const alike = new Set(fields.map(([, field]) => JSON.stringify(field))).size === 1
     if (alike && fields.length > 2) return [...inside, ...fieldsIn(fields[0]![1], path)]
     return [

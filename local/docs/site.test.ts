@@ -78,7 +78,7 @@ group.runIf(hasBrowser)('in Chromium', () => {
     }
   })
 
-  /** Waits until an element is visible below those above it. */
+  /** Waits until the page has scrolled and the element is inside the viewport. */
   const isSeen = (shown: Locator) =>
     waitUntil('it is on the screen', async () => {
       const box = await shown.boundingBox()
@@ -98,7 +98,7 @@ group.runIf(hasBrowser)('in Chromium', () => {
     await page.waitForURL(/errors\.html/)
     await isSeen(page.getByText('quota_exceeded', { exact: true }))
 
-    // Arabic is found in any spelling, and the API's routes too.
+    // The search finds Arabic in any spelling, and the API's routes too.
     await page.locator('input[type=search]').fill('صيغه الطلب')
     await results.first().waitFor()
     expect(await results.first().textContent()).toContain('صيغة الطلب')
@@ -126,7 +126,7 @@ group.runIf(hasBrowser)('in Chromium', () => {
     await page.setViewportSize({ width: desk[0], height: desk[1] })
     await section.waitFor()
 
-    // A page without a secure address has no clipboard, so it copies the older way.
+    // A page at an insecure address has no navigator.clipboard, so it copies with execCommand.
     await page.evaluate(() => {
       addEventListener('copy', () => (document.title = String(getSelection()) || copied()))
       const copied = () => (document.activeElement as HTMLTextAreaElement).value

@@ -47,7 +47,7 @@ const ownFile = (name: string) => readFileSync(new URL(`page/${name}`, import.me
 
 const textOf = (path: string) => readFileSync(join(root, path), 'utf8')
 
-/** Redoc would load its maker's logo from another host, and searches in a worker. */
+/** Redoc would load its maker's logo from another host, and its search runs in a worker. */
 const policy = "default-src 'self' 'unsafe-inline'; img-src 'self' data:; worker-src blob:"
 
 const head = (title: string, more = '') =>
@@ -112,7 +112,7 @@ const searchIndex = () =>
     }))
   )
 
-/** A file of the site. `descriptions` is where openapi.json is: beside the pages, or at a running API. */
+/** Returns a file of the site. `descriptions` is the path to openapi.json; empty means beside the pages. */
 export function siteFile(name: string, descriptions = ''): string | undefined {
   if (name === 'redoc.js') return readFileSync(renderer, 'utf8')
   if (name === 'site.js') return ownFile(name)

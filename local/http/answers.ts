@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Answers on a socket whose data never became a request, and closes it. */
+/** Answers directly on a socket, to a refused upgrade or to data that is no valid request, and closes it. */
 export function endSocket(socket: Socket, status: string, message: string, retryAfter?: number) {
   if (!socket.writable) return socket.destroy()
   const body = JSON.stringify({ message, retryAfter })

@@ -50,7 +50,7 @@ function keyIn({ headers, url = '' }: IncomingMessage): string | undefined {
   return start < 0 ? undefined : new URLSearchParams(url.slice(start)).get('apikey') ?? undefined
 }
 
-/** For a real server: a token in place of the API key, unless the request has a token of its own. */
+/** Returns the header with a token in place of the API key, if the request has no token of its own. */
 export async function tokenForKey(
   { issuer: iss }: Stack,
   keys: KeyRing,
@@ -68,7 +68,7 @@ export function peerOf(request: IncomingMessage): string {
   return (request.socket.remoteAddress ?? '127.0.0.1').replace(/^::ffff:/, '')
 }
 
-/** A server with the secret key may pass on its caller's address, by which Auth counts requests. */
+/** Returns the address by which Auth counts requests. A server with the secret key may name its caller's. */
 export function clientOf(request: IncomingMessage, credentials: Credentials): string {
   const named = request.headers['sb-forwarded-for']
   const trusted = credentials.keyRole === 'service_role' && typeof named === 'string'

@@ -2,11 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { Connection, type Exchange } from './upstream.ts'
 
-/** Headers of a body; a GET or HEAD is forwarded without one. */
+/** The headers that describe a body. A GET or HEAD is forwarded without body. */
 const ofBody = new Set(['content-length', 'transfer-encoding'])
 const takesBody = ({ method }: IncomingMessage) => method !== 'GET' && method !== 'HEAD'
 
-// Headers of one connection, not of the message; Node writes its own.
+// These headers belong to one connection, not to the message, and are not forwarded.
 const hopByHop = new Set([
   'connection',
   'keep-alive',
@@ -26,7 +26,7 @@ export type Target = {
   answered?: () => void
 }
 
-/** The forwarded head: the headers as received, duplicates included. */
+/** Builds the forwarded head from the headers as received, duplicates included. */
 function headOf(
   request: IncomingMessage,
   { path, peer }: Target,
@@ -69,7 +69,7 @@ export function forward(
       return false
     },
     onFailure: () => {
-      // A truncated answer must be recognisable as one.
+      // The client must be able to recognise a truncated answer.
       if (response.headersSent || response.destroyed) response.destroy()
       else target.unavailable()
     },
@@ -85,7 +85,7 @@ function sendBody(request: IncomingMessage, connection: Connection, chunked: boo
   const { socket } = connection
   const resume = () => request.resume()
   socket.on('drain', resume)
-  // After an early answer the rest of the body is read and dropped; else the client's connection hangs.
+  // After an early answer the rest of the body is read and dropped; otherwise the client would hang.
   socket.once('close', resume)
   request.on('data', (chunk: Buffer) => {
     if (socket.destroyed) return
@@ -101,7 +101,7 @@ function sendBody(request: IncomingMessage, connection: Connection, chunked: boo
   request.once('close', () => socket.off('drain', resume).off('close', resume))
 }
 
-/** How long the last bytes wait for a client that has stopped reading. */
+/** The milliseconds that the last bytes wait for a client that has stopped reading. */
 const closeDelay = 5000
 
 export function forwardUpgrade(
@@ -120,7 +120,7 @@ export function forwardUpgrade(
   }
   for (const name in replaced) head += `${name}: ${replaced[name]}\r\n`
   let open = false
-  // Small frames must not wait for each other, and a peer that vanished must be noticed.
+  // Small frames must not wait for each other (noDelay), and a vanished client must be noticed (keep-alive).
   const options = { port, host: '127.0.0.1', noDelay: true, allowHalfOpen: true }
   const upstream = connect(options, () => {
     open = true
@@ -129,7 +129,7 @@ export function forwardUpgrade(
     socket.setTimeout(0).setNoDelay(true).setKeepAlive(true, 30_000)
     if (answered) upstream.once('data', answered)
     if (hold) upstream.on('data', () => hold(socket))
-    // The end of one side is passed on, and a slow reader slows down only its own peer.
+    // The end of one side is passed on to the other, and a slow reader slows down only its own peer.
     socket.pipe(upstream).pipe(socket)
   })
   upstream.on('error', () => open ? socket.destroy() : unavailable())

@@ -1,6 +1,6 @@
 import { SignJWT } from 'jose'
 
-/** A short-lived HS256 token with these claims, for a server that only our proxy calls. */
+/** Signs a short-lived HS256 token with these claims, for a server that only our proxy calls. */
 export const hs256Token = (secret: string, claims: Record<string, unknown>): Promise<string> =>
   new SignJWT(claims)
     .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })

@@ -1,15 +1,15 @@
-// A small HTTP/1.1 client for the servers behind the proxy, because Node's costs four times as much per
-// request and every benchmark uses it. It trusts its peers, and reads bodies with a length, in chunks or
-// until the connection closes, over keep-alive connections.
+// A small HTTP/1.1 client for the servers behind the proxy, because Node's client costs four times as much
+// per request and every benchmark uses the proxy. It trusts these servers, and reads bodies with a length, in
+// chunks or until the connection closes, over keep-alive connections.
 import { connect, type Socket } from 'node:net'
 
 export type Exchange = {
   /** Answers to HEAD have no body, whatever their headers say. */
   head: boolean
   onHead: (status: number, reason: string, headers: string[]) => void
-  /** False pauses the connection until its socket is resumed. */
+  /** Returns false to pause the connection until its socket is resumed. */
   onBody: (chunk: Buffer, last: boolean) => boolean
-  /** The connection failed, before the answer or in the middle of it. */
+  /** Called if the connection fails before the answer or in the middle of it. */
   onFailure: () => void
 }
 
@@ -17,7 +17,7 @@ const lineEnd = Buffer.from('\r\n')
 const headEnd = Buffer.from('\r\n\r\n')
 const none = Buffer.alloc(0)
 const maxIdlePerPort = 256
-/** As on hosted projects: a silent connection is closed after this time. */
+/** The milliseconds after which a silent connection is closed, as on hosted projects. */
 const idleTimeout = 150_000
 
 type State = 'head' | 'length' | 'chunk-size' | 'chunk' | 'chunk-end' | 'trailer' | 'close'
@@ -65,7 +65,7 @@ export class Connection {
     this.socket.write(head, 'latin1')
   }
 
-  /** The whole request has been sent, so the connection can be reused after the answer. */
+  /** Notes that the whole request has been sent, so the connection can be reused after the answer. */
   complete(): void {
     this.sent = true
   }
@@ -81,10 +81,10 @@ export class Connection {
     this.lastActivity = Date.now()
     if (!this.exchange) return this.socket.destroy()
     this.buffer = this.buffer.length === 0 ? chunk : Buffer.concat([this.buffer, chunk])
-    while (this.exchange && this.step()) { /* one part of the answer at a time */ }
+    while (this.exchange && this.step()) { /* step() reads one part of the answer */ }
   }
 
-  /** Takes the next part of the answer from the buffer; false when more must arrive first. */
+  /** Reads the next part of the answer from the buffer; returns false if more must arrive first. */
   private step(): boolean {
     switch (this.state) {
       case 'head':
@@ -182,7 +182,7 @@ export class Connection {
     if (!this.exchange!.onBody(bytes, false)) this.socket.pause()
   }
 
-  /** The connection becomes idle, unless the request is still being sent. */
+  /** Ends the exchange. The connection becomes idle if it can be reused, and is closed otherwise. */
   private finish(bytes: Buffer) {
     const exchange = this.exchange!
     this.exchange = undefined

@@ -1,11 +1,11 @@
-// These tests hold for the stand-in and for a hosted project.
+// The tests that use this file hold for the stand-in and for a hosted project.
 import { createClient } from '@supabase/supabase-js'
 import { randomInt, randomUUID } from 'node:crypto'
 import { database, projectUrl, publishableKey, secretKey } from '../../../test/support/client.ts'
 
 const stateless = { auth: { persistSession: false, autoRefreshToken: false } }
 export const client = () => createClient(projectUrl, publishableKey, stateless)
-// Password sign-ins use the secret key, because all others must pass a captcha.
+// Password sign-ins use the secret key, because without it they would need a captcha.
 export const server = () => createClient(projectUrl, secretKey, stateless)
 export const { admin } = server().auth
 
@@ -15,7 +15,7 @@ export const newPhone = () => `9655${String(randomInt(10_000_000)).padStart(7, '
 // deno-lint-ignore no-explicit-any
 type Reply = { status: number; headers: Headers; body: any }
 
-/** A plain request to Auth with the public key. */
+/** Sends a plain request to Auth with the publishable key. */
 export async function auth(
   method: string,
   path: string,

@@ -1,8 +1,8 @@
-// Filter, order and range are queries of the database; all changed columns of a row are saved at once.
+// The database filters, sorts and pages the rows; all changed columns of a row are saved at once.
 const pageSize = 100
 const element = (id) => document.getElementById(id)
 
-/** A filter is [column, operator, value]; `from` is the number of the first row. */
+/** A filter is [column, operator, value]; `from` is the offset of the first row. */
 let shown = { table: undefined, filters: [], order: undefined, from: 0 }
 let tables = []
 
@@ -94,10 +94,10 @@ function gridOf(table, rows) {
   return make('table', {}, head, make('tbody', {}, ...lines))
 }
 
-// Beyond this many rows the value is typed instead.
+// If the referenced table has more rows than this, the value is typed and not chosen from a list.
 const mostChoices = 100
 
-/** The values of a reference to another table: [value, label]; otherwise undefined. */
+/** Returns the values that a foreign key can have as [value, label], or undefined if there is no list. */
 async function choicesOf({ rows }) {
   if (!rows) return undefined
   const query = new URLSearchParams({ select: '*', limit: mostChoices + 1, order: rows.column })
@@ -125,7 +125,7 @@ function inputFor(text, choices, editable) {
   return input
 }
 
-/** An empty field that was null stays null. */
+/** A field that was null stays null until it is edited. */
 async function openEditor(table, row) {
   const columns = table.columns.filter(({ generated }) => !generated)
   const editable = !row || table.key.length > 0
@@ -137,7 +137,7 @@ async function openEditor(table, row) {
     const text = value === null ? '' : isParsed ? JSON.stringify(value) : textOf(value)
     const isNull = make('input', { type: 'checkbox', checked: value === null, disabled: !editable })
     const input = inputFor(text, choices[index], editable)
-    // An empty choice means null.
+    // Choosing the empty option sets null.
     input.oninput = () => isNull.checked = input.tagName === 'SELECT' && input.value === ''
     const note = row ? 'null' : 'left to the database'
     const label = make('label', { title: column.comment ?? '' }, `${column.name} `)
@@ -197,7 +197,7 @@ function refilter() {
   showRows()
 }
 
-/** Only text supports "contains". */
+/** Offers "contains" for text columns only. */
 function showComparisons() {
   const column = shown.table.columns.find(({ name }) => name === element('column').value)
   const usable = Object.entries(comparisons).filter(([code]) => code !== 'ilike' || isText(column))

@@ -16,7 +16,7 @@ for (const block of document.querySelectorAll('main pre')) {
   })
 }
 
-/** Browsers have a clipboard on secure pages only. */
+/** Copies text. Browsers have navigator.clipboard on secure pages only. */
 async function copy(text) {
   if (navigator.clipboard) {
     return await navigator.clipboard.writeText(text).then(() => true, () => false)
@@ -45,7 +45,7 @@ const field = document.querySelector('input[type=search]')
 const results = document.querySelector('.results')
 let index
 
-/** The sections of all pages, and the API's operations if its description can be read. */
+/** Loads the sections of all pages, and the API's operations if its description can be read. */
 const loadIndex = () =>
   index ??= Promise.all([
     new Promise((resolve, reject) => {
@@ -83,7 +83,7 @@ const alike = { أ: 'ا', إ: 'ا', آ: 'ا', ى: 'ي', ة: 'ه', ؤ: 'و', ئ: 
 /** Normalizes text for comparison; every character keeps its position. */
 const plain = (text) => text.toLowerCase().replace(/[أإآىةؤئ]/g, (letter) => alike[letter])
 
-/** First those with the words in the title, then those with all of them in one block. */
+/** Returns the sections with all words: first in the title, then in one block, then anywhere. */
 function found(sections, words) {
   const has = (text) => words.every((word) => text.includes(word))
   const rank = ({ seen: [title, ...blocks] }) =>
@@ -105,7 +105,7 @@ function excerpt({ blocks, seen: [, ...plains] }, words) {
   const from = at > 60 ? block.indexOf(' ', at - 60) + 1 : 0
   const line = block.slice(Math.min(from, at), at + 140).split(/\n/).join(' · ')
   const end = at + word.length
-  // The excerpt begins at a whole word, because browsers find no parts of words.
+  // The phrase is extended to whole words, because text fragments do not match parts of words.
   const [before] = /[\p{L}\p{N}_]*$/u.exec(block.slice(0, at))
   const [after] = /^[\p{L}\p{N}_]*/u.exec(block.slice(end))
   return { line: marked(line, words), phrase: before + block.slice(at, end) + after }
@@ -127,7 +127,7 @@ function marked(text, words) {
 
 function resultOf(section, words) {
   const { line, phrase } = excerpt(section, words)
-  // Links to the exact words if the browser can, otherwise to their heading.
+  // The link leads to the exact words if the browser supports text fragments, otherwise to the heading.
   const text = phrase && section.file !== 'reference.html'
     ? `:~:text=${encodeURIComponent(phrase).replaceAll('-', '%2D')}`
     : ''
