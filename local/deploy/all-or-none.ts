@@ -1,5 +1,5 @@
-// The CLI activates the functions that it could bundle even if another failed. So it talks to the
-// Management API through a local server that blocks the activation then.
+// The CLI activates the functions that it could bundle even if another one failed. So it calls the Management
+// API through a local proxy, which refuses the activation in that case.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'

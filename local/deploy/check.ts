@@ -1,4 +1,4 @@
-// npm run deploy -- --check: how the project differs from a deployment, and what deploy does not own.
+// npm run deploy -- --check: reports what a deployment would change, and what in the project is not deploy's.
 import type pg from 'pg'
 import { hasOtherBaseline } from '../schema/baseline.ts'
 import { migrationsIn, projectMigrations } from '../schema/cli.ts'
@@ -18,7 +18,7 @@ type Looked = {
   management: Management
 }
 
-/** Contents of the project that belong to another product; an empty list if the database is ours. */
+/** Returns contents of the project that belong to another product; none if the database is ours. */
 export async function foreignThings({ client, project, functions }: Looked): Promise<string[]> {
   const { rows: [{ ours, tables, users }] } = await client.query<
     { ours: boolean; tables: string[]; users: number }
@@ -76,7 +76,7 @@ async function pendingMigrations(client: pg.Client): Promise<string[]> {
     .filter((name) => !rows.some(({ version }) => name.startsWith(version)))
 }
 
-/** Auth settings that deploy neither turns on nor off. */
+/** Matches Auth settings that open another way in. Those that are on and not set by deploy are reported. */
 const door = /^(external_\w+|hook_\w+|saml|custom_oauth)_enabled$/
 
 export function notOurs(project: Project, functions: string[], env: NodeJS.ProcessEnv): string[] {

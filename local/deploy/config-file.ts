@@ -26,7 +26,7 @@ export function checkConfig(text: string, env: NodeJS.ProcessEnv) {
       return path && JSON.stringify(at(path)) !== expected ? [`${path} must be ${expected}`] : []
     }),
     ...named(file).filter((name) => !env[name])
-      // The CLI would send the unset `env(NAME)` as it is written.
+      // If NAME is not set, the CLI would send the text `env(NAME)` itself.
       .map((name) => `env(${name}) stands in an enabled section, and ${name} is not set`),
     ...['google', 'apple'].flatMap((provider) => {
       const name = `${provider.toUpperCase()}_CLIENT_IDS`
@@ -45,7 +45,7 @@ export function checkConfig(text: string, env: NodeJS.ProcessEnv) {
   }
 }
 
-/** The names of every `env(NAME)` in sections that are not disabled. */
+/** Returns the name in every `env(NAME)` of sections that are not disabled. */
 function named(value: Value): string[] {
   if (typeof value === 'string') return /^env\((\w+)\)$/.exec(value)?.slice(1) ?? []
   if (Array.isArray(value)) return value.flatMap(named)
@@ -53,7 +53,7 @@ function named(value: Value): string[] {
   return Object.values(value).flatMap(named)
 }
 
-/** The file without the settings that wait until the captcha is verified. */
+/** Returns the file without the settings that are only set once the captcha is verified. */
 export function withoutDeferred(text: string): string {
   const afterCaptcha = settings.flatMap(({ file, afterCaptcha }) =>
     afterCaptcha && file ? [file.split('.').at(-1)!] : []

@@ -11,22 +11,22 @@ import type { Management } from './management.ts'
 
 type Pooler = { database_type: string; connection_string: string }
 
-/** The password is kept apart from the url, because a url can be seen on a command line. */
+/** The password is not part of the URL, because a URL can be seen on a command line. */
 type Login = { url: string; password: string; temporary?: boolean }
 
 export type Database = {
   client: pg.Client
-  /** Applies pending migrations; retries while a lock times out. */
+  /** Applies pending migrations and retries if a lock times out. */
   push: () => Promise<void>
   /**
-   * Sets a new facade password, which takes effect only after `store` has stored the database url and one
-   * login succeeded. If that is interrupted, the next deployment finds out.
+   * Sets a new password for the facade. It is committed only after `store` has stored the database URL, and
+   * then tried by a login. If this is interrupted, the next deployment detects it (isFacadeShut).
    */
   openFacade: (store: (url: string) => Promise<void>) => Promise<void>
   close: () => Promise<void>
 }
 
-/** Connects with a lock against concurrent deployments, or read-only. */
+/** Connects with an advisory lock against concurrent deployments, or read-only. */
 export async function openDatabase(
   input: DeployInput,
   management: Management,
@@ -63,7 +63,7 @@ export async function openDatabase(
     )
     redact(temporary.password)
     const url = at(temporary.role, sessions).href
-    // Half of its lifetime remains for the commands that use it.
+    // A role is used again for half of its lifetime, so that commands have the other half to finish.
     last = {
       url,
       password: temporary.password,
@@ -93,7 +93,7 @@ export async function openDatabase(
       }
       const output = await retryOnLockTimeout(async () => {
         const temporary = await login()
-        // Wait until the login works before the CLI uses it.
+        // The login must work before the CLI uses it.
         await (await connect(temporary)).end()
         const own = { PGPASSWORD: temporary.password }
         return await supabase(['db', 'push', remoteFlag(temporary.url), '--yes'], own)
@@ -112,7 +112,7 @@ export async function openDatabase(
       await store(url.href)
       await client.query('commit')
       url.password = ''
-      // For a moment the pooler may still use the previous password.
+      // For a moment the pooler may still use the previous password, so the login is retried.
       await (await connect({ url: url.href, password, temporary: true }, false)).end()
     },
     close: () => client.end(),
@@ -122,7 +122,7 @@ export async function openDatabase(
 /**
  * Connects as role postgres, which owns the migrations' objects. It retries for a minute, because the
  * pooler may not know a new role yet, but rarely, because repeated failures make the pooler block the
- * project. A given password is tried once.
+ * project. A given password that is refused is not retried.
  */
 async function connect(
   { url, password, temporary }: Login,
@@ -135,7 +135,7 @@ async function connect(
       connectionTimeoutMillis: 10_000,
       query_timeout: 30_000,
     })
-    // A connection that breaks later fails its query.
+    // A connection that breaks later fails its query, so the event itself is ignored.
     client.on('error', () => {})
     try {
       await client.connect()
@@ -154,10 +154,10 @@ async function connect(
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
-/** Marks the FACADE_DB_URL of the role's password by the hash that the API returns. */
+/** The comment on role facade, which names the FACADE_DB_URL of its password by the API's hash of it. */
 const markOf = (hash: string) => `FACADE_DB_URL ${hash}`
 
-/** True if FACADE_DB_URL does not match the role's password: an interrupted deployment leaves that. */
+/** True if FACADE_DB_URL does not match the role's password, as after an interrupted deployment. */
 export async function isFacadeShut(
   client: pg.Client,
   stored: string | undefined,
@@ -169,7 +169,7 @@ export async function isFacadeShut(
   return Boolean(stored && mark?.startsWith(markOf('')) && mark !== markOf(stored))
 }
 
-/** Judged by the newest session: in version 1 it has token rows, in version 2 a key. */
+/** Returns the version of refresh tokens, by the newest session: in 1 it has token rows, in 2 a key. */
 export async function refreshTokens(client: pg.Client): Promise<string> {
   const { rows } = await client.query<{ token: string | null; key: string | null }>(
     `select sessions.refresh_token_hmac_key as key,
@@ -178,11 +178,11 @@ export async function refreshTokens(client: pg.Client): Promise<string> {
   )
   if (!rows[0]) return 'not known until somebody has signed in'
   const { token, key } = rows[0]
-  // A row of version 1 contains the token itself, 12 characters.
+  // In version 1 a row contains the token itself, which has 12 characters.
   return `version ${key || (token?.length ?? 13) > 12 ? 2 : 1}`
 }
 
-/** The password's SCRAM verifier, so that the password itself appears in no statement log. */
+/** Returns the password's SCRAM verifier, so that no statement log shows the password itself. */
 function scramVerifier(password: string): string {
   const [salt, rounds] = [randomBytes(16), 4096]
   const salted = pbkdf2Sync(password, salt, rounds, 32, 'sha256')

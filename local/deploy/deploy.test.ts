@@ -1,4 +1,4 @@
-// With the real CLI, a real empty database, and a Management API that records requests.
+// Deploys with the real CLI, a real empty database, and a Management API that records requests.
 import { readdirSync, readFileSync } from 'node:fs'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -49,7 +49,7 @@ async function failing(method: string, path: string, work: () => Promise<void>) 
   await work().finally(() => (platform.fails = () => undefined))
 }
 
-/** What comes before the settings is done; the CLI, which has most of the work, is soon refused. */
+/** Ends a deployment at the settings, where the CLI is soon refused, because the CLI takes the most time. */
 const untilSettings = (work: () => Promise<void>) => failing('GET', '/postgrest', work)
 
 const query = async (sql: string, url = server.adminUrl) => {
@@ -66,7 +66,7 @@ const facadeLogsIn = async () =>
   expect(await query('select current_user::text as name', platform.secrets.get('FACADE_DB_URL')!))
     .toEqual([{ name: 'facade' }])
 
-// Each step continues with the project of the previous one.
+// Each test continues with the project that the previous one left.
 describe('a project', { shuffle: false }, () => {
   describe('that is new', () => {
     test('with --check, which reports what would change', async () => {
@@ -166,16 +166,16 @@ describe('a project', { shuffle: false }, () => {
       first = new Map(platform.secrets)
       const steps = requests().map((one) => one.replace(/\?.*/, ''))
       expect(steps).toEqual([
-        // A temporary role, for the migrations and for the facade's password.
+        // A temporary role serves for the migrations and for the facade's password.
         'POST /cli/login-role',
         'POST /secrets',
         'POST /secrets',
-        // Settings in config.toml, by the CLI.
+        // The CLI sends the settings of config.toml.
         'PATCH /postgrest',
         'PUT /ssl-enforcement',
         'PATCH /config/auth',
         'PATCH /config/storage',
-        // Settings that config.toml cannot hold.
+        // Deploy itself sends the settings that config.toml cannot hold.
         'PATCH /config/auth',
         'PATCH /config/auth',
         'PATCH /config/realtime',
@@ -419,7 +419,7 @@ describe('a project', { shuffle: false }, () => {
         expect(code).toBe(1)
         expect(output).toContain('Stopped at "secrets"')
       })
-      // The functions' present setting still opens the database.
+      // The FACADE_DB_URL that the functions have still works.
       await facadeLogsIn()
     })
 
@@ -439,7 +439,7 @@ describe('a project', { shuffle: false }, () => {
       )
     })
 
-    // From 1.0.0 on the baseline stays as it is.
+    // From 1.0.0 on the baseline does not change any more.
     test.skipIf(hasRelease())(
       'stops where the database was made by an earlier baseline',
       async () => {

@@ -32,7 +32,7 @@ const known = [...new Set<string>([...givable, ...own])]
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 const valueIn = (env: Given, name: string) => env[name]?.trim() || undefined
 
-/** The problems of the given values, without the values themselves. */
+/** Returns the problems of the given values, without the values themselves. */
 export function wrongValues(env: Given): string[] {
   const ownSecrets = own.filter((name) => variables[name as keyof typeof variables].secret)
   return [...ownSecrets, ...givable].flatMap((name) => {
@@ -46,7 +46,7 @@ function wrongOne(name: SettingName, value: string): string | undefined {
   const { is, secret, by } = settings[name] ?? { secret: true }
   const wrong = wrongValue(name, is, value)
   if (wrong) return by === 'deploy' ? `${wrong.slice(0, -1)}; left out, it is made.` : wrong
-  // These addresses contain a secret and are checked as a whole.
+  // These URLs contain a password, which readInput checks.
   if (secret && !/^FACADE_(READ_)?DB_URL$/.test(name)) {
     if (!is?.content && by !== 'deploy' && isFilePath(value)) {
       return `${name} is the path of a file: give what stands in the file.`
@@ -59,14 +59,14 @@ function wrongOne(name: SettingName, value: string): string | undefined {
     : undefined
 }
 
-/** Local addresses are allowed for an app in development, but nowhere else. */
+/** Whether an address is unsafe. Only lists may have local ones, for an app in development. */
 function isUnsafe(is: Kind | undefined, value: string): boolean {
   if (is === address) return !value.startsWith('https:') || isLocalAddress(value)
   return Boolean(is?.list) &&
     items(value).some((one) => one.startsWith('http:') && !isLocalAddress(one))
 }
 
-/** Names in deploy.env that no process reads, and misspelt names in the environment. */
+/** Reports names in deploy.env that no process reads, and misspelt names in the environment. */
 export function unknownNames(env: Given, inFile: string[]): string[] {
   const foreign = inFile.filter((name) => !known.includes(name))
   const misspelt = Object.keys(env).filter((name) =>
@@ -89,7 +89,7 @@ const isNamed = (name: string) => name in settings || name in variables
 const nearest = (name: string) =>
   known.find((one) => distance(one, name.toUpperCase()) <= (one.length < 10 ? 1 : 2))
 
-/** The number of letters added, left out, changed or swapped. */
+/** Returns the number of letters that are added, left out, changed or swapped between two names. */
 function distance(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > 2) return 3
   const rows = [Array.from({ length: b.length + 1 }, (_, column) => column)]
@@ -107,7 +107,7 @@ function distance(a: string, b: string): number {
   return rows[a.length]![b.length]!
 }
 
-/** The value of a setting after the deployment, if it is given or one of a few. */
+/** Returns the given value of a setting, else the choice whose hash is stored, else the default. */
 function after(name: SettingName, env: Given, there: SecretMap): string | undefined {
   const given = valueIn(env, name)
   if (given) return given
@@ -148,7 +148,7 @@ const noSms = (env: Given, there: SecretMap) =>
     'No SMS can be sent, so nobody registers by phone: set SMS_PROVIDER, or ALLOW_NO_SMS=true.',
   ]
 
-/** Payment settings that would move no money. */
+/** Reports payment settings that would move no money. */
 function testMoney(env: Given, there: SecretMap): string[] {
   const provider = after('PAYMENT_PROVIDER', env, there)
   if (provider === 'sandbox') return ['PAYMENT_PROVIDER is sandbox, which production has not.']

@@ -1,4 +1,4 @@
-// The input of a deployment, from the environment (or the file deploy.env).
+// Reads the input of a deployment from the environment (or the file deploy.env).
 import { facadeConnection, UnfitUrl } from '../../functions/_shared/settings/connection.ts'
 import { isSecret } from '../../functions/_shared/settings/is-secret.ts'
 import { items } from '../../functions/_shared/settings/setting-kinds.ts'
@@ -38,7 +38,7 @@ export function readInput(
   if (ref && !/^[a-z]{20}$/.test(ref)) {
     problems.push('SUPABASE_PROJECT_ID must be the 20 letters of a project.')
   }
-  // These addresses receive the token and the keys.
+  // These addresses receive the access token and the keys.
   for (const address of [input.apiUrl, input.projectUrl]) {
     if (!/^https:\/\//.test(address) && !isLocalAddress(address)) {
       problems.push(`${address} must begin with https://.`)

@@ -2,13 +2,13 @@ import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { UserError } from '../config/user-error.ts'
 
-/** How long changed Auth settings and deployed functions may take to become effective. */
+/** The milliseconds that changed Auth settings and deployed functions may take to become effective. */
 const settleTime = 120_000
 
 const ask = (url: string, init: RequestInit = {}) =>
   fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(30_000) })
 
-/** Retries until it returns a value, because a project needs a moment after a change. */
+/** Retries `check` until it returns a value, because a project needs a moment after a change. */
 async function retryUntil<T>(check: () => Promise<T | undefined>, time = settleTime) {
   const end = Date.now() + time
   for (;;) {
@@ -19,7 +19,7 @@ async function retryUntil<T>(check: () => Promise<T | undefined>, time = settleT
   }
 }
 
-/** Signs in with the public key, which the captcha must reject before any password check. */
+/** Tries to sign in with the publishable key; the captcha must refuse it before any password check. */
 export async function verifyCaptcha(projectUrl: string, key: string, time?: number): Promise<void> {
   let last = 'nothing'
   const refused = await retryUntil(async () => {
@@ -50,12 +50,15 @@ async function seenFrom(url: string, key: string, sent?: string): Promise<Seen |
   return { hops, forwarded: String(forwardedFor ?? '').split(',').map((one) => one.trim()) }
 }
 
-/** An address of a range reserved for documentation. */
+/** Returns an address of a range that is reserved for documentation. */
 const unusedAddress = () => `203.0.113.${randomInt(1, 255)}`
 
 const fromRight = (list: string[], hops: number) => list.at(-hops)
 
-/** Entries written by the platform stay the same beside forged ones; the first of them is the caller's. */
+/**
+ * Returns the place of the caller's address in X-Forwarded-For, counted from the right. The entries that the
+ * platform adds stay the same beside a forged one; the first of them is the caller's.
+ */
 export async function measureHops(url: string, key: string, chosen?: number): Promise<number> {
   const forgery = unusedAddress()
   const check = async () => {
@@ -80,7 +83,7 @@ export async function measureHops(url: string, key: string, chosen?: number): Pr
   )
 }
 
-/** Half of a worker's longest lifetime, during which it still gets requests, plus a margin. */
+/** A worker gets requests for half of its lifetime: half of the longest one in milliseconds, and a margin. */
 const workerTurnover = 300_000
 
 export async function verifyHops(url: string, key: string, hops: number): Promise<void> {
@@ -91,13 +94,13 @@ export async function verifyHops(url: string, key: string, hops: number): Promis
   if (!counted) throw new UserError(`The functions do not use CLIENT_IP_HOPS=${hops} yet.`)
 }
 
-/** Runs the jobs once, which also creates rows that users need. Returns their number. */
+/** Runs the jobs once, which also creates rows that users need, and returns the number of jobs. */
 export async function runJobs(url: string, key: string): Promise<number> {
   const response = await fetch(url, {
     method: 'POST',
     headers: { apikey: key },
     redirect: 'manual',
-    // The lifetime of a worker.
+    // The limit is the lifetime of a worker.
     signal: AbortSignal.timeout(150_000),
   }).catch((error: Error) => error)
   if (response instanceof Error) throw new UserError(`${url} did not answer: ${response.message}.`)
@@ -108,7 +111,7 @@ export async function runJobs(url: string, key: string): Promise<number> {
   return outcomes.length
 }
 
-/** Lets the functions try the entrances of Auth; an open one ends the deployment. */
+/** Has the function jobs try the ways into Auth that only the facade may use; an open one is an error. */
 export async function verifyDoors(url: string, key: string): Promise<void> {
   const response = await ask(url, { method: 'POST', headers: { apikey: key } })
   if (response.status !== 200) throw new UserError(`${url} answered ${response.status}.`)

@@ -38,7 +38,7 @@ const redacted = (text: string) =>
   [...redactedValues].sort((a, b) => b.length - a.length)
     .reduce((rest, secret) => rest.replaceAll(secret, '***'), text)
 
-/** `--without-migrations` allows an earlier version; `--take-over` names a project with other contents. */
+/** `--without-migrations` is for an earlier version; `--take-over` confirms a project with other contents. */
 const flagsKnown = (ref: string) => [
   '--check',
   '--new-facade-password',
@@ -91,7 +91,7 @@ async function deploy(env: NodeJS.ProcessEnv, flags: Set<string>): Promise<void>
     await database.close()
     const lines = differ.map((one) => `\n   ${one}`).join('')
     console.log(lines ? `-- would become${lines}` : '-- as a deployment would leave it')
-    // A project that was never deployed to has not drifted.
+    // Only a project that was deployed to before can differ by mistake.
     if (lines && there.has('FACADE_DB_URL')) process.exitCode = 2
     return
   }
@@ -188,7 +188,7 @@ async function deploy(env: NodeJS.ProcessEnv, flags: Set<string>): Promise<void>
   console.log('Deployed. What is left by hand the first time: docs/deploy.md.')
 }
 
-/** The names in the files that Node was told to read (deploy.env). */
+/** Returns the names of the variables in the files that Node reads by --env-file (deploy.env). */
 const namesInFiles = () =>
   process.execArgv.flatMap((flag) => {
     const [, file] = /^--env-file(?:-if-exists)?=(.+)$/.exec(flag) ?? []
@@ -197,7 +197,7 @@ const namesInFiles = () =>
 
 const siteUrl = (value: string) => ({ at: 'auth' as const, key: 'site_url', value })
 
-/** Measured at every address that clients use, because a difference would let callers forge theirs. */
+/** Measures at every address that clients use, because a difference would let callers forge theirs. */
 async function measured(env: NodeJS.ProcessEnv, bases: string[], key: string): Promise<number> {
   const chosen = env.CLIENT_IP_HOPS ? Number(env.CLIENT_IP_HOPS) : undefined
   const found: number[] = []
@@ -211,7 +211,7 @@ async function measured(env: NodeJS.ProcessEnv, bases: string[], key: string): P
   )
 }
 
-/** Pushes settings by the CLI from a copy, so that no files appear in the repository. */
+/** Pushes settings with the CLI from a copy of the project, so that it leaves no files in the repository. */
 async function pushConfig(input: DeployInput, text: string): Promise<void> {
   const copy = writeProject(mkdtempSync(join(folder, 'config-')), configFile, join(folder, 'none'))
   writeFileSync(join(copy, 'supabase', 'config.toml'), text)
@@ -221,12 +221,12 @@ async function pushConfig(input: DeployInput, text: string): Promise<void> {
 async function cli({ ref, apiUrl }: DeployInput, args: string[]): Promise<void> {
   const output = await supabase([...args, `--remote=${ref}`, '--yes'], profile(apiUrl))
   if (output.code === 0) return
-  // The CLI reports every file that it uploads.
+  // The lines about uploaded files say nothing about the error.
   const stderr = output.stderr.split('\n').filter((line) => !/^(Uploading|Deploying) /.test(line))
   throw new UserError(errorLines({ ...output, stderr: stderr.join('\n') }))
 }
 
-/** The CLI accepts another Management API only from a file. */
+/** The CLI accepts the address of another Management API only in a profile file. */
 function profile(apiUrl: string): Record<string, string> {
   if (apiUrl === variables.SUPABASE_API_URL.default) return {}
   const file = join(folder, 'profile.yaml')

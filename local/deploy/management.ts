@@ -1,10 +1,10 @@
-// The Management API, for settings that the CLI lacks and for reading back.
+// A client of the Management API, for settings that the CLI cannot set and for reading back.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { UserError } from '../config/user-error.ts'
 
 export type Management = {
   get: <T>(path: string) => Promise<T>
-  /** Sends once; only a 429 is retried. */
+  /** Sends a request once; only a 429 is retried. */
   send: <T>(method: 'POST' | 'PATCH' | 'PUT', path: string, body: unknown) => Promise<T>
 }
 
@@ -37,7 +37,7 @@ export function openManagement(base: string, ref: string, token: string): Manage
       }
       const text = await response.text()
       if (!response.ok) {
-        // An error about secrets may repeat their values.
+        // An error about secrets may repeat their values, so it is not shown.
         const why = path === '/secrets' ? '' : sentence(text)
         throw new UserError(`${method} ${path || 'the project'}: ${response.status}${why}`)
       }

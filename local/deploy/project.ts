@@ -8,7 +8,7 @@ type SigningKey = { status: string; algorithm: string }
 
 export type Project = {
   problems: string[]
-  /** Its secret keys, which must not appear in the output. */
+  /** The keys that must not appear in the output: all but the publishable ones. */
   keys: string[]
   publishableKey: string
   secretKey: string
@@ -18,7 +18,7 @@ export type Project = {
   auth: Record<string, unknown>
 }
 
-/** The accepted algorithms are asymmetric, so verifying a token is not enough to make one. */
+/** The accepted algorithms are asymmetric, so that a key that verifies tokens cannot sign them. */
 const asymmetric = ['ES256', 'RS256']
 
 export async function readProject(management: Management, input: DeployInput): Promise<Project> {

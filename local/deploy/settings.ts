@@ -4,18 +4,18 @@ import type { Management } from './management.ts'
 type Value = boolean | number | string
 
 export type Setting = {
-  /** Its key in supabase/config.toml; settings without one are set by deploy itself. */
+  /** The key in supabase/config.toml; settings without one are set through the API. */
   file?: string
-  /** Its value there: an `enable_…` may be a `disable_…` in the API. */
+  /** The value in config.toml, because an `enable_…` there may be a `disable_…` in the API. */
   written?: Value | string[]
   at: keyof typeof endpoints
   key: string
   value: Value
-  /** Set only after the captcha has been verified. */
+  /** Whether it is set only after the captcha has been verified. */
   afterCaptcha?: boolean
 }
 
-/** Where settings are read; the CLI writes those of config.toml. */
+/** The paths at which settings are read; the CLI writes those of config.toml. */
 const endpoints = {
   auth: '/config/auth',
   api: '/postgrest',
@@ -39,7 +39,7 @@ const hook = (name: string, run: string): Setting[] => [
 
 export const settings: Setting[] = [
   { file: 'api.schemas', written: ['api'], at: 'api', key: 'db_schema', value: 'api' },
-  // The facade is the only way in; all other callers of Auth meet the captcha first.
+  // Only the facade signs people up and in; all other callers of Auth must pass the captcha first.
   auth('enable_signup', 'disable_signup', true, false),
   auth('enable_anonymous_sign_ins', 'external_anonymous_users_enabled', false),
   auth('enable_manual_linking', 'security_manual_linking_enabled', false),
@@ -54,17 +54,17 @@ export const settings: Setting[] = [
   ...hook('custom_access_token', 'custom_access_token'),
   ...hook('send_sms', 'refuse_sending'),
   ...hook('send_email', 'refuse_sending'),
-  // A stolen token could enrol a factor or a passkey and get its own refresh token.
+  // With a stolen token, somebody could enrol a factor or a passkey and get a refresh token.
   ...['totp', 'phone', 'web_authn'].flatMap((kind) =>
     ['enroll', 'verify'].map((act) =>
       auth(`mfa.${kind}.${act}_enabled`, `mfa_${kind}_${act}_enabled`, false)
     )
   ),
   { at: 'auth', key: 'passkey_enabled', value: false },
-  // A number with a fixed code would open a session without the captcha.
+  // A phone number with a fixed code would open a session without the captcha.
   { at: 'auth', key: 'sms_test_otp', value: '' },
   auth('oauth_server.enabled', 'oauth_server_enabled', false),
-  // The facade calls Auth for all users, so Auth must count by the address that it sends.
+  // The facade calls Auth for all users, so Auth must count by the address that the facade sends.
   { at: 'auth', key: 'security_sb_forwarded_for_enabled', value: true },
   // Auth's log in the database stores names, emails and phones of deleted users.
   { at: 'auth', key: 'audit_log_disable_postgres', value: true },
@@ -94,7 +94,7 @@ export const settingsThatDiffer = (current: CurrentSettings, candidates: Setting
 const valueAt = (value: unknown, key: string): unknown =>
   key.split('.').reduce((part, name) => (part as Record<string, unknown> | null)?.[name], value)
 
-/** What config.toml cannot hold, sent one by one, so that a rejected setting does not block the others. */
+/** Sends what config.toml cannot hold, setting by setting, so that a rejected one does not block others. */
 export async function setByApi(management: Management, own: Setting[]): Promise<string[]> {
   const refused: string[] = []
   for (const { at, key, value } of settingsThatDiffer(await readSettings(management), own)) {

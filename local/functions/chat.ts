@@ -1,4 +1,4 @@
-// Runs the chat gateway as a process of the stack; it takes the place of functions/chat/main.ts.
+// Runs the chat gateway as a process of the stack, in place of functions/chat/main.ts.
 import { flushCompileCache } from 'node:module'
 import { serveChat } from '../../functions/chat/server/node-server.ts'
 import { endWithSupervisor, readyLine } from '../processes/lifecycle.ts'
@@ -11,5 +11,5 @@ const server = await serveChat({
 })
 endWithSupervisor(server.stop)
 console.error(readyLine)
-// Flushed now, so that the next process has the cache even if this one is killed.
+// The cache is flushed now, so that the next process can use it even if this one is killed.
 flushCompileCache()

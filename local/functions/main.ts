@@ -1,5 +1,5 @@
-// Runs edge functions in one Deno process: one as its worker (workers.ts), or several for a test. As on
-// Supabase, a function's module calls Deno.serve once, which here only registers the handler.
+// Runs edge functions in one Deno process: a single one as its worker (workers.ts), or several for a test. As
+// on Supabase, a function's module calls Deno.serve once, which here only registers the handler.
 import { handleThenDrain } from '../../functions/api/http/drain-body.ts'
 
 type Handler = (request: Request, info?: unknown) => Response | Promise<Response>
@@ -7,13 +7,13 @@ type Handler = (request: Request, info?: unknown) => Response | Promise<Response
 type Options = {
   port: number
   functions: { name: string; entrypoint: string }[]
-  /** A factor for the time to wait for the rest of a body. */
+  /** A factor for the time that the rest of a body may take. */
   patience?: number
-  /** Starts and ends like the platform's worker, by commands on stdin. */
+  /** Whether an unhandled rejection ends the process, as it ends the platform's worker. */
   worker?: boolean
 }
 
-// On a full disk writing to the log fails here, but never on the platform.
+// On a full disk a write to the log fails here, but never on the platform, so failures are ignored.
 for (const level of ['log', 'info', 'warn', 'error'] as const) {
   const write = console[level].bind(console)
   console[level] = (...said: unknown[]) => {
@@ -117,7 +117,7 @@ let stopping = false
 const stop = async () => {
   if (stopping) return
   stopping = true
-  // The same time as the stack's Node processes get (processes/lifecycle.ts).
+  // The limit is that of the stack's Node processes (processes/lifecycle.ts).
   setTimeout(() => Deno.exit(0), 20_000)
   unload('termination')
   await server.shutdown()
@@ -127,12 +127,12 @@ Deno.addSignalListener('SIGTERM', stop)
 Deno.addSignalListener('SIGINT', () => {})
 
 const commands: Record<string, () => void> = {
-  // No further request will come, and all earlier ones are answered.
+  // The stack sends this when no further request will come and all earlier ones are answered.
   retire: () => {
     retired = true
     dropIdle()
   },
-  // Data already written to a socket is still sent.
+  // The delay lets data that is already written to a socket be sent.
   end: () => {
     unload('wall_clock')
     setTimeout(() => Deno.exit(0), 20)
@@ -144,5 +144,5 @@ async function readCommands() {
     for (const command of text.split('\n')) commands[command]?.()
   }
 }
-// The parent process holds the other end of stdin; when it ends, this one ends too.
+// The parent process holds the other end of stdin; when the parent ends, this process ends too.
 readCommands().then(stop, stop)

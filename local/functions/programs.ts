@@ -18,7 +18,7 @@ export function functionsProgram(stack: Stack, options: Options): Program {
   return denoProgram(stack, { port, functions }, options)
 }
 
-/** A worker: a process with one function, on a port that it chooses and reports. */
+/** Returns the program of a worker: a process with one function, on a port that it chooses and reports. */
 export function workerProgram(
   stack: Stack,
   { fn, settings }: { fn: Options['functions'][number]; settings: Options['settings'] },
@@ -49,7 +49,7 @@ export function chatProgram(
   }
 }
 
-/** A Deno process that may read the project and use network and environment, but nothing else. */
+/** Returns a Deno program that may read the project and use network and environment, but nothing else. */
 function denoProgram(
   { dataDir }: Stack,
   options: object,

@@ -19,7 +19,7 @@ type AtEnd = (end: () => void | Promise<void>) => void
 async function workersWith(atEnd: AtEnd, choice: Parameters<typeof startWorkers>[0]) {
   const { url, used, stop } = await startWorkers(choice)
   atEnd(stop)
-  /** Waits until another worker answers, when the previous ones are past half of their lifetime. */
+  /** Waits until a new worker answers, because the previous ones are past half of their lifetime. */
   const untilNext = (path: string) => {
     const before = used()
     return waitUntil('another worker has taken over', async () => {
@@ -51,7 +51,7 @@ async function listener(atEnd: AtEnd) {
   return { url, called, has: (path: string) => calls.some((call) => call.path === path) }
 }
 
-/** A worker holds a connection to the listener for its life; its work begins and ends with a call there. */
+/** A function that keeps a connection to the listener open and calls it when work begins and ends. */
 const probe = (outside: string) => `
   const worker = crypto.randomUUID()
   let seen = 0
@@ -154,7 +154,7 @@ describe.runIf(hasStack).concurrent('a worker of an edge function', () => {
   test('finishes sending a code after the answer', async ({ onTestFinished }) => {
     const { identifier } = await signUp()
     const life = 5
-    /** Tells whether a worker past half of its lifetime sent the whole code. */
+    /** Returns whether a worker that is past half of its lifetime sent the whole code. */
     const isSent = async () => {
       const inbox = await listener(onTestFinished)
       const settings = { INBOX_URL: inbox.url }
@@ -170,7 +170,7 @@ describe.runIf(hasStack).concurrent('a worker of an edge function', () => {
       await pause(life * 500, 'time is the subject')
       sent.response.end('{}')
       await waitUntil('it is over', () => sent.response.closed)
-      // Sending is given four seconds, which a slow machine may exceed.
+      // Sending may take four seconds, which a slow machine can exceed.
       if (performance.now() - began < 4000) expect(sent.whole).toBe(true)
       return sent.whole
     }
@@ -191,7 +191,7 @@ describe.runIf(hasStack).concurrent('a worker of an edge function', () => {
     expect([left.closed, right.closed]).toEqual([undefined, undefined])
     expect((await left.sendMessage(conversationId, 'ما زلنا')).event).toBe('ack')
     await waitUntil('the message arrives', () => right.messages().length === 1)
-    // The worker that was started beside them has reached its own end by now.
+    // New sockets go to the second worker by now, whose lifetime ends later.
     const later = await connect(a)
     for (const socket of [left, right]) {
       expect(await socket.waitForClose()).toEqual({ code: 1012, reason: 'connect again' })

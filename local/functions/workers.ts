@@ -1,11 +1,11 @@
-// The edge functions' workers as on the platform: one starts if a request finds none, takes requests for
-// half of its lifetime, is dropped once its requests and waitUntil promises are done, and is killed at the
-// end of its lifetime. Workers share no memory.
+// Runs the workers of edge functions as the platform does: a worker starts if a request finds none, takes
+// requests for half of its lifetime, is dropped once its requests and waitUntil promises are done, and is
+// killed at the end of its lifetime. Workers share no memory.
 import { launch, type Running } from '../processes/launch.ts'
 import { workerProgram } from './programs.ts'
 import { functionsEnvironment, type Stack } from '../config/stack.ts'
 
-/** A worker reserved for one request. `failure` tells why there was no answer. */
+/** A worker reserved for one request. `failure` returns the reason why there was no answer. */
 export type Lease = { port: number; release: () => void; failure: () => Promise<Failure> }
 
 export type Failure = { status: number; code: string; message: string; retryAfter?: number }
@@ -33,7 +33,7 @@ const workerError: Failure = {
 }
 
 const killDelay = 1000
-// How late the stack may notice a worker's end.
+// The milliseconds that the stack may take to notice the end of a worker.
 const noticeDelay = 10_000
 
 class Worker {
@@ -102,12 +102,12 @@ class Worker {
     this.running.process.stdin!.write(`${command}\n`)
   }
 
-  /** The reason why an answer is missing, known once the process is gone. */
+  /** Returns the reason why an answer is missing, which is known once the process has ended. */
   private async failure(): Promise<Failure> {
     const late = new Promise((resolve) => setTimeout(resolve, noticeDelay).unref())
     await Promise.race([this.gone, late])
     if (this.over) return workerLimit
-    // The process was killed from outside, which is not the function's fault.
+    // A process that ended by a signal was killed from outside, which is not the function's fault.
     return this.running.process.signalCode ? bootError : workerError
   }
 }
@@ -126,7 +126,7 @@ export class Workers {
     this.settings = settings
   }
 
-  /** Reserves the function's worker, starting one if necessary. Throws a Failure. */
+  /** Reserves the function's worker and starts one if there is none. Throws a Failure. */
   async acquire(name: string): Promise<Lease> {
     const fn = this.stack.config.functions.find((known) => known.name === name)
     if (!fn) throw notFound

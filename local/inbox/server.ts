@@ -1,4 +1,4 @@
-// Receives SMS and mail on a machine without a provider.
+// Receives SMS and mail, because the local stack has no provider.
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { bodyOf } from '../http/body.ts'
 
@@ -17,7 +17,7 @@ const bodyLimit = 64 * 1024
 const nameOf = (to: string) =>
   to.includes('@') ? to.trim().toLowerCase() : to.replace(/\D/g, '').slice(-8)
 
-/** The inbox: POST /messages adds one, GET /messages?to= lists them, GET / shows them. */
+/** Opens the inbox: POST /messages adds a message, GET /messages?to= lists messages, GET / shows them. */
 export function openInbox(): Server {
   const messages: Message[] = []
   return createServer(async (request, response) => {

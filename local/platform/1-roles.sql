@@ -37,17 +37,17 @@ alter role postgres set search_path = "$user", public, extensions;
 grant anon, authenticated, service_role to authenticator;
 grant authenticator to supabase_storage_admin;
 
--- The admin option lets a migration create login roles of its own and let them act as these.
+-- The admin option lets a migration create login roles and grant these roles to them.
 grant anon, authenticated, service_role to postgres with admin option;
 grant pg_monitor, pg_read_all_data, pg_signal_backend to postgres with admin option;
 grant pg_create_subscription to postgres;
 
--- postgres may not change what belongs to Auth, Storage and Realtime (6-supautils.sql).
+-- postgres may not change what belongs to Auth, Storage and Realtime (but see 6-supautils.sql).
 revoke supabase_auth_admin, supabase_storage_admin, supabase_realtime_admin from postgres;
 
--- The logins of the stand-ins for Data API and Studio, which hosted projects do not have. They may
--- become the roles that they act for and only look around on their own: the package behind both
--- would grant auth, storage and realtime to everybody if its login could.
+-- data_api and studio are the logins of the stand-ins for Data API and Studio; hosted projects do
+-- not have them. They may switch to the roles that they act for, but only read on their own: the
+-- package behind both would grant auth, storage and realtime to everybody if its login could.
 alter role data_api login noinherit;
 alter role studio login noinherit;
 grant anon, authenticated, service_role to data_api with inherit false, set true;

@@ -1,4 +1,4 @@
--- The parts of Auth's schema that are needed here: tables, and the functions that policies call.
+-- These are the parts of Auth's schema that are needed here: tables, and functions for policies.
 
 create schema if not exists auth;
 grant usage on schema auth to postgres, anon, authenticated, service_role;
@@ -181,7 +181,7 @@ create index if not exists idx_user_id_auth_method
   on auth.flow_state (user_id, authentication_method);
 create index if not exists flow_state_created_at_idx on auth.flow_state (created_at desc);
 
--- Auth alone has access: there is no policy, and row security does not bind the owner.
+-- No client sees a row, because there is no policy. Row security does not bind the owner, Auth.
 do $$
 declare
   name text;

@@ -1,4 +1,4 @@
--- The table through which the database sends Realtime messages, one partition a day.
+-- The table through which the database sends Realtime messages; it has a partition for each day.
 
 create schema if not exists realtime;
 grant usage on schema realtime to anon, authenticated, service_role;
@@ -25,7 +25,7 @@ alter table realtime.messages enable row level security;
 grant all on realtime.messages to postgres;
 grant select, insert, update on realtime.messages to anon, authenticated, service_role;
 
--- An earlier version added a column of its own to tables that already had rows.
+-- The constraint is not valid, because a table of an earlier version may already have rows.
 do $$
 begin
   if not exists (select from pg_constraint where conname = 'messages_payload_exclusive') then
@@ -68,7 +68,7 @@ begin
 end
 $$;
 comment on function realtime.ensure_partitions() is
-  'Makes the partitions from yesterday to three days ahead and drops those older than 72 hours.';
+  'Creates the partitions from yesterday to three days ahead and drops those older than 72 hours.';
 revoke execute on function realtime.ensure_partitions() from public;
 
 create or replace function realtime.topic() returns text
@@ -78,7 +78,7 @@ as $$
   select nullif(current_setting('realtime.topic', true), '')
 $$;
 
--- A failure is only a warning, as on hosted projects: a message is never worth a rollback.
+-- As on hosted projects a failure is only a warning, so a message never undoes a transaction.
 create or replace function realtime.send(
   payload jsonb, event text, topic text, private boolean default true
 ) returns void

@@ -1,7 +1,7 @@
 -- On hosted projects the extension supautils lets postgres write policies and drop triggers on the
--- tables named below, which it does not own. Everything else that needs ownership stays with the
--- services. Here postgres owns such a table only while the command runs, and a command that used
--- this on another table is undone.
+-- tables named below, which postgres does not own. Only the services may do what else needs
+-- ownership. Here postgres has the owners' roles only while such a command runs, and a command on
+-- another table is undone.
 
 create or replace function extensions.lend_tables() returns event_trigger
   language plpgsql
@@ -16,8 +16,8 @@ begin
 end
 $$;
 comment on function extensions.lend_tables is
-  'Makes postgres the owner of the services'' tables before a policy is written or a trigger '
-  'dropped.';
+  'Grants postgres the roles that own the services'' tables before a policy is written or a '
+  'trigger dropped.';
 
 create or replace function extensions.take_tables_back() returns event_trigger
   language plpgsql
@@ -61,7 +61,7 @@ begin
 end
 $$;
 comment on function extensions.take_tables_back is
-  'Returns the ownership afterwards, and refuses tables on which postgres may not do this.';
+  'Revokes these roles afterwards, and refuses tables on which postgres may not do this.';
 revoke execute on function extensions.lend_tables, extensions.take_tables_back from public;
 
 drop event trigger if exists lend_tables;

@@ -12,7 +12,7 @@ export async function clearSchema(
   const client = new pg.Client({ connectionString: stack.databaseUrl('supabase_admin') })
   await client.connect()
   try {
-    // Two real servers that start together would change the same grants.
+    // Without this lock two real servers that start together would change the same grants.
     await client.query(`select pg_advisory_lock(hashtext('clear schema'))`)
     const { rows: [found] } = await client.query(
       `select to_regclass($1) is not null as theirs,

@@ -14,7 +14,7 @@ const loginRoles = [
   'studio',
 ]
 
-/** Prepares `postgres`, and `template1`, from which further databases are copied. */
+/** Prepares the databases `postgres` and `template1`; further databases are copies of `template1`. */
 export async function preparePlatform(
   urlOf: UrlOf,
   passwordOf: (role: string) => string,
@@ -40,14 +40,14 @@ export async function preparePlatform(
   })
 }
 
-/** Partitions for messages around today. The real Realtime lacks the function and makes its own. */
+/** Creates the partitions for days around today. Where the function is missing, the real Realtime does it. */
 export const ensurePartitions = `do $$ begin
      if to_regprocedure('realtime.ensure_partitions()') is not null then
        perform realtime.ensure_partitions();
      end if;
    end $$`
 
-/** Applies the scripts in one transaction, so that the next start repairs an interrupted one. */
+/** Applies the scripts in one transaction, so that the next start repeats them all after an interruption. */
 function applyTo(url: string, scripts: string[], database: string, version: string) {
   return connected(url, async (client) => {
     await client.query('begin')

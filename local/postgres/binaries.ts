@@ -43,7 +43,7 @@ function copyOf({ initdb, postgres }: Binaries): Binaries {
       chmodSync(fresh, 0o755)
       renameSync(fresh, copy)
     } catch (error) {
-      // Another stack that is starting may have been faster.
+      // Another stack that is starting may have made the copy first.
       rmSync(fresh, { recursive: true })
       if (!existsSync(copy)) throw error
     }
@@ -70,12 +70,12 @@ export function runner(): Runner {
   return cachedRunner ??= process.getuid?.() === 0 ? asSystemUser() : { command: asMyself }
 }
 
-/** Closes a data folder to other users; Postgres's own user must be able to enter. */
+/** Closes a data folder to other users. If we are root, Postgres's user must still be able to enter it. */
 export function restrictFolder(dataDir: string): void {
   chmodSync(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700)
 }
 
-// In its own process group it does not get the terminal's Ctrl-C: the supervisor stops it.
+// In a process group of its own Postgres does not get the terminal's Ctrl-C; the supervisor stops it.
 const options: SpawnOptions = {
   env: { LC_ALL: 'C', TZ: 'UTC', PATH: process.env.PATH },
   detached: true,
@@ -94,7 +94,7 @@ function asSystemUser(): Runner {
   const command = (file: string, args: string[]): Command => {
     const folder = args.map((arg) => arg.replace(/^--pgdata=/, '')).find(isAbsolute) ?? file
     if (isReachable(folder, owner.uid)) return [file, args, { ...options, ...owner, cwd: tmpdir() }]
-    // A data folder in root's home: the other user may enter its parent folders.
+    // The folder is in root's home, so Postgres's user gets the capability to enter its parent folders.
     const user = ['--reuid', String(owner.uid), '--regid', String(owner.gid), '--clear-groups']
     const pass = ['--inh-caps', '+dac_override', '--ambient-caps', '+dac_override']
     return ['setpriv', [...user, ...pass, file, ...args], { ...options, cwd: tmpdir() }]

@@ -8,7 +8,7 @@ import { stuck } from '../processes/progress.ts'
 import { adviceOn, isThere } from '../config/system-errors.ts'
 import { UserError } from '../config/user-error.ts'
 
-/** The platform's own role, as on hosted projects. */
+/** The superuser has the name that the platform's own role has on hosted projects. */
 export const superuser = 'supabase_admin'
 
 export function checkCluster(cluster: string) {
@@ -23,7 +23,7 @@ export function checkCluster(cluster: string) {
 
 export async function createCluster(cluster: string, password: string, throwAway = false) {
   const { initdb } = await binaries()
-  // Created under another name and renamed when complete, so that an interruption leaves nothing to repair.
+  // The folder is renamed when it is complete, so that an interruption leaves nothing to repair.
   const fresh = `${cluster}.new`
   rmSync(fresh, { recursive: true, force: true })
   const passwordFile = `${cluster}.password`
@@ -41,7 +41,7 @@ export async function createCluster(cluster: string, password: string, throwAway
       `--pwfile=${passwordFile}`,
       '--auth=scram-sha-256',
       '--encoding=UTF8',
-      // As on hosted projects, so that names sort the same way in both places.
+      // The locale is that of hosted projects, so that names sort the same way in both places.
       '--locale-provider=icu',
       '--icu-locale=en-US',
       `--locale=${process.platform === 'darwin' ? 'en_US.UTF-8' : 'C.UTF-8'}`,
@@ -60,7 +60,7 @@ export async function createCluster(cluster: string, password: string, throwAway
   renameSync(fresh, cluster)
 }
 
-/** The server, or by its name the replica. The caller has made sure that the supervisor is gone. */
+/** Stops the server of an earlier run, or its replica by name. Its supervisor must have ended before. */
 export async function stopLeftoverServer(
   dataDir: string,
   log: (line: string) => void,

@@ -5,7 +5,7 @@ export type Tx = pg.PoolClient
 const timestamptz = 1184
 const timestamp = 1114
 
-/** Opens a pool. Times stay text, because a Date loses microseconds. */
+/** Opens a pool that returns times as text, because a Date loses microseconds. */
 export function openPool(connectionString: string, options: pg.PoolConfig): pg.Pool {
   const types = {
     getTypeParser:
@@ -21,9 +21,9 @@ export function openPool(connectionString: string, options: pg.PoolConfig): pg.P
     connectionTimeoutMillis: 5000,
     ...options,
   })
-  // The pool replaces a broken idle connection; without a listener it would end the process.
+  // The pool replaces a broken idle connection; without this listener its error would end the process.
   pool.on('error', () => {})
-  // A connection that breaks in a transaction fails its queries.
+  // A connection that breaks in a transaction fails its queries, so the event itself is ignored.
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
@@ -33,7 +33,7 @@ export function rfc3339(text: string): string {
   return text.replace(' ', 'T').replace(/\+00(:00)?$/, '').replace(/$/, 'Z')
 }
 
-/** Runs work in one transaction; with `undone` it is rolled back, so that only the result remains. */
+/** Runs `work` in one transaction. With `undone` it is rolled back, and only the result remains. */
 export async function transaction<T>(
   pool: pg.Pool,
   work: (tx: Tx) => Promise<T>,

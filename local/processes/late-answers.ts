@@ -1,4 +1,4 @@
-// With LATE_ANSWERS some answers come late, as on a busy platform: tests meet other orders of events.
+// With LATE_ANSWERS some answers come late, as on a busy platform, so that tests meet other orders of events.
 import type { Socket } from 'node:net'
 import { drawsOf } from './random.ts'
 
@@ -6,7 +6,7 @@ export type Hold = (socket: Socket) => void
 
 const latest = 500
 
-/** One answer in fifty is late by up to half a second, drawn from the seed; without a seed none is. */
+/** Returns a function that delays one answer in fifty by up to half a second; without a seed, none. */
 export function lateAnswers(seed: number | undefined): Hold {
   if (seed === undefined) return () => {}
   const draw = drawsOf(seed)
@@ -15,7 +15,7 @@ export function lateAnswers(seed: number | undefined): Hold {
   }
 }
 
-/** Delays the next write; later writes wait for it, as for any write. */
+/** Delays the socket's next write; later writes wait for it, as for any write. */
 function hold(socket: Socket, ms: number) {
   if (isHeld(socket)) return
   const later = (name: '_write' | '_writev') => (...given: unknown[]) => {

@@ -19,14 +19,14 @@ export type Program = {
   args: string[]
   env: NodeJS.ProcessEnv
   dataDir: string
-  /** Errors go to the log file only. */
+  /** Whether stderr goes to the log file only. */
   quiet?: boolean
 }
 
 /** Starts a child process and waits until it reports that it is ready, as long as it makes progress. */
 export async function launch(program: Program): Promise<Running> {
   const output = logFile(program.dataDir, program.name)
-  // Its output goes straight into the file, so the supervisor takes no part in a request.
+  // The output goes straight into the file, so the supervisor has no work for a request.
   const out = openSync(output, 'a')
   const child = spawn(program.command, program.args, {
     cwd: root,
@@ -47,7 +47,7 @@ export async function launch(program: Program): Promise<Running> {
       const [word, port] = line.split(' ')
       if (word === readyLine) return resolve(port ? Number(port) : undefined)
       last = line
-      // A stack trace follows below it.
+      // The lines of the stack trace that follow must not replace the message.
       if (/^(Uncaught )?\w*Error\b[^:]*: /.test(line)) error = line.replace(/^.*?: /, '')
       writeLine(out, line)
       if (!program.quiet) console.error(`${program.name}: ${line}`)
@@ -70,17 +70,17 @@ export async function launch(program: Program): Promise<Running> {
   }
 }
 
-/** A line that does not fit on a full disk is lost. */
+/** Writes a line to a log. On a full disk the line is lost. */
 function writeLine(file: number, line: string) {
   try {
     writeSync(file, `${line}\n`)
-  } catch { /* it was shown, too */ }
+  } catch { /* the line is lost */ }
 }
 
 async function stopChild(child: ChildProcess) {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return
   const exit = once(child, 'exit')
-  // The children read the end of their input as the request to stop.
+  // The children take the end of their input as the request to stop.
   child.stdin!.end()
   const waiting = new AbortController()
   const patience = { idle: 5500, limit: longestStop, signal: waiting.signal }

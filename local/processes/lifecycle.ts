@@ -4,7 +4,7 @@ import type { Server } from 'node:net'
 /** The line on stderr that tells the supervisor that a child is ready. */
 export const readyLine = '@ready'
 
-/** A stop that takes longer is cut off; one without progress, sooner (launch.ts). */
+/** The milliseconds that a stop may take. A stop without progress is cut off sooner (launch.ts). */
 export const longestStop = 20_000
 
 /** Ends this process when the supervisor ends in any way, because our stdin is closed then. */

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 const ps = (pid: number, what: string) =>
   execFileSync('ps', ['-o', `${what}=`, '-p', String(pid)], { stdio: 'pipe' }).toString().trim()
 
-/** A process's start time, which distinguishes it from a later one with the same id; '' if it is gone. */
+/** Returns when a process started, which distinguishes it from a later one with its id; '' if it is gone. */
 export function startTimeOf(pid: number): string {
   try {
     if (process.platform === 'win32') return process.kill(pid, 0) ? 'there' : ''
@@ -17,7 +17,7 @@ export function startTimeOf(pid: number): string {
   }
 }
 
-/** The command line of a process; '' if it is gone. */
+/** Returns the command line of a process; '' if the process is gone. */
 export function commandOf(pid: number): string {
   try {
     if (startTimeOf(pid) === '') return ''
@@ -28,7 +28,7 @@ export function commandOf(pid: number): string {
   }
 }
 
-/** Sends a signal; false if there is no such process. */
+/** Sends a signal; returns false if there is no such process. */
 export function sendSignal(pid: number, name: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, name)
@@ -38,7 +38,7 @@ export function sendSignal(pid: number, name: NodeJS.Signals): boolean {
   }
 }
 
-/** The parent of a process; 0 if unknown. */
+/** Returns the id of a process's parent; 0 if it is unknown. */
 export function parentOf(pid: number): number {
   try {
     if (process.platform === 'win32') return 0
@@ -53,11 +53,11 @@ export type Process = {
   pid: number
   parent: number
   born: string
-  /** Its processor time, in any unit. */
+  /** The processor time, in a unit that depends on the system. */
   time: string
 }
 
-/** All running processes; empty if the system does not tell (Windows). */
+/** Returns all running processes; none on Windows, where they cannot be listed here. */
 export function processes(): Process[] {
   if (process.platform === 'win32') return []
   if (process.platform === 'linux') {

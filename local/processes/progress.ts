@@ -1,13 +1,13 @@
-// Waits for a process while it makes progress: a slow machine gets the time it needs, and a hang is noticed
-// soon.
+// Waits for a process as long as it makes progress, so that a slow machine gets the time that it needs and a
+// hang is noticed soon.
 import { statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { treeOf } from './process-info.ts'
 
 type Patience = {
-  /** Milliseconds without activity. */
+  /** The milliseconds without activity after which a process counts as stuck. */
   idle: number
-  /** Milliseconds at most, whatever it does, or if its activity is unknown. */
+  /** The milliseconds after which it does in any case, also if its activity is unknown. */
   limit: number
   output?: string
   signal?: AbortSignal
@@ -30,7 +30,7 @@ export async function stuck(pid: number | undefined, patience: Patience): Promis
   }
 }
 
-/** '' if the system does not tell, for example because it has no room for another process or file. */
+/** Describes the activity so far; '' if it is unknown, for example because no file can be opened. */
 function stateOf(pid: number | undefined, output?: string): string {
   try {
     const tree = pid === undefined ? [] : treeOf(pid).map(({ pid, time }) => `${pid} ${time}`)

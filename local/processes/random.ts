@@ -1,4 +1,4 @@
-/** Repeatable random numbers from 0 up to 1 for a seed (mulberry32). */
+/** Returns a generator of repeatable random numbers from 0 up to 1 for a seed (mulberry32). */
 export function drawsOf(seed: number): () => number {
   let state = seed >>> 0
   return () => {

@@ -16,20 +16,20 @@ type RealServer = {
   command: string
   args?: string[]
   cwd?: string
-  /** Its environment; it restarts when this changes, for example with new keys. */
+  /** The server's environment. When it changes, for example with new keys, the server is restarted. */
   settings: () => Record<string, string | undefined>
-  /** Runs once its ports are known to be free. */
+  /** Called before the start, when the ports are known to be free. */
   prepare?: () => Promise<void>
   answers: () => Promise<boolean>
 }
 
-/** Shorter than the time that the supervisor waits, after which it would kill only this process. */
+/** In milliseconds: less than the supervisor waits, because it would then kill this process alone. */
 const longestEnd = 4000
 
 export async function runRealServer(stack: Stack, real: RealServer): Promise<void> {
   const { setting, port, morePorts = [], command, args = [], cwd } = real
   const note = join(stack.dataDir, `${setting.toLowerCase().replaceAll('_', '-')}.json`)
-  // Threads of a server that has ended may hold its ports for a moment.
+  // Threads of a killed server may hold its ports for a moment.
   const deadline = await endLeftover(note, stack.dataDir) ? Date.now() + longestEnd : 0
   for (const each of [port, ...morePorts]) {
     while (await isTaken(each)) {
@@ -91,7 +91,7 @@ export async function runRealServer(stack: Stack, real: RealServer): Promise<voi
   console.error(readyLine)
 }
 
-/** Tells whether the port is in use, because the real server would share it. */
+/** Whether the port is in use. The real server would not report that but share the port. */
 async function isTaken(port: number) {
   const socket = connect(port, '127.0.0.1')
   const taken = await once(socket, 'connect').then(() => true, () => false)
@@ -99,7 +99,7 @@ async function isTaken(port: number) {
   return taken
 }
 
-/** Two servers on one port would answer in turns. Returns true if one was left. */
+/** Kills a server of an earlier run, because two on one port would answer in turns. True if there was one. */
 async function endLeftover(note: string, dataDir: string): Promise<boolean> {
   let left: { pid: number; born: string; dataDir: string }
   try {

@@ -2,7 +2,7 @@ import { chatPorts, type Stack } from '../config/stack.ts'
 
 let turn = 0
 
-/** Spread over the processes of the gateway in turn; without any the gateway is an edge function. */
+/** Returns the port of the next gateway process in turn; undefined if the edge function is the gateway. */
 export function chatPort(stack: Stack, url: string): number | undefined {
   if (!/^\/functions\/v1\/chat(?=[/?]|$)/.test(url)) return undefined
   const ports = chatPorts(stack)

@@ -51,7 +51,7 @@ export async function upgradeFunction(
   try {
     const { port, release } = await workers.acquire(functionOf(request.url!))
     socket.once('close', release)
-    // The request ends with its answer; after that only waitUntil keeps the worker.
+    // The request ends with its answer; after that only waitUntil keeps the worker running.
     const target = { ...targetOf(request, port), unavailable, answered: release }
     forwardUpgrade(request, socket, head, target)
     if (socket.destroyed) release()

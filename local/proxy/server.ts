@@ -33,11 +33,11 @@ type Parts = Given & { hold: Hold }
 export function openProxy(given: Given): Server {
   const parts = { ...given, hold: lateAnswers(given.stack.lateSeed) }
   const server = createServer({
-    // How often Node checks for requests that take too long.
+    // Node checks at this interval for requests that take too long.
     connectionsCheckingInterval: 2000,
-    // Rejected below, with a message.
+    // A missing Host header is rejected below, with a message.
     requireHostHeader: false,
-    // An upgrade to another protocol is ignored.
+    // Upgrades to other protocols are ignored.
     shouldUpgradeCallback: ({ headers }) => /websocket/i.test(headers.upgrade ?? ''),
   }, (request, response) => {
     if (!request.headers.host && request.httpVersion !== '1.0') {
@@ -54,12 +54,12 @@ export function openProxy(given: Given): Server {
     else if (/^\/docs(?=[/?]|$)/.test(url)) serveDocs(request, response)
     else notFound(request, response)
   })
-  // Longer than clients keep theirs, so that none is closed while a new request arrives.
+  // Connections are kept longer than clients keep them, so that none is closed while a request arrives.
   server.keepAliveTimeout = 75_000
   // A head sent byte by byte must not hold a connection for long.
   server.headersTimeout = 10_000
   acceptUtf8RequestLines(server)
-  // Like the platform, ignores expectations other than 100-continue, which Node answers itself.
+  // As on the platform, expectations other than 100-continue, which Node answers itself, are ignored.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   server.on('upgrade', (request, socket: Socket, head) => upgrade(parts, request, socket, head))
   server.on('clientError', (error: ParseError, socket: Socket) => {
@@ -101,7 +101,7 @@ async function toRealtime(parts: Parts, request: IncomingMessage, response: Serv
   forward(request, response, { ...target, unavailable: unavailable(response) })
 }
 
-// Functions answer preflights themselves; for the platform's parts the proxy does.
+// Functions answer preflights themselves; the proxy answers those to the platform's parts.
 const cors = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'X-Total-Count, Link, X-Supabase-Api-Version, Content-Range',
@@ -120,7 +120,7 @@ function preflight(request: IncomingMessage, response: ServerResponse): boolean 
   return true
 }
 
-/** Auth's limit. */
+/** Auth has the same limit. */
 const bodyLimit = 1024 * 1024
 
 async function toAuth(parts: Parts, request: IncomingMessage, response: ServerResponse) {
@@ -176,7 +176,7 @@ async function toDataApi(parts: Parts, request: IncomingMessage, response: Serve
       unavailable: unavailable(response),
     }, {
       authorization: `Bearer ${await hs256Token(stack.secrets.dataApi, claims)}`,
-      // Without these the package would use public, exposed or not.
+      // Without these headers the package would use the schema public, exposed or not.
       'accept-profile': schema,
       'content-profile': schema,
     })
@@ -205,7 +205,7 @@ async function toStorage(parts: Parts, request: IncomingMessage, response: Serve
   await parts.storage.handle(request, response, url, credentials)
 }
 
-/** The schema of a call: the named one if it is exposed, otherwise the first exposed one. */
+/** Returns the schema that a call names, or else the first exposed one; rejects one that is not exposed. */
 function schemaOf(request: IncomingMessage, exposed: string[]): string | Rejection {
   const reading = request.method === 'GET' || request.method === 'HEAD'
   const named = request.headers[reading ? 'accept-profile' : 'content-profile']

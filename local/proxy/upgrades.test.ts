@@ -67,7 +67,7 @@ describe('a socket through the proxy', () => {
     const passing = received(beside.client)
     beside.part.write(Buffer.alloc(50 * megabyte))
     await waitUntil('what goes by has gone', () => passing.bytes === 50 * megabyte)
-    // The kernel buffers some of it; the proxy itself buffers almost nothing.
+    // The kernel buffers some of the data; the proxy itself buffers almost nothing.
     expect(part.writableLength).toBeGreaterThan(100 * megabyte)
     expect(door.writableLength).toBeLessThan(2 * megabyte)
     const got = received(client)

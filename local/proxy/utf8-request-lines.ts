@@ -6,7 +6,7 @@ type Parsed = Socket & { parser?: { incoming?: unknown } | null }
 const rawLine = /^[A-Z]{3,10} [^\r\n]*[\x80-\xff]/
 const escaped = (char: string) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`
 
-/** curl sends raw UTF-8. The platform accepts it, Node's parser does not (nodejs/node#962). */
+/** Accepts raw UTF-8, which curl sends. The platform does so, Node's parser does not (nodejs/node#962). */
 export function acceptUtf8RequestLines(server: Server): void {
   server.on('connection', (socket: Parsed) => {
     // A data listener makes Node emit the data, which the parser otherwise reads directly.

@@ -147,7 +147,7 @@ describe('the proxy', () => {
 
   test('a slow reader who leaves does not stall the next request on its connection', async () => {
     const upstream = createServer((socket) =>
-      // Both chunks and the end come in one packet, so the pause comes when all data is here.
+      // Both chunks and the end come in one packet, so the pause begins when all data has arrived.
       socket.on('data', () => {
         const head = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'
         socket.write(`${head}1\r\na\r\n1\r\nb\r\n0\r\n\r\n`)

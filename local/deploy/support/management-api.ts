@@ -15,7 +15,7 @@ export const publishableKey = 'sb_publishable_of_the_mock_0123456789'
 // Concatenated, because no file of the project may contain a secret key.
 export const secretKey = `sb_secret_${'of_the_mock_0123456789abcdef'}`
 
-/** `adminUrl` belongs to a superuser, who creates the temporary roles. */
+/** `adminUrl` is the URL of a superuser, who creates the temporary roles. */
 export async function startPlatform(
   database: { url: string; adminUrl: string },
 ): Promise<Platform> {
@@ -90,7 +90,7 @@ export async function startPlatform(
       verify_jwt: verifyJwt,
     }))
 
-  /** A temporary role as the platform creates it: a member of postgres. */
+  /** Creates a temporary role as the platform does: a member of postgres. */
   async function lend(): Promise<Json> {
     const role = `cli_login_${++roleCount}`
     const client = new pg.Client({ connectionString: database.adminUrl })

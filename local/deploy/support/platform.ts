@@ -6,7 +6,7 @@ export type Upload = { entrypoint: string; files: Map<string, Buffer> }
 
 export type Platform = {
   url: string
-  /** Every request that could change something, in order. */
+  /** All requests other than GET, in order. */
   sent: Sent[]
   auth: Json
   realtime: Json
@@ -21,15 +21,15 @@ export type Platform = {
   isOwn: boolean
   /** Returns a status to answer instead of handling the request. */
   fails: (method: string, path: string, query: URLSearchParams) => number | undefined
-  /** Requests that are carried out but whose answer is lost. */
+  /** Returns true for requests that are carried out but whose answer is lost. */
   loses: (method: string, path: string) => boolean
   /** Settings that the API accepts but does not store. */
   forgets: Set<string>
-  /** How the platform's proxies change the X-Forwarded-For header. */
+  /** Returns the X-Forwarded-For header as the platform's proxies change it. */
   forwarded: (sent: string | undefined) => string
   jobs: Json
   openDoors: string[]
-  /** The number of sign-ins before a change takes effect. */
+  /** The number of sign-ins before the captcha takes effect. */
   lag: number
   stop: () => Promise<void>
 }

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto'
 import { type Json, type Platform, ref } from './platform.ts'
 
-/** Auth's secrets are returned as an HMAC. */
+/** The API returns Auth's secrets as an HMAC. */
 export const masked = (auth: Json) => ({
   ...auth,
   security_captcha_secret: auth.security_captcha_secret &&
@@ -22,7 +22,7 @@ export const stored = ({ fileSizeLimit, features }: Platform['storage']) => ({
   databasePoolMode: 'recycled',
 })
 
-/** The newer route, which returns everything at once under other names. */
+/** The answer of the newer route, which returns all settings at once under other names. */
 export function whole(
   platform: Pick<Platform, 'auth' | 'realtime' | 'storage'>,
   api: Json,
