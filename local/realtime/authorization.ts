@@ -31,7 +31,7 @@ const probeInsert = (id: string, topic: string, extension: Extension) =>
   'insert into realtime.messages (id, topic, extension, inserted_at, updated_at) ' +
   `values ('${id}', ${text(topic)}, '${extension}', now(), now());`
 
-/** `databaseUrl` belongs to the platform's own role. */
+/** `databaseUrl` is the URL of the platform's superuser. */
 export function openAuthorization(databaseUrl: string) {
   const pool = new pg.Pool({
     connectionString: databaseUrl,

@@ -1,4 +1,4 @@
-// One topic joined by one socket: its rights, looked up once per token and cached, and its messages.
+// A topic that one socket has joined: its messages, and its rights, which are cached for each token.
 import { randomUUID } from 'node:crypto'
 import type { Caller, Extension } from './authorization.ts'
 import { type Frame, type Json, Message, type UserBroadcast } from './frames.ts'
@@ -27,7 +27,7 @@ export class Channel implements Listener, JoinedChannel {
   private readonly join: Join
   private identity: Identity
   private readonly topic: Topic
-  /** The kinds of messages that its token lets it send, as far as checked. */
+  /** Whether the token allows to send each kind of message, as far as it was checked. */
   private writes = new Map<Extension, boolean>()
   private timer: NodeJS.Timeout | undefined
   private readyTimer: NodeJS.Timeout | undefined
@@ -63,7 +63,7 @@ export class Channel implements Listener, JoinedChannel {
     return !this.private || this.reads.has('presence')
   }
 
-  /** Messages from before the join are delivered after it, and not again when they come live. */
+  /** Takes messages from before the join. They are delivered after it, and not again by the stream. */
   holdReplay(messages: Message[]): void {
     this.replay = messages
     for (const { meta } of messages) this.replayed.add(meta!.id)
@@ -81,7 +81,7 @@ export class Channel implements Listener, JoinedChannel {
     }
   }
 
-  /** Reports once that the stream is connected. Its later loss is not reported. */
+  /** Reports once that the stream is connected. A later loss of the stream is not reported. */
   private announceReady(deadline: number) {
     if (this.ended) return
     if (this.realtime.tenant.streaming) {
@@ -147,7 +147,7 @@ export class Channel implements Listener, JoinedChannel {
     if (join.ack) this.connection.reply(frame, 'ok')
   }
 
-  /** Checked once per token; a database error is not cached. */
+  /** Checks once per token whether the client may send; a database error is not cached. */
   private async canWrite(extension: Extension): Promise<boolean> {
     const known = this.writes.get(extension)
     if (known !== undefined) return known
@@ -197,7 +197,7 @@ export class Channel implements Listener, JoinedChannel {
     this.connection.reply(frame, 'ok')
   }
 
-  /** A limit per window that starts with the first call. */
+  /** Limits the calls in a window of time that starts with the first call. */
   private allowPresenceCall(): boolean {
     const now = Date.now()
     if (now > this.presenceCalls.until) {
@@ -254,7 +254,7 @@ export class Channel implements Listener, JoinedChannel {
     }
   }
 
-  /** Checks the token again when it expires, and at intervals before. */
+  /** Has the token checked again when it expires, and at intervals before. */
   private watchToken() {
     clearTimeout(this.timer)
     const { exp } = this.identity

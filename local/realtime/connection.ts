@@ -80,7 +80,7 @@ export class Connection implements OpenConnection {
   private async join(frame: Frame) {
     this.joining = true
     const before = this.channels.get(frame.topic)
-    // Its phx_close is delivered after the answer to the new join.
+    // The phx_close of the former channel is delivered after the answer to the new join.
     if (before) this.closeChannel(before)
     const answer = await this.tryToJoin(frame)
     if (answer[0] === 'ok') this.channels.get(frame.topic)?.open()

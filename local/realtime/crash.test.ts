@@ -37,7 +37,7 @@ function pidOf(word: string): number {
   return Number(part![0])
 }
 
-/** A client on a private topic with a token that the policies do not apply to. */
+/** Joins a private topic as a client with the secret key, to which the policies do not apply. */
 async function listener() {
   const topic = randomUUID()
   const client = createClient(stack.url, stack.secretKey)
@@ -86,13 +86,13 @@ describe('clients of Realtime', () => {
       return received.length > 1
     })
     expect(states).toEqual(before)
-    // The process waits until the database is back.
+    // The process is the same: it has waited until the database was back.
     expect(pidOf('realtime/main.ts')).toBe(realtime)
     await client.realtime.disconnect()
   })
 })
 
-/** Resets this stack to a project without joins, or without any for three days. */
+/** Puts this stack into the state of a project that nobody has joined, or not for three days. */
 async function forgetJoins() {
   const { port } = new URL(stack.url)
   const { databaseUrl } = readStack({ ...process.env, PORT: port, LOCAL_DATA: stack.folder })

@@ -1,5 +1,5 @@
-// Frames of Phoenix channels, as in @supabase/realtime-js: protocol 1.0.0 (JSON objects) and 2.0.0 (JSON
-// arrays, and bytes for users' broadcasts).
+// Reads and writes frames of Phoenix channels, as @supabase/realtime-js does: protocol 1.0.0 (JSON objects)
+// and 2.0.0 (JSON arrays, and bytes for users' broadcasts).
 
 export type Version = '1.0.0' | '2.0.0'
 
@@ -92,7 +92,7 @@ export class Message {
     this.meta = meta
   }
 
-  /** The encoded message; null if this version cannot carry it. */
+  /** Returns the encoded message; null if this version cannot carry it. */
   as(version: Version): string | Buffer | null {
     let form = this.forms[version]
     if (form === undefined) form = this.forms[version] = this.encode(version)

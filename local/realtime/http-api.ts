@@ -86,7 +86,7 @@ function decoded(part: string): string {
   }
 }
 
-/** The hosted API gateway requires an API key; the server itself does not. */
+/** Answers a ping. The hosted API gateway requires an API key for it; the server itself does not. */
 function ping({ stack }: Realtime, request: IncomingMessage): Answer {
   if ('status' in readCredentials(stack, request)) {
     throw new HttpError(401, { message: 'Unauthorized' })

@@ -15,15 +15,15 @@ export type RealtimeOptions = {
   privateOnly: boolean
   failedJoinDelay: number
   rateInterval: number
-  /** Delays between the loss of the database's stream and the next attempt. */
+  /** The delays between the loss of the stream from the database and the next attempt. */
   reconnectDelays: ReconnectDelays
-  /** Delay between the database connection and the partitions of realtime.messages. */
+  /** The delay between connecting to the database and creating the partitions of realtime.messages. */
   partitionDelay: number
-  /** How often an ended database connection is reopened while there are sockets. */
+  /** The interval at which an ended database connection is reopened while there are sockets. */
   connectionCheck: number
-  /** How long a channel with replication_ready waits for the stream. */
+  /** The time that a channel with replication_ready waits for the stream. */
   readyTimeout: number
-  /** An extra delay of each join, or a promise that it waits for. */
+  /** Returns an extra delay for a join, or a promise of one that the join waits for. */
   joinDelay: () => number | Promise<number>
 }
 
@@ -58,14 +58,14 @@ export interface JoinedChannel {
   readonly name: string
   readonly joinRef: string | null
   receive(frame: Frame): void
-  /** Messages are delivered after the answer to the join. */
+  /** Sends what the client must receive after the answer to the join. */
   open(): void
   end(): void
 }
 
 export interface OpenConnection {
   readonly version: Version
-  /** The caller for channels without their own token: the key's role. */
+  /** The caller for channels that have no token of their own: the role of the API key. */
   readonly identity: Identity
   readonly headers: Json
   readonly channels: ReadonlyMap<string, JoinedChannel>

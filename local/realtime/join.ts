@@ -41,7 +41,7 @@ export function readJoin({ topic, joinRef, payload }: Frame): Join {
     self: flag(broadcast.self),
     presence: flag(presence.enabled),
     presenceKey: typeof presence.key === 'string' ? presence.key : '',
-    // Any truthy value, because unlike the others it is not parsed as text.
+    // Any truthy value counts, because unlike the other flags it is not parsed as text.
     replicationReady: Boolean(broadcast.replication_ready),
     replay: broadcast.replay,
     postgresChanges: changes.map(object),
@@ -60,7 +60,7 @@ export async function join(
   }
   checkLimits(realtime, connection)
   const identity = await identityOf(realtime, connection, request)
-  // The database must be reachable; the replication stream is not waited for.
+  // The database must be reachable; a join does not wait for the replication stream.
   if (!await realtime.tenant.connect()) {
     const text = 'Realtime was unable to connect to the project database'
     throw new JoinError('UnableToConnectToProject', text)
@@ -135,14 +135,14 @@ function joinErrorOf(error: Error & { code?: string }, unauthorized: () => JoinE
     const text = "Database can't accept more connections, Realtime won't connect"
     return new JoinError('DatabaseLackOfConnections', text)
   }
-  // A policy that fails denies access; without an SQLSTATE the connection failed.
+  // An error with an SQLSTATE is a policy that fails, which denies access; any other is the connection's.
   if (/^[0-9A-Z]{5}$/.test(code) && !/^(08|57P)/.test(code)) return unauthorized()
   return new JoinError('', 'Realtime was unable to connect to the project database')
 }
 
 const maxReplayed = 25
 
-/** Looks up earlier messages; the channel holds back those that come meanwhile. */
+/** Finds earlier messages for the channel. Those that come meanwhile wait in the connection's queue. */
 async function findReplay({ authorization }: Realtime, channel: Channel, { name, replay }: Join) {
   if (replay === undefined) return
   const wrong = (text: string) => new JoinError('UnableToReplayMessages', text)

@@ -1,4 +1,4 @@
-/** Events per second on average, concurrent connections and channels, and the size of a message. */
+/** Limits of events per second on average, connections, channels, and the size of a message. */
 export type Limits = {
   eventsPerSecond: number
   joinsPerSecond: number
@@ -32,7 +32,7 @@ const plans: Record<Plan, Limits> = {
   large: limits(10_000, 2500, 1000, 3000),
 }
 
-/** Without `rates` only the limits of a single client and message remain. */
+/** Returns the limits of a plan; without `rates`, only those of a single client and message. */
 export const limitsOf = (plan: Plan, rates: boolean): Limits => ({
   ...plans[plan],
   ...(!rates && {
@@ -47,8 +47,8 @@ const maxIntervals = 12
 
 /**
  * Counts events per interval, of 5 s on the platform, and averages up to the last twelve. After a quiet
- * time there are few intervals, so a burst exceeds the limit at about a tenth of a whole minute's
- * allowance. The current interval is not part of the average yet.
+ * time there are few intervals, so a burst exceeds the limit at a sixth of a whole minute's allowance.
+ * The current interval is not part of the average yet.
  */
 export class Rate {
   private readonly limit: number
@@ -91,7 +91,7 @@ export class Rate {
       this.count = 0
       this.isExceeded = this.mean() >= this.limit
     }
-    // An unused counter is reset; on the platform after some minutes.
+    // An unused counter is reset; the platform does so after some minutes.
     if (this.intervals.every((each) => each === 0)) this.intervals = [0]
   }
 }

@@ -8,7 +8,7 @@ const stack = readStack(process.env)
 const { server, close } = openRealtime(stack, openKeys(stack.dataDir, stack.issuer), {
   ...(stack.refusedJoins === 'quick' && { failedJoinDelay: 200 }),
 })
-// A port argument allows a second one.
+// A port argument allows a second Realtime process.
 await listen(server, Number(process.argv[2]) || stack.ports.realtime)
 endWithSupervisor(close)
 console.error(readyLine)

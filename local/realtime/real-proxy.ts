@@ -1,5 +1,5 @@
-// Runs the real Realtime server instead of the stand-in: the release folder of supabase/realtime named by
-// REAL_REALTIME, behind the proxy as on a hosted project. It creates its own tables.
+// Configures the real Realtime server and forwards requests to it, instead of to the stand-in. REAL_REALTIME
+// names the release folder of supabase/realtime. It creates its own tables.
 import { createHmac } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -14,7 +14,7 @@ import { limitsOf } from './limits.ts'
 
 /** The project's name, which is the first part of Realtime's host. */
 const tenant = 'local'
-/** A second database, in which it stores its projects. */
+/** The name of a second database, in which Realtime stores its projects. */
 export const tenants = 'realtime_tenants'
 
 const secretOf = ({ secrets }: Stack, use: string) =>
@@ -33,7 +33,7 @@ export function realRealtimeSettings(stack: Stack): Record<string, string> {
     RELEASE_COOKIE: secretOf(stack, 'cookie'),
     RELEASE_TMP: folderOf(stack),
     ERL_CRASH_DUMP_SECONDS: '0',
-    // A single node needs no name server.
+    // A single Erlang node needs no name server (epmd).
     ERL_AFLAGS: `-start_epmd false -erl_epmd_port ${ports.realtimeNode} ` +
       '-kernel inet_dist_use_interface {127,0,0,1}',
     GEN_RPC_SOCKET_IP: '127.0.0.1',
@@ -60,7 +60,7 @@ export function realRealtimeSettings(stack: Stack): Record<string, string> {
   }
 }
 
-/** Tells it the project's keys and limits; it then migrates the project's schema `realtime`. */
+/** Sends the project's keys and limits to Realtime, which then migrates the project's schema `realtime`. */
 export async function describeProject(stack: Stack): Promise<boolean> {
   const database = new URL(stack.databaseUrl('supabase_admin'))
   const limits = limitsOf('free', stack.rates)
@@ -69,7 +69,7 @@ export async function describeProject(stack: Stack): Promise<boolean> {
     tenant: {
       name: tenant,
       external_id: tenant,
-      // Required, but unused: tokens are signed with the keys.
+      // Realtime requires this secret but does not use it: tokens are signed with the keys of jwt_jwks.
       jwt_secret: secretOf(stack, 'unused'),
       jwt_jwks: publicKeys(storedKeys(stack.dataDir)),
       private_only: true,
@@ -105,7 +105,7 @@ export async function describeProject(stack: Stack): Promise<boolean> {
   return response.ok
 }
 
-/** A token for a key, as long-lived as the key. */
+/** Signs a token in place of an API key. It is valid for ten years, because the key does not expire. */
 const keyToken = (stack: Stack, keys: KeyRing, { keyRole: role }: Credentials) =>
   keys.sign({ role, iss: stack.issuer, exp: Math.floor(Date.now() / 1000) + 10 * 365 * 86_400 })
 

@@ -45,7 +45,7 @@ await runRealServer(stack, {
 })
 void watchKeys()
 
-/** Tells it about new keys; connected clients must reconnect then. */
+/** Sends new keys to Realtime. Connected clients must reconnect then. */
 async function watchKeys() {
   for (;;) {
     await sleep(250)
@@ -53,7 +53,7 @@ async function watchKeys() {
   }
 }
 
-/** It expects a folder and a database of its own, and a role of the platform. */
+/** Creates what Realtime expects: a folder and a database of its own, and a role of the platform. */
 async function makeRoom() {
   mkdirSync(folderOf(stack), { recursive: true, mode: 0o700 })
   const client = new pg.Client({ connectionString: stack.databaseUrl('supabase_admin') })

@@ -25,7 +25,7 @@ afterEach(() => void vi.useRealTimers())
 
 const newTopic = () => `room:${randomUUID()}`
 
-/** Sends a frame that gets no answer: none has come by the answer to a later call. */
+/** Sends a frame that must get no answer: none has come when a later call is answered. */
 async function unanswered(channel: RealtimeChannel, payload: Json) {
   const sent = channel.send({ type: 'broadcast', event: 'm', payload })
   expect(await channel.untrack()).toBe('ok')
@@ -73,7 +73,7 @@ describe.runIf(hasStack)('private topics', () => {
       expect(answer.response.reason).toMatch(reason)
       raw.close()
     }))
-    // A refused join takes its time, so that guessing is slow.
+    // The refusal of a join is delayed, so that guessing is slow.
     expect(Date.now() - began).toBeGreaterThan(0.9 * failedJoinDelay)
     const { rows } = await realtime.query(
       'select count(*)::int as left from realtime.messages where topic = $1',
@@ -140,7 +140,7 @@ describe.runIf(hasStack)('private topics', () => {
       'what comes last is there',
       () => [writer!, reader!, old!].every((one) => heard(one).includes(4)),
     )
-    // A sender gets its own message only on request.
+    // A sender gets its own message only if it joined with `self`.
     expect(payloads(writer!.received).slice(0, 2))
       .toEqual([{ n: 2, text: 'بيت' }, { n: 3, text: 'بيت' }])
     expect([writer!, reader!, old!].map(heard)).toEqual([[2, 3, 4], [2, 3, 4], [2, 4]])
@@ -218,7 +218,7 @@ describe.runIf(hasStack)('private topics', () => {
       channel: topic,
     }])
     await realtime.send(topic, 'm', { n: 1 })
-    // Waits for messages still on their way, which the next join would receive.
+    // Messages that are still on their way would reach the next join.
     await realtime.taken()
     // A token that is not valid closes the channel as well.
     const token = await realtime.token(sub)

@@ -16,10 +16,10 @@ import { openTenant, type Tenant } from './tenant.ts'
 import { Topics } from './topics.ts'
 
 const maxFrameBytes = 5_000_000
-/** Clients send a heartbeat every 25 s. */
+/** The milliseconds without a frame after which a socket is closed. Clients send a heartbeat every 25 s. */
 const heartbeatTimeout = 60_000
 const failedHandshakeDelay = 2000
-/** After this time without connections the stream from the database is closed. */
+/** The milliseconds without connections after which the stream from the database is closed. */
 const idleTimeout = 660_000
 
 const defaults: RealtimeOptions = {
@@ -109,8 +109,8 @@ export function openRealtime(
 }
 
 /**
- * Disconnects every client. The first frame that each channel gets has the status ok, so a client that
- * reads only that one may wrongly believe that it receives the database's events.
+ * Disconnects every client. Before that each channel gets a system frame with the status ok, which a client
+ * that reads only the status may take for the report that the stream is connected.
  */
 function disconnectAll({ connections }: Realtime) {
   const payload = { extension: 'system', status: 'ok', message: 'Server requested disconnect' }
@@ -123,7 +123,7 @@ function disconnectAll({ connections }: Realtime) {
 function deliver({ topics, events, limits }: Realtime, row: Row) {
   const { topic: name, event, payload, binary_payload: hex, id } = row
   if (!name || !event || row.extension !== 'broadcast' || events.triggered) return
-  // Like a user's broadcast, it is passed on unchanged.
+  // The payload is passed on unchanged, like that of a user's broadcast.
   const bytes = hex ? Buffer.from(hex.slice(2), 'hex') : payload ? Buffer.from(payload) : undefined
   if (!bytes || bytes.length > limits.payloadBytes) return
   events.add()

@@ -1,7 +1,7 @@
-// New rows of realtime.messages, through a temporary logical replication slot: committed rows only, in
+// Reads new rows of realtime.messages through a temporary logical replication slot: committed rows only, in
 // commit order, without gaps while the stream lives. As on hosted projects, an event may arrive shortly
-// before other sessions see its row, because Postgres sends a commit to log readers before it becomes
-// visible.
+// before other sessions see its row, because Postgres sends a commit to a replication slot before the commit
+// becomes visible.
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 
@@ -19,8 +19,8 @@ type CopyConnection = {
 const publication = 'supabase_realtime_messages_publication'
 
 /**
- * Milliseconds between confirmations. A WAL sender of Postgres 17.10 can miss its wake-up at the moment of
- * a commit (2 of 190,000 rows, measured) and then sleeps until the next commit or up to 15 s; any message
+ * The milliseconds between confirmations. A WAL sender of Postgres 17.10 can miss its wake-up at the moment
+ * of a commit (2 of 190,000 rows, measured) and then sleeps until the next commit or up to 15 s; any message
  * wakes it.
  */
 const nudge = 200
@@ -37,7 +37,7 @@ export async function openStream(
     connectionTimeoutMillis: 5000,
   } as pg.ClientConfig)
   client.on('error', () => {})
-  // events.once rejects at the error, before the end, when the database is killed.
+  // events.once would reject at the error that comes before the end when the database is killed.
   const ended = new Promise<void>((resolve) => client.once('end', resolve))
   const close = () => void client.end().catch(() => {})
   try {
@@ -54,7 +54,7 @@ export async function openStream(
       `START_REPLICATION SLOT ${slot} LOGICAL 0/0 ` +
         `(proto_version '1', publication_names '${publication}')`,
     )
-    // Ends only with the connection.
+    // The query ends only with the connection.
     streaming.catch(() => close())
     await Promise.race([started, streaming])
     const timer = setInterval(
@@ -69,7 +69,7 @@ export async function openStream(
   return { ended, close }
 }
 
-/** Reads a stream's messages; the server may discard WAL up to `end`. */
+/** Reads a stream's messages. `end` is the position up to which the server may discard WAL. */
 function reader(onRow: (row: Row) => void) {
   const columns = new Map<number, string[]>()
   let end = 0n
@@ -90,7 +90,7 @@ function confirmation(position: bigint): Buffer {
   return bytes
 }
 
-/** A message of pgoutput: a table's columns or a new row. Others are ignored. */
+/** Reads a message of pgoutput: a table's columns or a new row. Others are ignored. */
 function readChange(bytes: Buffer, columns: Map<number, string[]>, onRow: (row: Row) => void) {
   const kind = String.fromCharCode(bytes[0]!)
   if (kind === 'R') columns.set(bytes.readUInt32BE(1), columnsOf(bytes))
@@ -105,7 +105,7 @@ function columnsOf(bytes: Buffer): string[] {
     at = end + 1
     return part
   }
-  // The names of schema and table, and a byte for the replica identity.
+  // The names of schema and table and the byte of the replica identity are skipped.
   text()
   text()
   const count = bytes.readUInt16BE(at + 1)

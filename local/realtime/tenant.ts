@@ -1,11 +1,11 @@
-// The connection to the project's database, opened by the first join, which waits neither for the
-// partitions nor for the stream. A lost stream restarts some seconds later; an ended connection reopens at
-// the next join. Clients are not notified.
+// Keeps the connection to the project's database, which the first join opens; it waits neither for the
+// partitions nor for the stream. A lost stream is restarted some seconds later, an ended connection at the
+// next join or check. Clients are not notified.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Authorization } from './authorization.ts'
 import { openStream, type Row, type Stream } from './stream.ts'
 
-/** At least `min`, at most `max`, and at most three times the previous delay. */
+/** The delays begin at `min`; each is up to three times the previous one, and none is over `max`. */
 export type ReconnectDelays = { min: number; max: number }
 
 export type Tenant = ReturnType<typeof openTenant>
@@ -58,7 +58,7 @@ export function openTenant(
       void listen(session = new AbortController())
       return true
     },
-    /** Until the next join, because the real server's connection can end while sockets are open. */
+    /** Ends the connection until the next join; the real server's can end while sockets are open too. */
     disconnect(): void {
       session?.abort()
       session = undefined

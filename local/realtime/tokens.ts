@@ -4,7 +4,7 @@ import type { Json } from './frames.ts'
 
 export type Identity = { token?: string; role: string; claims: Json; exp?: number }
 
-/** The fault of a token: the code for a refused join and the text for a closed channel. */
+/** The problem of a token. A refused join reports code and text, a closed channel the text alone. */
 type TokenProblem = { code: string; text: string }
 
 export async function identify(keys: KeyRing, token: string): Promise<Identity> {

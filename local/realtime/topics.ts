@@ -1,4 +1,4 @@
-// The topics and their listeners. A private and a public topic of the same name are separate.
+// Holds topics and their listeners. A private and a public topic of the same name are separate.
 import { randomBytes } from 'node:crypto'
 import { type Json, Message } from './frames.ts'
 

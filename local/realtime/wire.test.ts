@@ -21,7 +21,7 @@ afterAll(() => realtime?.stop())
 afterEach(() => void vi.useRealTimers())
 
 const interval = 5000
-/** The rates' intervals follow this clock, which stands still until the test advances it. */
+/** Stops the clock that the intervals of the rates follow, until the test advances it. */
 const stopClock = () => vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
 const nextInterval = () => vi.setSystemTime(Date.now() + interval)
 
@@ -149,7 +149,7 @@ describe.runIf(hasStack)('a connection', () => {
     expect(raw.frames).toHaveLength(1)
     refuse(0)
     await waitUntil('all are delivered', () => raw.frames.length === 4)
-    // The frames come in the order of arrival.
+    // The frames that waited are delivered in the order in which they came.
     const [answer, heartbeat, broadcast] = raw.frames.slice(1)
     expect([answer[1], heartbeat[1]]).toEqual([reply, beat])
     expect(readBroadcast(broadcast)).toMatchObject({ kind: 4, event: 'm', json: true })
@@ -169,7 +169,7 @@ describe.runIf(hasStack)('a connection', () => {
     }))
     await waitUntil('it is joined', () => raw.frames.length === 1)
     const topicOnWire = `realtime:${topic}`
-    // Its frames have no field for the ref of a join.
+    // Frames of protocol 1.0.0 have no field for the ref of a join.
     expect(raw.frames[0]).toEqual({
       topic: topicOnWire,
       event: 'phx_reply',
@@ -189,7 +189,7 @@ describe.runIf(hasStack)('a connection', () => {
       join_ref: '1',
     }))
     await waitUntil('it is left', () => raw.frames.length === 5)
-    // Only the ref tells which join it was.
+    // Only the ref identifies the join.
     expect(raw.frames[4]).toEqual({ topic: topicOnWire, event: 'phx_close', payload: {}, ref: '1' })
     raw.close()
   })
@@ -343,7 +343,7 @@ describe.runIf(hasStack)('limits', () => {
     stopClock()
     const own = await startRealtime({ rates: true, rateInterval: interval })
     const raw = await own.raw()
-    // After a quiet time a step may use a sixth of a minute's allowance.
+    // After a quiet time one interval may use a sixth of a minute's allowance.
     const most = 2 * 100 * interval / 1000
     for (let n = 0; n < most; n++) raw.send('realtime:often', 'phx_join', {}, String(n))
     const answered = () => raw.frames.filter((frame) => frame[3] === 'phx_reply')
@@ -381,7 +381,7 @@ describe.runIf(hasStack)('limits', () => {
     })
     expect([response.status, await response.json()]).toEqual([429, { message: expect.any(String) }])
     expect(raw.events('crowd', 'system')[0].message).toBe('Too many messages per second')
-    // Later it continues, and dropped messages do not come any more.
+    // In the next interval messages are delivered again, but not those that were dropped.
     nextInterval()
     await own.send('idle', 'm', { n: 2 }, false)
     await waitUntil('messages arrive again', () => idle.events('idle', 'broadcast').length > 0)

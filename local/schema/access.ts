@@ -82,7 +82,7 @@ function section(table: string, rules: Rule[], grants: Grant[]) {
   return lines.length ? `## ${table}\n\n${lines.join('\n')}\n` : ''
 }
 
-/** docs/access.md: who sees and changes which rows, from policies, grants and owners. */
+/** Returns docs/access.md: who sees and changes which rows, from policies, grants and owners. */
 export async function accessPage(url: string): Promise<string> {
   const { rules, grants, own } = await connected(url, async (client) => ({
     rules: (await client.query<Rule>(rulesQuery)).rows,

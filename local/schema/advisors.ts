@@ -13,7 +13,7 @@ type Advice = {
   metadata?: { schema?: string; name?: string }
 }
 
-/** A new database has run no queries, so every index is unused; and some bodies need no search_path. */
+/** In a new database every index is unused, because no query has run; and some bodies need no search_path. */
 const ignored = ['unused_index', 'function_search_path_mutable']
 
 export async function advise(url: string): Promise<Finding[]> {
@@ -30,11 +30,11 @@ export async function advise(url: string): Promise<Finding[]> {
   }))
 }
 
-/** `schema.table`, followed by what makes the finding unique: a constraint, a policy … */
+/** Returns `schema.table`, followed by what makes the finding unique: a constraint, a policy … */
 function objectOf({ name: lint, cacheKey, metadata }: Advice): string {
   const { schema, name } = metadata ?? {}
   if (!schema || !name) return cacheKey.replace(`${lint}_`, '')
-  // Functions end in a hash of their arguments, which means nothing to a reader.
+  // The key of a function ends in a hash of its arguments, which means nothing to a reader.
   const more = cacheKey.replace(`${lint}_${schema}_${name}`, '').replace(/_[0-9a-f]{32}$/, '')
     .replace(/^_/, '')
   return more && more !== cacheKey ? `${schema}.${name} ${more}` : `${schema}.${name}`

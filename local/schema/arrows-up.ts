@@ -1,5 +1,5 @@
-// Uses of a later folder by files of sql/, with their number and reason. arrows.ts fails for any other use
-// and for any other number.
+// Lists the uses of a later folder by files of sql/, with their number and reason. arrows.ts fails for any
+// other use and for any other number.
 
 export type Exception = { from: string; to: string; what: Record<string, number>; why: string }
 

@@ -88,7 +88,7 @@ test('what is not listed fails by its place; so do one more, one less and no rea
   expect(faults([{ ...one, what: 'private.other' }, one], listing(1))).toEqual([
     'sql/01_base/5_writes.sql:7 calls private.other of 02_late, a later folder',
   ])
-  // A table is listed apart from a function.
+  // A table is listed separately from a function of the same name.
   expect(faults([one, { ...one, kind: 'tables' }], listing(1))).toEqual([
     'sql/01_base/5_writes.sql:7 uses private.late of 02_late, a later folder',
   ])
@@ -100,7 +100,7 @@ test('what is not listed fails by its place; so do one more, one less and no rea
     '01_base -> 02_late: 1 of private.late are listed, there are 0',
   ])
   expect(faults([one], listing(1, ' '))).toEqual(['01_base -> 02_late: there is no reason'])
-  // Uses of lower floors are always allowed.
+  // Uses of earlier floors are always allowed.
   expect(faults([{ ...one, from: '02_late', to: '01_base' }], { calls: [], tables: [] })).toEqual(
     [],
   )

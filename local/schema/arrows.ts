@@ -1,6 +1,6 @@
-// node local/schema/arrows.ts, part of npm run check: the folders of sql/ are floors in loading order. A
-// file may use functions, tables, types and views of its own floor and of those below; the exceptions are
-// in arrows-up.ts with their reasons.
+// node local/schema/arrows.ts, part of npm run check: the folders of sql/ are floors in loading order. A file
+// may use functions, tables, types and views of its own floor and of earlier ones; the exceptions are in
+// arrows-up.ts with their reasons.
 import { join } from 'node:path'
 import { root } from '../config/settings.ts'
 import { type Exception, type Exceptions, exceptions } from './arrows-up.ts'
@@ -18,12 +18,12 @@ export type Arrow = {
   line: number
 }
 
-/** A folder of sql/, or a file beside the folders. */
+/** Returns the folder of a file of sql/, or the name of the file if it is in none. */
 export const floorOf = (file: string) => file.split('/')[0]!.replace(/\.sql$/, '')
 
 const blank = (text: string) => text.replace(/[^\n]/g, ' ')
 
-/** Removes comments and catalogue descriptions, which never run. Strings stay, because some contain SQL. */
+/** Blanks comments and `comment on`, which run nothing. Strings are kept, because some contain SQL. */
 function statements(text: string): string {
   const string = `'(?:[^']|'')*'`
   return text
@@ -55,7 +55,7 @@ export function arrowsIn(files: Script[]): Arrow[] {
     const from = floorOf(name)
     return [...text.matchAll(/\b(?:api|private|public)\.\w+(\s*\()?/g)].flatMap((use) => {
       const what = use[0].replace(/\s*\($/, '')
-      // If a function and a table share a name, the following text decides.
+      // If a function and a table share a name, a following parenthesis makes it a call.
       const kinds: Kind[] = use[1] ? ['calls', 'tables'] : ['tables', 'calls']
       const kind = kinds.find((one) => defined[one].has(what))
       if (!kind) return []

@@ -1,6 +1,6 @@
-// Builds a database from sql/, the source of truth: its files in the order of their names, in one pass, as
-// in schema_paths in supabase/config.toml. Files whose number begins with 00 or 9 are scripts that may run
-// twice; migrations contain them verbatim. The others are the areas, which migrations compare.
+// Builds a database from sql/, the source of truth: its files in the order of their names, in one pass, as in
+// schema_paths in supabase/config.toml. Files whose number begins with 00 or 9 are scripts that may run
+// twice; migrations contain them verbatim. The others are the areas, which are compared for a migration.
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -63,7 +63,7 @@ export async function run(client: pg.Client, folder: string, names: string[]): P
 }
 
 async function areas(client: pg.Client, all: Script[]): Promise<void> {
-  // As in a migration, a function may be written before the one that it calls. The check validates bodies
+  // As in a migration, a function may be created before the one that it calls. check.ts validates the bodies
   // against the whole schema.
   await client.query('set check_function_bodies = off')
   for (const area of all) {

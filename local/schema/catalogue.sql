@@ -1,9 +1,9 @@
--- Everything in a database and about its roles, one row per thing, in words that do not depend on
--- object ids: two databases are the same when these rows are. What Supabase brings is in it too and
--- cancels out; what Postgres itself brings (object ids under 16384) is not. Column order is left
--- out, because a column added later always comes last.
+-- Describes everything in a database and its roles, one row per object and without object ids: two
+-- databases are the same if these rows are. Supabase's objects are included, as both databases have
+-- them; built-in objects of Postgres (ids under 16384) are not. The order of columns is left out,
+-- because a column that is added later always comes last.
 with
--- No entry means what acldefault says, which is not the same as an empty one.
+-- A null ACL stands for the default of acldefault, which is not the same as an empty ACL.
 grants(kind, object, acl) as (
   select 'schema', nspname::text, coalesce(nspacl, acldefault('n', nspowner)) from pg_namespace
   union all
@@ -200,7 +200,7 @@ things(kind, object, definition) as (
 )
 select kind, object, coalesce(definition, '') as definition
 from things
--- The table of applied migrations is in one of the two only.
+-- Only one of the two databases has the table of applied migrations.
 where object not like all (
     array['pg\_%', 'supabase\_migrations%', '%pg\_toast%', 'information\_schema%']
   )

@@ -14,7 +14,7 @@ import { onTemporaryServer } from './temporary-server.ts'
 import type { Postgres } from '../postgres/postgres.ts'
 import { isNightly } from '../../test/support/nightly.ts'
 
-// Tests the checks of `npm run check`: each finds a planted fault. They need their own database, whatever
+// Tests the checks of `npm run check`: each finds a planted fault. They need databases of their own, whatever
 // project the suite runs against.
 let server: Postgres
 let stop: () => void
@@ -50,7 +50,7 @@ async function planted(name: string, sql: string): Promise<string> {
 }
 
 describe('ISO-01 catalogue of protections', () => {
-  // If the environment gives a project, its catalogue is used.
+  // If the suite runs against a project, its catalogue is checked.
   const url = () => variable('DATABASE_URL') ?? clean()
 
   for (const habit of conventions) {
@@ -147,7 +147,7 @@ describe('the comparison', () => {
     found('comment on schema api')
     const lines = differences(await rows(clean()), await rows(url), ['one', 'other'])
     expect(lines).toEqual([expect.stringContaining('planted')])
-    // Roles belong to the server, so only another server could show the setting.
+    // The setting does not differ here, because both databases are on the server to which the role belongs.
     await connected(url, (client) => client.query('alter role backend reset work_mem'))
   })
 
@@ -184,7 +184,7 @@ describe('a migration', () => {
 
   const write = (name: string, text: string) => writeFileSync(join(sample.sql, name), text)
   const applied = new Set<string>()
-  /** As the CLI does it, which takes a second of a processor for each call. */
+  /** Applies migrations in place of the CLI, which takes a second of processor time for each call. */
   async function apply(copy: string, url: string) {
     const files = join(copy, 'supabase', 'migrations')
     for (const file of migrationsIn(files).map((name) => join(files, name))) {
@@ -231,7 +231,7 @@ describe('a migration', () => {
     write('91_data.sql', row(1))
     expect(await run('lamps', [], push)).toEqual(['lamps_extensions.sql', 'lamps.sql', 'data.sql'])
     expect(latest('data')).toContain(`-- sql/91_data.sql\n\n${row(1)}`)
-    // Extensions that the stand-in already has, and rights that older hosted projects grant.
+    // The migrations create extensions that the stand-in has already, and revoke older projects' grants.
     expect(latest('lamps_extensions')).toContain('create extension if not exists cube')
     expect(latest('lamps')).toContain('revoke all on tables\n  from anon, authenticated')
     expect(latest('lamps')).toMatch(/"id" .*"watts" .*"colour" /)

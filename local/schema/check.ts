@@ -1,4 +1,4 @@
-// node local/schema/check.ts: do migrations, generated files, advisors and conventions agree with sql/?
+// node local/schema/check.ts: checks sql/ against migrations, generated files, advisors and conventions.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseToml } from '../config/config-toml.ts'
@@ -25,7 +25,7 @@ function checkSchema(
   schemaPaths: SchemaPaths,
   log: (line: string) => void,
 ): Promise<boolean> {
-  // Two servers, because roles belong to a server: what only one side sets would otherwise be on both.
+  // Two servers are needed: on a single one a role that only one side creates would exist on both sides.
   return onTemporaryServer((one, folder) =>
     onTemporaryServer(async (other) => {
       const migrated = await one.createDatabase('migrated')

@@ -1,4 +1,4 @@
-// The official CLI, for commands that need no Docker: push and advisors.
+// Runs the official CLI, for commands that need no Docker, such as db push and db advisors.
 import { execFile } from 'node:child_process'
 import {
   copyFileSync,
@@ -22,7 +22,7 @@ export const projectMigrations = join(root, 'supabase', 'migrations')
 
 export type CliResult = { code: number; stdout: string; stderr: string }
 
-/** No command takes this long, but a migration of many rows may come close. */
+/** The milliseconds that a command may take. A migration of many rows may come close to it. */
 const longest = 30 * 60_000
 
 /** Runs the CLI and returns its output even if it failed. */
@@ -39,7 +39,7 @@ export function supabase(args: string[], own: Record<string, string> = {}): Prom
     ...own,
   }
   return new Promise((resolve) => {
-    // The CLI finds our configuration here, and its advisors learn from it which schemas are exposed.
+    // The CLI finds our config.toml in `root`, and its advisors read in it which schemas are exposed.
     const options = { env, cwd: root, maxBuffer: 64 << 20, timeout: longest }
     const child = execFile(
       process.execPath,
@@ -54,7 +54,7 @@ export function supabase(args: string[], own: Record<string, string> = {}): Prom
   })
 }
 
-/** Verified TLS for another machine; none on this one, because the CLI would report that it is missing. */
+/** Returns the flag for a database: with verified TLS on another machine, and without TLS on this one. */
 export function remoteFlag(url: string): string {
   const { ssl } = databaseAt(url)
   const target = new URL(url)
@@ -62,7 +62,7 @@ export function remoteFlag(url: string): string {
   return `--remote=${target.href}`
 }
 
-/** A file that exists as long as this process. */
+/** Writes a file that exists as long as this process, and returns its path for a URL. */
 function fileWith(text: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'property-roots-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
@@ -71,7 +71,7 @@ function fileWith(text: string): string {
   return encodeURIComponent(file)
 }
 
-/** The CLI leaves its own files there, and checks and tests have other migrations. */
+/** Writes a project for the CLI, which leaves files of its own; checks and tests have other migrations. */
 export function writeProject(folder: string, config: string, migrations: string): string {
   const target = join(folder, 'supabase', 'migrations')
   mkdirSync(target, { recursive: true })
@@ -94,7 +94,7 @@ export async function push(folder: string, url: string): Promise<CliResult> {
   throw new UserError(`supabase db push failed:\n${errorLines(result)}`)
 }
 
-/** Five minutes at most. Applied migrations stay; the one that timed out was rolled back. */
+/** Retries for five minutes at most. Applied migrations stay; the one that timed out was rolled back. */
 export async function retryOnLockTimeout(push: () => Promise<CliResult>): Promise<CliResult> {
   for (let pause = 500, waited = 0;; waited += pause, pause = Math.min(2 * pause, 20_000)) {
     const result = await push()
@@ -109,7 +109,7 @@ export function errorLines({ stdout, stderr }: CliResult): string {
     line.trim() !== '' &&
     !/^(WARN: |Target: |Confirmed by |Applying |Try rerunning|[│▲◇])/.test(line)
   )
-  // A reason comes first or last, next to the change or the statement.
+  // The reason is in the first or last lines, or else in one that looks like an error.
   const reasons = lines.slice(15, -25).filter((line) => /SQLSTATE|\berror\b|status \d/i.test(line))
   return lines.length > 40
     ? [...lines.slice(0, 15), '…', ...reasons.slice(0, 10), ...lines.slice(-25)].join('\n')

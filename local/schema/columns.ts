@@ -37,7 +37,7 @@ function whole(actions: Action[], first: number, table: string, order: string[])
   )
   const others = between.filter((one) => !adds.includes(one) && !own.includes(one))
   const plain = table.replaceAll('"', '')
-  // Another statement needs the table before all its columns can be there, so pg-delta's order is kept.
+  // If another statement needs the table before all its columns can exist, pg-delta's order is kept.
   if (others.some(({ sql }) => sql.includes(table) || sql.includes(plain))) return actions
   const create = actions[first]!
   const parts = [
@@ -58,7 +58,7 @@ function whole(actions: Action[], first: number, table: string, order: string[])
   return [...actions.slice(0, first), ...others, made, ...own, ...actions.slice(last + 1)]
 }
 
-/** Splits at the commas between columns, not inside parentheses or quotes. */
+/** Splits a list at the commas between columns, not at those inside parentheses or quotes. */
 function split(list: string): string[] {
   const parts: string[] = []
   let depth = 0

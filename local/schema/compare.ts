@@ -10,7 +10,7 @@ type Thing = { kind: string; object: string; definition: string }
 
 export function snapshot(url: string): Promise<Snapshot> {
   return connected(url, async (client) => {
-    // With an empty path every name includes its schema.
+    // With an empty search_path every name includes its schema.
     await client.query(`set search_path = ''`)
     const { rows } = await client.query<Thing>(catalogue)
     const things: Snapshot = new Map()
@@ -48,7 +48,7 @@ const tables = `
 
 const ours = ['public', 'private', 'api']
 
-/** A fresh database's rows, without columns filled by the clock, by chance or by counting. */
+/** Returns the rows of a new database, without columns filled by the clock, by chance or by a sequence. */
 export function rows(url: string): Promise<Snapshot> {
   return connected(url, async (client) => {
     const found: Snapshot = new Map()

@@ -1,4 +1,4 @@
-// Each query returns the violations.
+// The conventions of the schema. Each query returns the violations of one.
 import { connected } from './build.ts'
 
 type Convention = { name: string; query: string }
@@ -19,9 +19,9 @@ const tables = `
   where relkind in ('r', 'p')`
 
 /**
- * Postgres calls these stable because texts of times and numbers depend on settings. Here their arguments
- * are text, codes, whole numbers and, in the last one, dates in a single format, so the settings change
- * nothing.
+ * Postgres declares these functions stable, because texts of times and numbers depend on settings. Here their
+ * arguments are text, codes, whole numbers and, in the last one, dates in a single format, so the settings
+ * change nothing.
  */
 const textOfSettings = `(
   'array_to_string', 'concat_ws', 'convert_to', 'format', 'json_build_object', 'jsonb_agg', 'jsonb_build_array',
@@ -36,7 +36,7 @@ const calmEnough = `(
   'clock_timestamp', 'set_config', 'pg_is_in_recovery', 'pg_control_system', 'system', 'expected_listings'
 )`
 
-/** Bodies of functions that claim to be stable or immutable, without their comments. */
+/** The bodies of functions that are declared stable or immutable, without their comments. */
 const calmBodies = `
   select pg_proc.oid, provolatile,
     regexp_replace(coalesce(pg_get_function_sqlbody(pg_proc.oid), prosrc), '--[^\\n]*', '', 'g') as body
@@ -179,7 +179,7 @@ export const conventions: Convention[] = [
       and obj_description(pg_class.oid, 'pg_class') is null`,
   },
   {
-    // docs/supabase-js.md and docs/triggers.md show these; a helper has one where its name does not say it.
+    // docs/supabase-js.md and docs/triggers.md show these comments; other functions need none.
     name: 'every function of api and every trigger function has a comment',
     query: `select pg_proc.oid::regprocedure::text from ${functions}
       and (nspname = 'api' or prorettype = 'trigger'::regtype)
@@ -200,9 +200,9 @@ export function violations(url: string, { query }: Convention): Promise<string[]
 type Body = { name: string; definition: string }
 
 /**
- * Functions whose bodies do not fit the schema, because bodies are not checked while sql/ is loaded
- * (build.ts). Postgres checks when a function is replaced by itself. For plpgsql it reads only the text, so
- * tests cover those.
+ * Returns the functions whose bodies do not fit the schema. Bodies are not checked while sql/ is loaded
+ * (build.ts), but when a function is replaced by itself. Of plpgsql Postgres checks only the syntax, so tests
+ * cover those functions.
  */
 export function invalidBodies(url: string): Promise<string[]> {
   return connected(url, async (client) => {

@@ -23,7 +23,7 @@ const query = `
 
 const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
 
-/** In Postgres's notation, with defaults as in TypeScript. */
+/** Returns arguments in Postgres's notation, with defaults as in TypeScript. */
 const shown = (given: string) =>
   given.replaceAll(/::[a-z ]+/g, '').replaceAll(' DEFAULT NULL', ' = null').replaceAll(
     ' DEFAULT ',

@@ -24,10 +24,10 @@ import { normaliseExpression } from './expression.ts'
 import { lockTimeout, online, type Part } from './online.ts'
 
 type Delta = {
-  /** Statements, one text per migration; several when one must be committed before the next. */
+  /** The statements, one text per migration; several if one must be committed before the next. */
   files: { suffix: string; text: string }[]
   destructive: string[]
-  /** Pairs `from=to` that look like a renaming, but are written as drop and create. */
+  /** The pairs `from=to` that look like a renaming, but are written as drop and create. */
   renames: string[]
 }
 
@@ -64,7 +64,7 @@ export async function delta(from: string, to: string, renames: string[] = []): P
 
 function renderPart(made: Plan, { suffix, actions }: Part): Delta['files'] {
   if (actions.some(({ transactionality }) => transactionality === 'nonTransactional')) {
-    // The statement may take long but blocks nobody, and the push continues in the same session.
+    // The statements may take long but block nobody. The push continues in the same session, hence the reset.
     const texts = [
       'set statement_timeout = 0',
       ...actions.map(({ sql }) => sql),
@@ -79,10 +79,10 @@ function renderPart(made: Plan, { suffix, actions }: Part): Delta['files'] {
   }))
 }
 
-/** Its settings assume a transaction block, which the CLI does not open: see online.ts. */
+/** pg-delta's settings assume a transaction block, which the CLI does not open (online.ts). */
 const inBatch = (text: string) => text.replaceAll(/^set local (?=\w+ = )/gm, 'set ')
 
-/** Without this, `x between 1 and 2 and y` would always differ: see expression.ts. */
+/** Normalizes expressions, because `x between 1 and 2 and y` would always differ (expression.ts). */
 function normalise(base: FactBase): FactBase {
   const verbatim: Fact['id']['kind'][] = [
     'function',
@@ -112,21 +112,21 @@ function parseRename(pair: string): { from: StableId; to: StableId } {
   try {
     if (from && to && more === undefined) return { from: parseId(from), to: parseId(to) }
   } catch {
-    // Reported below.
+    // The error is reported below.
   }
   throw new UserError(`--rename=${pair} is not a renaming that db:migration suggested.`)
 }
 
 /**
- * False for objects from elsewhere. Extensions: pg-delta would omit those that the stand-in has from the
- * beginning, see extensions.ts. Triggers on Supabase's tables: 90_platform.sql creates them, but a dropped
- * one is kept here, because it must go before its function.
+ * False for what pg-delta must not write. Extensions: it would omit those that the stand-in has from the
+ * beginning, so extensions.ts writes them. Triggers on Supabase's tables: 90_platform.sql creates and drops
+ * them.
  */
 function isOurs(action: Action): boolean {
   const { produces, destroys } = action
   const isExtension = (id: StableId) =>
     id.kind === 'extension' || (id.kind === 'comment' && id.target.kind === 'extension')
-  // Only 90_platform.sql changes the services' tables, even if an object there is dropped.
+  // Only 90_platform.sql changes the services' tables, also to drop something.
   const isTheirs = (id: StableId) =>
     id.kind === 'trigger' && ['auth', 'storage', 'realtime'].includes(id.schema)
   return !produces.some(isExtension) && ![...produces, ...destroys].some(isTheirs)

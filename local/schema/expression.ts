@@ -8,7 +8,7 @@ export function normaliseExpression(text: string): string {
   if (!/ (AND|OR) /.test(text)) return text
   const tokens = text.match(/'(?:[^']|'')*'|"(?:[^"]|"")*"|[()]|[^'"()]+|['"]/g) ?? []
   const { group, rest } = parse(tokens, 0)
-  // Unbalanced text is not Postgres's output of an expression, so it is left as it is.
+  // Text with unbalanced parentheses is no expression printed by Postgres, so it is not changed.
   return rest < tokens.length ? text : print(simplify(group))
 }
 
@@ -37,14 +37,14 @@ function simplify(group: Group): Group {
   })
 }
 
-/** The word that joins all operands of a group; undefined if there are several. */
+/** Returns the word that joins all operands of a group; undefined if there are several. */
 function connective(group: Group): string | undefined {
   const words = group.filter((part) => typeof part === 'string')
     .flatMap((part) => part.match(/(?<= |^)(AND|OR)(?= |$)/g) ?? [])
   return new Set(words).size === 1 && !group.some(hasQuery) ? words[0] : undefined
 }
 
-/** In a query these words belong to clauses too, so its parentheses are left alone. */
+/** Whether a part has a query, where AND and OR belong to clauses too and parentheses are not changed. */
 function hasQuery(part: string | Group): boolean {
   return typeof part === 'string' && /\b(SELECT|WHERE|JOIN|CASE|CHECK|USING)\b/.test(part)
 }

@@ -1,5 +1,5 @@
-// The extensions that sql/ creates. The stand-in has some from the beginning, because only a superuser may
-// create them; a hosted project needs the statement for each.
+// Finds extensions that sql/ creates and no migration does yet. The stand-in has some from the beginning,
+// because only a superuser may create them; a hosted project needs the statement for each.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { migrationsIn } from './cli.ts'

@@ -1,6 +1,6 @@
 import { type Arrow, arrowsIn, floorOf, isUp, type Kind, loaded } from './arrows.ts'
 
-/** One line per floor, the last loaded on top; later floors are to the right of its mark. */
+/** Draws one line per floor, the last loaded on top. Later floors are to the right of the floor's mark. */
 export function drawing(floors: string[], arrows: Arrow[]): string {
   const width = Math.max(...floors.map((floor) => floor.length))
   const mark = (from: string, to: string) => {

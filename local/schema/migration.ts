@@ -1,6 +1,6 @@
-// npm run db:migration: brings supabase/migrations up to sql/, and with it the generated files of
-// functions/. Until 1.0.0 that makes the one migration anew; from then on `-- <name>` adds what
-// changed. Nothing is written that was not applied before.
+// npm run db:migration: brings supabase/migrations and the generated files (generated.ts) up to date with
+// sql/. Until 1.0.0 it generates the one migration anew; from then on `-- <name>` adds what changed. Every
+// migration is applied to a database before it is written.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Postgres } from '../postgres/postgres.ts'
@@ -31,16 +31,16 @@ export const schemaPaths: SchemaPaths = {
 
 type MigrationRequest = {
   name: string
-  /** Pairs `from=to` of pg-delta's names, to be renamed with what they hold. */
+  /** Pairs `from=to` of pg-delta's names, which are renamed and keep their contents. */
   renames?: string[]
-  /** Drops and recreates what only looks like a renaming. */
+  /** Whether to drop and recreate what only looks like a renaming. */
   drop?: boolean
   log: (line: string) => void
 }
 
 type Migration = { file: string; text: string }
 
-/** Applies what the project in a folder has and the database has not: the CLI does. */
+/** Applies the migrations of the project in a folder that a database lacks, as the CLI does. */
 type Apply = (folder: string, url: string) => Promise<unknown>
 
 export function migrate(
@@ -98,7 +98,7 @@ async function compared(
     ...before.map(verbatim),
     ...files(false),
     ...changedScripts(sql, migrations, scripts.after).map(verbatim),
-    // Rows of before are looked at when they are mended.
+    // Constraints are validated only after the scripts have repaired earlier rows.
     ...files(true),
   ]
 }
@@ -156,7 +156,7 @@ async function verify(
   )
 }
 
-/** The scripts whose text differs from their latest copy among the migrations. */
+/** Returns the scripts whose text differs from their latest copy among the migrations. */
 export function changedScripts(sql: string, migrations: string, names: string[]): Script[] {
   const texts = migrationsIn(migrations).reverse()
     .map((file) => readFileSync(join(migrations, file), 'utf8'))

@@ -87,7 +87,7 @@ const textOf = (name: string) => {
 }
 
 let made: string[]
-// What `before` and its rows give: each test has a copy.
+// The name of a database with `before` and its rows, of which each test gets a copy.
 const model = 'filled'
 let declared: Awaited<ReturnType<typeof snapshot>>
 
@@ -150,7 +150,7 @@ describe('a migration of tables with rows', () => {
     for (const name of made) {
       const concurrent = / CONCURRENTLY /.test(textOf(name))
       expect(/^set lock_timeout = '1s';$/m.test(textOf(name)), name).toBe(!concurrent)
-      // The CLI opens no transaction block, so Postgres would warn.
+      // The CLI opens no transaction block, so Postgres would warn about `set local`.
       expect(textOf(name), name).not.toMatch(/\bset local\b/i)
     }
   })
@@ -273,7 +273,7 @@ describe('a push', () => {
     const writer = await session(url)
     await writer.query('begin')
     await writer.query(`update public.lamps set label = label where id = 1`)
-    // The first file waits for the writer before it may read the table.
+    // The first file waits for the writer's transaction before it may read the table.
     const copy = writeProject(
       mkdtempSync(join(folder, 'copy-')),
       schemaPaths.config,
@@ -306,7 +306,7 @@ describe('a push', () => {
   })
 
   test('MIG-02 that dies at any statement is continued by the next', async () => {
-    // Ends the connection at the start of the nth command of a push; the count outlives it.
+    // Ends the connection at the start of the nth command of a push; a sequence keeps the count.
     const trap = (nth: number) => `
       create schema trap; create sequence trap.counted;
       create function trap.spring() returns event_trigger language plpgsql as $$

@@ -5,16 +5,16 @@
 import { type Action, encodeId, type StableId } from '@supabase/pg-delta'
 
 export type Part = {
-  /** Follows the migration's name in the file's name. */
+  /** The text that follows the migration's name in the file's name. */
   suffix: string
   actions: Action[]
 }
 
 /**
  * Begins each file that runs in a transaction. A lock request behind a long reader blocks all later
- * sessions, so it gives up, and the push is tried again. Not `set local`: the CLI sends a file as one
- * batch, which is atomic but no transaction block, and Postgres would warn. The CLI resets it before the
- * next file.
+ * sessions, so it gives up, and the push is tried again. `set local` is not used: the CLI sends a file as one
+ * batch, which is atomic but no transaction block, and Postgres would warn. The CLI resets the timeout before
+ * the next file.
  */
 export const lockTimeout = "set lock_timeout = '1s';\n\n"
 
@@ -24,7 +24,7 @@ export function online(actions: Action[]): Part[] {
   const names = produced.flatMap((id) =>
     'name' in id && ['column', 'function', 'type', 'domain'].includes(id.kind) ? [id.name] : []
   )
-  // Code that is added with an index may rely on it, so the index comes first, unless it refers to a new
+  // Code that is added with an index may rely on it, so the index is created first, unless it refers to a new
   // object by name.
   const waits = (sql: string) => names.some((name) => new RegExp(`\\b${name}\\b`).test(sql))
   const lost = new Map(
@@ -96,7 +96,7 @@ function splitAction(action: Action, replaced?: Action): Cut {
 
   const [, table, column, bare] = notNull.exec(sql) ?? []
   if (table) {
-    // With an equivalent check, the rows are not read again.
+    // With an equivalent check constraint, SET NOT NULL does not read the rows again.
     const name = `"${bare}_is_there"`
     const check = `CHECK (${column} IS NOT NULL) NOT VALID`
     return {
@@ -128,7 +128,7 @@ function splitAction(action: Action, replaced?: Action): Cut {
   }
 }
 
-/** The qualified name of a new index, which is in its table's schema. */
+/** Returns the qualified name of a new index, which is in its table's schema. */
 function nameOf(create: string): string {
   const [, name, table] = index.exec(create)!
   return `${table!.split('.')[0]}.${name!}`
@@ -137,8 +137,8 @@ function nameOf(create: string): string {
 const besideOf = (name: string) => `"${name.replaceAll('"', '')}_new"`
 
 /**
- * An interrupted attempt leaves an invalid index, so each begins by dropping it. A replacement is created
- * beside the old index and then takes its place, so that there always is one.
+ * Creates or drops an index concurrently. An interrupted attempt leaves an invalid index, so each attempt
+ * drops it first. A replacement is created beside the old index and then takes its place.
  */
 function concurrently(
   action: Action,

@@ -25,15 +25,15 @@ export function installed(): Programs | undefined {
       const control = join(say('--sharedir'), 'extension', 'plpgsql_check.control')
       if (/ 17\./.test(version) && existsSync(control)) return { version, folder: say('--bindir') }
     } catch {
-      // plpgsql_check is not installed here.
+      // This program does not exist.
     }
   }
   return undefined
 }
 
 /**
- * Accepted kinds of findings: casts by assignment, names of JSON fields, several results with a row. Single
- * exceptions are listed by name.
+ * The findings that are accepted everywhere: casts by assignment, names of JSON fields, and several results
+ * one of which is a row. Other exceptions are listed one by one in test/whole/plpgsql.json.
  */
 const meant = [
   'target type is different type than source type',

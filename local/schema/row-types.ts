@@ -1,13 +1,13 @@
-// Postgres from 17.12 on does not give a table a column with a default, an identity or a generated
-// value, or another type to one, while a function with an SQL body uses the table's row type:
+// While a function with an SQL body uses a table's row type, Postgres from 17.12 on refuses to add a column
+// with a default, an identity or a generated value to the table, and to change the type of a column:
 // `cannot alter table "accounts" because function private.may_act(accounts) uses its row type`. Hosted
-// projects get it before npm does, so such a migration is refused here.
+// projects get that version before npm does, so such a migration is refused here.
 import { UserError } from '../config/user-error.ts'
 import { connected } from './build.ts'
 
 /**
- * Tables by the functions that use their row types. Of a function that only takes one and does not
- * look into it, the catalogue has one row.
+ * The tables whose row types are used, with the functions that use them. A function that takes a row but
+ * reads none of its columns has only one row in pg_depend, and is left out.
  */
 const users = `
   select format('"%s"."%s"', nspname, relname) as name, pg_proc.oid::regprocedure::text as user
@@ -22,10 +22,10 @@ const users = `
 
 const alterTable =
   /^ALTER TABLE (\S+) (?:ADD COLUMN ("[^"]+")(.*?)|ALTER COLUMN ("[^"]+") TYPE .*?);$/gms
-// A domain may have a check, which looks at every row.
+// A type of ours may be a domain with a check, which is applied to every row.
 const fillsRows = /\b(DEFAULT|GENERATED)\b|^ "?(private|public)"?\./
 
-/** Refuses a migration that Postgres would refuse; `url` is the database that it is for. */
+/** Throws for a migration that Postgres would refuse; `url` is a database at the state before it. */
 export async function refuseUsedRowTypes(url: string, migrations: string[]): Promise<void> {
   const found = await connected(url, async (client) => {
     await client.query(`set search_path = ''`)

@@ -1,5 +1,5 @@
-// Runs squawk over every migration after the first, whose database is empty: does it block users or break
-// running code? Findings are compared with the exceptions in test/whole/squawk.json.
+// Runs squawk over every migration but the first, whose database is empty, to find what would block users or
+// break running code. Findings are compared with the exceptions in test/whole/squawk.json.
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,11 +8,11 @@ import type { Finding } from './advisors.ts'
 import { migrationsIn, root } from './cli.ts'
 
 const excludedRules = [
-  // A file is one transaction, so a failure leaves nothing behind.
+  // A file is applied in one transaction, so a failure leaves nothing behind.
   'prefer-robust-stmts',
-  // The role that applies migrations has its own limit (2 minutes on hosted projects).
+  // The role that applies migrations has a statement timeout (2 minutes on hosted projects).
   'require-statement-timeout',
-  // Findings about matters of taste, which the review of the schema has decided.
+  // These rules are matters of taste, which the review of the schema has decided.
   'prefer-bigint-over-int',
   'prefer-bigint-over-smallint',
   'prefer-text-field',
@@ -20,13 +20,13 @@ const excludedRules = [
 
 type Found = { file: string; line: number; message: string; rule_name: string }
 
-/** Squawk's findings in a folder's migrations; `object` is the migration's name. */
+/** Returns squawk's findings in a folder's migrations; `object` is the migration's name. */
 export async function lint(folder: string): Promise<Finding[]> {
   const files = migrationsIn(folder).slice(1)
   const alone = (name: string) => / CONCURRENTLY /.test(readFileSync(join(folder, name), 'utf8'))
   const found = [
     ...await squawk(folder, files.filter((name) => !alone(name)), ['--assume-in-transaction']),
-    // Migrations outside a transaction block nobody, and a limit would only leave an invalid index.
+    // Migrations outside a transaction block nobody; a lock timeout would only leave an invalid index.
     ...await squawk(folder, files.filter(alone), ['--exclude=require-lock-timeout']),
   ]
   return found.map(({ file, line, message, rule_name: rule }) => ({

@@ -59,10 +59,10 @@ function interrupt() {
   interrupted = true
 }
 
-/** Stops a server synchronously, because the process is exiting. It removes the lock file. */
+/** Stops a server synchronously, because this process is exiting. The server removes its lock file. */
 function kill(lock: string) {
   const pid = existsSync(lock) ? Number(readFileSync(lock, 'utf8').split('\n')[0]) : 0
-  // A half-written file is empty, and 0 would mean this process group.
+  // A half-written lock file is empty, and the id 0 would stand for this process group.
   if (!(pid > 1)) return
   try {
     process.kill(pid, 'SIGQUIT')
@@ -76,7 +76,7 @@ function sleep(milliseconds: number) {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
 }
 
-/** A free port below the range for outgoing connections, one of which could take it meanwhile. */
+/** Returns a free port below the range of outgoing connections, one of which could take it meanwhile. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = 10_000 + Math.floor(Math.random() * 5000)

@@ -10,8 +10,8 @@ type Trigger = {
   order: string | null
 }
 
-// In running order: those of one moment by name, byte by byte. The triggers that every table edited by hand
-// has (15_edits) are described once.
+// The triggers in the order in which they run: those of one moment by the bytes of their names. Those that
+// every table edited by hand has (15_edits) are left out, because the page describes them once.
 const query = `
   select format('%s.%s', tables.nspname, relname) as table, tgname as name,
     pg_get_triggerdef(pg_trigger.oid, true) as definition,
@@ -31,12 +31,12 @@ const query = `
     case when (tgtype & 2) = 0 then tgtype & 1 = 0 else tgtype & 1 = 1 end,
     tgname collate "C"`
 
-/** The longest condition that is shown: longer ones name nearly every column. */
+/** The length up to which a condition is shown; longer ones name nearly every column. */
 const longest = 250
 
 const inOrder = (alternatives: string) => alternatives.split(' OR ').sort().join(' OR ')
 
-/** "before update of status, when `new.status = 'sold'`". */
+/** Returns a phrase such as "before update of status, when `new.status = 'sold'`". */
 function momentOf(definition: string): string {
   const [, event, each] = / ((?:BEFORE|AFTER|INSTEAD OF) .+?) ON .+? FOR EACH (ROW|STATEMENT)/s
     .exec(
@@ -57,7 +57,7 @@ function momentOf(definition: string): string {
   return `${event!.toLowerCase()}${once}${deferred}${when}`
 }
 
-/** A function of several triggers is described at its first one. */
+/** Writes the line of a trigger. A function of several triggers is described at its first one. */
 function lines(found: Trigger[]) {
   const first = new Map(found.toReversed().map((one) => [one.function, one]))
   return (trigger: Trigger) => {

@@ -75,9 +75,8 @@ async function columnsOf(client: pg.Client): Promise<Columns> {
   return Object.fromEntries(rows.map(({ name, columns }) => [name, columns]))
 }
 
-// These tables may differ after a migration. It may change the rows that every project has (compare.ts
-// checks them), and the audit records that; and listings' derived rows are rebuilt (the invariants check
-// them).
+// These tables may differ after a migration, which may change the rows that every project has (compare.ts
+// checks them). The audit records that, and derived rows of listings are rebuilt (the invariants check them).
 const ours = [
   'audit',
   'listed_records',
@@ -123,7 +122,7 @@ test('MIG-01 rows are unchanged in the columns that remain', async () => {
 
 test('MIG-01 all invariants hold', async () => {
   await connected(upgraded, async (client) => {
-    // A server for one test need not be durable.
+    // I-27 requires durability, which a server for one test does not have.
     for (const { id, says, sql } of invariants.filter(({ id }) => id !== 'I-27')) {
       expect.soft((await client.query(sql)).rows, `${id} ${says}`).toEqual([])
     }

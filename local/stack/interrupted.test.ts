@@ -25,7 +25,7 @@ describe.runIf(process.platform !== 'win32')('Ctrl-C', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  /** Starts a stack and interrupts all its processes like a terminal, some time after this output. */
+  /** Starts a stack and interrupts all its processes, as a terminal does, `later` ms after an output. */
   async function interrupted(said: string, later = 0) {
     const stack = running = start(settings, { group: true })
     await waitUntil(
@@ -36,7 +36,7 @@ describe.runIf(process.platform !== 'win32')('Ctrl-C', () => {
     const parts = descendants(stack.child.pid!)
     process.kill(-stack.child.pid!, 'SIGINT')
     const { code, err, out } = await stack.ended
-    // Before any of our code runs, Node itself ends by the signal.
+    // If none of our code runs yet, the signal ends Node itself.
     expect(code === 0 || out === '').toBe(true)
     expect(err).not.toMatch(/\n\s+at /)
     const pids = new Set(parts.map(({ pid }) => pid))

@@ -18,7 +18,7 @@ export function takeLock(dataDir: string): { release: () => void; leftover: bool
     writeFileSync(mine, JSON.stringify({ pid: process.pid, born: startTimeOf(process.pid) }))
     for (;;) {
       try {
-        // If two processes try at once, exactly one creates the link, never half-written.
+        // If two processes try at once, exactly one creates the link, and the lock is never half-written.
         linkSync(mine, path)
         return { release: () => rmSync(path, { force: true }), leftover }
       } catch (error) {

@@ -24,7 +24,7 @@ function projectVersions(): string[] {
 
 export async function migrate(stack: Stack, say: Say): Promise<void> {
   const client = new pg.Client({ connectionString: stack.databaseUrl('supabase_admin') })
-  // A connection that ends fails the next query; without this it would end the supervisor.
+  // A connection that ends fails the next query; without this listener it would end the supervisor.
   client.on('error', () => {})
   await client.connect()
   try {
@@ -104,10 +104,10 @@ async function setRates(client: pg.Client, stack: Stack, say: Say) {
 
 const seeds = ['seed.sql', 'seed_life.sql'].map((name) => join(root, 'supabase', name))
 
-/** Once per database. A start with SEED=none is recorded too, so that a later start does not load it. */
+/** Loads the demo data once per database. SEED=none is recorded too, so that a later start loads nothing. */
 async function seed(client: pg.Client, stack: Stack, say: Say) {
   if (projectVersions().length === 0 || !seeds.every(existsSync)) return
-  // The official CLI records the same in this table.
+  // The official CLI records seeds in this table too.
   const name = 'supabase_migrations.seed_files'
   if (await exists(client, name)) {
     const { rowCount } = await client.query(`select from ${name}`)
@@ -121,7 +121,7 @@ async function seed(client: pg.Client, stack: Stack, say: Say) {
        ${demo ? seeds.map((file) => readFileSync(file, 'utf8')).join(';') : ''};
        insert into ${name} (path, hash) values ('supabase/seed.sql', '${stack.seed}');`,
       async () => {
-        // Files go to the stand-in's folder; the real Storage has its own.
+        // Files are stored in the stand-in's folder; the real Storage has a folder of its own.
         if (demo && !stack.realStorage) await storeDemoFiles(client, stack)
       },
     )

@@ -1,4 +1,4 @@
-// A stack started by npm ends with npm, which does not end its children when killed.
+// Ends a stack that npm started when npm ends, because a killed npm does not end its children.
 import { commandOf, parentOf, startTimeOf } from '../processes/process-info.ts'
 
 export function onNpmExit(ended: () => void): void {

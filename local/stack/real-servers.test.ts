@@ -53,7 +53,7 @@ describe('a real server in place of a stand-in', () => {
       GOTRUE_EXTERNAL_APPLE_SKIP_NONCE_CHECK: 'false',
       GOTRUE_RATE_LIMIT_OTP: '1000000',
     })
-    // Exactly one key signs; of the others only the public half is passed.
+    // Exactly one key signs; of the other keys only the public half is passed.
     const keys = JSON.parse(settings.GOTRUE_JWT_KEYS!)
     expect(keys.map((key: { d?: string; key_ops: string[] }) => [key.key_ops, 'd' in key]))
       .toEqual([[['sign', 'verify'], true], [['verify'], false]])
@@ -115,7 +115,7 @@ describe('a real server in place of a stand-in', () => {
       expect(claimsOf(asService.headers)).toMatchObject({ role: 'service_role' })
       const asGuest = await heard({ apikey: stack.publishableKey, 'sb-forwarded-for': '1.2.3.4' })
       expect(claimsOf(asGuest.headers)).toMatchObject({ role: 'anon' })
-      // Only a server with the secret key may send an address other than its own.
+      // Only a server with the secret key may name an address other than its own.
       expect(asGuest.headers['sb-forwarded-for']).toBe('127.0.0.1')
       const asUser = await heard({ apikey: stack.publishableKey, authorization: 'Bearer a.b.c' })
       expect(asUser.headers.authorization).toBe('Bearer a.b.c')
@@ -202,7 +202,7 @@ describe('the real Auth as a child of the stack', () => {
   const answering = async (port: number) =>
     Number((await (await fetch(`http://127.0.0.1:${port + 4}/`)).json()).pid)
 
-  // The second test finds the database of the first.
+  // The second test continues with the database of the first.
   const data = mkdtempSync(join(tmpdir(), 'property-real-'))
   afterAll(() => rmSync(data, { recursive: true, force: true }))
 
@@ -274,7 +274,7 @@ test.each(
   const other = createServer((socket) => socket.end()).listen(port + index, '127.0.0.1')
   await once(other, 'listening')
   const data = mkdtempSync(join(tmpdir(), 'property-real-'))
-  // A note with this id and folder, but another start time.
+  // The note has the id of this process and this folder, but another start time.
   writeFileSync(
     join(data, `real-${part}.json`),
     JSON.stringify({ pid: process.pid, born: '1', dataDir: data }),
@@ -301,7 +301,7 @@ const claims = (token: string) =>
 
 const claimsOf = ({ authorization }: { authorization: string }) => claims(authorization)
 
-/** Replaces the real binaries: creates tables as their owners and records requests. */
+/** Writes programs in place of the real servers, which create tables as their owners and show requests. */
 function echo() {
   const folder = mkdtempSync(join(tmpdir(), 'property-echo-'))
   const write = (name: string, script: string) => {
@@ -345,14 +345,14 @@ function echo() {
       asked + `
       createServer(say).listen(env.PGRST_SERVER_PORT, env.PGRST_SERVER_HOST)`,
     ),
-    // A built folder.
+    // REAL_STORAGE names the folder of a build.
     storage: dirname(dirname(dirname(write(
       'dist/start/server.js',
       asked + `
       tables(env.DATABASE_URL, 'storage', '4-storage.sql', 'migrations')
         .then(() => createServer(say).listen(env.SERVER_PORT, env.SERVER_HOST))`,
     )))),
-    // A release; its migration has nothing to do.
+    // REAL_REALTIME names the folder of a release. This one has nothing to migrate.
     realtime: dirname(dirname(write(
       'bin/realtime',
       asked + `

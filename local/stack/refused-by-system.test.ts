@@ -1,4 +1,4 @@
-// A refused start says so in a sentence, gives no advice that would lose data, and changes nothing.
+// A refused start is explained in a sentence, without advice that would lose data, and changes nothing.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -22,7 +22,7 @@ import { freePorts } from '../../test/support/stack.ts'
 import { ready, run, type Settings, start } from '../../test/support/stack-program.ts'
 
 const isRoot = process.getuid?.() === 0
-// A user to whom file permissions apply, as they do not to root.
+// Root starts the stack as this user, because file permissions do not apply to root.
 const user = isRoot ? { uid: 65534, gid: 65534 } : {}
 const mayRun = spawnSync(process.execPath, ['--check', 'local/start.ts'], user).status === 0
 
@@ -36,7 +36,7 @@ afterAll(() =>
 
 const names = (folder: string) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()
 
-/** A folder like one in use, owned by that user. */
+/** Creates a folder like one in use, which `user` owns. */
 function used(): string {
   const folder = mkdtempSync(join(tmpdir(), 'local-refused-'))
   folders.push(folder)
@@ -180,7 +180,7 @@ describe('a port that is taken', () => {
   })
 })
 
-/** A private file system, visible only to processes inside. */
+/** Mounts a small file system that only processes in its own mount namespace see. */
 async function smallDisk() {
   const folder = mkdtempSync(join(tmpdir(), 'local-disk-'))
   folders.push(folder)
@@ -210,7 +210,7 @@ describe.runIf(canMount)('CRASH-06 a full disk', () => {
   test('is named at any point of a start, and nothing is lost', async () => {
     const disk = await smallDisk()
     const settings = { LOCAL_DATA: disk.folder, PORT: String(await freePorts()), SEED: 'demo' }
-    // With these sizes a start runs out of space anywhere between its first file and the demo data.
+    // With these sizes a start runs out of space at points between its first file and the demo data.
     for (const size of ['4k', ...isNightly ? ['2m', '50m'] : [], '150m']) {
       disk.remount(size)
       expectSentence(await start(settings, { within: disk.within }).ended, /The disk is full/)

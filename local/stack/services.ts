@@ -1,5 +1,5 @@
-// One process for the light parts: the proxy with Auth and Storage (password hashing has its own threads),
-// the inbox, the functions' workers and the jobs' clock.
+// Runs the light parts in one process: the proxy with Auth and Storage (passwords are hashed in threads), the
+// inbox, the parent of the functions' workers, and the clock of the jobs.
 import { createServer } from 'node:net'
 import { openAuth } from '../auth/server.ts'
 import { close, endWithSupervisor, listen, readyLine } from '../processes/lifecycle.ts'
@@ -32,11 +32,11 @@ const workers = new Workers(stack)
 const proxy = openProxy({ stack, auth, keys, storage, workers })
 const inbox = openInbox()
 
-// The first request finds a worker ready; later ones start with a request.
+// A worker starts now, so that the first request finds one ready; later workers start with a request.
 void workers.acquire('api').then(({ release }) => release(), () => {})
 await listen(inbox, stack.ports.inbox)
 await listen(proxy, stack.ports.api)
-// Connections to that port are handed to the proxy like any other.
+// Connections to the address for phones are handed to the proxy like any other.
 const outside = createServer((socket) => proxy.emit('connection', socket))
 if (stack.host) await listen(outside, stack.ports.api, stack.host)
 const stopClock = startClock(stack)
@@ -67,7 +67,7 @@ function startClock({ url, secrets, config }: Stack): () => void {
     }
   }
   const minutely = setInterval(() => void call('jobs'), 60_000)
-  // The jobs that people wait for, above all pushes. Two calls never run at once.
+  // jobs/often runs the jobs that people wait for, above all pushes. Two of these calls never run at once.
   let busy = false
   // All jobs run at the start, because a stack that was stopped for long has much to catch up on.
   let begun = false

@@ -53,7 +53,7 @@ describe('a running stack', () => {
     return await client.query(text).finally(() => client.end())
   }
   const serves = async () => {
-    // This call of Auth reads the database without a rate; repeated sign-ins would be 429.
+    // This call to Auth reads the database and has no rate limit; repeated sign-ins would be answered 429.
     const users = await fetch(`${described.url}/auth/v1/admin/users?per_page=1`, {
       headers: { apikey: described.secretKey },
     })
@@ -328,7 +328,7 @@ describe('a start that cannot succeed reports why in a sentence', () => {
     for (const HOST of ['0.0.0.0', 'http://192.168.1.20', '192.168.1.20:54321', '-h']) {
       await refused({ LOCAL_DATA, HOST }, /HOST must be/)
     }
-    // An address for documentation (RFC 5737).
+    // 203.0.113.9 is reserved for documentation (RFC 5737).
     const PORT = String(await freePorts())
     await refused({ LOCAL_DATA, PORT, HOST: '203.0.113.9' }, /is no address of this machine/)
   })

@@ -1,5 +1,5 @@
-// Starts the embedded stack's parts, restarts them and stops them. It hosts none of them, so that it can
-// always restart one.
+// Starts, restarts and stops the parts of the embedded stack. The supervisor hosts none of them, so that it
+// can always restart one.
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
@@ -62,7 +62,7 @@ export async function run(): Promise<void> {
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stopAndExit)
   onNpmExit(stopAndExit)
-  // The reader of our output may end first.
+  // The program that reads our output may end first.
   process.stdout.on('error', () => {})
   process.stderr.on('error', () => {})
   try {
@@ -79,13 +79,13 @@ async function start(settings: Settings, leftover: boolean) {
   const { dataDir, ports, host, countCalls, replica } = settings
   const described = join(dataDir, 'stack.json')
   rmSync(described, { force: true })
-  // The real servers keep more connections than the stand-ins. If commits wait for a replica, whose queries
-  // may delay it for a second, all are open at once.
+  // The real servers keep more connections than the stand-ins. If commits wait for a replica, which queries
+  // may delay for a second, all connections of the pools are open at once.
   const { realAuth, realStorage, realRealtime, realDataApi } = settings
   const some = realAuth || realStorage || realRealtime || realDataApi
   const connections = some || replica === 'synchronous' ? 100 : undefined
   await step(stopLeftoverServer(dataDir, log, 'replica'))
-  // A killed supervisor's parts end by themselves after this time.
+  // The parts of a killed supervisor end by themselves within this time.
   await step(requirePorts(portsToCheck(settings), leftover ? longestStop + 5000 : 0))
   if (host) await step(requireHost(host, ports.api))
 
@@ -100,7 +100,7 @@ async function start(settings: Settings, leftover: boolean) {
   if (leftover) await step(waitForNoReplica(dataDir, ports.database))
   await step(ensureKeys(dataDir))
   const stack = readStack(process.env)
-  // Real servers create their own tables, which the migrations write into.
+  // The real servers start first, because they create tables that the migrations write into.
   await startAll([
     ...(stack.realAuth ? [nodeProgram(stack, 'auth', '../auth/real-server.ts')] : []),
     ...(stack.realStorage ? [nodeProgram(stack, 'storage', '../storage/real-server.ts')] : []),
@@ -130,7 +130,7 @@ async function startReplicaOf(stack: Stack, connections?: number) {
   toStop.push(() => part.stop())
   await step(part.start())
   log(`replica on port ${ports.replica}`)
-  // Records the time, as pg_cron does on a hosted project, over one connection that is kept.
+  // private.beat() records the time, as pg_cron has it do on a hosted project, over one connection.
   const { default: pg } = await import('pg')
   const pool = new pg.Pool({
     connectionString: stack.databaseUrl('supabase_admin'),
@@ -140,7 +140,7 @@ async function startReplicaOf(stack: Stack, connections?: number) {
   pool.on('error', () => {})
   let busy = false
   const beat = async () => {
-    // A commit may wait long for the replica.
+    // The previous call may still be running, because a commit can wait long for the replica.
     if (busy) return
     busy = true
     await attempt('select private.beat()', (text) => pool.query(text))
@@ -194,8 +194,8 @@ function childPrograms(stack: Stack): Program[] {
 }
 
 /**
- * The ports to check, except for parts that check themselves: Postgres reports its port, and a real server
- * may have outlived its stack (processes/real-server.ts).
+ * Returns the ports to check. Postgres and the real servers, which may have outlived their stack, check their
+ * own (processes/real-server.ts).
  */
 function portsToCheck(settings: Settings): Partial<Ports> {
   const { api, studio, inbox, auth, dataApi, realtime, storage, ...some } = settings.ports
@@ -250,7 +250,7 @@ async function requireHost(host: string, port: number) {
   )
 }
 
-/** A failure is logged, and the next call makes up for it. */
+/** Runs a query that is repeated later, so a failure is only logged. */
 async function attempt(text: string, run: (text: string) => Promise<unknown>) {
   try {
     await run(text)

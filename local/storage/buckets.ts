@@ -28,11 +28,11 @@ const bucketColumns = `id, name, coalesce(owner::text, '') as owner, public,
 
 const sizes: Record<string, number> = { b: 1, kb: 1e3, mb: 1e6, gb: 1e9 }
 
-/** A limit as storage-js sends it: a whole number of bytes, or text such as 20MB. */
+/** Reads a limit as storage-js sends it: a whole number of bytes, or text such as 20MB. */
 function limitIn(value: unknown, most: number): number | null {
   if (value === null) return null
   const [, count, unit] = /^(\d+(?:\.\d+)?)([kmg]?b)$/i.exec(String(value)) ?? []
-  // Only the first three digits are used, as in the real Storage.
+  // The number is rounded to three digits, as in the real Storage.
   const bytes = count ? Number(Number(count).toPrecision(3)) * sizes[unit!.toLowerCase()]! : value
   if (!Number.isInteger(Number(bytes)) || Number(bytes) < 0) {
     throw badField('body/file_size_limit must match a schema in anyOf')
@@ -160,7 +160,7 @@ async function remove(context: Context, request: StorageRequest, id: string) {
   answer(request, 200, { message: 'Successfully deleted' })
 }
 
-/** Milliseconds before a bucket is emptied, because a hosted project queues that work. */
+/** The milliseconds before a bucket is emptied, because a hosted project queues that work. */
 const queue = 300
 
 async function empty(context: Context, request: StorageRequest, id: string) {

@@ -7,11 +7,11 @@ export type Caller = { role: string; claims: Claims }
 type Options = {
   /** The operation that policies see, such as storage.object.upload. */
   operation: string
-  /** Rolls back, to learn only whether it would be allowed. */
+  /** Whether to roll back, to find out only whether the work would be allowed. */
   undone?: boolean
 }
 
-/** Runs work with the caller's role and claims, so that policies decide. */
+/** Runs `work` with the caller's role and claims, so that policies apply. */
 export async function asCaller<T>(
   pool: pg.Pool,
   { role, claims }: Caller,

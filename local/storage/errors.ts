@@ -1,4 +1,4 @@
-// Storage's error responses. Nearly all have HTTP status 400; the body contains the real one.
+// The error responses of Storage. Nearly all have the HTTP status 400; the body contains the real one.
 
 type Body = Record<string, string | number>
 

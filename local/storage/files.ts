@@ -1,6 +1,6 @@
-// The objects' files on disk. A file is named by its object's version and never changes: it is written to a
-// temporary place and renamed before a row may refer to it. So a row always has its whole file, even after
-// a crash; a file without a row is removed at the next start.
+// Stores the objects' files on disk. A file is named by its object's version and never changes: it is written
+// to a temporary place and renamed before a row may refer to it. So a row always has its whole file, even
+// after a crash; a file without a row is removed at the next start.
 import { createHash } from 'node:crypto'
 import { createReadStream, linkSync, mkdirSync, writeFileSync } from 'node:fs'
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
@@ -47,11 +47,11 @@ export function openFiles(dataDir: string) {
 
   const written = new Map<Buffer, string>()
 
-  /** Does not wait for the disk, because there are thousands; a crash may lose them. */
+  /** Stores a file of the demo data without a sync, because there are thousands; a crash may lose them. */
   function put(content: Buffer): Stored {
     const version = crypto.randomUUID()
     mkdirSync(join(root, version.slice(0, 2)), { recursive: true })
-    // Files never change, so equal content may share one.
+    // Files never change, so objects with the same content may share a file.
     const same = written.get(content)
     if (same) linkSync(pathOf(same), pathOf(version))
     else writeFileSync(pathOf(version), content)

@@ -32,7 +32,7 @@ function sortingIn(sortBy: unknown, known: string[]) {
 
 const orders = ['asc', 'desc']
 
-/** One level below a prefix, ignoring case. By name folders stand among the files, by a time before them. */
+/** Lists one level below a prefix, in any case. Sorted by a time, folders come before the files. */
 export async function list(context: Context, request: StorageRequest, bucket: string) {
   const body = await readJson(request)
   const given = textIn(body, 'prefix')
@@ -73,7 +73,7 @@ export async function list(context: Context, request: StorageRequest, bucket: st
   answer(request, 200, rows)
 }
 
-/** By cursor, with folders only if a delimiter is requested. */
+/** Lists objects by cursor, with folders only if a delimiter is requested. */
 export async function listByCursor(context: Context, request: StorageRequest, bucket: string) {
   const body = await readJson(request)
   const prefix = String(body.prefix ?? '')
@@ -124,7 +124,7 @@ function cursorIn(text: string): string {
   return name
 }
 
-/** With the caller's rights, then their files; a file left over is removed at the next start. */
+/** Deletes rows with the caller's rights, then their files. A file left over is deleted at the next start. */
 async function deleteObjects(
   context: Context,
   { caller }: StorageRequest,
@@ -145,7 +145,7 @@ async function deleteObjects(
   return rows
 }
 
-/** The answer omits missing and denied objects. */
+/** Deletes several objects. The answer omits missing and denied ones. */
 export async function removeMany(context: Context, request: StorageRequest, bucket: string) {
   const prefixes = textsIn(await readJson(request), 'prefixes')
   if (prefixes.length > 1000) {
@@ -186,7 +186,7 @@ async function readTransfer(request: StorageRequest): Promise<Transfer> {
   return { body, from, to }
 }
 
-/** The row gets another name and owner; the file stays. */
+/** Moves an object: its row gets another name and owner, its file does not change. */
 export async function move(context: Context, request: StorageRequest) {
   const { from, to } = await readTransfer(request)
   const { caller } = request
@@ -238,7 +238,7 @@ export async function copy(context: Context, request: StorageRequest) {
   }
 }
 
-/** Deletes every object that a bucket had at that time, in batches. */
+/** Deletes every object of a bucket that was created before a time, in batches. */
 export async function emptyBucket({ pool, files }: Context, bucket: string, before: Date) {
   for (;;) {
     const { rows } = await transaction(pool, async (tx) => {

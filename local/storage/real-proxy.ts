@@ -1,5 +1,5 @@
-// Runs the real Storage server instead of the stand-in: the built folder of supabase/storage named by
-// REAL_STORAGE. It creates its own tables, and its files are in the data folder.
+// Configures the real Storage server and forwards requests to it, instead of to the stand-in. REAL_STORAGE
+// names the built folder of supabase/storage. It creates its own tables; its files are in the data folder.
 import { createHmac } from 'node:crypto'
 import { join } from 'node:path'
 import { unavailable } from '../http/answers.ts'
@@ -11,7 +11,7 @@ import type { Stack } from '../config/stack.ts'
 import type { Storage } from './server.ts'
 import { signedUploadSeconds } from './signed.ts'
 
-/** Signs tokens that replace API keys, which Storage does not accept. */
+/** The secret that signs tokens in place of API keys, which Storage does not accept. */
 const realStorageSecret = ({ secrets }: Stack) =>
   createHmac('sha256', secrets.secretKey).update('storage').digest('base64url')
 

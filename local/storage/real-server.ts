@@ -18,7 +18,7 @@ await clearSchema(stack, {
 })
 Object.assign(process.env, realStorageSettings(stack))
 endWithSupervisor(() => Promise.resolve())
-// The server finds its migrations from this folder.
+// The server looks for its migrations in the working directory.
 process.chdir(folder)
 await import(pathToFileURL(server).href)
 

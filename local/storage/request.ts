@@ -10,7 +10,7 @@ export type Context = {
   pool: pg.Pool
   files: Files
   signer: Signer
-  /** The project's limit; a bucket's own may be lower. */
+  /** The project's limit in bytes for a file; a bucket's own limit may be lower. */
   limit: number
 }
 
@@ -18,7 +18,7 @@ export type StorageRequest = {
   method: string
   query: URLSearchParams
   caller: Caller
-  /** False if an optional token is wrong or missing. */
+  /** False if the request has no valid token and needs none. */
   authenticated: boolean
   raw: IncomingMessage
   response: ServerResponse
@@ -53,10 +53,10 @@ export type StoredObject = {
   user_metadata: Record<string, unknown> | null
 }
 
-/** A bucket and a key, which is not validated yet. */
+/** A bucket and a key. The key is not validated yet. */
 export type ObjectRef = { bucket: string; key: string }
 
-/** Looks up a bucket without policies, as Storage does before it checks them. */
+/** Reads a bucket without policies, as Storage does before it checks them. */
 export async function findBucket({ pool }: Context, id: string): Promise<Bucket> {
   const { rows } = await pool.query<Bucket>('select * from storage.buckets where id = $1', [id])
   if (!rows[0]) throw noBucket()
@@ -112,7 +112,7 @@ export async function readJson({ raw }: StorageRequest): Promise<Record<string, 
 
 type Fields = Record<string, unknown>
 
-/** An integer field with a minimum; numeric text is accepted. */
+/** Reads an integer field with a minimum; numeric text is accepted. */
 export function numberIn(body: Fields, name: string, least: number): number | undefined {
   if (body[name] === undefined) return undefined
   const value = Number(body[name])

@@ -1,4 +1,4 @@
-// The part of Supabase Storage that this project and storage-js use; the proxy calls it in the same
+// Serves the part of Supabase Storage that this project and storage-js use; the proxy calls it in the same
 // process. Files of any size are streamed to and from disk.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Claims, KeyRing } from '../config/signing-keys.ts'
@@ -18,7 +18,7 @@ type Handler = (context: Context, request: StorageRequest, rest: string) => Prom
 
 type TokenPolicy = 'token' | 'any' | 'none'
 
-/** As in the real Storage: status 200 even if its database does not answer. */
+/** As in the real Storage, the status is 200 even if the database does not answer. */
 const health: Handler = async ({ pool }, request) => {
   const check = pool.query('select 1 from storage.buckets limit 1')
   const healthy = await Promise.race([
@@ -73,7 +73,7 @@ export function openStorage(options: {
   const context: Context = { pool, files, signer: openSigner(options.secret), limit }
   files.purge(pool).catch((error) => console.error('storage: purge:', error.message))
 
-  /** Undefined if an optional token is missing or wrong. */
+  /** Returns the caller; undefined if a token is not needed, and is missing or wrong. */
   async function callerOf(
     tokenPolicy: TokenPolicy,
     raw: IncomingMessage,
@@ -98,7 +98,7 @@ export function openStorage(options: {
   }
 
   return {
-    /** The path comes without /storage/v1. */
+    /** Handles a request; `url` comes without /storage/v1. */
     handle: async (
       raw: IncomingMessage,
       response: ServerResponse,

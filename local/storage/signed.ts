@@ -1,9 +1,9 @@
-// Signed URLs: Storage's own token contains the object, the expiry and the purpose.
+// Signs and verifies the tokens of signed URLs, which contain the object, the expiry and the purpose.
 import { createHmac } from 'node:crypto'
 import { jwtVerify, SignJWT } from 'jose'
 import { badSignature, badToken } from './errors.ts'
 
-/** How long a signed upload URL is valid on a hosted project. */
+/** The seconds that a signed upload URL is valid, as on a hosted project. */
 export const signedUploadSeconds = 7200
 
 export type Scope = 'download' | 'upload'

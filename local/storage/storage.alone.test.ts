@@ -213,7 +213,7 @@ test('a public bucket can be read by URL, by range and by ETag, but not be liste
   const later = new Date(Date.parse(whole.headers.get('last-modified')!) + 1000).toUTCString()
   expect((await download(publicUrl, { 'if-modified-since': later })).status).toBe(304)
   const other = await download(publicUrl, { 'if-none-match': '"other"' })
-  // The default headers, unless the uploader set others.
+  // These are the default headers, because the uploader set none.
   expect(other.headers.get('cache-control')).toBe('no-cache, stale-while-revalidate=30')
   expect(whole.headers.get('cache-control')).toBe('no-cache')
   for (
@@ -252,7 +252,7 @@ test('the name of a download is encoded without quotes, and cannot inject a head
   expect((await download(`${publicUrl}?download=a&download=b`)).status).toBe(400)
 })
 
-/** Uploads like our functions: a raw body without a caching header. */
+/** Uploads as our functions do, with a raw body and without a caching header. */
 async function store(bucket: string, path: string, body: Buffer) {
   const response = await fetch(`${projectUrl}/storage/v1/object/${bucket}/${path}`, {
     method: 'POST',

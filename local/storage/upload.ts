@@ -1,4 +1,4 @@
-// Uploads: limits and policies first, then the bytes are streamed to disk, then the row is written.
+// Handles uploads: first limits and policies are checked, then the file is stored on disk, then its row.
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
@@ -30,7 +30,7 @@ type UploadInfo = {
   limit: number
 }
 
-/** PUT replaces an existing file. */
+/** Stores an upload. PUT replaces an existing file. */
 export async function upload(context: Context, request: StorageRequest, path: string) {
   const { method, raw, caller } = request
   const ref = objectRef(path)
@@ -39,7 +39,7 @@ export async function upload(context: Context, request: StorageRequest, path: st
   answer(request, 200, { Key: urlOf(ref), Id: object.id })
 }
 
-/** Permission was checked when the token was created. */
+/** Stores an upload to a signed URL. Permission was checked when the token was created. */
 export async function uploadSigned(context: Context, request: StorageRequest, path: string) {
   const ref = objectRef(path)
   const token = await context.signer.verify(tokenIn(request), urlOf(ref), 'upload')
@@ -64,7 +64,7 @@ const defaultCacheControl = 'no-cache'
 
 type Writing = { caller: Caller; upsert: boolean; type?: string | undefined }
 
-/** Asks the policies by inserting a row from the declared metadata, which is rolled back. */
+/** Checks the policies by inserting a row with the declared metadata, which is rolled back. */
 export async function checkWritable(
   { pool }: Context,
   { raw }: StorageRequest,
@@ -169,7 +169,7 @@ function checkType({ allowed_mime_types: allowed }: Bucket, type: string) {
   if (allowed?.length && !allowed.some(fits)) throw wrongType(`mime type ${type} is not supported`)
 }
 
-/** The headers, fields and content of an upload; the content is not read yet. */
+/** Reads the headers and fields of an upload; its content is not read yet. */
 async function read({ raw }: StorageRequest, bucket: Bucket, most: number): Promise<UploadInfo> {
   const { headers } = raw
   const limit = Math.min(most, Number(bucket.file_size_limit ?? Infinity))
@@ -179,7 +179,7 @@ async function read({ raw }: StorageRequest, bucket: Bucket, most: number): Prom
   }
   if (!type.startsWith('multipart/form-data')) {
     checkType(bucket, type)
-    // A raw body declares its size; one that does not is accepted at any size.
+    // A raw body is judged by its content-length; without one it is accepted at any size.
     if (Number(headers['content-length'] ?? 0) > limit) throw tooLarge()
     return {
       type,
@@ -195,7 +195,7 @@ async function read({ raw }: StorageRequest, bucket: Bucket, most: number): Prom
   return info
 }
 
-/** Uses Storage's own parser with its limits. */
+/** Returns the parser that Storage itself uses, with Storage's limits. */
 function formOf(type: string): BusboyInstance {
   try {
     return new Busboy({ headers: { 'content-type': type }, limits: { fields: 10, files: 1 } })
@@ -206,7 +206,7 @@ function formOf(type: string): BusboyInstance {
 
 type FormFile = { content: Readable; type: string }
 
-/** storage-js sends its fields first, then the file under an empty name. */
+/** Reads a form. storage-js sends its fields first, then the file under an empty name. */
 async function readForm(
   raw: IncomingMessage,
   form: BusboyInstance,
@@ -219,16 +219,16 @@ async function readForm(
   })
   const found = new Promise<FormFile>((resolve) =>
     form.once('file', (_field, content, _name, _encoding, type) => {
-      // The content may break before it is read.
+      // The content may break off before anything reads it.
       content.on('error', (error) => content.destroy(error))
       resolve({ content, type })
     })
   )
-  // The waiting code gets the first error; there may be more.
+  // `finished` rejects with the first error; further errors are ignored.
   form.on('error', () => {})
   const finished = once(form, 'finish')
   const ended = finished.then(() => badRequest('No content provided'), asBadRequest)
-  // A truncated form reports an error.
+  // If the request breaks off, the form is ended, so that it reports an error.
   raw.once('close', () => raw.complete || form.end())
   raw.pipe(form)
   const file = await Promise.race([found, ended])
@@ -260,7 +260,7 @@ async function* wholeForm(content: Readable, finished: Promise<unknown>, end: ()
   }
 }
 
-/** The rest of a body must not keep the answer from the client. */
+/** Reads and drops the rest of a body, so that the client gets the answer. */
 function readAway(raw: IncomingMessage, form: BusboyInstance) {
   raw.unpipe(form)
   raw.resume()
@@ -269,7 +269,7 @@ function readAway(raw: IncomingMessage, form: BusboyInstance) {
 const fromBase64 = (header: string | string[] | undefined) =>
   typeof header === 'string' ? Buffer.from(header, 'base64').toString() : undefined
 
-/** Parses JSON; invalid text is treated as an empty body. */
+/** Parses JSON; invalid text counts as an empty object. */
 function jsonOf(text: string | undefined): Record<string, unknown> {
   try {
     return { ...JSON.parse(text ?? '{}') }

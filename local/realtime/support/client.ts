@@ -1,5 +1,5 @@
-// The Realtime stand-in on its own database, where a test can write any policies, with clients:
-// supabase-js, or one that sends single frames.
+// Starts the Realtime stand-in on a database of its own, in which a test can write any policies, with
+// clients: supabase-js, or one that sends single frames.
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -66,7 +66,7 @@ async function opened(stack: Stack, options: Partial<RealtimeOptions>) {
   return { url: `http://127.0.0.1:${port}`, keys, ...realtime }
 }
 
-/** The project with a second Realtime server that a test can break, and settings to use it. */
+/** Starts a second Realtime server for the project, which a test can break, with settings to use it. */
 export async function startOtherRealtime(options: Partial<RealtimeOptions> = {}) {
   const stack = stackOf(false)
   const { url, server, keys: _, close: stop, ...realtime } = await opened(stack, options)
@@ -97,7 +97,7 @@ export async function dropPartitions(database: pg.Pool): Promise<void> {
   for (const { partition } of rows) await database.query(`drop table ${partition}`)
 }
 
-/** Starts it on a new database; with `rates` it enforces its plan's limits. */
+/** Starts Realtime on a new database; with `rates` it enforces the limits of its plan. */
 export async function startRealtime(
   { rates = false, ...options }: { rates?: boolean } & Partial<RealtimeOptions> = {},
 ) {
@@ -188,7 +188,7 @@ export async function startRealtime(
       for (const client of clients) await client.realtime.disconnect()
       await close()
       await database.end()
-      // The server notices only a moment later that its slot is no longer read.
+      // Postgres notices only a moment later that the replication slot is no longer read.
       const drop = () => platform.query(`drop database ${name} with (force)`).then(() => true)
       await waitUntil('the database is dropped', drop)
       await platform.end()
@@ -212,14 +212,14 @@ export async function openRaw(url: string) {
     socket.send(JSON.stringify([joinRef, ref, topic, event, payload]))
     return ref
   }
-  /** Waits for a matching frame, as [joinRef, ref, topic, event, payload]. */
+  /** Waits for a matching frame and returns it, as [joinRef, ref, topic, event, payload]. */
   const find = async (what: string, fits: (frame: Json) => boolean) => {
     await waitUntil(what, () => frames.some(fits))
     return frames.find(fits)
   }
   const answerTo = async (ref: string) =>
     (await find(`the answer to ${ref}`, (frame) => frame[1] === ref))[4]
-  /** Waits until everything written to this socket has arrived, because pongs keep their order. */
+  /** Waits for a pong, which comes only after everything written to this socket has arrived. */
   const arrived = async () => {
     socket.ping()
     await once(socket, 'pong')
@@ -234,7 +234,7 @@ export async function openRaw(url: string) {
     arrived,
     join: (topic: string, config: Json = {}, more: Json = {}, joinRef = '1') =>
       answerTo(send(`realtime:${topic}`, 'phx_join', { config, ...more }, joinRef)),
-    /** The payloads of received events of a topic, binary JSON broadcasts included. */
+    /** Returns the payloads of received events of a topic, binary JSON broadcasts included. */
     events: (topic: string, event: string) =>
       frames.map((frame) => Buffer.isBuffer(frame) ? inText(frame) : frame)
         .filter((frame) => frame[2] === `realtime:${topic}` && frame[3] === event)
@@ -251,7 +251,7 @@ export function readBroadcast(frame: Buffer) {
   return { kind, topic, event, meta: meta!, json: encoding === 1, payload: frame.subarray(at) }
 }
 
-/** Converts it to the form of protocol 1.0.0. */
+/** Converts a binary broadcast to the array of a text frame; one that is not JSON becomes an empty array. */
 function inText(frame: Buffer): Json {
   const { topic, event, meta, json, payload } = readBroadcast(frame)
   if (!json) return []
@@ -277,7 +277,7 @@ export function subscribed(channel: { subscribe: Json }, timeout?: number) {
 export const sendToken = (channel: Json, access_token: string) =>
   channel.channelAdapter.push('access_token', { access_token })
 
-/** supabase-js waits this long for an answer, longer than the slowest machine takes. */
+/** The milliseconds that supabase-js waits for an answer, more than the slowest machine needs. */
 const answerTime = 240_000
 
 export async function joined(
