@@ -29,7 +29,7 @@ const mayImport: Record<string, string[]> = {
   'local/realtime': ['local/platform', ...base],
   'local/data-api': base,
   'local/inbox': base,
-  // local/functions runs the gateway, and answers as early as the facade's own process does.
+  // local/functions runs the gateway, and reads the rest of a body as the facade's own process does.
   'local/functions': ['functions/chat', 'functions/api/http', ...base],
   'local/proxy': [
     'local/auth',

@@ -1,4 +1,4 @@
-// npm start: the whole backend on this machine. Settings: PORT, HOST, LOCAL_DATA, SEED, RATES, REPLICAS.
+// npm start: runs the whole backend on this machine. docs/settings.md lists its settings.
 import { sentenceOf } from './config/system-errors.ts'
 
 try {
@@ -6,7 +6,7 @@ try {
   readSettings(process.env)
   const { requirePackages } = await import('./config/packages.ts')
   requirePackages()
-  // Imported only now: these files import packages, and a missing one should be reported in a sentence.
+  // Imported only here, because these files import packages, and a sentence should report a missing one.
   const { run } = await import('./stack/supervisor.ts')
   await run()
 } catch (error) {

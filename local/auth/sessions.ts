@@ -20,7 +20,7 @@ export function encodeRefreshToken(sessionId: string, counter: bigint, hmacKey: 
   return Buffer.concat([body, checksum(body)]).toString('base64url')
 }
 
-/** Returns undefined if the text is no refresh token of version 2. Does not check the signature. */
+/** Decodes a refresh token of version 2 without checking its signature; undefined for any other text. */
 export function parseRefreshToken(text: string): RefreshToken | undefined {
   if (!/^[\w-]{50,80}$/.test(text)) return undefined
   const bytes = Buffer.from(text, 'base64url')

@@ -1,11 +1,11 @@
-// The only place that reads environment variables on Node (local stack, deploy, tests), with all their
+// The only file that reads environment variables on Node (local stack, deploy, tests), with all their
 // names. The variables of the functions are declared in functions/_shared/settings/settings.ts.
 
 type Program = 'stack' | 'deploy' | 'restore' | 'docs' | 'tests' | 'suite'
 
 export type Variable = {
   about: string
-  /** The programs that use it; `suite` marks those that tests set for their own processes. */
+  /** The programs that use the variable; `suite` marks one that tests set for their own processes. */
   of: Program[]
   default?: string
   secret?: boolean

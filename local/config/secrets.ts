@@ -12,7 +12,7 @@ export type Secrets = {
   database: string
   /** The key for HMACs of codes sent by SMS and mail and of client addresses, base64 of 32 bytes. */
   code: string
-  /** The key that encrypts stored passwords and Apple's refresh tokens, base64 of 32 bytes. */
+  /** The key that encrypts passwords of open registrations and Apple's refresh tokens, base64 of 32 bytes. */
   seal: string
   /** Signs the proxy's tokens for the Data API, which accepts HS256 only. */
   dataApi: string
@@ -46,7 +46,7 @@ export function secretsOf(dataDir: string): Secrets {
     seal: random(),
     dataApi: random(),
   }
-  // Written to a new file and renamed, so that an interruption leaves no half-written file.
+  // The secrets are written to a new file, which is then renamed, so that it is never half-written.
   writeFileSync(`${path}.new`, JSON.stringify(secrets, null, 2), { mode: 0o600 })
   renameSync(`${path}.new`, path)
   return secrets
@@ -61,7 +61,7 @@ function read(path: string): Secrets {
       return secrets
     }
   } catch {
-    // Reported below, like a JSON file that is not ours.
+    // The error is reported below, like a JSON file that is not ours.
   }
   throw new UserError(
     `The data folder is damaged: ${path} cannot be read, or holds a placeholder for a ` +

@@ -36,13 +36,13 @@ export type Settings = {
   refusedJoins: 'slow' | 'quick'
   /** Whether Postgres counts the calls of each plpgsql function (track_functions), for the test suite. */
   countCalls: boolean
-  /** Number of chat gateway processes; if it is 0, the edge function serves the gateway's sockets. */
+  /** The number of chat gateway processes; with none the edge function serves the gateway's sockets. */
   gateways: number
   /** Whether the database has a read replica; a synchronous one is never behind. */
   replica: 'none' | 'asynchronous' | 'synchronous'
-  /** Lifetime of an edge function's worker in seconds; 0 for no limit. */
+  /** The lifetime of an edge function's worker in seconds; 0 for no limit. */
   workerLife: number
-  /** Seed of the random delays of late answers; without a seed no answer is late. */
+  /** The seed of the random delays of late answers; without a seed no answer is late. */
   lateSeed: number | undefined
   realStorage: string | undefined
   realAuth: string | undefined

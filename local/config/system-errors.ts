@@ -13,7 +13,7 @@ const askTheOwner =
   'Permissions are the cause, the data are kept: start as the user to whom the folder and all in it ' +
   'belong, make it that again, or choose another with LOCAL_DATA=<folder>.'
 
-/** The bytes that Postgres needs at once, for a file of its log and a little more. */
+/** The bytes that Postgres needs at once, for a file of its write-ahead log and a little more. */
 const leastRoom = 32 * 1024 * 1024
 
 /** Whether the disk is full. Anything may fail then, with any message. */

@@ -1,4 +1,4 @@
-// npm run deploy -- --check: reports what a deployment would change, and what in the project is not deploy's.
+// npm run deploy -- --check: reports what a deployment would change, and what deploy does not manage.
 import type pg from 'pg'
 import { hasOtherBaseline } from '../schema/baseline.ts'
 import { migrationsIn, projectMigrations } from '../schema/cli.ts'

@@ -154,7 +154,7 @@ async function connect(
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
-/** The comment on role facade, which names the FACADE_DB_URL of its password by the API's hash of it. */
+/** The comment on role facade, with the hash of the FACADE_DB_URL that has the role's password. */
 const markOf = (hash: string) => `FACADE_DB_URL ${hash}`
 
 /** True if FACADE_DB_URL does not match the role's password, as after an interrupted deployment. */
@@ -169,7 +169,7 @@ export async function isFacadeShut(
   return Boolean(stored && mark?.startsWith(markOf('')) && mark !== markOf(stored))
 }
 
-/** Returns the version of refresh tokens, by the newest session: in 1 it has token rows, in 2 a key. */
+/** Returns the version of refresh tokens: the newest session has token rows in version 1, a key in 2. */
 export async function refreshTokens(client: pg.Client): Promise<string> {
   const { rows } = await client.query<{ token: string | null; key: string | null }>(
     `select sessions.refresh_token_hmac_key as key,

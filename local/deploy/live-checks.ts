@@ -83,7 +83,7 @@ export async function measureHops(url: string, key: string, chosen?: number): Pr
   )
 }
 
-/** A worker gets requests for half of its lifetime: half of the longest one in milliseconds, and a margin. */
+/** Milliseconds: half of a worker's longest lifetime, in which it still gets requests, plus a margin. */
 const workerTurnover = 300_000
 
 export async function verifyHops(url: string, key: string, hops: number): Promise<void> {

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { Connection, type Exchange } from './upstream.ts'
 
-/** The headers that describe a body. A GET or HEAD is forwarded without body. */
+/** The headers that describe a body. A GET or HEAD is forwarded without a body. */
 const ofBody = new Set(['content-length', 'transfer-encoding'])
 const takesBody = ({ method }: IncomingMessage) => method !== 'GET' && method !== 'HEAD'
 

@@ -1,4 +1,4 @@
-// Receives SMS and mail, because the local stack has no provider.
+// Receives the SMS and mail of a stack without a provider.
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { bodyOf } from '../http/body.ts'
 
@@ -13,7 +13,7 @@ type Message = {
 const mostStored = 5000
 const bodyLimit = 64 * 1024
 
-/** Normalises a phone in any spelling and an email in any case. A + in a query is a space. */
+/** Normalises a phone in any spelling and an email in any case. A + in a query arrives as a space. */
 const nameOf = (to: string) =>
   to.includes('@') ? to.trim().toLowerCase() : to.replace(/\D/g, '').slice(-8)
 

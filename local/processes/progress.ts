@@ -7,7 +7,7 @@ import { treeOf } from './process-info.ts'
 type Patience = {
   /** The milliseconds without activity after which a process counts as stuck. */
   idle: number
-  /** The milliseconds after which it does in any case, also if its activity is unknown. */
+  /** The milliseconds after which it counts as stuck in any case, also if its activity is unknown. */
   limit: number
   output?: string
   signal?: AbortSignal

@@ -23,7 +23,7 @@ type RealServer = {
   answers: () => Promise<boolean>
 }
 
-/** In milliseconds: less than the supervisor waits, because it would then kill this process alone. */
+/** The milliseconds until the server is killed: fewer than the supervisor waits before it kills only us. */
 const longestEnd = 4000
 
 export async function runRealServer(stack: Stack, real: RealServer): Promise<void> {

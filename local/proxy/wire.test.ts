@@ -85,7 +85,7 @@ describe('the proxy', () => {
     proxy.closeAllConnections()
   })
 
-  /** Sends a request over a connection; `more` is the reader's reply to each piece. */
+  /** Sends a request over a connection; `more` is what onBody returns for each piece of the answer. */
   const ask = (connection: Connection, more = true) => {
     let exchange: Exchange
     const answered = new Promise<boolean>((resolve) => {

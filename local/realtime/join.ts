@@ -135,7 +135,7 @@ function joinErrorOf(error: Error & { code?: string }, unauthorized: () => JoinE
     const text = "Database can't accept more connections, Realtime won't connect"
     return new JoinError('DatabaseLackOfConnections', text)
   }
-  // An error with an SQLSTATE is a policy that fails, which denies access; any other is the connection's.
+  // An error with an SQLSTATE is a failed policy, which denies access; any other is a failed connection.
   if (/^[0-9A-Z]{5}$/.test(code) && !/^(08|57P)/.test(code)) return unauthorized()
   return new JoinError('', 'Realtime was unable to connect to the project database')
 }

@@ -1,4 +1,4 @@
-// Keeps the connection to the project's database, which the first join opens; it waits neither for the
+// Keeps the connection to the project's database. The first join opens it, and waits neither for the
 // partitions nor for the stream. A lost stream is restarted some seconds later, an ended connection at the
 // next join or check. Clients are not notified.
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -200,9 +200,9 @@ export function violations(url: string, { query }: Convention): Promise<string[]
 type Body = { name: string; definition: string }
 
 /**
- * Returns the functions whose bodies do not fit the schema. Bodies are not checked while sql/ is loaded
- * (build.ts), but when a function is replaced by itself. Of plpgsql Postgres checks only the syntax, so tests
- * cover those functions.
+ * Returns the functions whose bodies do not fit the schema, because bodies are not checked while sql/ is
+ * loaded (build.ts). Postgres checks a body when its function is replaced by itself. Of plpgsql it checks
+ * only the syntax, so tests cover those functions.
  */
 export function invalidBodies(url: string): Promise<string[]> {
   return connected(url, async (client) => {

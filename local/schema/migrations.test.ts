@@ -181,7 +181,7 @@ describe('a migration of tables with rows', () => {
     for (
       const [name, type, file] of [
         ['plugs_pkey', 'PRIMARY KEY', 'second'],
-        // The unique constraint waits for its column.
+        // The unique constraint comes last, because it waits for its new column.
         ['plugs_socket_key', 'UNIQUE', 'second_validated'],
       ]
     ) {

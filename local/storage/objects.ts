@@ -32,7 +32,7 @@ function sortingIn(sortBy: unknown, known: string[]) {
 
 const orders = ['asc', 'desc']
 
-/** Lists one level below a prefix, in any case. Sorted by a time, folders come before the files. */
+/** Lists one level below a prefix, ignoring case. Sorted by a time, folders come before the files. */
 export async function list(context: Context, request: StorageRequest, bucket: string) {
   const body = await readJson(request)
   const given = textIn(body, 'prefix')

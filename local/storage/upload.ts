@@ -125,7 +125,7 @@ type Row = ObjectRef & {
   info: Pick<UploadInfo, 'type' | 'cacheControl'> & { metadata?: Record<string, unknown> | null }
 }
 
-/** Of two simultaneous uploads the later is stored, whether or not it was meant to replace a file. */
+/** Stores the row. Of two simultaneous uploads the later wins, whether or not it was to replace a file. */
 export async function saveObject(
   { pool, files }: Context,
   { bucket, key, text, uuid, stored, info }: Row,
