@@ -11,7 +11,6 @@ export type Setting = {
   at: keyof typeof endpoints
   key: string
   value: Value
-  /** Whether it is set only after the captcha has been verified. */
   afterCaptcha?: boolean
 }
 

@@ -126,7 +126,6 @@ function isOurs(action: Action): boolean {
   const { produces, destroys } = action
   const isExtension = (id: StableId) =>
     id.kind === 'extension' || (id.kind === 'comment' && id.target.kind === 'extension')
-  // Only 90_platform.sql changes the services' tables, also to drop something.
   const isTheirs = (id: StableId) =>
     id.kind === 'trigger' && ['auth', 'storage', 'realtime'].includes(id.schema)
   return !produces.some(isExtension) && ![...produces, ...destroys].some(isTheirs)
