@@ -16,7 +16,7 @@ withRates(
 let from: string
 beforeEach(async () => {
   from = newAddress()
-  // Removes hits from this machine in the last hour, perhaps of an earlier run.
+  // Hits of the last hour, perhaps by an earlier run on this machine, would count.
   await database().query('delete from private.rate_hits where true')
 })
 
@@ -47,8 +47,8 @@ testFromAddresses('REG-18 one client has ten codes an hour that nobody uses', as
   }
   const sent = await Promise.all(phones.map((phone) => inboxOf(phone)))
   expect(sent.flat()).toHaveLength(9)
-  // Refused registrations add nothing to the limit of registrations, and the full limit of codes closes
-  // nothing else at this address.
+  // Refused registrations do not count towards the limit of registrations, and an address that has reached
+  // its limit of codes can still send other requests.
   expect(await hitsOf('register_address', from)).toBe(9)
   expect(await register(newEmail())).toMatchObject({ status: 201 })
   expect(await forgot((await signUp()).identifier)).toMatchObject({ status: 202 })
@@ -62,7 +62,7 @@ testFromAddresses('REG-18 one client has ten codes an hour that nobody uses', as
   const reset = { newPassword: 'another one', confirmPassword: 'another one' }
   const body = { identifier: known.identifier, code, resetId, ...reset }
   expect(await post('/password/reset', body)).toMatchObject({ status: 204 })
-  // The code that was used does not allow more new numbers at this address either.
+  // Using that code does not let this address register more new numbers either.
   expect(await register(newPhone())).toMatchObject(limited)
   await ageHits(3600, from)
   expect(await register(newPhone())).toMatchObject({ status: 201 })
@@ -85,7 +85,7 @@ testFromAddresses('a code that is used allows three more, once a day for each ph
     expect(await register(newPhone())).toMatchObject({ status })
   }
   // Codes for accounts known at the address are sent beyond its limit, and their use does not raise the
-  // limit; a code for the same phone used at another address raises nothing on that day.
+  // limit; nor does a code for the same phone that is used at another address on the same day.
   const [phone] = registered as [string]
   const reset = async (at: string) => {
     await ageCodes(phone, 45)
@@ -104,11 +104,11 @@ testFromAddresses('a code that is used allows three more, once a day for each ph
   await reset(elsewhere)
   expect(await hitsOf('code_used_address', elsewhere)).toBe(1)
 
-  // However many codes are used, at most 600 an hour are sent.
+  // However many codes are used, one address can request at most 600 an hour.
   await plantHits('code_used_address', from, 200)
   await plantHits('code_address', from, 599)
   for (const status of [201, 429]) expect(await register(newPhone())).toMatchObject({ status })
-  // Codes used over an hour ago allow nothing more.
+  // Codes that were used over an hour ago no longer raise the limit.
   await ageHits(3600, from)
   await plantHits('code_address', from, 9)
   for (const status of [201, 429]) expect(await register(newPhone())).toMatchObject({ status })
@@ -206,7 +206,7 @@ testFromAddresses(
     expect(nearly.headers.get('ratelimit-limit')).toBe('600')
     expect(nearly.headers.get('ratelimit-remaining')).toBe('5')
     expect(Number(nearly.headers.get('ratelimit-reset'))).toBeGreaterThan(3500)
-    // A refusal that reveals an account adds five to the limit.
+    // A refusal that reveals an account counts as five registrations.
     const { identifier } = await signUp()
     expect(await register(identifier)).toMatchObject(refusal(409, 'email_taken'))
     const refused = await register(newEmail())

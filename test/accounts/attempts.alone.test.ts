@@ -51,7 +51,7 @@ async function coded(one: Someone, phone: string) {
   return { code, registrationId: body.registrationId as string }
 }
 
-/** Expects that the code alone created an account, which only the owner of the phone can use. */
+/** Expects an account with nobody's name or password, which only the owner of the phone can use. */
 async function expectNobodys(phone: string, victim: Someone, code: string, all: Someone[]) {
   const proven = await victim.verify(phone, code)
   expect(proven).toMatchObject({ status: 200, body: { user: { fullName: null } } })
@@ -182,7 +182,7 @@ testFromAddresses('nor does it with two attackers, or with many at once', async 
     })))
     return replies.find(({ status }) => status === 201)!
   })
-  // A single row records that others tried as well.
+  // One row stands for all the others who tried.
   expect((await attempts(crowded)).sort()).toEqual([false, true])
   await expectNobodys(crowded, crowd[0]!, code, crowd.slice(0, 8))
 })
@@ -248,7 +248,7 @@ testFromAddresses('an attempt counts for a day, and keeps its password for an ho
   const phone = newPhone()
   await victim.register(phone)
   await ageCodes(phone, 3601)
-  // The attempt has expired, even before a job has removed it.
+  // The job deletes the expired password, but a row without it remains, and the attempt still counts.
   for (const purged of [false, true]) {
     if (purged) await database().query('select private.purge_codes()')
     expect(await attempts(phone)).toEqual([!purged])
@@ -295,7 +295,7 @@ testFromAddresses(
     const theirs = await coded(attacker, phone)
     await ageCodes(phone, 45)
     const [again] = await codeSentBy(phone, () => victim.resend(phone))
-    // The new code replaces the victim's earlier code; a code for another address stays valid.
+    // The new code replaces the victim's earlier code and is valid only for the victim's own attempt.
     expect(await victim.verify(phone, own.code, own.registrationId))
       .toMatchObject(refusal(422, 'otp_invalid'))
     expect(await victim.verify(phone, again, theirs.registrationId))

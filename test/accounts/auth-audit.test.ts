@@ -1,4 +1,4 @@
-// Auth's own audit log: written if a project enables it, deleted with the person.
+// Auth writes its own audit log only if a project enables it, and entries about a deleted person are deleted.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Auth, openAuth } from '../../local/auth/server.ts'
@@ -27,7 +27,7 @@ test('signing up, signing in and other actions appear in no log of Auth', async 
   expect(await logOf(id)).toEqual([])
 })
 
-// The state before deploy switches the log off.
+// This is the state before a deploy switches the log off.
 describe.runIf(hasStack)('where Auth keeps its log in the database', () => {
   let auth: Auth
 
@@ -114,7 +114,7 @@ describe.runIf(hasStack)('where Auth keeps its log in the database', () => {
     await ask('POST', '/token?grant_type=password', other)
     await runJobs()
     expect(await logOf(id)).toHaveLength(7)
-    // The user is deleted by Auth itself, and Auth logs that too.
+    // Auth itself deletes the user here, and logs that too.
     await ask('DELETE', `/admin/users/${id}`)
     expect(await logOf(id)).toHaveLength(8)
     await runJobs()

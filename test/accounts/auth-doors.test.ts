@@ -1,4 +1,4 @@
-// Auth's answers to a client. Provider tokens and right passwords are in provider-fence and password-fence.
+// The answers of Auth to a client that bypasses the facade; see also provider-fence and password-fence.
 import { describe, expect, test } from 'vitest'
 import {
   database,

@@ -201,7 +201,7 @@ describe.runIf(hasStack)('REG-27 an outage of Auth', () => {
   })
 })
 
-// The real Auth has the limit of config.toml, which these tests are too few to reach.
+// The real Auth applies the limit of config.toml, which is too high for a test to reach.
 const limiterIsTheirs = variable('REAL_AUTH') !== undefined
 test.runIf(hasStack && !limiterIsTheirs)(
   'REG-27 Auth’s own limiter, used up by others at the address, locks nobody out',
@@ -226,8 +226,8 @@ test.runIf(hasStack && !limiterIsTheirs)(
         })
       await Promise.all(Array.from({ length: 40 }, garbage))
       const tries = await sixTwice(() => post('/auth/login', person))
-      // Auth admits one more request every two seconds; the facade allows twenty failures per pair of
-      // address and identifier.
+      // Auth admits one more request every two seconds. Of the tries that Auth did not compare, the facade
+      // takes back twenty per address and identifier.
       const refused = tries.filter(({ status }) => status !== 200)
       expect(refused).toEqual(Array(refused.length).fill({ status: 429, retryAfter: '5' }))
       expect(refused).not.toEqual([])

@@ -1,4 +1,4 @@
-// A proxy before the project that answers some id token sign-ins itself, like a failing Auth.
+// A proxy in front of the project that can answer sign-ins by id token itself, as a failing Auth would.
 import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -32,7 +32,7 @@ export async function startAuthProxy() {
   await once(server, 'listening')
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** Answers the next sign-ins with a token; after that Auth answers. */
+    /** Answers the next sign-ins with this id token from the list; after that Auth answers. */
     answerNext: (idToken: string, all: CannedAnswer[]) => waiting.set(idToken, [...all]),
     stop: () => new Promise((resolve) => server.close(resolve).closeAllConnections()),
   }

@@ -58,7 +58,7 @@ afterAll(() => lift?.())
 
 beforeEach(async () => {
   await clear()
-  // Each test has a facade of its own, because an alarm that was just raised is not raised again.
+  // Each test has a facade of its own, because a process does not repeat an alarm that it has just raised.
   facade = await startFacade({ SMS_PER_DAY: '1200' })
   const { identifier, password } = signedIn.person
   await post('/login', { identifier, password }, signedIn.address)
@@ -82,7 +82,7 @@ testLocally('REG-18 the whole service has a ceiling, and raises the alarm before
     expect(await forgot(identifier)).toMatchObject(full)
   }
 
-  // The last fifth is for accounts at known addresses, and for addresses at which a code was used.
+  // The last fifth is reserved for accounts at known addresses and for addresses at which a code was used.
   expect(await codeForKnown()).toMatchObject({ status: 202 })
   const proven = newAddress()
   await plantHits('code_used_address', proven, 1)
@@ -134,8 +134,7 @@ testLocally('REG-18 SMS_PER_DAY SMS a day and a twelfth an hour', async () => {
     for (const identifier of [newPhone(), stranger.identifier]) {
       expect(await forgot(identifier)).toMatchObject(full)
     }
-    // Refused codes and codes without a recipient add nothing to the day's number of SMS; mail has no
-    // such ceiling.
+    // Refused requests do not count towards the day's number of SMS, and mail has no such ceiling.
     expect(await sent()).toBe(5000 + own + 1)
     expect(await forgot((await signUp()).identifier)).toMatchObject({ status: 202 })
     expect(await codeForKnown()).toMatchObject({ status: 202 })

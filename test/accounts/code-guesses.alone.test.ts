@@ -99,7 +99,7 @@ testFromAddresses(
       expect(await verify(at, phone, guesses[i]!))
         .toMatchObject({ status: 422, body: { error: { attemptsLeft: 2 - i } } })
     }
-    // All others share three tries; after that even the right code is refused from them.
+    // All other addresses share three tries; after that even the right code is refused from them.
     for (const at of strangers) {
       expect(await verify(at, phone, code)).toMatchObject(locked)
       expect(await verify(at, phone, guesses[9]!, randomUUID())).toMatchObject(wrong)
@@ -162,7 +162,7 @@ testFromAddresses('REG-12 a guess is a try of every code that it may hit', async
 testFromAddresses('two hundred wrong codes an hour from one address', async () => {
   const [from, home] = [newAddress(), newAddress()]
   const { phone, code } = await registerFrom(home)
-  // Without a valid code, a guess adds to the limit of its address only.
+  // When no code is valid, a wrong guess counts only against its address.
   expect(await reset(from, newPhone(), '000000'))
     .toMatchObject({ status: 422, body: { error: { attemptsLeft: 0 } } })
   expect(await hitsByRule('code_wrong%', from)).toEqual([['code_wrong_address', 1]])
@@ -200,7 +200,7 @@ testFromAddresses(
     expect(await verify(from, attempt.phone, attempt.code)).toMatchObject(locked)
     expect(await reset(from, person.identifier, code)).toMatchObject(locked)
 
-    // There are five tries here too, whether or not the account exists, from any address.
+    // Here too an attempt has five tries from all addresses together, whether or not the account exists.
     const guess = wrongCode(code)
     const tries = []
     for (const [identifier, { resetId }] of [[person.identifier, body], [nobody, unknown]]) {

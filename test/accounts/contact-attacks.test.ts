@@ -70,7 +70,7 @@ describe('CON-10 an attacker who knows the password', () => {
       { titleEn: 'Your phone number was changed' },
       { titleEn: 'Your email was changed' },
     ])
-    // The person who undid the change may go on: only the other identifier may not be changed yet.
+    // Whoever undid the change of the phone can change the email at once; only the phone is held for a while.
     await change(owner, 'email', newEmail(), byPassword(owner))
   })
 
@@ -114,8 +114,8 @@ describe('CON-10 an attacker who knows the password', () => {
     const { person, phone, email } = await signUpWithBoth()
     const theirs = newPhone()
     await change(person, 'phone', theirs)
-    // A password reset through the new phone removes nothing, and again forbids changes of the email for
-    // a while.
+    // A password reset through the new phone undoes nothing, and changes of the email stay blocked for a
+    // while.
     const attacker = await signIn(theirs, await resetBy(theirs))
     expect(await contactOf(attacker)).toEqual({ email, phone: full(theirs), emailProven: true })
     expect(await begin(attacker, 'email', newEmail())).toMatchObject(tooSoon)
@@ -226,8 +226,7 @@ describe('CON-12 at Auth', () => {
       const refused = await put(person.id, body)
       expect(refused.status).toBe(409)
     }
-    // The change was proven, but Auth is given another value, another kind of identifier, or is called
-    // too late.
+    // The change is proven, but Auth is given another value or a second identifier, or is called too late.
     await database().query(
       `update private.contact_changes set proven_at = now() where account_id = $1`,
       [person.id],
@@ -241,7 +240,7 @@ describe('CON-12 at Auth', () => {
     )
     expect((await put(person.id, { email, email_confirm: true })).status).toBe(409)
     expect(await contactOf(person)).toMatchObject({ email: null, phone: full(person.identifier) })
-    // A change that Auth makes in time takes effect with all its consequences, whoever called Auth.
+    // A change that Auth makes in time takes full effect, whoever called Auth.
     await database().query(
       `update private.contact_changes set proven_at = now() where account_id = $1`,
       [person.id],
@@ -296,7 +295,7 @@ describe('CON-13 an email that somebody registered before its owner came', () =>
     ])
     expect(await guest.post('/auth/login', { identifier: email, password: squatter.password }))
       .toMatchObject(refusal(401, 'invalid_credentials'))
-    // The squatter's session stays valid, and its password still proves the account.
+    // The squatter's session stays valid, and the squatter's password still proves the account.
     expect(await begin(squatter, 'phone', newPhone(), { currentPassword: 'not this one' }))
       .toMatchObject(refusal(401, 'invalid_credentials'))
     const phone = newPhone()
@@ -364,8 +363,8 @@ describe('CON-13 an email that somebody registered before its owner came', () =>
     expect(await contactOf(people[1])).toMatchObject({ email: one })
   })
 
-  // Both outcomes are right: one code may be used up by the other change, or Auth rolled one change back
-  // and the client has to send it again.
+  // Both changes may succeed. Otherwise the other change has used up one code, or Auth has rolled back one
+  // change, and the client has to send it again.
   test("two that prove each other's at once have both, or one is asked once more", async () => {
     const people = [await signUp(), await signUp()]
     const begun = [

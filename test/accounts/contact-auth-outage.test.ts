@@ -1,4 +1,4 @@
-// Auth answers late, badly or not at all, and the database decides the outcome of a change.
+// In these tests Auth answers late, badly or not at all, and the database decides the outcome of a change.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { jsonAnswer, startProjectProxy } from '../base/project-proxy.ts'
 import { newEmail, newPhone, type Person, projectUrl, secretKey } from '../support/client.ts'

@@ -57,7 +57,7 @@ export async function resetBy(identifier: string, password: string = randomUUID(
   return password
 }
 
-/** A person with a verified email: registered, then reset by a code. */
+/** Signs up a person by email and verifies that email by a change to the same address. */
 export async function signUpProven(): Promise<Person> {
   const person = await signUp()
   await change(person, 'email', person.identifier)
@@ -99,7 +99,7 @@ export const noticeTo = (to: string) =>
     async () => (await inboxOf(to)).find(({ code }) => !code)?.body,
   )
 
-/** Tells whether sign-in by it is impossible with any password. */
+/** Returns whether no account, Auth user or provider identity has the identifier. */
 export const isNobodys = async (identifier: string) => {
   const { rows } = await database().query(
     `select from public.accounts where email = $1 or phone = $1

@@ -1,5 +1,5 @@
-// Strangers behind one address cannot harm others, nor get neighbours refused. Simulated with a new
-// project's rates.
+// Strangers behind one address cannot harm others or get their neighbours refused. The tests use the rates of
+// a new project.
 import { randomInt, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
 import { database, newEmail, type Person, personOf, signUp } from '../support/client.ts'
@@ -21,7 +21,7 @@ beforeAll(async () => {
     REFUSAL_RATE: undefined,
     SMS_PER_DAY: undefined,
   })
-  // A job tells the database whether codes are sent.
+  // A job stores in the database whether codes can be sent.
   await runJobs()
 })
 afterAll(() => facade?.stop())
@@ -80,7 +80,7 @@ testLocally(
       Array.from({ length: 4 }, () => signUp()),
     )
     const answers: number[][] = []
-    // All of them act at once.
+    // Each of these people does everything at once, so the generator never yields.
     // deno-lint-ignore require-yield
     async function* byEmail(nth: number): AsyncGenerator<number, void> {
       const person = await registerByEmail(post)

@@ -1,4 +1,4 @@
-// A daily job tries the entrances of Auth past the facade. The test opens them, so it runs alone.
+// A daily job tries the ways into Auth that bypass the facade. The test opens them, so it runs alone.
 import type { ServerResponse } from 'node:http'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -107,7 +107,7 @@ describe.runIf(hasStack)('REG-28 the doors of Auth', () => {
       auth.query(`update auth.users set ${column} = $1 where email like '%@accounts.invalid'`, [
         value,
       ])
-    /** Auth changes an email at once, and stores a phone until it is confirmed. */
+    /** Answers like an Auth that changes an email at once, and stores a phone until it is confirmed. */
     const another = async (response: ServerResponse, sent: string) => {
       const { email, phone, password } = JSON.parse(sent)
       if (password) {
@@ -118,7 +118,7 @@ describe.runIf(hasStack)('REG-28 the doors of Auth', () => {
       if (phone) await write('phone_change', phone)
       return jsonAnswer(200, {})(response)
     }
-    /** A try that proves nothing about email and phone: their alarms stay, the provider's is settled. */
+    /** Expects that a try proves nothing about email and phone: only the provider's alarm is settled. */
     const provesNothing = async () => {
       await database().query(`select private.raise_alarm('auth_door_open', 'provider')`)
       expect(await tryDoors(jobs)).toEqual({ open: [] })
@@ -134,7 +134,7 @@ describe.runIf(hasStack)('REG-28 the doors of Auth', () => {
         expect(await decoys()).toEqual(['decoy@accounts.invalid'])
       }
       expect((await open()).toSorted()).toEqual(['email', 'phone'])
-      // Auth is too busy, or refuses for a reason of its own.
+      // Here Auth is too busy, or refuses for another reason.
       const elsewise: [status: number, body: object][] = [
         [503, {}],
         [429, { error_code: 'over_request_rate_limit' }],
@@ -147,7 +147,7 @@ describe.runIf(hasStack)('REG-28 the doors of Auth', () => {
         answers.set('/auth/v1/user', jsonAnswer(status, body))
         await provesNothing()
       }
-      // Auth accepts the changes, but its answer does not say so.
+      // Here Auth makes the changes, but does not return the user afterwards.
       answers.set('/auth/v1/user', another)
       for (const silence of [jsonAnswer(503, {}), jsonAnswer(429, {}), jsonAnswer(404, {})]) {
         answers.set('GET /auth/v1/admin/users/', silence)

@@ -1,4 +1,4 @@
-// Every entrance of Auth except health, keys and settings, for a client with the public key and perhaps an
+// Every endpoint of Auth except health, keys and settings, for a client with the public key and perhaps an
 // access token.
 import { randomUUID } from 'node:crypto'
 import { type Person, projectUrl } from '../support/client.ts'

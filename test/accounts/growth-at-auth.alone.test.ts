@@ -1,4 +1,4 @@
-// HARM-04 past the facade: the data that a client can leave in Auth, and its limits.
+// HARM-04: the data that a client can leave in Auth past the facade, and its limits.
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import {
@@ -56,7 +56,7 @@ test('HARM-04 what would be too much about oneself is refused and nothing of it 
       message: 'What somebody keeps about themselves at Auth has 16,384 bytes at most.',
     },
   })
-  // The version that supabase-js sends. Auth gives such callers no more details.
+  // supabase-js sends this version, for which Auth returns no details.
   const version = { 'x-supabase-api-version': '2024-01-01' }
   expect(await atAuth('PUT', '/user', { data }, { ...bearer(person), ...version }))
     .toMatchObject({ status: 500, body: { code: 'unexpected_failure' } })
@@ -130,7 +130,7 @@ test('HARM-04 sixty refresh tokens an hour of a session that Auth keeps as rows'
   expect(Number(facade.headers.get('retry-after'))).toBeGreaterThan(5)
   expect(await atAuth('POST', '/token?grant_type=refresh_token', { refresh_token: last }))
     .toMatchObject({ status: 429, body: { msg: expect.stringMatching(/^rate_limited /) } })
-  // The refused token was not used up, its session is valid, and another session of the account can refresh.
+  // The refused token was not used up, its session is valid, and the account's other session can refresh.
   expect(await tokens()).toEqual(before)
   expect((await person.get('/auth/me')).status).toBe(200)
   const elsewhere = await plant(sessionOf(other), 2)
@@ -163,7 +163,7 @@ test('HARM-04 nobody begins a sign-in by a redirect, of which Auth would keep a 
   expect(rows).toEqual([])
 })
 
-/** Rows and characters per table of Auth, Storage and Realtime, except jobs' messages, gone in three days. */
+/** Rows and characters per table of Auth, Storage and Realtime, except messages, which last three days. */
 async function sizes() {
   const { rows } = await database().query(
     `select format('%I.%I', nspname, relname) as name,

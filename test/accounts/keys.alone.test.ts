@@ -77,7 +77,7 @@ describe.runIf(hasStack)('the keys of the project', () => {
     const quick = await startFacade({ JWKS_MAX_AGE: '1' })
     const gateway = await startGateway({ JWKS_MAX_AGE: '1' })
     const connect = (accessToken: string) => ChatSocket.connect({ accessToken }, gateway.url)
-    /** Returns a token of this key, once Auth signs with it. */
+    /** Waits until Auth signs with this key, and returns a token. */
     const signedBy = async (kid: string) => {
       for (;;) {
         const { body } = await quick.post('/auth/login', { identifier, password })

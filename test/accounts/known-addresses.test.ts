@@ -187,7 +187,7 @@ testLocally(
         'PUT /user',
       ])
       for (const [what, client] of counted) expect([what, client]).toEqual([what, address])
-      // Malformed refresh tokens are not sent to Auth, so they add to nobody's limit.
+      // Malformed refresh tokens are not sent to Auth, so they do not count towards any limit.
       const requestsBefore = auth.requests.length
       for (
         const refreshToken of ['x', 'eleven char', 'a'.repeat(13), 'a'.repeat(50), 'ü'.repeat(12)]

@@ -75,7 +75,7 @@ testFromAddresses(
     await plantHits('login_address', from, 298)
     const { identifier, password } = await signUp()
     expect(await logIn(newEmail())).toMatchObject(wrong)
-    // Failures of an account known at its address add to the limit of that pair alone.
+    // Failures for an account that is known at this address count only against that pair.
     for (let i = 0; i < 10; i++) expect(await logIn(home.identifier)).toMatchObject(wrong)
     expect(await logIn(newPhone())).toMatchObject(wrong)
     expect(await logIn(identifier, password)).toMatchObject(limited)
@@ -83,7 +83,7 @@ testFromAddresses(
     expect(await logIn(identifier, password, newAddress())).toMatchObject({ status: 200 })
     expect(await hitsByRule('login_address', from)).toEqual([['login_address', 300]])
 
-    // People who have signed in there before still can, with ten tries each.
+    // People who have signed in at the address before still can, with ten tries each.
     expect(await logIn(home.identifier, home.password)).toMatchObject(limited)
     for (let i = 0; i < 9; i++) expect(await logIn(neighbour.identifier)).toMatchObject(wrong)
     expect(await logIn(neighbour.identifier, neighbour.password)).toMatchObject({ status: 200 })
@@ -121,7 +121,7 @@ testFromAddresses(
     const { id, identifier, password } = await signUpAt(home)
     await plantHits('login_unknown_all', identifier, 98)
     expect(await logIn(identifier)).toMatchObject(wrong)
-    // A right password adds no failure, whatever address it comes from.
+    // A right password does not count as a failure, whatever address it comes from.
     expect(await logIn(identifier, password, newAddress())).toMatchObject({ status: 200 })
     expect(await logIn(identifier, 'wrong one', newAddress())).toMatchObject(wrong)
     expect(await hitsByRule('login_unknown%', identifier)).toEqual([['login_unknown_all', 100]])
@@ -140,7 +140,7 @@ testFromAddresses(
       expect(await logIn(identifier, 'wrong one', home)).toMatchObject(wrong)
     }
     expect(await logIn(identifier, password, home)).toMatchObject({ status: 200 })
-    // A new network has one try, and is a known address after the sign-in.
+    // A new address has one try, and is known after the sign-in.
     const hotel = newAddress()
     expect(await logIn(identifier, password, hotel)).toMatchObject({ status: 200 })
     for (let i = 0; i < 3; i++) {
@@ -216,8 +216,8 @@ testFromAddresses(
       expect(await logIn(person.identifier, person.password, at)).toMatchObject(limited)
       expect(await hitsByRule('login%', at, `${at} ${person.identifier}`, person.identifier))
         .toEqual([['login_address', 10], ['login_identifier', 10], ['login_unknown_all', 10]])
-      // From a new address the right password is accepted, and the failure that was counted before the
-      // check is removed.
+      // From a new address the right password is accepted, and the hit that was counted before the check is
+      // removed.
       const elsewhere = newAddress()
       expect((await by(person, path, body(person.password), elsewhere)).status).toBeLessThan(300)
       expect(await hitsByRule('%', elsewhere, `${elsewhere} ${person.identifier}`)).toEqual([])
@@ -239,7 +239,7 @@ testFromAddresses('sixty sign-ins an hour of one account succeed, from wherever'
   expect(refused.headers.get('retry-after')).toBe(String(refused.body.error.retryAfter))
   expect(refused.body.error.retryAfter).toBeGreaterThan(3400)
   // The refused sign-in leaves no session and adds no failure, and only the holder of the password learns
-  // that it was right. No session has received an event, so signed-in devices need no new channel name.
+  // that it was right. The session has received no events, so the account's channel keeps its name.
   expect(await countSessions(id)).toBe(sessions)
   expect(await topicOf(id)).toBe(topic)
   expect(await hitsByRule('%', stranger, `${stranger} ${identifier}`)).toEqual([])

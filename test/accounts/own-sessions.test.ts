@@ -51,7 +51,7 @@ test('AUTH-20 each session is listed with its device and what the client says of
     pushToken: randomUUID(),
     appVersion: '2.1.0',
   })
-  await signUp() // whose session is private
+  await signUp() // another person's session must not be listed
   const items = await listOf(phone)
   expect(items).toEqual([
     {
@@ -175,7 +175,7 @@ test('AUTH-22 a session that only proved a password is not listed, and cannot be
   expect((await phone.post('/auth/password/change', { currentPassword, newPassword })).status)
     .toBe(204)
   expect(await idsOf(phone)).toEqual([sessionOf(phone)])
-  // A session left by functions that died before discarding it.
+  // Functions that died before discarding a session would leave it like this.
   const id = randomUUID()
   await database().query(
     `insert into auth.sessions (id, user_id, aal, created_at, updated_at)

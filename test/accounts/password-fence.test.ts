@@ -1,5 +1,5 @@
-// Passwords, emails and phones change only through the facade, which counts each guess. Clients can reach
-// Auth at `/auth/v1` with the public key.
+// Passwords, emails and phones can be changed only through the facade, which counts each guess. Auth has to
+// refuse such changes, because clients can reach it at `/auth/v1` with the public key.
 import { randomUUID } from 'node:crypto'
 import { createClient } from '@supabase/supabase-js'
 import { describe, expect, test } from 'vitest'
@@ -52,7 +52,7 @@ describe('REG-28 a password at the direct door', () => {
     expect(await atAuth(person, { data: { theme: 'dark' } })).toEqual([200, undefined])
     expect(await logIn(person.identifier, person.password)).toMatchObject({ status: 200 })
 
-    // The mark of refused changes holds one account at a time, and other tests may replace it, so the
+    // The mark of the last refused change holds one account only, and other tests may overwrite it, so the
     // change is tried again.
     await waitUntil('the account is told', async () => {
       await atAuth(person, change)
@@ -94,7 +94,7 @@ describe('REG-28 a password at the direct door', () => {
     const change = { password, current_password: person.password }
     expect(await atAuth(person, change)).toEqual([200, undefined])
     expect(await countSessions(person.id)).toBe(1)
-    // The announcement was used for that change.
+    // The announcement has been used up by that change.
     await expectRefused({ ...person, password })
   })
 

@@ -52,7 +52,7 @@ test('REG-21 asking for a code reveals nothing, and only an account in good stan
   ) {
     const before = (await inboxOf(identifier)).length
     replies.push(await forgot(identifier))
-    // A request that comes too soon is ignored silently, too.
+    // This second request comes too soon and is silently ignored.
     replies.push(await forgot(identifier))
     const sent = [phone, email].some((person) => person.identifier === identifier)
     if (sent) await expect.poll(() => inboxOf(identifier)).toHaveLength(before + 1)

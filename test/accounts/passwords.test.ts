@@ -150,12 +150,12 @@ test('nothing but a changed password notifies of one', async () => {
   expect(await notificationsOf(person, 'security_password')).toEqual([])
 })
 
-/** A job may report refused changes at any time. */
+/** Notifications of changed passwords, without those of refused changes, which a job may send at any time. */
 const changesToldTo = async (person: Person) =>
   (await notificationsOf(person, 'security_password'))
     .filter(({ bodyEn }) => !bodyEn.includes('was refused'))
 
-/** A hash in the form in which Auth stores it when it encrypts hashes, under a key of that name. */
+/** Returns a hash as Auth stores it when it encrypts hashes under a key of this name. */
 const encrypted = (key_id: string) =>
   JSON.stringify({ key_id, alg: 'aes-gcm-hkdf', data: 'AAAA', nonce: 'AAAAAAAAAAAAAAAA' })
 
@@ -190,7 +190,7 @@ testLocally(
       await announcePassword(person.id, sessionOf(person))
       await change(encrypted('newest'))
       expect(await changesToldTo(person)).toHaveLength(1)
-      // The announcement was used, and the next write is a sign-in again.
+      // The announcement has been used up, so only the rehash of a sign-in is accepted again.
       await expect(change(encrypted('newer'))).rejects.toMatchObject(refused)
       await write(encrypted('newer'))
     } finally {

@@ -1,4 +1,4 @@
-// HARM-01: accounts registered by email must prove something first where many have proven nothing.
+// HARM-01: where many accounts registered by email have proven nothing, further ones must prove something.
 import { randomInt, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import {
@@ -36,7 +36,7 @@ const codesAreSent = async () => {
 const planted: string[] = []
 afterAll(() => database().query('delete from public.accounts where id = any ($1)', [planted]))
 
-/** Pretends that this many were registered at an address a moment ago; returns their ids. */
+/** Inserts accounts as if they had just been registered at an address, and returns their ids. */
 async function crowd(subject: string, count = limit): Promise<string[]> {
   const { rows } = await database().query(
     `with made as (
@@ -103,7 +103,7 @@ describe('HARM-01 at a crowded address', () => {
         true,
       ])
       expect(await isMarked((await registerAt(newAddress())).id)).toBe(false)
-      // One account that proves something makes room for one.
+      // An account that proves something makes room for another.
       await proveEmail({ id: first! } as Person)
       await proveEmail(marked)
       expect(await isMarked((await registerAt(address)).id)).toBe(false)

@@ -23,7 +23,7 @@ import {
   signInWith,
 } from './social-sign-in.ts'
 
-/** Calls Auth directly; `as` provides the access token to link to their account. */
+/** Signs in directly at Auth; with `as`, links the provider to the account of that person's access token. */
 async function direct(provider: Provider, idToken: string, as?: Person) {
   const response = await fetch(`${projectUrl}/auth/v1/token?grant_type=id_token`, {
     method: 'POST',
@@ -110,7 +110,7 @@ describe.runIf(issuerUrl).each(providers)('REG-26 %s at the direct door', (provi
           const idToken = await token(provider, said(provider, { sub: attacker, email: address }))
           seen.push((await direct(provider, idToken, victim)).signedIn)
         }
-        // His own sign-ins announce the subject that he links.
+        // The attacker's own sign-ins announce the subject that he tries to link.
         await signInAs(provider, { sub: attacker, email: other, email_verified: false })
       }
       return seen

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'vitest'
 import { database, guest, newEmail, newPhone, signIn } from '../support/client.ts'
 import { codeSentBy, countAccounts, normalizedIdentifier, verifyCode } from '../support/codes.ts'
 
-// Faults in the transaction that creates an account; each affects one name and is removed afterwards.
+// A fault in the transaction that creates an account affects only this name and is removed after the test.
 const name = `خلل ${randomUUID().slice(0, 8)}`
 
 async function fault(table: string, column: string, what: string) {

@@ -5,7 +5,7 @@ import { pause } from '../support/wait.ts'
 
 const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1]!
 
-/** Two-sided p of the rank test of Mann and Whitney; a small value means a difference. */
+/** Returns the two-sided p-value of the rank test of Mann and Whitney; a small one means a difference. */
 function rankTest(a: number[], b: number[]): number {
   const all = [
     ...a.map((value) => ({ value, first: true })),
@@ -25,7 +25,7 @@ function rankTest(a: number[], b: number[]): number {
   const expected = a.length * (all.length + 1) / 2
   const deviation = Math.sqrt(a.length * b.length * (all.length + 1) / 12)
   const z = Math.abs(sum - expected) / deviation
-  // The upper tail of the normal distribution (Abramowitz and Stegun 26.2.17), twice.
+  // This is twice the upper tail of the normal distribution (Abramowitz and Stegun 26.2.17).
   const t = 1 / (1 + 0.2316419 * z)
   const series = t * (0.319381530 + t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 +
                 t * 1.330274429))))
@@ -34,7 +34,7 @@ function rankTest(a: number[], b: number[]): number {
 
 type Kind = { before?: () => Promise<unknown>; ask: () => Promise<unknown> }
 
-/** Compares the kinds' times: medians within 15 ms and, if `ranked`, by a rank test. */
+/** Expects that the medians differ by less than promised and, if `ranked`, that a rank test agrees. */
 export async function expectSameTimes(kinds: Record<string, Kind>, samples: number, ranked = true) {
   const names = Object.keys(kinds)
   const times = Object.fromEntries(names.map((name) => [name, [] as number[]]))
@@ -60,7 +60,7 @@ export async function expectSameTimes(kinds: Record<string, Kind>, samples: numb
   if (!ranked) return
   const pairs = names.flatMap((one, i) => names.slice(i + 1).map((other) => [one, other] as const))
   for (const [one, other] of pairs) {
-    // The chance of a wrong alarm is one in a hundred for all pairs together.
+    // The chance of a false alarm is one in a hundred for all pairs together.
     const p = rankTest(times[one]!, times[other]!)
     expect(p, `${one} / ${other}`).toBeGreaterThan(0.01 / pairs.length)
   }

@@ -1,5 +1,5 @@
-// Phone companies put thousands behind one IPv4 address (contract, section 1). Simulated with a new
-// project's rates and settings, and a moved clock.
+// Phone companies put thousands of people behind one IPv4 address (contract, section 1). The tests simulate
+// this with the rates and settings of a new project and a simulated clock.
 import { randomInt, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
@@ -29,7 +29,7 @@ afterAll(async () => {
   await facade?.stop()
 })
 
-// These people sign up earlier, without limits.
+// Limits are enforced only inside `limited`, so people whom a test needs beforehand can sign up freely.
 beforeEach(async () => {
   await database().query('delete from private.rate_hits where true')
   await database().query('delete from private.sms_sent where true')
@@ -54,7 +54,7 @@ const minutes = (seconds: number) => (seconds / 60).toFixed(1)
 
 const newcomers = bulk(200, 80)
 
-/** Two hundred evenly in two hours; every tenth requests a second code. */
+/** Lets one newcomer register every 36 seconds; every tenth requests a second code. */
 function letRegister(clock: Clock, post: Post): Registered[] {
   const registered: Registered[] = []
   for (let nth = 0; nth < newcomers; nth++) {
@@ -105,7 +105,7 @@ testLocally(
     const end = 2 * hour
     clock.at(0, attacker(clock, post, end, sent))
     const registered: Registered[] = []
-    // A person who returns in the very second in which there is room again may come before the attacker.
+    // A newcomer who comes in the very second in which a place becomes free may get it before the attacker.
     for (let at = 60; at < end + 2 * hour; at += 300) {
       clock.at(at, newcomer(clock, post, registered, { patience: 0 }))
     }
@@ -174,7 +174,7 @@ testLocally('an attacker gets no more than two codes beside each that neighbours
       sms_per_day: 20_000,
       ...location,
     })
-  // The attacker goes on without a pause.
+  // A neighbour registers and uses the code at once, so the generator never yields.
   // deno-lint-ignore require-yield
   async function* neighbour(): AsyncGenerator<number, void> {
     const phone = `+965${newPhone().slice(-8)}`

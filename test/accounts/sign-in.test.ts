@@ -48,7 +48,7 @@ test('a session says whose it is, and its tokens work in the project', async () 
     accessToken: expect.any(String),
     refreshToken: expect.any(String),
     tokenType: 'bearer',
-    // The real Auth returns the remaining seconds when it answers.
+    // The real Auth returns the seconds that remain when it answers, which may be a few less.
     expiresIn: expect.toSatisfy((seconds) => seconds >= 3590 && seconds <= 3600),
     expiresAt: expect.any(String),
     user: {
@@ -67,7 +67,7 @@ test('a session says whose it is, and its tokens work in the project', async () 
     identities: [identity],
     realtimeTopic: expect.any(String),
   })
-  // The time is in whole seconds, an hour after a moment during the request.
+  // `expiresAt` is in whole seconds, an hour after some moment of the request.
   expect(Date.parse(body.expiresAt)).toBeGreaterThan(began + 3_599_000 - 1)
   expect(Date.parse(body.expiresAt)).toBeLessThanOrEqual(ended + 3_600_000)
 

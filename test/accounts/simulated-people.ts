@@ -1,4 +1,4 @@
-// People who act by a simulated clock: generators that yield the seconds to wait.
+// People who act by a simulated clock: their generators yield the seconds to wait.
 import { randomUUID } from 'node:crypto'
 import { database, inboxOf, newPhone, type Reply } from '../support/client.ts'
 import { waitUntil } from '../support/wait.ts'
@@ -6,7 +6,7 @@ import { waitUntil } from '../support/wait.ts'
 export type Post = (path: string, body: object) => Promise<Reply>
 type Act = AsyncGenerator<number, void>
 
-/** Ages counts and valid codes, except counts per number, because nobody here returns to one. */
+/** Ages valid codes, and hits except those per number, because no number is used twice here. */
 const age = (seconds: number) =>
   database().query(
     `update private.rate_hits set expires_at = expires_at - step, hits = array(
@@ -52,10 +52,10 @@ async function codeOf(phone: string, sent: number): Promise<string> {
   return (await inboxOf(phone))[0]!.code
 }
 
-/** Seconds spent registering; infinite for a person who gave up after five minutes. */
+/** When a person began to register, and the seconds that it took: infinite for a person who gave up. */
 export type Registered = { began: number; took: number }
 
-/** Registers a phone: types in twenty seconds, requests a second code after fifty. */
+/** Registers a phone; the person types in twenty seconds and, if `asksTwice`, requests a second code. */
 export async function* newcomer(
   clock: Clock,
   post: Post,
@@ -94,7 +94,7 @@ export async function* newcomer(
 export async function* attacker(clock: Clock, post: Post, end: number, sent: number[]): Act {
   while (clock.now < end) {
     for (;;) {
-      // An answer may be late and does not show when it was counted, but never before the request.
+      // The answer may be late and does not tell when the request was counted, which was after this moment.
       const askedAt = clock.now
       const reply = await post('/register', { identifier: newPhone(), password: randomUUID() })
       if (reply.status === 201) {

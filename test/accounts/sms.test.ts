@@ -253,7 +253,7 @@ describe('with an SMS provider', () => {
           expect(to(phone)).toHaveLength(1)
           expect(await countAccounts(phone)).toBe(0)
 
-          // The registration attempt waits, and another code can be requested.
+          // The registration attempt is still open, and another code can be requested.
           expect(await live.post('/auth/login', { identifier: phone, password }))
             .toMatchObject(refusal(403, 'account_awaiting_otp'))
           await ageCodes(phone, 45)
@@ -305,7 +305,7 @@ describe('with an SMS provider', () => {
       try {
         const phone = newPhone()
         expect(await register(phone, functions)).toMatchObject({ status: 201 })
-        // These two providers require digits only.
+        // These two providers require the number without a plus sign.
         expect(stub.sent.at(-1)).toMatchObject({
           to: normalizedIdentifier(phone).slice(1),
           sender: 'DAR',
@@ -354,7 +354,7 @@ describe('with an SMS provider', () => {
         expect(rows).toEqual([])
         expect((await functions.get('/health')).body.sms).toBe('off')
 
-        // A code by mail is answered as usual; the missing one is in the log.
+        // A request for a code by mail is answered as usual, and the log tells that mail is not configured.
         const person = await signUp()
         expect(await changeTo(person, { phone }, functions)).toMatchObject(off)
         const unsent = await changeTo(person, { email: newEmail() }, functions)
@@ -381,7 +381,7 @@ describe('with an SMS provider', () => {
   testLocally(
     'SMS-04 with wrong settings the provider refuses, and nobody learns a code',
     async () => {
-      // Its own process, because an earlier alarm would silence the same one for ten seconds.
+      // The test has a process of its own, because a process does not repeat an alarm within ten seconds.
       const functions = await startFacade({ ...twilio, SMS_URL: stub.url })
       try {
         const phone = newPhone()

@@ -132,7 +132,7 @@ describe.runIf(issuerUrl)('tokens of providers', () => {
     for (const provider of providers) {
       const idToken = await token(provider, claims(provider))
       expect(await signInWith(provider, idToken)).toMatchObject({ status: 200 })
-      // The last of 342 characters has four unused bits.
+      // The signature has 342 characters, and four bits of the last one are unused.
       const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
       const last = letters.indexOf(idToken.at(-1)!)
       for (const bits of [1, 2, 15]) {
@@ -203,7 +203,7 @@ describe.runIf(issuerUrl)('tokens of providers', () => {
       expect(await signInWith(provider, idToken)).toMatchObject({ status: 200 })
       expect(await signInWith(provider, idToken)).toMatchObject(tokenInvalid)
     }
-    // The email of another account, until that account has a new one.
+    // A token with the unverified email of another account is refused each time, and is not used up.
     const email = newEmail()
     const password = await registerEmail(email)
     const unproven = await token('google', claims('google', { email, email_verified: false }))

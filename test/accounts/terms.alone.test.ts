@@ -95,7 +95,7 @@ test('TERMS-02 they are told of once, accepted before they are required, and ref
   expect((await accept(early, 'v1')).status).toBe(204)
   expect(await exported()).toMatchObject({ termsVersion, termsAcceptedAt })
 
-  // Another day for the same version does not make a new version.
+  // The same version with another date is not a new version.
   await set(terms('v1', 30))
   expect(await notified(reader)).toHaveLength(1)
   await announce(terms('v2'), reader)
@@ -168,7 +168,7 @@ describe('TERMS-03 once they are required', () => {
     const conversations = async () => (await person.get('/conversations')).body.items
     const before = [await listings(), await conversations()]
     for (const [name, act] of acts) expect(await act(), name).toMatchObject(refused)
-    // Checked before the review's owner.
+    // The terms are checked before the owner of the review.
     expect(await person.patch(`/reviews/${reviewId}`, { rating: 5 })).toMatchObject(refused)
     expect([await listings(), await conversations()]).toEqual(before)
   })
@@ -298,7 +298,7 @@ describe('TERMS-04 accepted at registration', () => {
     await register(email, 'v4')
     const owned = randomUUID()
     expect(await reset(email, await requestResetCode(email), owned)).toMatchObject({ status: 204 })
-    // Another person may have accepted before the email was verified.
+    // Whoever accepted the terms before the email was verified may be another person.
     const owner = await signIn(email, owned)
     expect(await acceptedBy(owner)).toBe(null)
     await accept(owner, 'v4')

@@ -1,4 +1,4 @@
-// Actions before the first verification of an email wait until the owner confirms them.
+// What was published before the first verification of an email is paused until the owner confirms it.
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { database, guest, type Person, signIn, signUp } from '../support/client.ts'
@@ -110,7 +110,7 @@ test.runIf(issuerUrl)(
     expect(await notificationsOf(owner, 'security_password')).toMatchObject([
       { titleEn: 'An unproven password was removed', bodyAr: expect.stringContaining('نسيت') },
     ])
-    // The email was verified already, so nothing was paused.
+    // The email is already verified, so the second sign-in removes no password and sends no notification.
     const again = await proveByGoogle(before)
     expect(await notificationsOf(again, 'security_password')).toHaveLength(1)
   },
