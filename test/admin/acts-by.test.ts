@@ -1,4 +1,4 @@
-// The administrator named in a row of admin_acts; rows without a name are in last-admin.alone.test.ts.
+// These rows of admin_acts name an administrator; rows without a name are in last-admin.alone.test.ts.
 import { beforeAll, describe, expect, test } from 'vitest'
 import { auditOf, makeAdmin, signUpAdmin } from '../support/admins.ts'
 import { database, type Person, signUp } from '../support/client.ts'
@@ -45,7 +45,7 @@ describe('ADM-18 by', () => {
     await act({ act: 'uphold', by: admin.id, target: reported.body.id, reason: why })
     expect(await auditOf(reader, reported.body.id)).toMatchObject([{ said }])
     expect(await auditOf(reader, listing)).toMatchObject([{ said }])
-    // Both changes are in one transaction, as in a script that makes both.
+    // Both entries are written in one transaction, as by a script.
     await byHand(
       `with acted as (
          insert into public.admin_acts (act, "by", target, reason)

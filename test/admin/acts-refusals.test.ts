@@ -225,7 +225,7 @@ test('a target is found however it was typed', async () => {
     }
   }
   const row = await act({ act: 'suspend', target: ` kw ${arabic(number)} `, reason: why })
-  expect(row.target).toBe(id) // and never the typed text
+  expect(row.target).toBe(id) // never the typed text
   for (const form of ['9651234', '12345678', `${local}0`, `${local.slice(0, 7)}²`, '%', '']) {
     const { rows } = await database().query(
       `select private.find_target('account', private.typed($1)) as found`,
@@ -285,7 +285,7 @@ test('a double click and a second administrator are refused, with the time of th
   expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
   expect((both.find(({ status }) => status === 'rejected') as PromiseRejectedResult).reason.message)
     .toMatch(/^The same was done at \d\d:\d\d:\d\d: it is not done twice within 10 minutes\.$/)
-  await back(2) // differs
+  await back(2) // another amount is another act
   await expect(back(3)).rejects.toThrow('The same was done at')
   expect(await walletOf(person)).toMatchObject({ available: 95 })
 

@@ -1,5 +1,5 @@
-// Acts by a row of admin_acts and by the route: the same effect and audit trail, with the row in place of
-// the admin.
+// An act by a row of admin_acts has the same effect and audit trail as by the route, except that the trail
+// names the row and no signed-in admin.
 import { beforeAll, describe, expect, test } from 'vitest'
 import { auditOf, signUpAdmin } from '../support/admins.ts'
 import { database, guest, type Person, signIn, signUp } from '../support/client.ts'
@@ -16,7 +16,7 @@ beforeAll(async () => {
   admin = await signUpAdmin()
 })
 
-// Fields that differ between any two records of a kind.
+// These fields differ between any two records of a kind.
 const own =
   /^(id|refNo|number|createdAt|publishedAt|confirmedAt|expiresAt|updatedAt|email|identityId|accountId|licenceNo|slug|slugUrl|lastSignInAt|settledAt|paidAt|entityId|year|serial|dueAt|issuedAt|propertyId|invoiceId|version|receipt.*|data)$/
 

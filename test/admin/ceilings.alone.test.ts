@@ -35,7 +35,7 @@ const alarmsOf = async ({ id }: Person): Promise<string[]> => {
      where kind = 'admin_ceiling' and starts_with(subject_id, $1) order by id`,
     [id],
   )
-  // The rule and the level, which come between the account and the last entry.
+  // Returns the rule and the level, which stand between the admin's id and the audit entry's id.
   return rows.map(({ subject_id }) => subject_id.split(' ').slice(1, 3).join(' '))
 }
 const age = async ({ id }: Person, hours: number) => {
@@ -78,7 +78,7 @@ describe('ADM-16 past a ceiling each further so many need a new proof', () => {
     const early = await proven(admin)
     expect(await set(early, 2, 'banned')).toMatchObject(done)
     expect(await alarmsOf(admin)).toEqual(['admin_locks 1'])
-    // Neither the token nor an earlier proof is enough; acts that are not limited go on.
+    // Neither the token nor an earlier proof is enough, but unlimited acts are still possible.
     expect(await set(token, 3)).toMatchObject(noProof)
     expect(await set(early, 3)).toMatchObject(noProof)
     expect(await set(early, 3, 'banned')).toMatchObject(noProof)
@@ -94,7 +94,7 @@ describe('ADM-16 past a ceiling each further so many need a new proof', () => {
     expect(await set(byTokenAlone(other), 7)).toMatchObject(done)
     await age(admin, 25)
     expect(await set(token, 7)).toMatchObject(done)
-    // The count starts again, even if an admin has seen the earlier alarms.
+    // A day later the count starts again, and the same ceiling raises another alarm.
     const notified = (await notificationsOf(other, 'admin_event')).length
     expect(await set(token, 0)).toMatchObject(done)
     expect(await alarmsOf(admin)).toEqual(['admin_locks 1', 'admin_locks 2'])

@@ -62,7 +62,7 @@ describe('identities', () => {
     expect((await identityOf(admin, id, 'rejected')).body)
       .toMatchObject({ status: 'rejected', statusReason: reason })
     expect(await identityOf(admin, id, 'active')).toMatchObject(refused('rejected', []))
-    // A rejected identity is corrected and waits again.
+    // The owner corrects the rejected identity, which then waits for verification again.
     expect((await owner.patch(`/auth/identities/${id}`, { nameAr: 'مكتب الواحة الجديد' })).body)
       .toMatchObject({ status: 'pending_verification' })
     expect((await identityOf(admin, id, 'active')).status).toBe(200)
@@ -92,7 +92,7 @@ describe('identities', () => {
     expect(await owner.post('/properties', { type: 'SALE' }))
       .toMatchObject({ status: 403, body: { error: { code: 'identity_not_usable' } } })
     const session = await guest.post('/auth/login', owner)
-    expect(session.status).toBe(422) // a personal identity cannot sign in
+    expect(session.status).toBe(422) // the body has fields that a sign-in refuses
     const again = await signIn(owner.identifier, owner.password)
     expect((await again.get('/auth/me')).body).toMatchObject({
       activeIdentity: { id: owner.identityId },

@@ -1,5 +1,5 @@
-// The last admin cannot be locked out, and a single admin need not be named in acts; so these tests have no
-// others.
+// The last admin cannot be locked out, and a single admin need not be named in acts. The tests take the role
+// from all other admins, so they run alone.
 import { randomUUID } from 'node:crypto'
 import { createClient } from '@supabase/supabase-js'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -36,7 +36,7 @@ const refused = {
   message: 'Nobody else is an admin: add a row to admins for another account first.',
   hint: 'last_admin',
 }
-/** Both admins act on their own accounts at once, by rows, because the routes refuse that (admin_target). */
+/** Lets both admins act on their own accounts at once; the routes refuse that (admin_target), rows do not. */
 const both = (name: string) =>
   Promise.allSettled(
     [first, second].map(({ id }) => act({ act: name, by: id, target: id, reason: 'سبب' })),
@@ -96,7 +96,7 @@ test('ADM-03 the only admin cannot be removed by the API, by SQL, in Studio or a
       'update public.admins set account_id = $1 where account_id = $2',
       [second.id, id],
     ),
-  ).resolves.toBeTruthy() // handed over
+  ).resolves.toBeTruthy() // the role is handed over
   await database().query('update public.admins set account_id = $1', [id])
   const { rows: [{ id: locked }] } = await database().query(
     `insert into auth.users (id, email) values (gen_random_uuid(), $1) returning id`,
@@ -143,7 +143,6 @@ describe('ADM-18 by', () => {
     expect(await suspend(null)).toEqual({ by: null, said: null })
     expect(await suspend('')).toEqual({ by: null, said: null })
     expect(await suspend(first.id)).toMatchObject({ said: { id: first.id } })
-    // Locked administrators may be named as well, as a person who regains access.
     expect(await suspend(second.id)).toMatchObject({ said: { id: second.id } })
   })
 

@@ -168,7 +168,7 @@ describe('ADM-04 lists', () => {
   })
 
   test('no list or page contains a password, code, token or key, nor the decoy account', async () => {
-    // Sign-ins with an unknown identifier check against the decoy account.
+    // A sign-in with an unknown identifier makes sure that the decoy account exists.
     await guest.post('/auth/login', { identifier: `${randomUUID()}@example.com`, password: 'x' })
     const { rows: [decoy] } = await database().query(
       `select id from auth.users where email = 'decoy@accounts.invalid'`,

@@ -194,8 +194,8 @@ describe('filters and sorts', () => {
     expect((await approved((await seen()).version)).body).toMatchObject({ status: 'active' })
     expect((await guest.get(`/properties/${id}`)).body.titleAr).toBe('شيء آخر تماماً')
 
-    // Changes of a published listing work in the same way, and an approval without a version is accepted
-    // as before.
+    // Changes of a published listing work in the same way, and an approval without a version is still
+    // accepted.
     await leaveChanges(id)
     const changes = await seen()
     expect(changes).toMatchObject({ kind: 'changes', version: expect.any(Number) })

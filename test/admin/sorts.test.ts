@@ -234,7 +234,7 @@ test('payment events by what they show', async () => {
     .toEqual([ids[0], ids[1], ids[3]])
   expect(await found({ amountMax: 5 })).toEqual([ids[1]])
   expect(await found({ invoiceState: 'paid' })).toEqual([])
-  // No event is left unfinished for long.
+  // No event may stay unprocessed (I-17 in test/whole/money-checks.ts).
   await database().query('update public.payment_events set processed_at = now() where id = $1', [
     ids[1],
   ])

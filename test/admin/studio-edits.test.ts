@@ -1,5 +1,5 @@
-// Edits by hand as in Studio: one UPDATE as the tables' owner. Each has the route's effects, seen over
-// HTTP, or is refused with a sentence. Every state column is in one of the tables below.
+// These edits are made by hand as in Studio, with one UPDATE by the tables' owner. Each has the route's
+// effects, seen over HTTP, or is refused with a sentence. Every state column is in one of the tables below.
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { auditOf, signUpAdmin } from '../support/admins.ts'
@@ -38,7 +38,7 @@ function shape(record: any) {
 }
 
 describe('properties.status', () => {
-  // The state after an owner's action, and the actions before it.
+  // Each row has the status after an owner's action, the action, and the actions before it.
   test.each([
     ['paused', 'pause', []],
     ['active', 'resume', ['pause']],

@@ -1,4 +1,4 @@
-// A status and its reason set by hand, together or one by one: records, notifications and audit trail are
+// A status and its reason are set by hand, together or one by one: records, notifications and audit trail are
 // the same as after the route.
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -26,7 +26,7 @@ async function editInOrder(order: Order, table: string, id: string, status: stri
   for (const columns of changes) await edit(table, id, columns)
 }
 
-/** The last notification has the reason; only a late reason is a second one. */
+/** Expects the reason in the last notification; only a reason that was set later causes a second one. */
 async function expectNotified(person: Person, order: Order, kind: string) {
   const { items } = (await person.get('/notifications')).body
   expect(items.map((item: { kind: string }) => item.kind))
@@ -34,7 +34,7 @@ async function expectNotified(person: Person, order: Order, kind: string) {
   expect(items[0].bodyAr).toContain(why)
 }
 
-/** The newest audit entry has status and reason; a reason that was set later has an entry of its own. */
+/** Expects status and reason in the newest audit entry; a reason that was set later has its own entry. */
 async function expectAudited(order: Order, id: string, status: string) {
   const trail = await auditOf(admin, id)
   expect(trail[0]).toMatchObject({ reason: why, actor: null, after: { status } })

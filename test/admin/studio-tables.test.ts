@@ -1,4 +1,4 @@
-// Every table, as in Studio or the SQL editor: edits by hand outside this list are refused with a sentence.
+// In every table, edits by hand that are not in this list are refused with a sentence, as in Studio.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -191,7 +191,7 @@ describe('in the audit trail', () => {
        returning id`,
     )
     await edit('plans', id, { price: 7.5 })
-    await edit('plans', id, { price: 7.5 }) // which changes nothing
+    await edit('plans', id, { price: 7.5 }) // changes nothing
     expect(await auditOf(admin, id)).toMatchObject([
       {
         action: 'plan.changed',
@@ -240,7 +240,7 @@ test('ADM-07 a text that an admin edited survives the next release, and others c
   const client = await database().connect()
   try {
     await client.query('begin')
-    // The previous release's texts, two of which an admin then edited.
+    // Sets what the previous release had, and then one value in each row as an admin who edits by hand.
     await client.query(`
       set local edits.by = 'tests';
       update public.vocabularies set text_ar = 'قديم', text_en = 'Old'

@@ -3,7 +3,7 @@ import { database, type Person } from '../support/client.ts'
 
 export const why = 'مخالفة لشروط النشر'
 
-/** Sends one statement like hosted Studio and the SQL editor, without a named admin. */
+/** Runs one statement as hosted Studio and the SQL editor do, without a named admin. */
 export async function byHand(sql: string, parameters: unknown[] = []) {
   const client = await database().connect()
   try {
@@ -31,7 +31,7 @@ let someone: Promise<Person> | undefined
 
 export const whoActs = () => someone ??= signUpAdmin('مشرف الاستوديو')
 
-/** Adds a row to admin_acts, as in Studio; returns the stored row. */
+/** Inserts a row into admin_acts, as in Studio, and returns the stored row. */
 export async function act(given: Record<string, unknown>) {
   const row = 'by' in given ? given : { by: (await whoActs()).id, ...given }
   const names = Object.keys(row)

@@ -34,7 +34,7 @@ describe('ADM-14 the access token of an administrator, without a password', () =
         apikey: publishableKey,
         'content-type': 'application/json',
         authorization: `Bearer ${admin.accessToken}`,
-        // Proofs are not used by the Data API, which ignores this header.
+        // The Data API takes no proofs and ignores this header.
         'x-proof': await proofOf(admin),
       },
       body: JSON.stringify(body),
