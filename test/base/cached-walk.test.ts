@@ -11,12 +11,12 @@ const areas = ['salmiya', 'hawalli', 'jabriya', 'mishref', 'rumaithiya', 'bayan'
 const kinds = ['apartment', 'villa', 'land', 'house']
 const requests = 1000
 
-/** The same numbers at every run. */
+/** Yields the same pseudo-random numbers in every run. */
 function* numbers(): Generator<number, never> {
   for (let seed = 1;; seed = seed * 48271 % 2147483647) yield seed / 2147483647
 }
 
-/** Paths of guests one after another. By Zipf's law a few things are requested often. */
+/** Returns the paths of several guests one after another. By Zipf's law a few things are requested often. */
 function walk(listings: string[]): string[] {
   const random = numbers()
   const chance = (of: number) => random.next().value < of
@@ -49,7 +49,7 @@ testLocally(
     const listings = await Promise.all(Array.from({ length: 60 }, () => insertListing(identityId)))
     const database = await startCountingProxy(defaultSettings().FACADE_DB_URL!)
     const facade = await startFacadeProcess({ FACADE_DB_URL: database.url })
-    // A hundred requests a second.
+    // The cache's clock moves by 10 ms with each request, so it sees a hundred requests a second.
     let started = 0
     const cache = await startSharedCache(`http://127.0.0.1:${facade.port}`, () => started * 10)
     try {

@@ -25,7 +25,7 @@ describe.runIf(hasStack)('a facade in trouble', () => {
     elsewhere.pathname = '/template1'
     ;[cut, astray] = await Promise.all([
       startFacade({ FACADE_DB_URL: 'postgres://facade:nobody-answers-there@127.0.0.1:9/postgres' }),
-      // A database without our functions is an unforeseen fault.
+      // A database without our functions causes an unforeseen error.
       startFacade({ FACADE_DB_URL: elsewhere.href }),
     ])
   })
@@ -110,7 +110,7 @@ describe('INP-23 what Postgres cannot do with what it is given', () => {
       expect(cause).toBe(causeOf(error))
       expect(cause).toMatch(new RegExp(`^${state} \\w+$`))
       expect(placesOf(error)).not.toContain(secret)
-      // A size that no client has sent is our fault or a provider's, so an admin has to look at it.
+      // If no client sent a value of that size, an admin has to find out whose fault it is.
       const { code: asked } = classifyError(error, { role: 'facade' }, false)
       expect(asked).toBe(/^54/.test(state) ? 'internal' : 'validation_failed')
     },

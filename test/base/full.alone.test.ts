@@ -1,4 +1,4 @@
-// A database without space for some rows. All writers are affected, so it runs alone.
+// Some tables have no space for another row here. This affects all writers, so the file runs alone.
 import { expect } from 'vitest'
 import { database, type Person, signUp } from '../support/client.ts'
 import { conversationBetween, textMessage } from '../support/conversations.ts'
@@ -6,7 +6,7 @@ import { startFacade, testLocally } from '../support/facade.ts'
 import { insertListing } from '../support/fixtures.ts'
 import { expectUnavailable, untilHealth } from './unwritable.ts'
 
-/** While the work runs, these tables have no space for another row. */
+/** Runs the work while these tables have no space for another row. */
 async function full(tables: string[], work: () => Promise<void>) {
   await database().query(
     `create function private.refuse_row() returns trigger language plpgsql as $$
@@ -34,7 +34,7 @@ testLocally(
     const listing = await insertListing(owner.identityId)
     const conversation = await conversationBetween(other, owner)
     const message = textMessage('سلام')
-    // A worker reports a failed write for half a minute, so the test has its own.
+    // A worker reports a full disk for half a minute, so the test has a facade of its own.
     const facade = await startFacade()
     const as = ({ accessToken }: Person) => ({ authorization: `Bearer ${accessToken}` })
     const send = () => facade.post(`/conversations/${conversation}/messages`, message, as(other))

@@ -47,7 +47,7 @@ testLocally('CRASH-05 the facade as a plain process loses no request by SIGTERM'
     await waitUntil('requests come and go', () => most > 3)
     const ended = facade.end()
     await busy
-    // Until proxies have noticed, it accepts new connections too.
+    // Until proxies have noticed, the stopping process still accepts new connections.
     expect(await ask(once, '/meta/kinds')).toEqual({ status: 200, isLast: true })
     sendTheRest()
     expect(await half).toEqual({ status: 200, isLast: true })

@@ -12,7 +12,7 @@ export const jsonAnswer = (status: number, body: unknown) => (response: ServerRe
 
 export async function startProjectProxy() {
   const requests: string[] = []
-  /** By path, or method and path; a final slash matches everything below. */
+  /** Answers by path, or by method and path; a final slash matches everything below. */
   const answers = new Map<string, Answer>()
   const server = createServer(async (request, response) => {
     const path = request.url!.split('?')[0]!

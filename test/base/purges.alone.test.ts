@@ -98,7 +98,7 @@ describe('many old rows are gone, a share at a time', () => {
     [
       'purge_notification_events',
       'private.notification_events',
-      // The oldest have the lowest numbers.
+      // The oldest rows have the lowest ids.
       `(id, kind, property_id, notified_at, created_at) overriding system value
        select -n, 'favorite_price_drop', gen_random_uuid(),
          case when n % 2 = 0 then now() - interval '2 days' end, now() - interval '3 days'
@@ -148,7 +148,7 @@ describe('many old rows are gone, a share at a time', () => {
        select 'planted', n::text, now() - interval '400 days' from ${many}`,
       `kind = 'planted'`,
     ],
-    // Entries of deleted people, and two about nobody.
+    // These are entries about a deleted person, and two about nobody.
     [
       'purge_auth_audit',
       'auth.audit_log_entries',
@@ -347,7 +347,7 @@ describe('a row that a job fails on', () => {
   test('a job that fails as a whole is an alarm until it goes well again', async () => {
     await database().query('alter function private.purge_rates() rename to purge_rates_away')
     try {
-      // Its message may repeat input, like every message of Postgres.
+      // A message of Postgres may repeat input, so only its code and the routine that raised it are returned.
       expect(await runJobs()).toMatchObject({
         purge_rates: { error: expect.stringMatching(/^42883 \w+$/) },
       })

@@ -12,7 +12,7 @@ let from: string
 
 beforeEach(async () => {
   from = newAddress()
-  // Removes hits from this machine in the last hour, perhaps of an earlier run.
+  // Hits of the last hour, perhaps by an earlier run on this machine, would count.
   await database().query('delete from private.rate_hits where true')
 })
 
@@ -69,13 +69,13 @@ testLocally('an address of IPv6 counts as its /64, and ten times as much as its 
       expect((await ask(`${other}:c`)).status).toBe(429)
       expect((await ask(`${other}:d`)).status).toBeLessThan(429)
     }
-    // Codes that were used allow three more, for a /48 too.
+    // Each used code allows three more, for a /48 too.
     await database().query('delete from private.rate_hits where true')
     await plantHits('code_address', `${net}::/48`, 102)
     await plantHits('code_used_address', `${net}::/48`, 1)
     const [, [, ask]] = asks as [unknown, typeof asks[number]]
     for (const status of [201, 429]) expect((await ask(`${net}:e`)).status).toBe(status)
-    // Per identifier too a /48 has ten times the limit of a /64.
+    // The limit per identifier is also ten times as high for a /48.
     const login = { identifier: newEmail(), password: 'wrong one' }
     await plantHits('login_identifier', `${net}::/48 ${login.identifier}`, 99)
     expect((await post('/login', login, `${net}:f`)).status).toBe(401)
@@ -122,7 +122,7 @@ testLocally(
       }
       expect((await read({ 'x-forwarded-for': '2001:db8:7:1:ffff::9' })).status).toBe(429)
       expect((await read({ 'x-forwarded-for': '2001:db8:7:2::1' })).status).toBe(200)
-      // Counts of searches have half of that limit, and add nothing to the limit of reads.
+      // Counts of searches have half of that limit, rounded up, and do not count as reads.
       const searcher = { 'x-forwarded-for': newAddress() }
       for (const status of [200, 200, 200, 429]) {
         expect((await functions.get('/search/count', searcher)).status).toBe(status)

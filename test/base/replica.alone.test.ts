@@ -24,7 +24,7 @@ const urlAt = (url: string, port: number) => {
   return moved.href
 }
 
-/** Records on the primary the time of this many seconds ago. */
+/** Sets the beat on the primary to this many seconds ago. */
 const beat = (secondsAgo = 0) =>
   database().query(
     `insert into private.timestamps (name, at) values ('beat', clock_timestamp() - make_interval(secs => $1))
@@ -32,7 +32,7 @@ const beat = (secondsAgo = 0) =>
     [secondsAgo],
   )
 
-// A stack that has its own replica records the time by itself.
+// A stack that has its own replica sets the beat by itself.
 const beatsByHand = hasStack && variable('REPLICAS') === '0'
 
 describe.runIf(beatsByHand)('CRASH-11 a read replica', () => {
@@ -75,7 +75,7 @@ describe.runIf(beatsByHand)('CRASH-11 a read replica', () => {
     clock = setInterval(() => void beat(), 1000)
   }
 
-  /** The servers that were queried for an answer, which must not be a failure of the service. */
+  /** Returns how many queries of an answer each server got; the answer must not be a 5xx. */
   async function asked(path: string, headers: Record<string, string> = {}) {
     for (const proxy of [primary, near]) proxy.takeMessages()
     const { status } = await facade.get(path, headers)
@@ -153,7 +153,7 @@ describe.runIf(beatsByHand)('CRASH-11 a read replica', () => {
     ) {
       for (const proxy of [primary, near]) proxy.takeMessages()
       expect((await facade.get(path)).status, path).toBe(200)
-      // Once a minute a process reports there that its replica answers.
+      // Once a minute a process reports to the primary that its replica answers.
       const asked = primary.takeMessages().filter((text) => !/settle_alarms/.test(text))
       expect(asked, path).toEqual([])
       for (const text of near.takeMessages()) {
@@ -233,7 +233,7 @@ describe.runIf(beatsByHand)('CRASH-11 a read replica', () => {
     })
     await start()
     await untilItAnswers()
-    /** A worker that has never missed the replica asks to settle the alarm. */
+    /** Lets a worker that has never missed the replica ask to settle the alarm. */
     const askToSettle = async () => {
       const young = await startFacade({ FACADE_DB_URL: primary.url, FACADE_READ_DB_URL: near.url })
       try {

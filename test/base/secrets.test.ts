@@ -54,7 +54,7 @@ describe.runIf(hasStack)('PAY-03 a secret that is none', () => {
     )
     try {
       const raw = sandboxCallback('sbx_unknown')
-      // Nothing can be signed with an empty key here, but the other keys could be guessed.
+      // Nothing can be signed with an empty key here, so it is replaced; the other keys could be guessed.
       const response = await fetch(`${facade.url}/payments/webhook/sandbox`, {
         method: 'POST',
         headers: {

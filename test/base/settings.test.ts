@@ -14,7 +14,7 @@ const settings: Record<string, string> = {
   SEAL_KEY: randomBytes(32).toString('base64'),
 }
 
-/** The functions' output when they read their settings; empty if all are present. */
+/** Returns the error output of the functions when they read their settings; empty if all are right. */
 function read(given: Record<string, string | undefined>): Promise<string> {
   const module = new URL('../../functions/_shared/settings/env.ts', import.meta.url).href
   const args = ['eval', '--no-lock', ...denoPackages, `await import(${JSON.stringify(module)})`]

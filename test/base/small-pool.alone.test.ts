@@ -7,7 +7,7 @@ import { waitUntil } from '../support/wait.ts'
 
 type Own = { person: Person; draft: string; saved: string[] }
 
-// ISO-12: four connections, twenty people, a third of the requests aborted by their clients.
+// ISO-12: four connections serve twenty people, and clients may abort a third of the requests.
 describe.runIf(hasStack)('ISO-12 a small pool', () => {
   let facade: Facade
   const people: Own[] = []
@@ -93,7 +93,7 @@ describe.runIf(hasStack)('ISO-12 a small pool', () => {
         }
       }
     }
-    // For a while in the middle some of them reach the time limit.
+    // In the middle a lock makes some of the requests reach the time limit.
     const locked = (async () => {
       await waitUntil('they read', () => counts.complete > many / 10)
       const client = await database().connect()

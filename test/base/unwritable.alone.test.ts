@@ -1,5 +1,5 @@
-// A read-only database, as on the platform when the disk is nearly full. The whole stack is affected, so it
-// runs alone.
+// The database is read-only here, as on the platform when the disk is nearly full. This affects the whole
+// stack, so the file runs alone.
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -57,7 +57,7 @@ let callers: Record<string, Person | undefined>
 let ids: Record<string, string>
 const acts: [name: string, act: () => Promise<Reply>][] = []
 
-/** A read that must be in the audit trail, or is refused. */
+/** This read is refused unless it can be recorded in the audit trail. */
 const audited = 'get_admin_document'
 const reads = operations.filter(({ id, method }) => method === 'GET' && id !== audited)
 const writes = operations.filter(({ method }) => method !== 'GET')
@@ -103,7 +103,7 @@ async function furnish() {
   await planActs(other)
 }
 
-/** A person's actions with all their prerequisites, so that they succeed as soon as possible. */
+/** Prepares actions of a person that lack nothing but a writable database. */
 async function planActs(person: Person) {
   const draft = await createDraft(person, completeFields.SALE)
   const callback = sandboxCallback((await payWithoutCallback(person)).ref)

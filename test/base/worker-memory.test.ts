@@ -67,13 +67,13 @@ const forgotten: Record<string, string> = {
 
 const folder = fileURLToPath(new URL('../../functions', import.meta.url))
 
-// Top-level values that can change, or begin empty.
+// These patterns match top-level values that can change or begin empty.
 const stateful = [
   /^(?:export )?let (\w+)/,
   /^(?:export )?const (\w+)\b.*= (?:\[\]|\{\})$/,
   /^(?:export )?const (\w+)\b.*= (?:new [\w.]+(?:<.*>)?\(|Deno\.create)/,
 ]
-// Tables made of constants, and values without state.
+// This pattern matches constant tables and values without state.
 const constant =
   /= new (?:(?:Set|Map)\([^)]|(?:Set|Map)\($|RegExp|TextEncoder|TextDecoder|Int32Array|Uint8Array)/
 
