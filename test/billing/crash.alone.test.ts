@@ -1,5 +1,5 @@
-// Money while the database and the functions are killed: a payment that was acknowledged exists exactly
-// once, any other one either completely or not at all, and a retry completes it once.
+// The database and the functions are killed while money moves. An acknowledged payment exists exactly once,
+// any other one either completely or not at all, and a retry completes it once.
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { database, type Person, projectUrl, publishableKey, signUp } from '../support/client.ts'
@@ -9,7 +9,7 @@ import { findPlan, refOf, returnUrl, sandboxCallback, sendCallback } from '../su
 import { crash, crashDatabase } from '../support/crash.ts'
 import { pause, waitFor, waitUntil } from '../support/wait.ts'
 
-/** Wrong answers: only cut connections and 503 may delay one. */
+/** Statuses that no crash explains: an answer may only be cut off or be 502, 503 or 504. */
 const unclean: number[] = []
 
 type Acknowledged = { topUps: string[]; paid: string[]; bought: string[] }
@@ -43,7 +43,7 @@ async function surelyTell(raw: string) {
   })
 }
 
-/** One person's session: tops up 3.000 at a time, and buys plans of 1.000 from it. */
+/** Lets a person top up 3.000 at a time and buy a plan of 1.000 from it, again and again. */
 async function live(person: Person, plans: string[], done: Acknowledged, over: () => boolean) {
   while (!over()) {
     const { body: invoice } = await surely(person, '/wallet/topup', { amount: 3 }, randomUUID())

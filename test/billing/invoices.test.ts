@@ -90,7 +90,7 @@ describe('states', () => {
     partially_refunded: ['refunded'],
     refunded: [],
   }
-  /** A path to each state from the first one. */
+  /** The steps that lead to each state from the first one. */
   const routes: Record<string, string[]> = {
     open: [],
     processing: ['processing'],

@@ -213,7 +213,7 @@ test('WAL-01 a random history of a ledger matches its model', async () => {
   }
   const fils = (amount: number) => Math.round(amount * 1000)
   const kwd = (amount: number) => (amount / 1000).toFixed(3)
-  // The model: each balance, and the refundable rest of each purchase.
+  // The model holds each balance, and the amount of each purchase that can still be refunded.
   const balance = people.map(() => 0)
   const bought: { who: number; key: number; left: number }[] = []
   type Step = Record<string, unknown> & { expected: string }

@@ -160,7 +160,7 @@ describe.runIf(hasStack)('MyFatoorah', () => {
       expect(await deliver(event)).toMatchObject({ status: 200, body: { duplicate: false } })
       expect(await stateOf(person, invoice)).toBe('processing')
     }
-    // No outcome is final yet, so a provider that does not answer must be asked again.
+    // The outcome is not final yet, so the event has to come again while the provider does not answer.
     stub.behaviour = 'http 500'
     expect((await deliver(event)).status).toBe(502)
     stub.behaviour = 'good'

@@ -153,7 +153,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     provider.stub.behaviour = 'good'
     const [{ id }] = await paymentsOf(invoice.id)
     settle(provider.stub.madeFor(id)[0], true)
-    // The stack's own job, which does not know this stub, may pick it up.
+    // The stack's own job, which does not know this stub, may pick the payment up first.
     await waitUntil('the payment that the job found', async () => {
       const ran = await runJobsOf(provider.facade, () => agePayment(id))
       expect(ran).toMatchObject({ look_up_payments: { done: expect.any(Number) } })
@@ -193,7 +193,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     const { invoice, charge, paymentId } = await startTopUp(person)
     settle(charge, true)
     await runJobsOf(provider.facade)
-    expect(await stateOf(invoice, person)).toBe('processing') // not ten minutes yet
+    expect(await stateOf(invoice, person)).toBe('processing') // younger than ten minutes
     await waitUntil('the payment that the job found', async () => {
       await runJobsOf(provider.facade, () => agePayment(paymentId))
       return await stateOf(invoice, person) === 'paid'
@@ -214,7 +214,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     expect(await stateOf(invoice)).toBe('paid')
     provider.stub.behaviour = 'http 500'
     expect((await deliver(webhookOf(charge))).status).toBe(
-      kind === 'tap' ? 200 : 502, // a new Event.Reference is another event
+      kind === 'tap' ? 200 : 502, // a new Event.Reference makes another event
     )
   })
 
@@ -415,7 +415,7 @@ describe.runIf(hasStack)('what is not configured', () => {
           person,
         })
       for (const address of ['https://shop.example/back/1', 'dar://pay', 'dar://']) {
-        // The return address is checked first, and this facade has no provider.
+        // The address passed its check, which comes first, and this facade has no provider.
         expect((await chargeTo(address)).body.error.code, address).toBe('payment_not_configured')
       }
       for (

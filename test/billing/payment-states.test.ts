@@ -110,7 +110,7 @@ describe.runIf(hasSandbox)('paying', () => {
     const person = await signUp()
     const invoice = await topUpInvoice(person)
     const begun = await createCharge(person, invoice)
-    // Pretends that the answer was lost, so only our own reference is known.
+    // Pretends that the provider's answer was lost, so that only our own reference is known.
     await database().query(
       `update public.payments set state = 'starting', provider_ref = null, redirect_url = null
        where id = $1`,

@@ -34,7 +34,7 @@ describe.runIf(hasSandbox)('paying', () => {
   test('PAY-02 many events of ten invoices at once pay each once', async () => {
     const person = await signUp()
     const all = await Promise.all(Array.from({ length: 10 }, () => payWithoutCallback(person, 1.5)))
-    // Different events about the same charge, so that none is a repetition.
+    // These are different events about the same charge, so that none is a repetition.
     const shots = all.flatMap(({ ref }) =>
       Array.from({ length: 8 }, () => webhook(sandboxCallback(ref)))
     )

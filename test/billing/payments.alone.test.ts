@@ -1,5 +1,5 @@
-// Hundreds of webhooks at once (a thousand at night), killed processes and a stopped database. It runs
-// alone because of its load.
+// Hundreds of webhooks come at once (a thousand at night), processes are killed and the database is stopped.
+// The tests run alone because of their load.
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
@@ -25,7 +25,7 @@ import { type RawRequest, sendRaw } from '../support/races.ts'
 import { pause, waitUntil } from '../support/wait.ts'
 import { payWithoutCallback, webhook } from './payment-steps.ts'
 
-/** Sends all of them over this many connections, and repeats those answered 503, like a provider. */
+/** Sends all requests over this many connections and repeats those answered 503, as a provider does. */
 async function pour(shots: RawRequest[], connections = 200) {
   const waiting = [...shots]
   const bodies: { duplicate: boolean }[] = []
@@ -91,7 +91,7 @@ describe.runIf(hasSandbox)('payments under fire', () => {
         )
         const raws = all.map(({ ref }) => sandboxCallback(ref))
         const doomed = await startFacade()
-        // The first request opens the connections, so it is not measured.
+        // This first request opens the connections to the database.
         await fetch(`${doomed.url}/meta/kinds`).then((response) => response.text())
         const deliveries = raws.map((raw) =>
           sendCallback(raw, { base: doomed.url }).catch(() => undefined)
@@ -185,7 +185,7 @@ describe.runIf(hasSandbox)('payments under fire', () => {
     const facade = await startFacade({ FACADE_DB_URL: way.url })
     try {
       const delivered = Promise.all(all.map(({ ref }) => deliver(sandboxCallback(ref), facade.url)))
-      // The breaks are too fast for a slow machine to finish in between, so their number is limited.
+      // A slow machine cannot finish between such frequent breaks, so their number is limited.
       for (let breaks = 0; breaks < 50; breaks++) {
         await pause(30 + randomInt(40), 'any moment is right')
         way.breakAll()
@@ -305,7 +305,7 @@ describe.runIf(hasSandbox)('payments under fire', () => {
   })
 })
 
-/** The alarms of a recount of all wallets after some damage; everything is rolled back. */
+/** Returns the alarms of a recount of all wallets after some damage, and rolls everything back. */
 async function recountAfter(harm: (client: pg.PoolClient) => Promise<unknown>) {
   const client = await database().connect()
   try {

@@ -7,7 +7,7 @@ import { waitUntil } from '../support/wait.ts'
 
 const query = (sql: string, values: unknown[] = []) => database().query(sql, values)
 
-/** A charge of ten dinars that was not reported yet. */
+/** Inserts a charge of ten dinars that the provider has not reported yet. */
 async function charged(person: Person) {
   const ref = `chg_${randomUUID()}`
   const { rows: [{ invoice }] } = await query(
@@ -46,7 +46,7 @@ const payoutsOf = async ({ id }: Person) =>
     [id],
   )).rows
 
-/** A deleted account whose two payments could not be refunded. */
+/** Creates a deleted account whose two payments could not be refunded. */
 async function owed() {
   const person = await signUp()
   for (let i = 0; i < 2; i++) await capture(await charged(person))
@@ -93,7 +93,7 @@ test('PAY-20 what a portal pays back of two payments at once waits in no circle'
     await holder.query('select from public.wallet_payouts where id = $1 for no key update', [
       payouts[0].id,
     ])
-    // The first report waits for its own payment's rows, and by then the second has locked those.
+    // Both reports lock all payouts of the account in the same order, so both wait for the holder.
     for (const { charge } of payouts) {
       reports.push(paidBack(charge))
       await waitedFor(holder, reports.length)

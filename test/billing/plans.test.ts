@@ -224,7 +224,7 @@ describe('scheduled work', () => {
     }
     await endsIn(person, '-1 second')
     await runJobs()
-    // The suite's free plan has room for all; with room for one the two newest are paused.
+    // The suite's free plan has room for all three; with room for only one, the two newest are paused.
     const client = await database().connect()
     try {
       await client.query('begin')

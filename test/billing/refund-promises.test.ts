@@ -63,7 +63,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
   type Word = 'refunded' | 'pending' | 'failed'
   type Told = { ref: string; event: { body: Json; headers: Json } }
 
-  /** A refund in the provider's portal, or ours under its name there; and its event. */
+  /** Makes a refund in the provider's portal, or ours if its id is given, and returns its event. */
   function paidBack(charge: Json, amount: number, ours?: string, ref?: string): Told {
     ref ??= kind === 'tap'
       ? `re_${randomUUID()}`
@@ -101,7 +101,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     return { ref, event: { body, headers: { 'myfatoorah-signature': signature } } }
   }
 
-  /** A refund whose first request may have been carried out. */
+  /** Requests a refund whose request is cut off, so that it may have been carried out. */
   async function lost(amount: number) {
     const made = await paid()
     provider.stub.behaviour = 'cut'
@@ -308,7 +308,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     }
   })
 
-  /** A deleted account's money: 10 of this payment, whose refund was refused, and 3.5 of no payment. */
+  /** Deletes an account that has 10 of this payment, whose refund is refused, and 3.5 of no payment. */
   async function left() {
     const made = await paid()
     await giveMoney(made.person.identityId, 3.5)

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 // deno-lint-ignore no-explicit-any
 type Json = any
 
-/** Its behaviour until changed; some of these cause a timeout. */
+/** How the stub answers until this is changed; some of these cause a timeout. */
 type Behaviour =
   | 'good'
   | 'slow'
@@ -24,7 +24,7 @@ export type PaymentStub = {
   requests: string[]
   charges: Map<string, Json>
   refunds: Map<string, Json>
-  /** Ids count from here, different for each stub, because jobs look up all payments. */
+  /** Ids count from here. Each stub has its own range, because jobs look up all payments. */
   firstId: number
   madeFor: (paymentId: string) => Json[]
   stop: () => Promise<void>

@@ -19,7 +19,7 @@ export const subscribe = (person: Person, planId: string, payWith = 'wallet'): R
   headers: [['authorization', `Bearer ${person.accessToken}`]],
 })
 
-/** Every balance of these people is the sum of its entries, and every transfer sums to zero. */
+/** Expects that each balance of these people is the sum of its entries and is not negative. */
 export async function expectBalanced(people: Person[]) {
   const { rows } = await database().query(
     `select wallets.id from public.wallets
