@@ -1,4 +1,4 @@
-// The installed client in headless Chromium, on a page without a bundler.
+// Runs the installed client in headless Chromium, on a page without a bundler.
 import { existsSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
@@ -20,7 +20,7 @@ if (!hasBrowser) {
   )
 }
 
-/** An origin that the local stack allows. */
+/** An origin from which the local stack accepts requests. */
 const origin = 'http://localhost:5173'
 
 const html = `<!doctype html><title>app</title><script type="importmap">{"imports":{
@@ -33,7 +33,7 @@ const args = ['--no-sandbox', '--disable-features=LocalNetworkAccessChecks']
 
 export const openBrowser = () => chromium.launch({ executablePath, args })
 
-/** A page with the package and the project's files. Pages of one context are tabs of one browser. */
+/** Opens a page with the package and the project's files. Pages of one context are tabs of one browser. */
 export async function openApp(
   browser: Browser | BrowserContext,
   installed: InstalledClient,

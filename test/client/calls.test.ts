@@ -14,7 +14,7 @@ afterEach(() => ends.splice(0).forEach((end) => end()))
 async function clientOf(...answers: Said[]) {
   const { url, requests, close } = await service(...answers)
   ends.push(close)
-  // A silent service is given up soon.
+  // A service that never answers is given up after a second.
   const timeout = answers[0] === 'silence' ? 1000 : 240_000
   return { client: createClient({ url, timeout }), requests }
 }
@@ -134,7 +134,7 @@ test('a call is cancelled on its way, and while it waits for the next try', asyn
   const waiting = new AbortController()
   const call = other.client.get('/wallet', { signal: waiting.signal })
   void waitUntil('it was asked', () => other.requests.length === 1)
-    // By then it usually waits for the next try.
+    // By then the call usually waits for its next try.
     .then(() => pause(300, 'any moment is right')).then(() => waiting.abort())
   await expect(call).rejects.toMatchObject(cancelled)
   expect(other.requests).toHaveLength(1)

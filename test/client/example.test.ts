@@ -1,4 +1,4 @@
-// examples/web in Chromium with two users: one publishes and is paid, the other searches, saves and asks.
+// examples/web in Chromium with two users: one publishes and tops up, the other searches, saves and writes.
 import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -87,7 +87,7 @@ test.runIf(hasBrowser)('people search, save, publish, chat and pay in the exampl
     buyer.locator('.chip').evaluateAll((all) =>
       all.map((chip) => (chip as HTMLElement).dataset.field)
     )
-  // The size is two filters, and one chip.
+  // The size sets two filters, but is shown as one chip.
   expect((await fields()).sort()).toEqual(['areaIds', 'areaM2Max', 'kinds', 'type'])
   const card = buyer.locator('.card', { hasText: word })
   await card.waitFor()

@@ -1,8 +1,8 @@
-// The first day in a browser, served unbundled; the test provides what a page lacks.
+// Runs the first day in a browser, unbundled; the test provides `codeFor` and `payAt`, which a page lacks.
 import { firstDay, type World } from './first-day.ts'
 
 export type Given = Pick<World, 'url' | 'owner' | 'buyer' | 'word'> & {
-  /** Pictures as data: URLs. */
+  /** The pictures as data: URLs. */
   files: string[]
 }
 

@@ -1,5 +1,5 @@
-// The first day of two people with an app, using only the installed package: the same in Node, in a browser
-// and in React Native. Differences are parameters.
+// The first day of two people with an app that uses only the installed package, in Node, in Deno and in a
+// browser. Where these differ, the world has a parameter.
 import {
   type Client,
   createClient,
@@ -145,7 +145,7 @@ async function codeOf(call: Promise<unknown>): Promise<string> {
     return 'none'
   } catch (error) {
     if (!isApiError(error)) throw error
-    // The compiler checks the narrowing here.
+    // The compiler checks here that the code narrows the details.
     if (error.code === 'quota_exceeded') return `over ${error.details.limit satisfies number}`
     return error.code
   }

@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const root = here('../..')
-// npm on this PATH may belong to another Node; both work.
+// The npm on this PATH may belong to another Node; both work.
 const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'
 
 const checked = ['first-day.ts', 'first-day-in-browser.ts', 'tab-in-browser.ts', 'types.ts']
@@ -28,7 +28,7 @@ export class InstalledClient {
   readonly checked = checked
   readonly folder = mkdtempSync(join(tmpdir(), 'first-day-'))
 
-  /** Packs and installs without a network. */
+  /** Packs the client and installs it without a network. */
   async install(): Promise<void> {
     const pack = ['pack', join(root, 'client'), '--pack-destination', this.folder, '--json']
     const { stdout } = await run(npm, pack, { cwd: root })
@@ -58,7 +58,7 @@ export class InstalledClient {
     return this.path(name)
   }
 
-  /** Compiles the project's files and these once; returns a function for the messages of some. */
+  /** Compiles the project's files and these once; returns a function for the messages about some files. */
   async compile(...more: string[]): Promise<(...files: string[]) => string> {
     this.write('tsconfig.json', { compilerOptions, files: [...this.checked, ...more] })
     const tsc = join(root, 'node_modules/typescript/bin/tsc')

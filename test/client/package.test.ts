@@ -20,7 +20,7 @@ const installed = new InstalledClient()
 let complaints: (...files: string[]) => string
 beforeAll(async () => {
   await installed.install()
-  // As types.ts says, a missing error is an error too.
+  // A missing error in types.ts is an error too, so this copy must not compile.
   const wrong = installed.read(installed.path('types.ts'))
     .replace('// @ts-expect-error it answers about no invoice\n', '\n')
     .replace("| 'rate_limited'\n", '\n')
@@ -142,7 +142,7 @@ test.runIf(hasSandbox)('docs/apps.md: so does the TypeScript', async () => {
   for (const [index, name] of ['house', 'garden'].entries()) {
     writeFileSync(installed.path(`${name}.jpg`), pictures[index]!)
   }
-  // The page only declares these.
+  // The page only declares these values, so the test provides them.
   writeFileSync(
     installed.path('lent.ts'),
     `import { memoryStorage } from 'kuwait-property-client'
@@ -236,7 +236,7 @@ test.runIf(hasBrowser)(
       const hears = (person: (string | null)[]) =>
         waitUntil('it is heard', async () => isDeepStrictEqual((await heardHere()).at(-1), person))
 
-      // The other tab makes no request: it is notified.
+      // The other tab makes no request; it is notified of the session.
       await signIn(a)
       await hears([a.id, a.identityId])
 

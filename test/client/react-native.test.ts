@@ -29,7 +29,7 @@ const globals = {
 
 type Kit = typeof clientModule & typeof chatModule
 
-/** The modules bundled for Hermes, in an engine with only these globals. */
+/** Bundles the modules for Hermes and runs them in an engine with only these globals. */
 async function kitIn(globals: object): Promise<Kit> {
   const folder = mkdtempSync(join(tmpdir(), 'react-native-'))
   const input = join(folder, 'app.ts')
@@ -42,7 +42,7 @@ async function kitIn(globals: object): Promise<Kit> {
     output: { format: 'iife', name: 'kit' },
   })
   rmSync(folder, { recursive: true })
-  // A script's `var` is a property of its global object.
+  // The script's `var kit` becomes a property of this global object.
   const context = { ...globals }
   runInNewContext(code, context)
   return (context as typeof context & { kit: Kit }).kit

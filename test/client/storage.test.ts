@@ -113,7 +113,7 @@ test('a storage that is emptied signs out, and is heard', async () => {
   expect(heard()).toEqual([undefined])
 })
 
-/** Like AsyncStorage: every call takes a while, and not the same. */
+/** A storage like AsyncStorage, in which each call takes a different time. */
 function slow(): Storage {
   const inside = memoryStorage()
   const times = [3, 0, 9, 1, 5, 2]

@@ -16,7 +16,7 @@ import {
 
 type Same<A, B> = [A] extends [B] ? [B] extends [A] ? true : false : false
 
-/** The codes that a call of this route can have, and no others. */
+/** The codes that a call of this route can have. */
 export const ofFavorites: Same<
   RouteCode<'post', '/favorites/{propertyId}'>,
   | 'token_missing'
@@ -52,7 +52,7 @@ export async function publish(client: Client, id: string): Promise<string> {
     return 'published'
   } catch (error) {
     if (!isApiError<'post', '/properties/{id}/publish'>(error)) throw error
-    // Its details are those of the code.
+    // The details are those of the code.
     if (error.code === 'quota_exceeded') return `over ${error.details.limit satisfies number}`
     // @ts-expect-error it answers about no invoice
     if (error.code === 'invoice_already_paid') return 'paid'
@@ -61,7 +61,7 @@ export async function publish(client: Client, id: string): Promise<string> {
   }
 }
 
-/** Every code of a route has its text: with one more code this does not compile. */
+/** Each code of the route needs a text here: with one more code this would not compile. */
 export function textOf(error: RouteError<'get', '/plans'>): string {
   switch (error.code) {
     case 'connection':
