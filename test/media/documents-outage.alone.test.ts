@@ -1,4 +1,4 @@
-// MED-27 Documents while Storage is down, a file is missing, or an upload ends half-way.
+// MED-27: Storage is down, a document's file is missing, or an upload ends half-way.
 import { connect } from 'node:net'
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -150,7 +150,7 @@ describe.runIf(hasStack)('Storage is away', () => {
       },
     )
     await expect(download(facade.url + path, bearer())).rejects.toThrow()
-    // A truncated file must not look complete either.
+    // A file that is too short must not look complete either.
     way.answers.set(
       `/storage/v1/object/authenticated/documents/${company}/`,
       (response) => void response.end(pdf('x'.repeat(1000))),

@@ -236,7 +236,7 @@ describe('upload', () => {
         filePart('files', 'filename="x.pdf"', bytes)
       ),
     ])
-    // The upload has already begun when another one stores the same files.
+    // This upload has already begun when another one stores two of its files.
     const cut = form.indexOf(wanted) + wanted.length + 100
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
     const writer = writable.getWriter()

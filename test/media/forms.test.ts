@@ -103,7 +103,7 @@ test('INP-12 a request with too large a Content-Length is refused before anythin
   expect(String(said)).toMatch(/^HTTP\/1.1 413 /)
 })
 
-/** Sends the beginning of an upload over its own socket; done() returns the answer. */
+/** Sends the beginning of an upload over its own socket; `done` resolves to the answer. */
 function begun(path: string, bytes: Buffer, length: number, type: string) {
   const { hostname, port, pathname } = new URL(baseUrl + path)
   const socket = connect(Number(port), hostname)
@@ -219,7 +219,7 @@ describe('MED-06 a broken form', () => {
       expect(said).toMatch(/^HTTP\/1.1 408 /)
       expect(said).toContain('upload_timeout')
     }
-    // The form was complete: the rest of the announced length does not matter.
+    // The form was complete, so the rest of the announced length does not matter.
     expect(second).toMatch(/^HTTP\/1.1 201 /)
     expect(await storedFiles(owner.identityId)).toHaveLength(2)
   })

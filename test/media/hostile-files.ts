@@ -1,5 +1,5 @@
 // Files that are not what they claim, or contain more. Some are refused; the others are real pictures with
-// hidden data that must not be served, always marked with MARK.
+// hidden data that must not be served and always contains MARK.
 import { deflateSync, gzipSync } from 'node:zlib'
 import {
   chunk,
@@ -339,7 +339,7 @@ export const loaded = list({
     Buffer.concat([
       pngSignature,
       header(5, 5, Buffer.from([1, 0, 0, 0, 1])),
-      // The rows of its seven passes: each is a filter and a byte.
+      // Each row of the seven passes has a filter and one byte.
       chunk('IDAT', deflateSync(Buffer.alloc(2 * (1 + 1 + 1 + 2 + 1 + 3 + 2)))),
       chunk('IEND'),
     ]),

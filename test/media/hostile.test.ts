@@ -23,7 +23,7 @@ import {
 } from '../support/uploads.ts'
 
 let owner: Person
-/** Sends only files that are refused. */
+/** This person sends only files that are refused. */
 let refused: Person
 
 beforeAll(async () => {
@@ -35,7 +35,7 @@ const expectNoFile = async () => expect(await storedFiles(refused.identityId)).t
 const all = [...noPictures, ...broken, ...bombs, ...loaded]
 const named = (files: Hostile[]) => files.map(({ name, bytes }) => [name, bytes] as const)
 
-// The required parts of a picture, and EXIF if a test says so.
+// The only parts that a stored picture may have.
 const needed: Record<string, string[]> = {
   'image/jpeg': ['e0', 'ee', 'db', 'c0', 'c4', 'da', 'd9'],
   'image/png': ['IHDR', 'IDAT', 'IEND'],
@@ -120,7 +120,7 @@ describe('MED-04 of EXIF only the orientation stays', () => {
       const { bytes } = await download(body.url)
       expect(bytes.includes(MARK)).toBe(false)
       expect(partsIn(bytes).includes(tag)).toBe(turn > 1)
-      // The only entry that is left is tag 0x0112, and no other directory follows.
+      // The only entry left is tag 0x0112, and no other directory follows.
       const only = Buffer.from(`4d4d002a0000000800010112000300000001000${turn}000000000000`, 'hex')
       expect(bytes.includes(only)).toBe(turn > 1)
       const { rows } = await database().query(
@@ -161,7 +161,7 @@ test('MED-05 a file name is never more than text', async () => {
   const bytes = jpeg({ width: 8, height: 8 })
   for (const name of names) {
     const { status, body, headers } = await uploadPictures(person, [{ name, bytes }])
-    // A form without any name holds a field, not a file.
+    // Without a name, this part of the form is a field and not a file.
     if (name === '' && status === 422) continue
     expect(status).toBe(201)
     expect(headers.get('x-evil')).toBe(null)

@@ -15,7 +15,7 @@ const { storage } = createClient(projectUrl, secretKey, {
 })
 const files = storage.from('listings')
 
-/** Rows of unused pictures, older than any other, whose files are gone already. */
+/** Inserts rows of unused pictures, older than any other, whose files are gone already. */
 const plantDiscarded = ({ id, identityId }: Person, count: number) =>
   database().query(
     `insert into public.media (account_id, identity_id, bucket, name, width, height, orientation,
@@ -102,8 +102,8 @@ async function refusing(condition: string, work: () => Promise<void>) {
 }
 
 /**
- * Runs the jobs in their own process until files are not removed; returns the alarm and the number of
- * refusals. The stack's clock runs the jobs too, and files that it met first are due later.
+ * Runs the jobs in a process of their own until files are not removed; returns that alarm and the number of
+ * refusals. The stack's scheduler runs them too, and files that it tried first are due later.
  */
 async function meetRefusals(owner: Person) {
   const jobs = await startFacade({}, 'jobs')

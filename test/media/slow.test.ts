@@ -48,7 +48,7 @@ test('PR-22 eighteen slow connections of one account delay nobody else', async (
     expect((await uploadPictures(other, [picture, pngOf(9_000_000)])).status).toBe(201)
     expect((await uploadAvatar(other, picture)).status).toBe(201)
   }
-  // None of the slow uploads got an answer of success, and none had to be dropped.
+  // None of the slow uploads has been answered with success.
   expect(connections.filter(({ said }) => said().includes(' 201 '))).toEqual([])
 })
 
