@@ -44,7 +44,7 @@ test('a device is registered, changed by its id and removed', async () => {
   expect(items).toMatchObject([{ deviceId, platform: 'android', appVersion: null, locale: null }])
   expect(items[0].createdAt).toBe(first.createdAt)
   expect(items[0].updatedAt > first.updatedAt).toBe(true)
-  expect(JSON.stringify(items)).not.toContain(renewed) // the token stays with the service
+  expect(JSON.stringify(items)).not.toContain(renewed) // tokens are not returned
   expect(await owners(pushToken)).toEqual([])
 
   expect(await sara.delete(`/devices/${deviceId}`)).toMatchObject({ status: 204, body: null })

@@ -167,7 +167,7 @@ test('thousands who saved a listing delay neither its owner nor others, and are 
   const { id } = await publishListing(seller, { price: 1000 })
   const { id: other } = await publishListing(seller, { price: 1000 })
   await toggleFavorite(buyer, other)
-  // Accounts with a hundred identities each, made by SQL. Each has a transaction of its own, because
+  // SQL makes accounts with a hundred identities each, every account in a transaction of its own, because
   // others would have to wait for a long one.
   const accounts = Array.from({ length: bulk(100, 30) }, () => randomUUID())
   for (const account of accounts) {
@@ -186,7 +186,7 @@ test('thousands who saved a listing delay neither its owner nor others, and are 
     )
   }
   expect((await seller.patch(`/properties/${id}`, { price: 900 })).status).toBe(200)
-  // The owner gets the answer before the buyers are notified, and other notifications do not wait for those.
+  // The owner gets the answer before the buyers are notified, and other notifications do not wait for them.
   await seller.patch(`/properties/${other}`, { price: 900 })
   const one = await waitForNotification(buyer, 'favorite_price_drop')
   await waitUntil('all have been notified', async () => (await pendingEvents(id)).length === 0)

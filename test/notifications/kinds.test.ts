@@ -247,7 +247,7 @@ test('events of one thing make one unread notification with a count; once read, 
   const bodies: string[] = []
   for (let i = 1; i <= 12; i++) {
     await say(`رسالة ${i}`)
-    await notify(sara, 'system', serviceMessage()) // something else on top
+    await notify(sara, 'system', serviceMessage()) // another notification on top
     const all = await notificationsOf(sara, 'message_new')
     expect(all).toHaveLength(1)
     bodies.push(all[0].bodyAr)

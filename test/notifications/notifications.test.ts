@@ -106,7 +106,7 @@ test('reading all waits for no transaction that is creating a notification', asy
       conversation.entityId,
       details,
     ])
-    // The message that was not committed at that moment came later.
+    // The notification that the open transaction is changing stays unread.
     expect((await sara.post('/notifications/read-all')).body).toEqual({ unread: 1 })
     await client.query('commit')
   } finally {
@@ -168,7 +168,7 @@ test('a failing notification does not fail the action that caused it, and is an 
   ) await notify(sara, kind, details, { entityId })
   await notify({ ...sara, id: unknownId }, 'system', serviceMessage())
   expect(await notificationsOf(sara)).toEqual([])
-  // These alarms are this test's own, and at the end of the suite there must be none
+  // These alarms are deleted, because at the end of the suite there must be none
   // (test/whole/invariants.test.ts).
   const { rows } = await database().query(
     `delete from private.alarms
@@ -246,7 +246,7 @@ test('counting the unread ones reads the index alone', async () => {
   const client = await database().connect()
   try {
     await client.query('begin')
-    // Tells whether Postgres can use the index; which scan is cheapest depends on other tests' rows.
+    // Other scans are switched off, because which scan is cheapest depends on other tests' rows.
     await client.query(
       `set local enable_seqscan = off; set local enable_bitmapscan = off;
        set local enable_indexscan = off`,

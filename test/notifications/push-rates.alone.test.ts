@@ -34,8 +34,8 @@ testLocally('60 an hour of messages, from all conversations and identities of on
   await openConversation(author, { ...about, message: '3' })
   expect(await pushed(pushToken)).toBe(3)
 
-  // The sixty-first message is only in the list, from either identity; pushes of other senders are sent
-  // as before.
+  // From the sixty-first on, messages are only in the list, from either identity; pushes of other senders are
+  // sent as before.
   await openConversation(author, { ...about, message: '4' })
   await author.post('/auth/identity/switch', { identityId: author.identityId })
   expect((await postMessage(author, id, '5')).status).toBe(201)

@@ -129,7 +129,7 @@ testLocally('HARM-05 what comes while that one is being sent is told an hour lat
   const [first, second] = fcm.sentTo(pushToken).map(({ message }) =>
     message.android.notification.tag
   )
-  expect(second).toBe(first) // the device replaces the other one
+  expect(second).toBe(first) // the device replaces the earlier push
 })
 
 testLocally('HARM-05 one that could not be sent keeps what it was to say', async () => {

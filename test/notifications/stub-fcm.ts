@@ -7,7 +7,7 @@ type Received = {
   title: string
   body: string
   data: Record<string, string>
-  // The rest of the message as received.
+  // The whole message as received.
   // deno-lint-ignore no-explicit-any
   message: any
   bearer: string
@@ -20,7 +20,7 @@ export type FcmStub = {
   received: Received[]
   /** Answers for some push tokens; all others succeed. */
   answers: Map<string, Answer>
-  /** The token service's answer; undefined means a token. */
+  /** The answer of the token service; undefined means a token. */
   tokenAnswer?: Answer
   /** Lifetime of an access token in seconds. */
   tokenLife: number

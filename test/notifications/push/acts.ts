@@ -32,7 +32,7 @@ type Act = {
   kind: string
   what: string
   does: () => Promise<unknown>
-  /** 'some' if other tests may cause more. */
+  /** How many pushes the act causes; 'some' if other tests may cause more. */
   pushes?: number | 'some'
 }
 

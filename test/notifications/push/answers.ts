@@ -98,7 +98,7 @@ testLocally.each([
   expect(first!.least).toBeLessThan(most)
   expect(fcm.sentTo(pushToken)).toHaveLength(1)
   await agePushes(sara, -hour)
-  await sendPushes() // not yet
+  await sendPushes() // the push is not due yet
   expect(fcm.sentTo(pushToken)).toHaveLength(1)
 
   fcm.answers.delete(pushToken)
@@ -123,7 +123,7 @@ testLocally('delays grow, and after eight tries a push is given up', async () =>
   const expected = [5, 20, 80, 320, 1280, 3600, 3600, 3600]
   waits.forEach(({ least, most }, i) => {
     expect(most).toBeGreaterThanOrEqual(expected[i]! * 0.75)
-    // Rounded up to whole seconds.
+    // The wait is rounded up to whole seconds.
     expect(least).toBeLessThanOrEqual(Math.ceil(expected[i]! * 1.25))
   })
   expect(fcm.sentTo(pushToken)).toHaveLength(8)

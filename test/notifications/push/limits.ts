@@ -30,7 +30,7 @@ testLocally('QUOTA_EXCEEDED: all pushes wait as long as FCM asks, a minute at le
     const later = await signUp()
     const { pushToken } = await registerDevice(later)
     await notify(later, 'system', serviceMessage())
-    // No process leases any pushes before that time, whichever process got FCM's answer.
+    // Until that time no process leases any pushes, whichever process got FCM's answer.
     for (const process of [own, undefined]) await sendPushes(process)
     expect(fcm.sentTo(pushToken)).toEqual([])
     expect(await waitingPushes(later)).toMatchObject([{ attempts: 0, lease: null }])
@@ -49,7 +49,7 @@ testLocally('UNAVAILABLE with Retry-After, also as a date: no retry before then'
       )
       await notify(person, 'system', serviceMessage())
       const [row] = await sendAndWait(person, () => sendPushes(own))
-      // A date has no fractions of a second.
+      // A date in the header has no fractions of a second.
       expect(row!.most).toBeGreaterThan(118)
       expect(row!.least).toBeLessThan(122)
       fcm.answers.delete(pushToken)
@@ -80,7 +80,7 @@ testLocally('an access token is renewed before it ends', async () => {
   await withOwnJobs(async (own) => {
     const { pushToken } = await registerDevice(sara)
     const before = fcm.tokensGiven
-    fcm.tokenLife = 2 // renewed half-way
+    fcm.tokenLife = 2 // a token is renewed after half its life
     for (let i = 0; i < 3; i++) {
       await notify(sara, 'system', serviceMessage())
       await sendPushes(own)

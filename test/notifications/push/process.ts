@@ -7,7 +7,7 @@ export let fcm: FcmStub
 export let jobs: Facade
 export let sara: Person
 
-/** For the one file that runs them, because two processes on one outbox would compete. */
+/** Only one file at a time may use this, because two processes on one outbox would compete. */
 export function startPushes() {
   beforeAll(async () => {
     if (!hasStack) return
@@ -32,7 +32,7 @@ export async function sendPushes(process = jobs) {
   return await response.json()
 }
 
-/** Runs a separate process of the jobs that knows of no pause, for answers that make a process pause. */
+/** Runs the work with a jobs process of its own, for answers of FCM that make a process pause. */
 export async function withOwnJobs(work: (own: Facade) => Promise<void>, settings = {}) {
   const own = await startFacade({ ...fcm.settings, ...settings }, 'jobs')
   try {
@@ -56,8 +56,8 @@ const clock = async () =>
   (await database().query('select extract(epoch from clock_timestamp())::float as at')).rows[0].at
 
 /**
- * Sends the due pushes. Returns a person's waiting ones with the seconds from their last try to the next,
- * as `least` and `most`, which differ by the length of the call.
+ * Sends the due pushes. Returns those of a person that still wait, with the seconds from their last try to
+ * the next, as `least` and `most`, which differ by the length of the call.
  */
 export async function sendAndWait(person: Person, send: () => Promise<unknown> = sendPushes) {
   const before = await clock()

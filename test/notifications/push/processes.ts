@@ -41,14 +41,14 @@ testLocally(
   'CRASH-02 a push whose process was killed is sent once more at most, then dropped',
   async () => {
     const { pushToken } = await registerDevice(sara)
-    fcm.answers.set(pushToken, () => {}) // it has arrived, and the process dies before the answer
+    fcm.answers.set(pushToken, () => {}) // it arrives, and the process dies before the answer
     await notify(sara, 'system', serviceMessage())
     for (let round = 1; round <= 2; round++) {
       const own = await startFacade(fcm.settings, 'jobs')
       void sendPushes(own).catch(() => {})
       await waitUntil('it has arrived', () => fcm.sentTo(pushToken).length === round)
       process.kill(own.pid, 'SIGKILL')
-      await sendPushes() // leased: nobody else sends it
+      await sendPushes() // it is leased, so nobody else sends it
       expect(fcm.sentTo(pushToken)).toHaveLength(round)
       expect((await waitingPushes(sara))[0].wait).toBeGreaterThan(40)
       await agePushes(sara, 61)

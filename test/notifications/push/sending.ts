@@ -114,8 +114,8 @@ testLocally('an account that may not act gets no push, even with a device left',
     const person = await signUp()
     const { pushToken } = await registerDevice(person)
     await notify(person, 'system', serviceMessage())
-    // This is the state if a session began at the moment of the ban: data that ends with sessions is
-    // there again.
+    // This is as if a session had begun at the moment of the ban: the data that ends with sessions is there
+    // again.
     await database().query(`begin;
       create temporary table kept_sessions on commit drop as
         select * from auth.sessions where user_id = '${person.id}';
@@ -185,7 +185,7 @@ testLocally('pending pushes are one for each thing, with the newest text', async
   const [first, second] = fcm.sentTo(pushToken).map(({ message }) =>
     message.android.notification.tag
   )
-  expect(second).toBe(first) // the device replaces the other one
+  expect(second).toBe(first) // the device replaces the earlier push
 })
 
 testLocally(
