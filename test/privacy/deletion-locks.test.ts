@@ -60,7 +60,7 @@ const waits = (id: string) =>
 
 type Step = [name: string, status: string, work: (who: Leaver) => Promise<unknown>]
 
-/** Each act continues with the account of the previous one; only the lock differs in the end. */
+/** Expects each step to keep the requested deletion; it continues with the account of the previous step. */
 function eachKeeps(steps: Step[]) {
   let who: Leaver
   beforeAll(async () => {
@@ -100,7 +100,7 @@ describe('ADM-10 an administrator', () => {
 
 type Row = Record<string, unknown>
 
-// Every act on an account, an identity or a listing; a new act has to be added here.
+// These are all acts on an account, an identity or a listing; a new one has to be added here.
 const acts: Record<string, (who: Leaver) => Row | Promise<Row>> = {
   suspend_account: ({ person }) => ({ target: person.id, until: inAnHour(), reason: why }),
   ban_account: ({ person }) => ({ target: person.id, reason: why }),

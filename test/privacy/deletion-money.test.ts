@@ -115,12 +115,12 @@ test('nothing moves before the 14 days are over: signing in gives everything bac
   await buy(person, await newPlan())
   await giveMoney(person.identityId, 10)
   expect((await ask(person, 'give_up')).status).toBe(202)
-  await agePlans(person, 29) // otherwise it is renewed from the wallet, by another test's jobs too
+  await agePlans(person, 29) // not earlier, because any test's jobs would have renewed the plan
   await runJobs()
   expect(await payoutsOf(person)).toEqual([])
   const again = await signIn(person.identifier, person.password)
   expect(await walletOf(again)).toMatchObject({ available: 17.5, held: 0 })
-  // The decision about the money that the withdrawn request had is no longer used.
+  // The decision about the money in the withdrawn request no longer counts.
   expect((await ask({ ...again, password: person.password })).status).toBe(409)
 })
 
@@ -267,7 +267,7 @@ test.runIf(hasSandbox)(
       { length: 4 },
       () => query('select private.delete_due_account($1) as gone', [person.id]),
     )
-    // The failed charge is paid after all, at this moment.
+    // The failed charge is paid after all, at the same moment.
     const [, ...done] = await Promise.all([submitSandboxPage(ref, 'pay', 'once'), ...jobs])
     expect(
       done.filter(({ rows }) => rows[0].gone).length,

@@ -23,7 +23,7 @@ const remove = (id: string) => admin.delete(`/admin/users/${id}`, { reason })
 
 type Leaver = Awaited<ReturnType<typeof somebody>>
 
-/** A person with data in every area, in words and numbers that nobody else has. */
+/** Creates a person with data in every area, in words and numbers that nobody else has. */
 async function somebody() {
   const mark = randomUUID().slice(0, 8)
   const name = `ضاحي${mark} المغادر`
@@ -74,7 +74,7 @@ async function somebody() {
     licenceExpiresOn: '2040-01-01',
   }, { headers: { 'idempotency-key': randomUUID() } })
   await guest.post('/auth/password/forgot', { identifier: person.identifier })
-  // Entries of Auth's log, which older projects have for everyone.
+  // Older projects have entries in Auth's log for everyone.
   await database().query(
     `insert into auth.audit_log_entries (id, payload, created_at) values
        (gen_random_uuid(), json_build_object('action', 'login', 'actor_id', $1::uuid,
