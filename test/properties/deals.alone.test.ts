@@ -1,4 +1,4 @@
-// Deals after many price changes. The test turns a trigger off for a moment and locks its table meanwhile.
+// The test turns a trigger off for a moment, which locks the table meanwhile, so it runs alone.
 import { expect, test } from 'vitest'
 import { database, guest, signUp } from '../support/client.ts'
 import { publishListing } from '../support/listings.ts'
@@ -31,5 +31,5 @@ test('a price is changed as soon after 20,000 others as after two', async () => 
   })
   expect(await pct(id)).toBe(null)
   await seller.patch(`/properties/${id}`, { price: 940 })
-  expect(await pct(id)).toBe(5.05) // of 990
+  expect(await pct(id)).toBe(5.05) // percent of 990
 })

@@ -41,20 +41,20 @@ test('a deal is measured against the lowest price of the 30 days before it dropp
   const seller = await signUp()
   const { id } = await publishListing(seller, { price: 800 })
   await age(id, '31 days')
-  await set(id, 1000)(seller) // raised first
+  await set(id, 1000)(seller) // the price is raised first
   await set(id, 900)(seller)
   expect(await pct(id)).toBe(null) // 800 was valid until today
   await set(id, 720)(seller)
-  expect(await pct(id)).toBe(10) // of 800
+  expect(await pct(id)).toBe(10) // percent of 800
 
-  // If the raise had been 31 days ago, 1000 would be the lowest.
+  // Here the raise was 31 days ago, so 1000 is the lowest price.
   const other = await publishListing(seller, { price: 800 })
   await set(other.id, 1000)(seller)
   await age(other.id, '31 days')
   await set(other.id, 900)(seller)
   expect(await pct(other.id)).toBe(10)
 
-  // If the raise was 29 days ago, the price of 800 is still compared with.
+  // Here the raise was 29 days ago, so 800 still counts.
   const third = await publishListing(seller, { price: 800 })
   await set(third.id, 1000)(seller)
   await age(third.id, '29 days')
@@ -68,13 +68,13 @@ test('a deal follows later price changes', async () => {
   await set(id, 800)(seller)
   const { until } = await deal(id)
   await set(id, 900)(seller)
-  expect(await deal(id)).toEqual({ dropPct: 10, until }) // still lower, for the same time
+  expect(await deal(id)).toEqual({ dropPct: 10, until }) // still a deal, until the same time
   await set(id, 960)(seller)
   expect(await deal(id)).toBe(null)
-  await set(id, 790)(seller) // lower than the lowest, now 800, but not by 5 percent
+  await set(id, 790)(seller) // too little below 800 for a new deal, so the earlier one counts
   expect(await deal(id)).toEqual({ dropPct: 21, until })
   await set(id, 700)(seller)
-  expect(await pct(id)).toBe(11.39) // of 790
+  expect(await pct(id)).toBe(11.39) // percent of 790
 })
 
 test('a rent is a deal like a sale, and percents are exact to two digits', async () => {
@@ -126,11 +126,11 @@ test('whoever has just come has no deal: it is listed for seven days first, paus
   expect(await pct(paused.id)).toBe(5)
 })
 
-/** The definition of a deal: prices from the oldest, each with the days since it was set. */
+/** Applies the definition of a deal to prices from the oldest, each with the days since it was set. */
 function expectedDeal(prices: [daysAgo: number, price: number][]) {
   const now = prices.at(-1)![1]
   const standing = (from: number, to: number) =>
-    // some time after `from`, before `to`, in days ago
+    // prices that were valid at some time between `from` and `to` days ago
     prices.filter(([since], nth) => since > to && (prices[nth + 1]?.[0] ?? 0) < from)
   const drop = prices.findLast(([since, price], nth) => {
     const lowest = Math.min(...standing(since + 30, since).map(([, before]) => before))

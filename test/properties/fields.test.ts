@@ -65,7 +65,7 @@ const ofForm: Record<string, (field: Field, codes: string[]) => Edges> = {
   'boolean, false': () => [[true, false], ['true', 'no', 1, 0, {}]],
 }
 
-/** The same for fields with their own form. */
+/** The same for fields that have a form of their own. */
 const ofField: Record<string, Edges> = {
   type: [['SALE', 'RENT', 'EXCHANGE'], ['sale', 'Sale', '', null, 1, 'AUCTION', '__proto__']],
   paciNo: [['00000000', '12345678'], ['1234567', '123456789', '1234567a', 12345678, '']],
@@ -121,7 +121,7 @@ const ofField: Record<string, Edges> = {
   ]],
 }
 
-/** The only type of listing with a field. */
+/** The type of listing for fields that only one type has. */
 const beside: Record<string, { type: string }> = {
   requestYear: exchange,
   requiredYear: exchange,
@@ -141,7 +141,7 @@ beforeAll(async () => {
      from private.property_fields()`,
   )
   const { NewProperty } = (await guest.get('/openapi.json')).body.components.schemas
-  // The previous version does not know fields that are new to it.
+  // The previous version does not have the newer fields of the schema.
   fields = variable('NEWER_SCHEMA')
     ? rows.filter(({ name }) => name in NewProperty.properties)
     : rows
@@ -358,7 +358,7 @@ test('save_property writes every column of a listing that owners and admins may 
        and not attisdropped and attgenerated = ''
      order by attname`,
   )
-  // Columns that never change, and those that triggers copy.
+  // These columns never change, or triggers write them.
   expect(rows.filter(({ saved }) => !saved).map(({ name }) => name)).toEqual([
     'auction_ends_at',
     'auction_starts_at',

@@ -9,7 +9,7 @@ import { formOf } from '../support/uploads.ts'
 const shareUrl = async (person: Pick<Person, 'get'>, { id }: Listing) =>
   (await person.get(`/properties/${id}`)).body.shareUrl
 
-/** Functions with this setting; at an upload they tell the database about it. */
+/** Runs functions with this setting, which store it in the database at an upload. */
 async function withSetting(SHARE_URL: string | undefined, seller: Person) {
   const functions = await startFacade(SHARE_URL ? { SHARE_URL } : {})
   try {
