@@ -34,7 +34,7 @@ test('a block stops messages and new conversations both ways; the history stays'
 
 test('a message that was left out for a block which is gone by now is to be sent once more', async () => {
   const { a, conversationId } = await startConversation()
-  // write_message has omitted the message, and now asks for the reason.
+  // write_message calls this when it has stored nothing, to find the reason.
   await expect(
     database().query(
       `select private.refuse_message(row($1::uuid, $2::uuid, 'one', 'text', 'نص', null, null))`,

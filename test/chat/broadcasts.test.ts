@@ -1,4 +1,4 @@
-// The number of broadcasts per action: each is billed, and too many throttle a project.
+// Broadcasts are counted per action, because each is billed and too many get a project throttled.
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { signUpAdmin } from '../support/admins.ts'
@@ -173,8 +173,8 @@ test('a login/logout loop with sixty conversations broadcasts once per sign-out,
       expect((await session.post('/auth/logout', {})).status).toBe(204)
     }
   })
-  // Nine of the names in between belong to no account any more. Each is counted by the last event on its
-  // own channel, which tells the next name.
+  // The nine names in between belong to no account any more. The last event on the channel of each tells the
+  // next name.
   const { rows } = await database().query(
     `with recursive chain as (
        select accounts.topic::text as topic, 0 as nth from public.accounts where id = $1
@@ -226,7 +226,7 @@ test('a session that only checks a password changes no channel name', async () =
 })
 
 test('a session that claims to be the product’s own gets no privilege', async () => {
-  // The facade's own calls to Auth, as Auth sees them.
+  // This makes the facade call Auth, so that Auth may store the user agent of such calls.
   await a.post('/auth/password/change', { currentPassword: a.password, newPassword: a.password })
   const { rows } = await database().query(
     `select distinct user_agent from auth.sessions where user_agent is not null`,

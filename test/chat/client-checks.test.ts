@@ -17,7 +17,7 @@ afterEach(async () => {
   for (const end of toEnd.splice(0).reverse()) await end()
 })
 
-// A working link does not poll in a test.
+// A working link never polls in these tests.
 withCheckTimes({ whole: never, broken: 300 })
 
 function app(person: Person, link: Link, url = projectUrl) {
@@ -73,7 +73,7 @@ testLocally('through the gateway while there is no socket', async () => {
   const updated = (id: string) => updates.some((update) => update.conversationId === id)
   await waitUntil('and what is not joined', () => updated(open))
 
-  // An event just before the socket returns is not missed either.
+  // A change just before the socket returns is not missed either.
   await sendMessageAs(d, quiet)
   const second = await startGateway({}, { port: first.port })
   toEnd.push(second.kill)

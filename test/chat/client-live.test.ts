@@ -101,7 +101,7 @@ test('presence and typing of the other side are shown, and nothing else is accep
   await waitUntil('it is gone', () => right.shown.here === false)
   expect([left.shown.typing, right.shown.typing]).toEqual([0, 1])
 
-  // A participant's other events there are not messages.
+  // Other events that a participant sends on the live channel are not taken for messages.
   const forger = createClient(projectUrl, publishableKey, {
     accessToken: () => Promise.resolve(a.accessToken),
   })
@@ -169,7 +169,7 @@ test(
 )
 
 test('PR-02 a signed-out device is left alone on the old channel within 30 s', async () => {
-  // The 30 s are enough for one check and a little more.
+  // The promised 30 s are enough for one check and a little more.
   expect(usualCheckTimes.whole).toBe(25_000)
   checkTimes.whole = 1000
   const { a, b, conversationId } = await startConversation()

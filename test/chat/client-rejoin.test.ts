@@ -1,5 +1,5 @@
-// Realtime's connection to the database has ended while its sockets stay: no events come, and only a join
-// restores it.
+// Realtime's connection to the database has ended while its sockets stay open: no events come, and only a
+// join restores it.
 import { randomUUID } from 'node:crypto'
 import { createClient } from '@supabase/supabase-js'
 import { afterEach, expect } from 'vitest'
@@ -141,8 +141,8 @@ testLocally('what was sent before a channel was joined is no reason to join it a
   await postMessage(a, conversationId, '1')
   await waitUntil('it is shown', () => shown.length === 1)
   const before = joins
-  // The connection breaks, and the check after the next join finds messages sent meanwhile. The check
-  // that is already due comes at once.
+  // The connection breaks, and the check after the next join finds messages sent meanwhile. The check that is
+  // already due is made at once.
   Object.assign(checkTimes, { broken: never, eventLate: 100 })
   delay = new Promise((resolve) => (goOn = resolve))
   const [channel] = supabase.getChannels()

@@ -216,7 +216,7 @@ test('resends under the same id until answered, and respects Retry-After', async
 describe('a feed', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
   afterEach(() => void vi.useRealTimers())
-  /** Longer than any wait of a feed. */
+  /** Lets more time pass than a feed ever waits. */
   const later = () => vi.advanceTimersByTimeAsync(60_000)
 
   const message = (seq: number) => ({ seq }) as Message

@@ -233,7 +233,7 @@ test('reading only lowers the unread count, and own messages do not count', asyn
   expect(await read({ upToSeq: 1 })).toEqual({ unread: 3 })
   expect(await read()).toEqual({ unread: 0 })
   expect(await read({ upToSeq: 2_000_000_000 })).toEqual({ unread: 0 })
-  await postMessage(a, id) // a number beyond the newest message marks nothing as read
+  await postMessage(a, id) // the read position beyond the newest message does not cover this one
   expect((await listEntry(b, id)).unread).toBe(1)
   expect((await listEntry(a, id)).unread).toBe(1)
   for (const upToSeq of [-1, 1.5, '1', null]) {

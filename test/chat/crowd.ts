@@ -1,4 +1,4 @@
-// Thousands of sockets at the chat gateway, for CHAT-10. Needs the embedded stack's own key.
+// Many sockets at the chat gateway, for CHAT-10. Their tokens are signed with the embedded stack's own key.
 import { isNightly } from '../support/nightly.ts'
 import { pause } from '../support/wait.ts'
 import { ChatSocket, upTo } from '../support/chat-socket.ts'
@@ -8,7 +8,7 @@ import { mintToken } from '../support/tokens.ts'
 
 export type SignedIn = Guest & { identityId: string; accessToken: string }
 
-/** People signed in without a sign-in: rows, and tokens signed with the project's key. */
+/** Inserts users and sessions, and signs their tokens with the project's key, so nobody has to sign in. */
 export async function signedInPeople(count: number): Promise<SignedIn[]> {
   const { accessToken } = await signUp()
   const { rows: sessions } = await database().query(

@@ -9,7 +9,7 @@ import { shortSocketOf, socketOf } from './sockets.ts'
 
 afterEach(closeClients)
 
-/** The messages and updates received, as "m1" and "u1". */
+/** Returns the messages and updates that a socket received, as "m1" and "u1". */
 const story = ({ frames }: ChatSocket) =>
   frames.flatMap(({ event, data }) => {
     if (event === 'new_message') return [`m${data.message.seq}`]

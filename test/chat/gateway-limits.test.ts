@@ -117,7 +117,7 @@ describe.runIf(hasStack)('limits of the gateway', () => {
     deaf.socket.pause()
     const body = 'ا'.repeat(4000)
     let count = 0
-    // Sends as many as the buffers on the way hold, and then as many as the gateway holds.
+    // Sends as many messages as the buffers on the way hold, and then as many as the gateway holds.
     for (; !gateway.output().includes('does not read'); count += 10) {
       await Promise.all(upTo(10).map(() => writer.sendMessage(conversationId, body)))
     }
@@ -130,7 +130,7 @@ describe.runIf(hasStack)('limits of the gateway', () => {
     const gateway = await gatewayWith({ GATEWAY_MAX_AGE: '2' })
     const old = new ChatSocket({ url: gateway.url })
     await old.opened()
-    // Admitted before, or on the way.
+    // The socket may be admitted or still waiting when it is closed.
     void old.ask('auth', { accessToken: b.accessToken }).then(() => old.join(conversationId))
     expect((await old.waitForClose()).code).toBe(1012)
     const [writer, next] = [await ChatSocket.connect(a), await ChatSocket.connect(b)]

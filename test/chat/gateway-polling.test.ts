@@ -1,4 +1,4 @@
-// The gateway relies on Realtime only once a join is confirmed, and even then it regularly asks the
+// The gateway relies on Realtime only once a join is confirmed, and even then it regularly checks the
 // database.
 import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, onTestFailed, test } from 'vitest'
@@ -17,7 +17,7 @@ afterEach(async () => {
   for (const end of toEnd.splice(0).reverse()) await end()
 })
 
-/** So rare that it does not happen in a test. */
+/** Longer than any test takes. */
 const never = 3_600_000
 
 async function ownGateway(
@@ -48,7 +48,7 @@ async function ownGateway(
   return { realtime, gateway, connect, calls }
 }
 
-/** Tells whether a message was received. Changes shortly before the opening may be sent as well. */
+/** Returns whether an update about a message came. Updates about earlier changes may come as well. */
 const heardOne = (socket: ChatSocket) =>
   socket.events('conversation_updated').some(({ lastMessage }) => lastMessage)
 

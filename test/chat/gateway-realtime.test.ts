@@ -1,5 +1,5 @@
-// The gateway's channels of Realtime: few per connection, joined one by one, none twice, and after a break
-// only those still needed.
+// The gateway joins few Realtime channels per connection, one by one, none twice, and after a break only
+// those still needed.
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
@@ -28,7 +28,7 @@ async function wayTo(url: string) {
     const upstream = connect(Number(new URL(url).port), '127.0.0.1')
     client.on('error', () => {}).on('close', () => upstream.destroy())
     upstream.on('error', () => {}).on('close', () => client.destroy())
-    // A connection that carried other requests may become a socket's.
+    // A kept connection that carried other requests may become that of a WebSocket.
     client.on('data', (part: Buffer) => {
       if (!part.includes('/realtime/v1/websocket')) return
       if (shut) return client.destroy()
@@ -57,7 +57,7 @@ async function wayTo(url: string) {
   }
 }
 
-/** A gateway with its own Realtime, where a join takes this long or waits for an event. */
+/** Starts a gateway with its own Realtime, where a join takes this long or waits for the promise. */
 async function ownGateway(
   { joinTime = 0, times }: { joinTime?: number | Promise<number>; times?: Partial<Times> } = {},
 ) {
@@ -115,7 +115,7 @@ describe('the gateway at Realtime', () => {
       const { way, realtime, joins, connect } = await ownGateway({ joinTime, times })
       await Promise.all(all.map(connect))
       await waitUntil('the first joins', () => joins() === 1)
-      // A connection without joins would be given up.
+      // A connection that counts as silent would be given up by now.
       await pause(2.5 * times.silenceLimit, 'time is the subject')
       expect([joins(), way.opened()]).toEqual([1, 1])
       goOn(0)
@@ -219,7 +219,7 @@ describe('the gateway at Realtime', () => {
     await waitUntil('it has joined again', () => joins() > 1)
     expect(way.opened()).toBeGreaterThan(1)
     const conversationId = await conversationBetween(b, a)
-    // Messages while Realtime's own connection restarts are lost, so they are sent again.
+    // Events are lost while Realtime's own connection restarts, so a message is sent again and again.
     await waitUntil('an update arrives', async () => {
       await sendMessageAs(b, conversationId, 'عدنا')
       return socket.events('conversation_updated').length > 0

@@ -231,7 +231,7 @@ test('CHAT-14 markup is text, and links are not fetched', async () => {
   expect(bodies(right)).toEqual(texts)
   expect((await wholeHistory(b, conversationId)).map(({ body }) => body)).toEqual(texts)
   expect(requests).toEqual([])
-  // A request would have been recorded.
+  // This request is recorded, so an earlier one would have been recorded too.
   await fetch(`http://127.0.0.1:${port}/`)
   expect(requests).toEqual(['/'])
   listener.close()

@@ -182,7 +182,7 @@ test('CHAT-18 across a block and with who is gone both work, and own devices hea
       expect((await change(person, { muted: true })).muted).toBe(true)
       expect((await archive(person, 1)).archived).toBe(true)
       expect((await change(person, { muted: false, archived: false })).archived).toBe(false)
-      // Events of the message and of the block may come after it has joined.
+      // Events of the message and of the block may come after the device has joined.
       const heard = () =>
         device.payloads('conversation_updated').map(({ muted, archived }) => [muted, archived])
       await expect.poll(() => heard().slice(-3))

@@ -92,7 +92,7 @@ test('CHAT-19 every event carries the position: over Realtime, by the gateway, w
   await waitUntil('both changes', () => updates().length === 2)
   expect(updates().map(({ peerReadSeq, lastMessage: { mine } }) => [peerReadSeq, mine]))
     .toEqual([[1, true], [1, false]])
-  // If a change came before the gateway received database events, it sends the current state only,
+  // If the change came before the gateway received database events, the gateway sends only the current state,
   // without the event.
   const live = { conversationId: id, identityId: a.identityId, upToSeq: 1 }
   expect([[], [live]]).toContainEqual(socket.events('message_read'))

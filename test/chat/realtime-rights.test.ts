@@ -102,7 +102,7 @@ test(
       status: 403,
       body: { error: { code: 'blocked' } },
     })
-    // Earlier reads are not sent to people who may no longer receive them.
+    // A read position is not sent to a person who may no longer receive it.
     await b.post(`/conversations/${id}/read`)
     await expectMoved(atA)
     expect(atB.payloads('topic_changed')).toEqual([])

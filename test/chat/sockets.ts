@@ -12,7 +12,7 @@ export async function socketOf(...args: Parameters<typeof ChatSocket.connect>) {
   return socket
 }
 
-/** A socket whose token expires at `exp`, in a few seconds, or more if connecting is slow. */
+/** Opens a socket whose token expires in a few seconds (`exp`), or later if connecting is slow. */
 export async function shortSocketOf(
   person: Pick<Person, 'accessToken'>,
   { seconds = 2, url }: { seconds?: number; url?: string } = {},

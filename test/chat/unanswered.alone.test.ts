@@ -1,4 +1,4 @@
-// CHAT-21: the limit on one side's messages until the other has answered, at every entrance.
+// CHAT-21: the limit on one side's messages until the other has answered, by every way of sending.
 import { randomUUID } from 'node:crypto'
 import { afterEach, expect, test } from 'vitest'
 import { type Chat, createChat, gateway } from '../../client/src/chat/index.ts'
@@ -96,7 +96,7 @@ test('of twenty at once, and of batches of many people, exactly five are stored 
   }
 })
 
-/** Pretends that all messages so far were sent before they were counted. */
+/** Pretends that all messages so far were sent before messages were counted. */
 const forgetCounts = (conversationId: string) =>
   database().query('update public.participants set written = 0 where conversation_id = $1', [
     conversationId,
