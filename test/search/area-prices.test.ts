@@ -4,7 +4,7 @@ import { database, guest, signUp } from '../support/client.ts'
 import { insertListing } from '../support/fixtures.ts'
 import { drain } from '../support/jobs.ts'
 
-/** Stores the prices, and tells whether it did, because it does nothing while the scheduler does so. */
+/** Stores the prices and returns whether it did; it does nothing while the scheduler stores them. */
 const refresh = async (client: pg.Pool | pg.PoolClient = database()) =>
   Number((await client.query(`select private.refresh_area_prices('0') as n`)).rows[0].n) > 0
 

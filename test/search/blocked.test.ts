@@ -32,14 +32,14 @@ test('SRCH-10 a block hides what an identity lists from a search, whatever the s
 
   const seen = async (strategy: string, reads: Reader = reader) =>
     ids(await search(reads, strategy, { q: word }))
-  /** Repeated if a busy machine could not count in time. */
+  /** Repeats the request if a busy machine could not count in time. */
   const count = async (): Promise<number> =>
     (await reader.post('/search/count', { strategy: 'standard', q: word })).body.count ?? count()
   expect(await count()).toBe(3)
   for (const [strategy, id] of Object.entries(found)) expect(await seen(strategy)).toContain(id)
 
   await reader.post(`/blocks/${seller.identityId}`)
-  // A blocked person's other identity is not known to be theirs, so its listings stay.
+  // The other identity of a blocked person must not be known to be theirs, so its listings stay.
   for (const strategy of ['standard', 'company']) {
     expect(await seen(strategy)).toEqual([found.company])
   }

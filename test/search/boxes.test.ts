@@ -8,8 +8,8 @@ let oracle: Oracle
 
 beforeAll(async () => {
   const { identityId } = await signUp()
-  // They lie within 4 by 4 km, so that a cell of the grid holds more than a search reads. Hundreds share
-  // one place, and each group of five has the same age, price and size.
+  // The listings lie within 4 by 4 km, so that a cell of the grid holds more than a search reads. Hundreds
+  // share one place, and each group of five has the same age, price and size.
   oracle = await Oracle.open(async (client) => {
     await client.query(
       `insert into public.properties (
@@ -45,7 +45,7 @@ function locations(seed: number) {
   const between = (low: number, high: number) => low + (high - low) * (roll(1_000_000) / 1_000_000)
   return (where: ('bbox' | 'near')[]): Filters => {
     const [lat, lng] = [between(29.295, 29.345), between(47.975, 48.025)]
-    // Some are larger than the search walks cell by cell, and some are empty.
+    // Some areas are larger than the search walks cell by cell, and some are empty.
     const size = [0.002, 0.01, 0.03, 0.5][roll(4)]
     const filters: Filters = {}
     if (where.includes('bbox')) {

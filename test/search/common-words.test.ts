@@ -7,7 +7,7 @@ import { ids } from './results.ts'
 
 let words: string[] = []
 
-/** Two words with 200 listings each, none of which has both. */
+/** Makes 200 listings for each of two words, none of which has both. */
 async function commonWords(person: Person) {
   words = [letters(), letters()]
   await plantCommonWords(person)

@@ -12,7 +12,7 @@ beforeEach(async () => {
   seller = await signUp()
 })
 
-/** A busy machine may not count in time, so the request is repeated. */
+/** Repeats the request until it has a count, because a busy machine may not count in time. */
 const known = (ask: () => Promise<Reply>) =>
   waitFor('a count', async () => {
     const { status, body } = await ask()

@@ -1,5 +1,5 @@
-// All pages by distance, on one street. Postgres prints such numbers with 15 digits or with all, depending
-// on extra_float_digits, which is 0 on hosted projects.
+// Reads all pages by distance, on one street. Postgres prints the distances with 15 digits or with all,
+// depending on extra_float_digits, which is 0 on hosted projects.
 import { beforeAll, expect, test } from 'vitest'
 import { database, guest, signUp } from '../support/client.ts'
 import { uniqueWord } from './results.ts'

@@ -1,4 +1,4 @@
-// HARM-07: the feed positions that one account takes.
+// HARM-07: the positions in the feed that the listings of one account take.
 import { describe, expect, test } from 'vitest'
 import { database, guest, type Person, signUp } from '../support/client.ts'
 import { insertListing, insertOrganisation, proveEmail } from '../support/fixtures.ts'
@@ -24,7 +24,7 @@ async function places(...listings: string[]): Promise<{ place: number; published
   return rows
 }
 
-/** Each place is this many minutes after the previous one, or at its publication if that is later. */
+/** Expects each place this many minutes after the previous one, or at its publication if that is later. */
 async function expectApart(minutes: number, listings: string[]) {
   const all = await places(...listings)
   expect(all).toHaveLength(listings.length)

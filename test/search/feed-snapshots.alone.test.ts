@@ -3,12 +3,12 @@ import { database, signUp } from '../support/client.ts'
 import { ids, now, offered, page, pause } from './feed-pages.ts'
 import { deadlocks, untilLocked } from '../support/races.ts'
 
-/** A change of that listing whose transaction waits, during its commit or before it. */
+/** Changes the listing in a transaction that waits before its commit, or during it if `atTheDoor`. */
 async function halfway(sql: string, id: string, atTheDoor: boolean) {
   const client = await database().connect()
   await client.query('begin')
   await client.query(sql, [id])
-  // Runs the work that is deferred to the commit: from here on the time is taken and the lock held.
+  // This runs what is deferred to the commit: from here on the time is taken and the lock is held.
   if (atTheDoor) await client.query('set constraints all immediate')
   return async () => {
     await client.query('commit')

@@ -1,4 +1,4 @@
-// Counts over the feed: nobody else may publish meanwhile, so these run alone.
+// The tests count over the whole feed, and nobody else may publish meanwhile, so they run alone.
 import { expect, test } from 'vitest'
 import { database, guest, type Person, signUp } from '../support/client.ts'
 import { pause, waitUntil } from '../support/wait.ts'
@@ -59,7 +59,7 @@ test.each(['all', 'sale', 'rent', 'exchange'])(
       filter === 'all' || ['sale', 'rent', 'exchange'][Math.floor(i / 20)] === filter
     )
     const { made, stop } = bustle(crowd)
-    // The walk is long enough for some to come in between.
+    // The walk is long enough for some listings to come in between.
     const pages = await walk(filter, 5, async () => {
       const before = made.length
       await waitUntil('listings have come', () => made.length > Math.max(before, 12))

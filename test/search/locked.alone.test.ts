@@ -1,5 +1,5 @@
-// One test holds a lock that blocks all searches, so the file runs alone. How soon they are refused:
-// test/search/limit.timing.test.ts.
+// One test holds a lock that blocks all searches, so the file runs alone. How soon the searches are refused
+// is tested in test/search/limit.timing.test.ts.
 import { describe, expect, test } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
 import { database, guest, signUp } from '../support/client.ts'
@@ -8,7 +8,7 @@ import { publishListing } from '../support/listings.ts'
 import { untilLocked } from '../support/races.ts'
 
 // SRCH-08 runs on the embedded stack only, because it locks tables. A replica does not have the lock, and
-// still answers guests.
+// would still answer guests.
 const isLockedForGuests = hasStack && variable('REPLICAS') === '0'
 
 describe.runIf(isLockedForGuests)('SRCH-08 while the listings are locked', () => {

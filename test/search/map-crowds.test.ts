@@ -14,7 +14,7 @@ const box = [46.6, 28.6, 47.6, 29.6]
 beforeAll(async () => {
   const { identityId } = await signUp()
   client = await database().connect()
-  // Visible to this connection only, and rolled back in the end.
+  // The listings are visible to this connection only, and are rolled back in the end.
   await client.query('begin')
   await client.query(
     `insert into public.properties (

@@ -8,8 +8,8 @@ type Point = { id: string; lat: number; lng: number }
 const kuwait = '46.5,28.45,48.8,30.15'
 
 /**
- * Each test's own place in the empty desert: in the corner of a cell of zoom 13, so that points slightly
- * north-east are in the same cell.
+ * Returns an empty place in the desert, in the corner of a cell of zoom 13, so that points slightly
+ * north-east of it are in the same cell.
  */
 async function somewhere() {
   const size = 360 / 2 ** 15
@@ -71,7 +71,7 @@ test('at low zoom listings are counted in grid cells that halve with each zoom',
     lng: Number((lng + 0.001).toFixed(6)),
     count: 2,
     minPrice: 90_000.5,
-    // Postgres writes 15 digits.
+    // Postgres writes these numbers with 15 digits.
     bbox: [lng, lat, lng + 0.002, lat + 0.001].map((degree) => Number(degree.toPrecision(15))),
   })
   expect(single).toMatchObject({ count: 1, minPrice: null })

@@ -1,4 +1,4 @@
-// Searches among more listings of one area, kind and word than a walk passes.
+// The searches run among more listings of one area, kind and word than a walk passes by.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
 import { signUp } from '../support/client.ts'

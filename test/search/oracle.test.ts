@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 afterAll(() => oracle.close())
 
-/** Compares pages with the oracle, all of them if they are few; tells whether it finds any. */
+/** Compares pages with the oracle, all if there are few, and returns whether any listing was found. */
 async function compare(search: Search, pages = 4): Promise<boolean> {
   const expected = await oracle.expected(search)
   const { ids, ended } = await oracle.walk(search, expected.length > 200 ? pages : Infinity)
@@ -69,7 +69,7 @@ test.each(strategies)(
     const end = Date.now() + seconds * 1000 / strategies.length
     let [compared, found] = [0, 0]
     for (; compared < bulk(50, 25) || Date.now() < end; compared++) {
-      // A new connection, and one with cached plans.
+      // Plans are discarded now and then, so that both new and cached plans are compared.
       if (compared % 10 === 0) await oracle.client.query('discard plans')
       if (await compare(randomSearch(strategy, roll, world))) found++
     }

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { database } from '../support/client.ts'
 import { type Reading, readingOf, type Search } from './world.ts'
 
-// Written for clarity alone: every public listing, with all searchable fields.
+// Every public listing with all searchable fields; this query is written for clarity alone.
 const everything = `
   create temporary table shown on commit drop as
   select
@@ -117,7 +117,7 @@ export class Oracle {
     this.client = client
   }
 
-  /** Opens one snapshot for searches and oracle. Rows of `fill` are rolled back in the end. */
+  /** Opens one snapshot for the searches and the oracle. Rows of `fill` are rolled back in the end. */
   static async open(fill?: (client: pg.PoolClient) => Promise<unknown>): Promise<Oracle> {
     const client = await database().connect()
     await client.query('begin isolation level repeatable read')
@@ -196,7 +196,7 @@ export class Oracle {
     return rows[0].answer
   }
 
-  /** A reading or, without matches in the strategy, its remainder. */
+  /** Returns the reading or, if nothing in the strategy matches it, what can be left of it. */
   private async whatFits(strategy: string, whole: Reading): Promise<Reading> {
     if (await this.fitting(strategy, whole)) return whole
     const isNumber = (word: string) => /^[0-9]+$/.test(word)
@@ -242,7 +242,7 @@ export class Oracle {
     return rows[0].n
   }
 
-  /** True if so many listings have the word that it is not a typing mistake. */
+  /** Returns whether so many listings have the word that it is not a typing mistake. */
   private isCommon = remembered(async (word: string): Promise<boolean> => {
     const { rows } = await this.client.query(
       'select from private.search_vocabulary where word = $1 and listings >= 16',
@@ -251,7 +251,7 @@ export class Oracle {
     return rows.length > 0
   })
 
-  /** The word itself and the most similar words, but none that would replace a name. */
+  /** Returns the word itself and the most similar words, but none that would replace a name. */
   private readingsOf = remembered(async (word: string): Promise<string[]> => {
     const { rows: names } = await this.client.query(
       'select from private.search_names where word = $1',

@@ -14,7 +14,7 @@ type Page = { items: { id: string }[]; nextCursor: string | null }
 const search = (body: Body) => guest.post('/search/advanced', { strategy: 'standard', ...body })
 const quick = (query: string) => guest.get(`/search?${query}`)
 
-/** Published listings with that word, newest first; five fit into a free plan. */
+/** Publishes listings with that word and returns their ids, newest first. */
 async function offers(word: string, prices: number[]): Promise<string[]> {
   const made: string[] = []
   for (const price of prices) {
@@ -257,7 +257,7 @@ test('INP-04 places are within the world, boxes are boxes, and a circle has at m
   for (const text of ['48,29,47,30', '47,29,48', '47,29,48,a', '', '1e1,29,48,30']) {
     expect([text, await quick(`bbox=${text}`)]).toMatchObject([text, refused])
   }
-  // The whole world is cut to Kuwait; a box without area is valid.
+  // A box of the whole world is cut to Kuwait, and a box without area is valid.
   expect(await search({ bbox: [-180, -90, 180, 90] })).toMatchObject({ status: 200 })
   expect(await search({ bbox: [48, 29.3, 48, 29.3] })).toMatchObject({ status: 200 })
 })

@@ -29,14 +29,14 @@ describe.runIf(hasStack)('searches at once', () => {
   const get = (path: string, { accessToken }: { accessToken?: string } = {}) =>
     facade.get(path, accessToken ? { authorization: `Bearer ${accessToken}` } : {})
 
-  /** The messages to the database, once there are this many and the facade has read all requests. */
+  /** Returns the messages to the database once there are so many and the facade has read all requests. */
   async function messages(count: number) {
     const taken: string[] = []
     await waitUntil(`${count} messages`, () => {
       taken.push(...proxy.takeMessages())
       return taken.length >= count
     })
-    // By then, earlier requests have been read.
+    // When these are answered, all earlier requests have been read.
     for (let after = 0; after < 3; after++) await get('/errors')
     return [...taken, ...proxy.takeMessages()]
   }

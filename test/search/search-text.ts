@@ -1,5 +1,5 @@
 /**
- * Compares texts like private.search_text, for clients and tests. The rule is at the head of
+ * Normalises texts as private.search_text does, for clients and tests. The rule is at the head of
  * sql/01_base/2_rules_search_text.sql; test/search/vectors.json checks both.
  */
 const from = 'ىة٠١٢٣٤٥٦٧٨٩' + 'ٱٲٳ' + 'یۍێېے' + 'ۃہھە' + 'کڪګگ' + 'ڤڥپچژ' + '۰۱۲۳۴۵۶۷۸۹'
@@ -14,7 +14,7 @@ const silent = new RegExp(
 )
 
 export function searchText(value: string): string {
-  // Letter by letter, because Postgres too ignores a letter's neighbours (Σ at the end of a word).
+  // Each letter is lowered by itself, because Postgres too ignores its neighbours (Σ at the end of a word).
   const plain = Array.from(value.normalize('NFKD'), (letter) => {
     const lower = letter.toLowerCase()
     return letters.get(lower) ?? lower

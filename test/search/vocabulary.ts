@@ -1,7 +1,7 @@
-// Candidates for misspelt words: counted words that five accounts wrote.
+// A word becomes a candidate for misspelt ones once it is counted and five accounts have written it.
 import { database } from '../support/client.ts'
 
-/** Counts words until all their changes are counted; a job may do so too. */
+/** Runs the counting until all changes of these words are counted; a job may do so too. */
 export async function countWords(...words: string[]) {
   for (let left = true; left;) {
     await database().query('select private.count_search_words()')
@@ -16,7 +16,7 @@ export async function countWords(...words: string[]) {
   }
 }
 
-/** Pretends that five accounts with a phone wrote a listing's words, which makes them candidates. */
+/** Pretends that five accounts with a phone wrote these words, which makes them candidates. */
 export async function spread(...words: string[]) {
   await countWords(...words)
   await database().query(

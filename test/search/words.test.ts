@@ -35,9 +35,9 @@ test('INP-03 words are found in any order, however they are spelt', async () => 
     'قطعه 3 شارع 104',
     'مستشفي',
     'APARTMENT corner',
-    'القبلة', // its area
-    'جبلة شقة', // another name of it
-    'العاصمة', // its governorate
+    'القبلة', // the listing's area
+    'جبلة شقة', // another name of the area
+    'العاصمة', // the governorate
   ]
   for (const spelling of spellings) {
     expect([spelling, ids(await quick({ q: `${spelling} ${word}` }))]).toEqual([spelling, [id]])
@@ -71,7 +71,7 @@ test('INP-01 INP-02 INP-03 search text is only text, whatever it means elsewhere
     `${word} x,owner_identity_id.neq.0`,
     `${word}' OR 1=1--`,
   ]
-  // If the text is read as a query, a value that no listing has is left out.
+  // `literal` is set, because a text that is read may lose a value that no listing has.
   for (const q of notFound) expect([q, ids(await quick({ q, literal: 'true' }))]).toEqual([q, []])
   const signs = ['%', '_', '\\', '%'.repeat(200), '<->', ':*', '&|!', '((((', "'", '*', '$$']
   for (const q of signs) expect([q, ids(await quick({ q }))]).toEqual([q, []])
@@ -175,7 +175,7 @@ test('a filter never adds a result, on any page, and both ways of asking agree',
   const alike = [3, 6, 9].map((at) => word.slice(0, at) + 'ي' + word.slice(at + 1))
   const person = await signUp()
   for (let n = 0; n < 12; n++) {
-    // The word itself appears 4 times, so that others follow, and a similar one 6 times.
+    // The word itself appears 4 times, so that similar ones follow, and one of these appears 6 times.
     const titleAr = `شقة ${n < 4 ? word : n < 10 ? alike[0] : alike[n - 9]}`
     await publishListing(person, { titleAr, bedrooms: n % 3, areaId: n % 2 ? 'salmiya' : 'qibla' })
   }

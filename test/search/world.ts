@@ -208,7 +208,7 @@ const governorateIds = ['capital', 'hawalli', 'farwaniya', 'mubarak-al-kabeer', 
 const some = <T>(roll: Dice, from: T[]) => from[roll(from.length)]
 const several = <T>(roll: Dice, from: T[]) => from.filter(() => roll(from.length) < 2).slice(0, 9)
 
-/** Every filter: how often a random search has it, and a value. */
+/** Every filter: how many percent of random searches have it, and a value. */
 // deno-lint-ignore no-explicit-any
 export const filters: Record<string, [chance: number, value: (roll: Dice, world: World) => any]> = {
   type: [15, (roll) => some(roll, ['SALE', 'RENT', 'EXCHANGE'])],
@@ -281,8 +281,8 @@ export function randomSearch(
 }
 
 /**
- * More listings of a type, kind and area than a walk passes, a few in each millisecond of the last second,
- * so that others' listings do not come before them.
+ * More listings of a type, kind and area than a walk passes by, four in each millisecond up to now, so that
+ * others' listings do not come before them.
  */
 export const crowd = `
   insert into public.properties (
