@@ -69,7 +69,7 @@ const { rows: [{ began }] } = await ask(
   stack.databaseUrl,
   'select clock_timestamp()::text as began',
 )
-// Interrupted tests restore nothing, so that is done here after them.
+// Rates and the quota are lifted and restored here, because interrupted tests restore nothing.
 const lifted = [await liftRates(stack.databaseUrl), await liftQuota(stack.databaseUrl)]
 process.on('SIGINT', () => {})
 const child = spawn(

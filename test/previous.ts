@@ -29,7 +29,7 @@ const ofTheSchema = [
   'test/whole/growth-table.test.ts',
 ]
 
-/** A version's tests, except those of the local stack, whose parts know no schema. */
+/** Returns a version's tests, except those of the local stack, which do not depend on the schema. */
 const testsIn = (folder: string, named: string[]) =>
   globSync('test/**/*.test.ts', { cwd: folder }).map((path) => path.replaceAll('\\', '/'))
     .filter((path) => !ofTheSchema.includes(path))
@@ -50,7 +50,7 @@ packagesFor(folder, root)
 console.log(`-- functions and tests of ${version} on the migrations of now`)
 const options = given.findIndex((one) => one.startsWith('-'))
 const named = given.slice(0, options < 0 ? given.length : options)
-// vitest's --exclude is ignored by projects with their own `exclude`.
+// The files are listed, because vitest ignores --exclude in projects with their own `exclude`.
 const tests = testsIn(folder, named)
 if (!tests.length) {
   console.error(`Of ${named.join(' ')} the version ${version} has no tests that this runs.`)

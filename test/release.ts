@@ -57,7 +57,7 @@ function release(): string {
   const files = ['package.json', 'package-lock.json', 'client/package.json', 'docs/apps.md']
   for (const file of [...files, 'functions/api/http/description.ts']) {
     const text = textOf(file)
-    // Other packages, which may have the same number, come later in the lock file.
+    // Other packages, which may have the same version, come later in the lock file.
     const own = file === 'package-lock.json' ? text.indexOf('"dependencies"') : text.length
     writeFileSync(
       join(clone, file),
@@ -117,7 +117,7 @@ await step('a field of a listing by the recipe, with a backfill', () => {
 await step('npm run check', () => npm('run', 'check'))
 await step('the suite', () => npm('test', '--', ...areas))
 await step('npm run test:previous', () => {
-  // Tests of the local stack do not belong here, nor a list of columns.
+  // test:previous takes no tests of the local stack, nor one that compares a list of columns.
   const tests = areas.filter((one) => one.startsWith('test/') && !one.includes('studio-tables'))
   npm('run', 'test:previous', '--', `v${first}`, ...tests)
 })

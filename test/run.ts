@@ -1,7 +1,7 @@
 // `npm test`: runs the areas on one embedded stack and, in parallel, tests that need their own stack
 // (*.alone.test.ts) on two others. Each ends with the final checks. A given project (SUPABASE_URL) is a
-// single stack, where they run one after the other. Arguments are vitest's, and --since=<commit> for
-// changes since then plus the tests that span areas.
+// single stack, where they run one after the other. Arguments go to vitest; --since=<commit> selects the
+// tests of what changed since then and those that span areas.
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -22,7 +22,7 @@ const calledFunctions = join(folder, 'called-functions')
 const answeredCodes = join(folder, 'answered-codes')
 const repetitions = join(folder, 'repetitions')
 const newProject = join(folder, 'new-project')
-// Hundreds of processes start with the same modules.
+// Hundreds of processes load the same modules, so Node keeps their compiled code.
 process.env.NODE_COMPILE_CACHE ??= join(folder, 'compiled')
 const running = new Set<ReturnType<typeof spawn>>()
 // Ctrl-C reaches every process by itself, and the stacks need time to stop.
@@ -62,7 +62,7 @@ function run(projects: string[], aside: boolean): Promise<Run> {
   )
 }
 
-/** The reporter's result (summary.ts); an aborted run has failed, whatever its tests did. */
+/** Returns the reporter's result (summary.ts); an aborted run has failed, whatever its tests did. */
 function summaryIn(file: string, projects: string[], code: number | null): Summary {
   const said: Summary = existsSync(file)
     ? JSON.parse(readFileSync(file, 'utf8'))

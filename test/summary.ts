@@ -1,4 +1,4 @@
-// Counts a run's tests and records failures: in the file SUMMARY, for run.ts to print, or as a closing line.
+// Counts a run's tests and records failures: in the file SUMMARY, for run.ts to print, or prints a last line.
 import { writeFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
@@ -30,7 +30,7 @@ export const summary: Reporter = {
           again: commandFor(file, test),
         })
       if (module.errors().length) fail('', module.errors())
-      // A suite fails by itself when one of its hooks does.
+      // A suite has errors of its own when one of its hooks fails.
       for (const suite of module.children.allSuites()) {
         if (suite.errors().length) fail(suite.fullName, suite.errors())
       }

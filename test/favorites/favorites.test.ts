@@ -35,7 +35,7 @@ test('the list holds cards or whole listings, newest first, in consecutive pages
   for (const { id } of made.toReversed()) await toggleFavorite(buyer, id)
 
   const { body } = await buyer.get('/favorites')
-  // Others are not told about the owner's missing numbers.
+  // Other people are not shown which numbers the owner lacks.
   const asShown = { allowCall: false, allowWhatsapp: false, contactMissing: null }
   const saved = made.map((listing) => (
     { ...listing, ...asShown, isFavorite: true, favoritesCount: 1 }
@@ -69,7 +69,7 @@ test('FAV-03 toggling something that does not exist is 404, whatever the reason'
   for (const { id } of [deleted, archived]) await toggleFavorite(buyer, id)
   await seller.delete(`/properties/${deleted.id}`)
   await seller.post(`/properties/${archived.id}/archive`)
-  await toggleFavorite(buyer, archived.id) // off works, on does not
+  await toggleFavorite(buyer, archived.id) // removing works, saving again does not
 
   const missing = problemOf(await toggleFavorite(buyer, unknownId))
   expect(missing).toMatchObject({
@@ -168,7 +168,7 @@ test('ISO-14 a saved listing disappears everywhere while deleted or hidden, and 
     await set(status)
     expect(await isSaved(buyer, id)).toBe(false)
     expect((await toggleFavorite(buyer, id)).status).toBe(404)
-    if (status === 'deleted') continue // which is permanent
+    if (status === 'deleted') continue // a deletion is permanent
     await set('active')
     expect(await isSaved(buyer, id)).toBe(true) // the refused call changed nothing
     await toggleFavorite(buyer, id)

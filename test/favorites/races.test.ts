@@ -40,7 +40,7 @@ test('FAV-01 a thousand toggles at once end according to their parity', async ()
 
 type Answer = { start: number; end: number; saved: boolean }
 
-/** Tells whether the toggles may have run one by one, each within its time and rightly answered. */
+/** Returns whether some order of the toggles, each within its own time, explains all answers. */
 function fits(answers: Answer[], state = false): boolean {
   if (answers.length === 0) return true
   const firstEnd = Math.min(...answers.map(({ end }) => end))

@@ -1,4 +1,4 @@
-// Anyone may claim a licence, but one organisation holds it, as an admin decides.
+// Anyone may claim a licence, but only one organisation holds it, and an admin decides which.
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { edit } from '../admin/studio.ts'

@@ -44,7 +44,7 @@ describe('a list', () => {
         rating: [5, 5, 4, 4, 3][i % 5]!,
         reviews: [0, 1, 6, 6, 1][i % 5]!,
         listings: i % 4,
-        // The times are microseconds apart, and a Date cannot represent those.
+        // The times are microseconds apart, which a Date cannot represent.
         at: `2026-01-01T00:00:00.00000${i % 6}Z`,
         area: i % 2 ? 'salmiya' : i % 3 ? 'hawalli' : 'jahra',
       }

@@ -12,7 +12,7 @@ beforeEach(async () => {
   await owner.post('/auth/identity/switch', { identityId: office })
 })
 
-/** A conversation with the office, with the minutes ago of messages by the asker (>) or the office (<). */
+/** Makes a conversation with messages of the asker (>) or the office (<), each so many minutes ago. */
 async function talk(lines: [who: '>' | '<', minutesAgo: number][]) {
   const asker = await signUp()
   const opened = await asker.post('/conversations', { identityId: office })
@@ -43,14 +43,14 @@ async function measured(): Promise<number | null> {
 test('the response time of an office is the median over its answers, of five or more', async () => {
   expect(await measured()).toBeNull()
   await talk([['>', 100]]) // never answered
-  // The time runs from the first message to the first answer, however many messages follow. A
-  // conversation's opening by the office itself is not measured.
+  // The time runs from the first message to the first answer, however many messages follow. A message of the
+  // office that opens a conversation is not measured.
   await talk([['<', 900], ['>', 800], ['>', 790], ['<', 760], ['<', 700]])
   await talk([['>', 3000], ['<', 2700]])
   await talk([['>', 60], ['<', 58], ['>', 50], ['<', 47]])
   expect(await measured()).toBeNull()
   await talk([['>', 600], ['<', 100]])
-  expect(await measured()).toBe(40) // of 2, 3, 40, 300 and 500
+  expect(await measured()).toBe(40) // the median of 2, 3, 40, 300 and 500
   expect((await owner.get('/office/stats')).body.medianResponseMinutes).toBe(40)
 })
 

@@ -1,4 +1,4 @@
-// Typed texts and their meaning: test/vectors/queries.json was written before the reader.
+// Typed texts and their meaning (test/vectors/queries.json), which were written before the reader.
 import { readFileSync } from 'node:fs'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -28,7 +28,7 @@ const vectors: Vector[] = JSON.parse(
   readFileSync(new URL('../vectors/queries.json', import.meta.url), 'utf8'),
 )
 
-// The snapshot is the same for all tests, so that listings published meanwhile change nothing.
+// All tests use one snapshot, so that listings published meanwhile change nothing.
 let client: pg.PoolClient
 let owner: string
 

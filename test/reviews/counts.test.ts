@@ -11,7 +11,7 @@ newCompanyForEach()
 async function crowd(size: number): Promise<Person[]> {
   const people: Person[] = []
   while (people.length < size) {
-    // A few at a time, because hashing passwords is work.
+    // People sign up a few at a time, because hashing passwords takes time.
     const some = await Promise.all(Array.from({ length: 5 }, () => signUp()))
     await Promise.all(some.map((person) => proveEmail(person)))
     await Promise.all(some.map((person) => contact(person)))

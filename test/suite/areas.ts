@@ -1,7 +1,7 @@
 // Areas of the suite as its commands name them: `favorites` is `test/favorites/`.
 import type { Tree } from './since.ts'
 
-/** Arguments for vitest; files and everything after an option stay unchanged. */
+/** Returns arguments for vitest; files and everything from the first option on stay unchanged. */
 export function filtersFor(given: string[]): string[] {
   const options = given.findIndex((one) => one.startsWith('-'))
   return given.map((one, nth) =>

@@ -1,4 +1,4 @@
-// A field of a listing by the recipe of docs/conventions.md, as a release after 1.0.0 would add it, for
+// Adds a field of a listing by the recipe of docs/conventions.md, as a release after 1.0.0 would, for
 // test/release.ts.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -48,10 +48,10 @@ export const backfilled = `
   select count(*)::int as all, (count(parking_spaces))::int as mended
   from public.properties where bedrooms > 0`
 
-/** The files with the field; throws if the text to find is gone from one. */
+/** Returns the files with the field; throws if a file lacks the text that an edit has to find. */
 export function withField(read: (file: string) => string): Map<string, string> {
   const files = new Map([['sql/92_backfills.sql', backfill]])
-  // The clone's own tests call this too.
+  // The tests of the clone call this too, where the field is already there.
   const there = edits.map(([file]) => file).filter((file) => /parking_?spaces/i.test(read(file)))
   for (const [file, after, added] of edits) {
     if (there.includes(file)) {

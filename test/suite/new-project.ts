@@ -10,7 +10,7 @@ import { push, root, writeProject } from '../../local/schema/cli.ts'
 import { schemaPaths } from '../../local/schema/migration.ts'
 import { onTemporaryServer } from '../../local/schema/temporary-server.ts'
 
-/** The parts that belong to the database, and what Deno makes of the functions; a start makes the others. */
+/** The parts that belong to the database, and the functions compiled by Deno; a start makes the others. */
 const parts = ['postgres', 'secrets.json', 'deno']
 
 export const makeProject = (target: string): Promise<void> =>
@@ -32,7 +32,7 @@ function compileFunctions(folder: string): void {
   })
 }
 
-/** A copy of the run's, or one of its own where a file runs alone. */
+/** Copies the project of this run, or makes one where a file runs alone. */
 export async function projectIn(folder: string): Promise<void> {
   const project = variable('NEW_PROJECT')
   if (project) copyProject(project, folder)
@@ -41,7 +41,7 @@ export async function projectIn(folder: string): Promise<void> {
 
 export function copyProject(from: string, to: string): void {
   for (const part of parts) {
-    // The files of a server that runs as another user stay that user's.
+    // With -a the files of a server that runs as another user stay that user's.
     if (process.platform !== 'win32') execFileSync('cp', ['-a', join(from, part), to])
     else cpSync(join(from, part), join(to, part), { recursive: true })
   }

@@ -1,4 +1,4 @@
-// `npm test -- --since=<commit>`: the tests of changed files. A file concerns its area and the areas of
+// `npm test -- --since=<commit>`: runs the tests of changed files. A file concerns its area and the areas of
 // files that name it (an import, a path in a text); an area has the same name everywhere. Tests that span
 // areas always run; a file without a rule runs everything.
 import { execFileSync } from 'node:child_process'
@@ -11,8 +11,8 @@ export type Tree = {
   read: (path: string) => string
 }
 
-/** Files without an area; tests only check that they fit the others. */
 const spans = 'test/whole/'
+/** Files without an area, of which tests only check that they fit the others. */
 const ofWholeOnly = /^(\.github|\.ci|bench)\/|^[A-Z]+(\.md)?$|^\.gitignore$/
 
 const onWhichAllStand = /^sql\/(01_base\/|03_accounts\/(1_callers|2_rules_rates)\.sql$)/
@@ -20,7 +20,7 @@ const onWhichAllStand = /^sql\/(01_base\/|03_accounts\/(1_callers|2_rules_rates)
 /** These list everything, so files that name them are not affected by one entry. */
 const lists = ['functions/api/app.ts', 'local/functions/programs.ts']
 
-/** Path filters for vitest; undefined means everything. */
+/** Returns path filters for vitest; undefined means everything. */
 export function testsFor(changed: string[], tree: Tree): string[] | undefined {
   // Generated files change with their sources.
   const written = changed.filter((path) => !isGenerated(path, tree))

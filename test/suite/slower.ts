@@ -1,6 +1,6 @@
-// Slows the processes below one, from outside: node test/suite/slower.ts <pid> <seed> <folder of held
-// processes>. Each is stopped and continued by signals to a quarter of its time, in its own turns. When its
-// input ends (the runner has finished or was killed), it continues all, and ends the remaining ones.
+// Slows all descendants of a process, from outside: node test/suite/slower.ts <pid> <seed> <folder of held
+// processes>. It stops and continues each by signals, so that it runs a quarter of the time. When its input
+// ends (the runner has finished or was killed), it continues all, and ends the remaining ones.
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   commandOf,
@@ -34,7 +34,7 @@ function signal({ pid }: Process, name: NodeJS.Signals): boolean {
 function slow(one: Process, draw: () => number): () => void {
   let timer: ReturnType<typeof setTimeout>
   const run = () => {
-    // Mostly as on a busy machine; now and then long enough for others to overtake.
+    // Most pauses are as on a busy machine; some are long enough for others to overtake.
     const ms = draw() < 0.8 ? 2 + 6 * draw() : 20 + 60 * draw()
     timer = setTimeout(() => stop(3 * ms), ms)
   }
@@ -92,7 +92,7 @@ function releaseAll() {
   for (const one of known.values()) one.release()
 }
 
-/** Remaining processes were left by a test, the stack, or a killed runner. */
+/** Ends the remaining processes, which a test, the stack or a killed runner left. */
 async function endAll() {
   releaseAll()
   // The run's last process may be ending by itself at this moment.
@@ -113,7 +113,7 @@ async function stillThere(some: Process[], limit: number): Promise<Process[]> {
   return there()
 }
 
-// Ctrl-C lifts the slowing, so that the run ends as it does without it.
+// On Ctrl-C the slowing ends, so that the run ends as it does without it.
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, releaseAll)
 process.stdin.on('end', endAll).on('error', endAll).resume()
 process.on('uncaughtException', (error) => {

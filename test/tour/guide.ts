@@ -112,7 +112,7 @@ const usedUp = ({ headers }: Response) =>
 
 const secret = /password|token/i
 
-/** The same without passwords and tokens, because others may see the output. */
+/** Returns the value without passwords and tokens, because others may see the output. */
 function hidden(value: Json): Json {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return value
   return Object.fromEntries(

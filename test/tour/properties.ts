@@ -4,7 +4,7 @@ import { databaseAt } from '../../local/schema/connection.ts'
 import { ask, databaseUrl, must, show, step } from './guide.ts'
 import { ids, listing, offered, publish, same } from './world.ts'
 
-/** An admin's work in Studio until there are routes for it. */
+/** Verifies a company in the database, as an admin does in Studio. */
 async function verify(identityId: string) {
   must(databaseUrl, 'DATABASE_URL is needed here, to verify the company as an admin does')
   const client = new pg.Client(databaseAt(databaseUrl))

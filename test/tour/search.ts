@@ -71,7 +71,7 @@ export async function search() {
   })
 
   await step('Asks how many there are before looking at them', async () => {
-    // If `count` is null, counting took too long.
+    // `count` is null if counting took too long.
     const { body } = await ask('POST', '/search/count', { strategy: 'standard', q: word })
     must([4, null].includes(body.count), 'four were to be counted')
     const narrowed = await ask('GET', `/search/count?q=${word}&type=RENT&priceMax=1000`)
