@@ -1,5 +1,5 @@
-// The error codes that each operation answered in the suite: every described one must occur. answers.ts
-// finds others at once.
+// Records the error codes that operations answer in the suite, because each described one must occur. Codes
+// that are not described are found by answers.ts at once.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { variable } from '../../local/config/environment.ts'
 
@@ -19,7 +19,7 @@ const common = [
   'service_unavailable',
 ]
 
-/** Described, but not reproducible on every machine. */
+/** Codes that are described but cannot be reproduced on every machine, with the reason. */
 const neverSeen: Record<string, string> = {
   internal: 'nothing may fail that way',
   timeout: 'the database gives up sooner, as service_unavailable',
@@ -47,7 +47,7 @@ function note(line: string) {
   const file = variable('ANSWERED_CODES')
   if (!file || noted.has(line)) return
   noted.add(line)
-  // Files run in parallel, and a line is a single write.
+  // Test files run in parallel, but each line is a single write.
   appendFileSync(file, `${line}\n`)
 }
 
@@ -60,7 +60,7 @@ export async function recordDescription() {
   for (const { id, codes } of everyOperation) for (const code of codes) recordDescribed(id, code)
 }
 
-/** Described codes that never occurred, and exceptions for codes that are not described. */
+/** Returns described codes that never occurred, and exceptions for codes that are not described. */
 export function unansweredCodes(file: string): string[] {
   if (!existsSync(file)) return []
   const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean).map((line) =>

@@ -1,4 +1,4 @@
-// Checks every answer in the suite against the API's description. Runs before each file.
+// Checks every answer in the suite against the API's description. It is loaded before each test file.
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { variable } from '../../local/config/environment.ts'
@@ -18,7 +18,7 @@ import {
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 formats.default(ajv)
 
-/** The schema with unknown properties refused, unless it allows them explicitly. */
+/** Returns the schema with unknown properties refused, unless it allows them explicitly. */
 export function closed(schema: Schema): Schema {
   const copy = { ...schema }
   for (const part of ['anyOf', 'oneOf'] as const) copy[part] &&= copy[part].map(closed)
@@ -74,9 +74,9 @@ const patterns = everyOperation.map((operation) => ({
   pattern: new RegExp(`^${operation.path.replace(/\{\w+\}/g, '[^/]+')}$`),
 }))
 
-/** The operation of a request: one without parameters before one with them. */
+/** Returns the operation of a request; a path without parameters comes before one with them. */
 export function operationOf(method: string, path: string): Operation | undefined {
-  // The path as it is sent: dots that stand for folders are resolved.
+  // This is the path as it is sent: dots that stand for folders are resolved.
   const bare = URL.parse(`http://api${path}`)?.pathname ?? path
   return patterns
     .filter(({ operation, pattern }) =>
@@ -150,7 +150,7 @@ export function faultsOf(method: string, path: string, { status, body, headers }
 
 const notConfigured = /_(disabled|not_configured)$/
 
-/** Allowed failures: the database for a moment, and providers. */
+/** Returns whether a failure is allowed: that of the database for a moment, or that of a provider. */
 const cleanFailure = (status: number, code?: string) =>
   status === 503 || ['sms_send_failed', 'payment_provider_error'].includes(code ?? '')
 

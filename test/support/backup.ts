@@ -1,4 +1,4 @@
-// A backup of a stack's database in use, in a copy of its folder.
+// Backs up a stack's database while it is in use, into a copy of its folder.
 import { execFileSync } from 'node:child_process'
 import { chownSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import pg from 'pg'
 import { passwordOf, secretsOf } from '../../local/config/secrets.ts'
 import type { Stack } from './stack.ts'
 
-// A file that disappears during the copy does no harm, because the database's log has its changes.
+// A file that disappears during the copy does no harm, because the write-ahead log has its changes.
 export const copyFolder = (from: string, to: string) =>
   execFileSync('sh', [
     '-c',
@@ -37,7 +37,7 @@ export async function backUp(stack: Stack, copy: string): Promise<void> {
   await admin.end()
   const label = join(copy, 'postgres', 'backup_label')
   writeFileSync(label, rows[0].labelfile)
-  // The server may run as another user.
+  // The server may run as another user, who has to own the label too.
   const { uid, gid } = statSync(join(copy, 'postgres', 'PG_VERSION'))
   chownSync(label, uid, gid)
   for (const name of ['supervisor.lock', 'stack.json', 'postgres/postmaster.pid']) {

@@ -8,7 +8,7 @@ import { databaseAt } from '../../local/schema/connection.ts'
 const ours = `prolang = (select oid from pg_language where lanname = 'plpgsql')
   and pronamespace::regnamespace::text in ('api', 'private', 'public')`
 
-/** They always raise, and Postgres counts a call when it returns. */
+/** These functions always raise, and Postgres counts a call only when it returns. */
 const neverReturn = [
   'private.refuse_audit_edit',
   'private.refuse',
@@ -22,7 +22,7 @@ const neverReturn = [
   'private.refuse_rewriting',
 ]
 
-/** Called only on a replica (test/base/replica.alone.test.ts), whose calls the primary does not count. */
+/** Only a replica calls these (test/base/replica.alone.test.ts), and the primary does not count its calls. */
 const onReplicas = ['private.last_beat', 'private.require_replica']
 
 /** Adds the calls so far to the file CALLED_FUNCTIONS; a server crash loses them. */
@@ -32,7 +32,7 @@ export async function recordCalls(databaseUrl: string) {
   const client = new pg.Client(databaseAt(databaseUrl))
   await client.connect()
   try {
-    // A connection reports its counts when it ends.
+    // A connection reports its counts when it ends, so idle ones are ended first.
     await client.query(
       `select pg_terminate_backend(pid, 5000) from pg_stat_activity
        where datname = current_database() and usename = 'facade' and state = 'idle'`,

@@ -29,7 +29,7 @@ export function faultOf(channel: ChannelName, name: string, value: unknown) {
   return validate(value) ? undefined : ajv.errorsText(validate.errors, { dataVar: name })
 }
 
-/** Checks a message and returns it as tests see it. */
+/** Checks a message and returns it, without the fields that a client of another version would ignore. */
 export function check<T>(channel: ChannelName, name: string, value: T): T {
   const payload = channels[channel].messages[name]?.payload
   const message = payload ? seen(value, payload, components.schemas) : value

@@ -4,10 +4,10 @@ import { checkTimes } from '../../client/src/chat/list-check.ts'
 
 export const usualCheckTimes = { ...checkTimes }
 
-/** So seldom that it does not happen in a test. */
+/** An interval that is longer than any test. */
 export const never = 3_600_000
 
-/** Each test begins with these times, and with the usual ones for the rest. */
+/** Sets these times before each test of the file, and the usual ones after it. */
 export function withCheckTimes(times: Partial<typeof checkTimes>): void {
   beforeEach(() => void Object.assign(checkTimes, times))
   afterEach(() => void Object.assign(checkTimes, usualCheckTimes))

@@ -29,8 +29,8 @@ export async function request(
   const response = await fetch(baseUrl + path, {
     method,
     headers: {
-      // Compressed small answers cost both sides more than the rest of a call. Apps' clients, which the
-      // suite tries too, ask for them.
+      // Compressing small answers costs both sides more than the rest of a call. The clients of apps, which
+      // the suite tests too, do ask for it.
       'accept-encoding': 'identity',
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...headers,
@@ -76,7 +76,7 @@ export type Person = Guest & {
   password: string
   accessToken: string
   refreshToken: string
-  /** An admin's X-Proof, sent with the calls above. */
+  /** An admin's X-Proof, which the calls above send. */
   proof?: string
 }
 
@@ -111,7 +111,7 @@ export async function signIn(identifier: string, password: string): Promise<Pers
   return personOf(body, identifier, password)
 }
 
-/** The newest message to a phone or email; tests read codes like people. */
+/** Waits for a message to a phone or email and returns the newest; tests read codes as people do. */
 export async function lastMessage(to: string): Promise<{ body: string; code: string }> {
   return await waitFor(`a message to ${to}`, async () => (await inboxOf(to))[0])
 }
@@ -124,12 +124,12 @@ export async function inboxOf(to: string): Promise<{ body: string; code: string 
 let pool: pg.Pool | undefined
 
 /**
- * SQL as role postgres, for effects that HTTP cannot show. It changes rows that no admin may change by
- * hand, so it declares itself not an edit by hand, like a migration (test/admin/studio.ts makes those).
+ * Runs SQL as the role postgres, for effects that HTTP cannot show. It may change rows that no admin may
+ * change by hand, so it sets edits.by, as a migration does (test/admin/studio.ts makes edits by hand).
  */
 export function database(): pg.Pool {
   if (!pool) {
-    // Released soon, because several test files and the project share 60.
+    // Connections are closed soon, because several test files and the project share 60.
     pool = new pg.Pool({
       ...databaseAt(variable('DATABASE_URL')!),
       max: 4,
@@ -143,7 +143,7 @@ export function database(): pg.Pool {
   return pool
 }
 
-/** Runs SQL as a client's role with a person's claims, past the facade; rolled back. */
+/** Runs SQL as a client's role with a person's claims, past the facade, and rolls it back. */
 export async function asCaller<T>(
   person: Person | undefined,
   work: (client: pg.PoolClient) => Promise<T>,

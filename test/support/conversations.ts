@@ -39,7 +39,7 @@ export async function sendMessageAs(person: Person, conversationId: string, body
   expect((await postMessage(person, conversationId, body)).status).toBe(201)
 }
 
-/** Sends several people's texts in one transaction, as the functions do; null for one that was left out. */
+/** Sends several people's texts in one transaction, as the functions do; null means one was left out. */
 export async function sendBatch(
   messages: { by: Person; to: string; body?: string; id?: string }[],
 ): Promise<Json[]> {

@@ -1,11 +1,11 @@
-// A TCP proxy before Postgres that counts a client's messages up to ReadyForQuery. It can hold back answers.
+// A TCP proxy in front of Postgres that counts the messages of clients, and can hold back the answers.
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-// Frontend messages after which Postgres answers ReadyForQuery: simple query, sync, function call.
+// Only messages that Postgres answers with ReadyForQuery count: simple query, sync, function call.
 const asks = new Set('QSF'.split('').map((letter) => letter.charCodeAt(0)))
 
-/** Calls `count` for each message that comes from a client over one connection, except its start-up. */
+/** Returns a reader for one client's connection that calls `count` for each such message. */
 function messageCounter(count: (text: string) => void) {
   let rest: Buffer = Buffer.alloc(0)
   let started = false

@@ -1,4 +1,4 @@
-// A process of the functions beside the stack's own, with other settings or another database URL.
+// Runs the functions in a process beside the stack's own, with other settings or another database URL.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { variable } from '../../local/config/environment.ts'
@@ -9,7 +9,7 @@ import { freePort } from '../../local/schema/temporary-server.ts'
 import { checkReply, projectUrl, type Reply } from './client.ts'
 import { waitUntil } from './wait.ts'
 
-/** Only the embedded stack tells the settings that its functions need. */
+/** Only the embedded stack reveals the settings that its functions need. */
 export const hasStack = Boolean(variable('LOCAL_STACK'))
 
 export const testLocally = test.runIf(hasStack)
@@ -20,7 +20,7 @@ type Headers = Record<string, string>
 export type Facade = {
   url: string
   pid: number
-  /** Looks as if it came from the proxy: the client's address is the last entry of X-Forwarded-For. */
+  /** Sends a request as the proxy does: the last entry of X-Forwarded-For is the client's address. */
   post: (path: string, body?: unknown, headers?: Headers) => Promise<Reply>
   get: (path: string, headers?: Headers) => Promise<Reply>
   output: () => string
@@ -47,7 +47,7 @@ const theStack = () =>
     NODE_ENV: 'test',
   })
 
-/** Starts it; settings replace the default ones, undefined removes one. `names`: other functions. */
+/** Starts it. Settings replace the default ones, undefined removes one; `names` are served instead of api. */
 export async function startFacade(settings: Settings = {}, ...names: string[]): Promise<Facade> {
   const served = names.length ? names : ['api']
   const port = await freePort()
@@ -65,7 +65,7 @@ export async function startFacade(settings: Settings = {}, ...names: string[]): 
       ...settings,
     },
   })
-  // Its input stays open, because the process ends with it.
+  // The input stays open, because the process ends when it is closed.
   const child = spawn(program.command, program.args, { env: program.env, stdio: 'pipe' })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (output += part))

@@ -60,7 +60,7 @@ export async function insertWaitingCompany(accountId: string): Promise<string> {
   return company
 }
 
-/** A complete listing of the identity, active unless the columns say otherwise. */
+/** Inserts a complete listing of the identity, which is active unless the columns say otherwise. */
 export async function insertListing(
   identityId: string,
   columns: Record<string, unknown> = {},
@@ -82,7 +82,7 @@ export async function insertListing(
     lng: 48.077777,
     location_precision: 'block',
     published_at: new Date(),
-    // The listing expires later than the job's warning about it.
+    // The listing ends too late for the job to warn of it.
     expires_at: new Date(Date.now() + 30 * 86_400_000),
     ...columns,
   }

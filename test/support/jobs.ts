@@ -1,7 +1,7 @@
 import { database, projectUrl, secretKey } from './client.ts'
 import { waitUntil } from './wait.ts'
 
-/** Waits for other runs, such as the stack's own clock, because jobs skip rows of another run. */
+/** Waits for other runs, such as the scheduler's, because jobs skip rows that another run has locked. */
 async function untilOthersAreDone(query: string) {
   const running = async () => {
     const { rows } = await database().query(
@@ -20,7 +20,7 @@ async function untilOthersAreDone(query: string) {
   return true
 }
 
-/** Runs all jobs like the scheduler; waits for another run that has taken work outside the database. */
+/** Runs all jobs as the scheduler does, and waits until the calls of other runs to the database are over. */
 export async function runJobs(
   path: 'jobs' | 'jobs/often' = 'jobs',
 ): Promise<Record<string, { done?: number; error?: string }>> {
@@ -34,7 +34,7 @@ export async function runJobs(
 }
 
 /**
- * Makes something due, and runs all jobs in a facade's process. One facade at a time, because jobs take
+ * Makes something due and runs all jobs in a facade's process, in one facade at a time, because jobs take
  * everyone's work, and a facade's provider knows only its own charges.
  */
 export async function runJobsOf(
@@ -56,7 +56,7 @@ export async function runJobsOf(
   }
 }
 
-/** Runs one job until it finds nothing to do and no other run is at it. */
+/** Runs one job until it finds nothing to do and no other run of it is active. */
 export async function drain(name: string) {
   do {
     for (let done = 1; done;) {

@@ -1,3 +1,3 @@
-/** True if waiting is enough: a first join, or one after three days, is ahead of Realtime's partitions. */
+/** Returns whether a join has to wait: the first in three days precedes Realtime's partitions. */
 export const isTemporary = (error: Error | undefined): boolean =>
   /MissingPartition|InitializingProject/.test(error?.message ?? '')

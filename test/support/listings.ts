@@ -43,7 +43,7 @@ export async function publishListing(person: Person, fields: Fields = {}): Promi
   return await createDraft(person, { ...completeFields[type], ...fields, publish: true })
 }
 
-/** What others see of the owner's view of a listing, for an owner without a phone number. */
+/** Turns the owner's view of a listing into what others see, for an owner without a phone number. */
 export const asOthersSee = (listing: Listing): Listing => ({
   ...listing,
   allowCall: false,
@@ -51,5 +51,5 @@ export const asOthersSee = (listing: Listing): Listing => ({
   contactMissing: null,
 })
 
-/** A price that no other test uses, to recognise the listings of a test. */
+/** Returns a price that no other test uses, to recognise the listings of a test. */
 export const uniquePrice = () => randomInt(10_000_000, 90_000_000) + 0.125

@@ -93,7 +93,7 @@ export async function findPlan(person: Person, code: string) {
   return body.items.find((plan: any) => plan.code === code)
 }
 
-/** Books a correction, which moves money that came by no payment; below zero it is taken away. */
+/** Books a correction, which moves money without a payment; a negative amount takes money away. */
 export const giveMoney = async (
   identityId: string,
   amount: number | string,

@@ -64,17 +64,17 @@ export type Operation = {
   tags: string[]
   parameters: Parameter[]
   body?: Schema
-  /** Whether it takes a form: files are never sent as JSON. */
+  /** Whether the operation takes a form, because files are never sent as JSON. */
   form: boolean
   responses: Record<string, Answer>
   codes: string[]
 }
 
-/** As it is sent: what generators read. */
+/** The description as it is sent, which generators read. */
 export const plainDescription: Document = await (
   await fetch(`${variable('SUPABASE_URL')}/functions/v1/api/openapi.json`)
 ).json()
-/** With every union in place of the object that stands for it. */
+/** The description with every union in place of the object that stands for it in the plain one. */
 export const description = exactly(plainDescription)
 
 function dereference<T extends object>(value: T | Reference): T {
@@ -96,7 +96,7 @@ export const everyOperation: Operation[] = Object.entries(description.paths).fla
     id: described.operationId,
     method: method.toUpperCase(),
     path,
-    // An empty requirement is a token that may be left out.
+    // An empty requirement means that the token may be left out.
     secured: described.security!.some((needed) => Object.keys(needed as object).length) &&
       described.security!.every((needed) => Object.keys(needed as object).length),
     tags: described.tags,
@@ -109,15 +109,15 @@ export const everyOperation: Operation[] = Object.entries(description.paths).fla
 )
 
 /**
- * Those that answer as every operation does. A provider's only where it is configured, else they say
- * 503 to everything; webhooks answer for their signature before anything else (PAY-03, PAY-15).
+ * The operations that answer in the usual way. A sign-in by a provider does so only where it is configured,
+ * and is 503 elsewhere; webhooks check their signature before anything else (PAY-03, PAY-15).
  */
 export const operations = everyOperation.filter(({ id }) =>
   (variable('SOCIAL_ISSUER_URL') || !id.startsWith('sign_in_with_')) &&
   !id.startsWith('receive_webhook')
 )
 
-/** Those that sign in, out or up, or change by what: they talk to Auth too. */
+/** Whether an operation also calls Auth: to sign up, in or out, or to change the means of signing in. */
 export const talksToAuth = ({ tags, id, path }: Operation) =>
   tags.includes('sign-in') || ['request_deletion', 'get_health'].includes(id) ||
   /^\/auth\/me\/(phone|email|providers)/.test(path)
@@ -128,7 +128,7 @@ export function resolve(schema: Schema): Schema {
     : schema
 }
 
-/** The schema itself or, of several, the first that is something; what holds together is one. */
+/** Returns the schema itself, the first of a union that is not null, or the merged parts of an `allOf`. */
 export function concreteSchema(schema: Schema): Schema {
   const { allOf = [], ...rest } = resolve(schema)
   const found: Schema = Object.assign({}, ...allOf.map(concreteSchema), rest)
@@ -147,7 +147,7 @@ const texts: Record<string, () => string> = {
   'date-time': () => '2030-01-31T00:00:00Z',
 }
 
-/** Something that the schema takes: only what is required, or all that it knows. */
+/** Returns a value that fits the schema, with only the required properties or with all. */
 export function sampleOf(given: Schema, all = false): unknown {
   const schema = concreteSchema(given)
   if (schema.const !== undefined) return schema.const
@@ -190,10 +190,10 @@ export function queryOf(operation: Operation, values: Record<string, string> = {
   return query.size ? `?${query}` : ''
 }
 
-// What a schema cannot say of a text.
+// Values of query parameters whose form a schema cannot describe.
 const querySamples: Record<string, string> = { bbox: '47.9,29.2,48.1,29.4' }
 
-/** A body that it takes, or undefined where it takes none: what is required, or else one field. */
+/** Returns a body that the operation accepts: the required fields or, without any, one; or undefined. */
 function sampleBody({ id, body }: Operation): Record<string, unknown> | undefined {
   if (!body) return undefined
   const sample = { ...sampleOf(body) as object, ...bodySamples[id] }
@@ -203,7 +203,7 @@ function sampleBody({ id, body }: Operation): Record<string, unknown> | undefine
 
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
 
-// What a schema cannot say of a body.
+// Fields of bodies whose rules a schema cannot describe.
 const bodySamples: Record<string, object> = {
   add_identity: { licenceNo: 'KW/1234' },
   set_auction: { startsAt: inDays(1), endsAt: inDays(3) },
@@ -228,7 +228,7 @@ function leavesOf(given: Schema, path = ''): Input[] {
   return [...inside, { in: 'body', name: path, schema }]
 }
 
-/** How many characters a text may have; one that has to fit a pattern or format is short. */
+/** Returns the number of characters that a text may have; one with a pattern or format counts as short. */
 function longestOf(given: Schema): number {
   const schema = concreteSchema(given)
   if (typeOf(schema) !== 'string') return 0
@@ -236,7 +236,7 @@ function longestOf(given: Schema): number {
   return schema.maxLength ?? (isFormed ? 0 : Infinity)
 }
 
-/** How large its body may be: 8 KiB where no text has more than 400 characters, else 256 KiB. */
+/** Returns the limit of a body: 8 KiB, or 256 KiB for webhooks and where a text may exceed 400 characters. */
 export function bodyLimit({ id, body }: Operation): number {
   const texts = body ? leavesOf(body).map(({ schema }) => longestOf(schema)) : []
   const isLarge = id.startsWith('receive_webhook') || texts.some((longest) => longest > 400)

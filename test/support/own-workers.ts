@@ -12,7 +12,7 @@ type Choice = {
   /** A worker's lifetime in seconds. */
   life: number
   settings?: Record<string, string>
-  /** Source text of functions by name, instead of the project's. */
+  /** The source text of functions by name, to run instead of the project's. */
   functions?: Record<string, string>
 }
 

@@ -47,13 +47,13 @@ export const exifSegment = (orientation: number, secret?: string) =>
 
 type Jpeg = Size & {
   shade?: number
-  /** Put after the beginning, and before the pixels. */
+  /** What comes after the beginning and before the pixels. */
   before?: Buffer[]
   after?: Buffer
   jfif?: boolean
 }
 
-/** A grey picture of one shade, or a checkerboard of two: each block is one code. */
+/** Makes a grey picture of one shade, in which each block is one code. */
 export function jpeg({ width, height, shade = 0, before = [], after, jfif = true }: Jpeg): Buffer {
   const blocks = Math.ceil(width / 8) * Math.ceil(height / 8)
   return Buffer.concat([
@@ -98,7 +98,7 @@ type Png = Size & {
   level?: number
 }
 
-/** RGB, black where no pixels are given. */
+/** Makes an RGB picture, black if no pixels are given. */
 export function png(
   { width, height, pixels, before = [], between = [], after, level }: Png,
 ): Buffer {
@@ -118,7 +118,7 @@ export function png(
   ])
 }
 
-/** A picture of exactly this many bytes, none of which is removed from the picture that is served. */
+/** Makes a picture of exactly this many bytes, all of which are served. */
 export function pngOf(length: number): Buffer {
   const width = 340
   const row = 1 + width * 3
@@ -149,7 +149,7 @@ function adler32(content: Buffer): number {
   return high * 65_536 + low
 }
 
-/** The same picture with its pixels in chunks of so many bytes, and something between them. */
+/** Returns the picture with its pixel data in chunks of this many bytes, and `between` after each. */
 export function inChunks(
   picture: Buffer,
   length: number,
@@ -183,7 +183,7 @@ export const webp = (...chunks: Buffer[]) => {
   return Buffer.concat([Buffer.from('RIFF'), little(body.length, 4), body])
 }
 
-/** A lossless picture of one colour: every code has one symbol, so a pixel takes no bits. */
+/** Makes a lossless picture of one colour: every code has one symbol, so a pixel takes no bits. */
 export function lossless({ width, height }: Size, [red, green, blue] = [10, 20, 30]): Buffer {
   const bits: number[] = []
   const put = (value: number, count: number) => {
@@ -220,7 +220,7 @@ export const extended = ({ width, height }: Size, flags: number) =>
 
 // Contents of a file ------------------------------------------------------------------------------
 
-/** The names of the parts of a file, in order, and where it ends. */
+/** Returns the names of a file's parts in order, with 'more' if data follows the end of a JPEG. */
 export function partsIn(file: Buffer): string[] {
   if (file[0] === 0xff) return jpegParts(file)
   if (file.subarray(0, 8).equals(pngSignature)) {

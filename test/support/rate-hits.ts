@@ -1,6 +1,6 @@
 import { database } from './client.ts'
 
-/** Adds hits now, to test a large rate's limit without as many requests. */
+/** Replaces the hits of a subject by this many of now, to test a large limit without as many requests. */
 export async function plantHits(rule: string, subject: string, hits: number) {
   await database().query(
     `insert into private.rate_hits (rule, subject, hits, expires_at)

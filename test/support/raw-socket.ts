@@ -8,7 +8,7 @@ type FrameOptions = {
   last?: boolean
   masked?: boolean
   reserved?: number
-  /** The length in the head, whatever follows. */
+  /** The length that the head states, whatever follows. */
   length?: number
 }
 
@@ -76,10 +76,10 @@ export class RawSocket {
     if (!this.socket.destroyed) this.socket.write(bytes)
   }
 
-  /** The text received without an upgrade. */
+  /** Returns what was received without an upgrade, as text. */
   text = () => this.bytes.toString('latin1')
 
-  /** The frames that came, as opcode and payload. */
+  /** Returns the frames received, as opcode and payload. */
   frames(): { opcode: number; payload: Buffer }[] {
     const found = []
     for (let at = 0; at + 2 <= this.bytes.length;) {
@@ -103,7 +103,7 @@ export class RawSocket {
     this.frames().filter(({ opcode }) => opcode === 1)
       .map(({ payload }) => JSON.parse(payload.toString()))
 
-  /** The code of the close frame; 0 when the connection ended without one. */
+  /** Returns the code of the close frame, or 0 if the connection ended without one. */
   async closeCode(limit?: number): Promise<number> {
     const close = () => this.frames().find(({ opcode }) => opcode === 8)
     await waitUntil('the socket is closed', () => close() !== undefined || this.ended, limit)

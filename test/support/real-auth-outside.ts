@@ -1,5 +1,5 @@
-// The outside world of the real Auth: Google's and Apple's keys are the suite's, and Turnstile accepts no
-// token. Auth reaches it through a proxy, by TLS with a certificate from openssl.
+// The services outside for the real Auth: Google's and Apple's keys are the suite's, and Turnstile accepts no
+// token. Auth reaches them through a proxy, by TLS with a certificate from openssl.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer as createProxy } from 'node:http'
@@ -14,7 +14,7 @@ const providers: Record<string, string> = {
 }
 const turnstile = 'challenges.cloudflare.com'
 
-/** Starts it for the issuer at this address; returns the settings for a stack. */
+/** Starts them for the issuer at this address; returns the settings for a stack. */
 export async function startOutside(issuerUrl: string) {
   const folder = mkdtempSync(join(tmpdir(), 'property-outside-'))
   const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')]

@@ -1,5 +1,5 @@
-// Google and Apple for the suite: their key sets, any id token, and Apple's exchange and revocation of
-// tokens. One process for the whole run (setup.ts starts it).
+// Stands in for Google and Apple: it has their key sets, signs any id token, and exchanges and revokes tokens
+// of Apple. One serves the whole run (setup.ts starts it).
 import { createHash, generateKeyPairSync, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -87,7 +87,7 @@ const now = () => Math.floor(Date.now() / 1000)
 
 export const hashed = (nonce: string) => createHash('sha256').update(nonce).digest('hex')
 
-/** The claims of a valid token with some changed; undefined removes one. */
+/** Returns the claims of a valid token with some changed; undefined removes one. */
 export const claims = (provider: Provider, changes: Json = {}): Json => ({
   iss: issuers[provider],
   aud: clientIds[provider][0],

@@ -9,10 +9,10 @@ export type Settings = Record<string, string>
 type How = {
   args?: string[]
   cwd?: string
-  /** A command that runs it, such as nsenter. */
+  /** A command that runs the program, such as nsenter. */
   within?: string[]
   user?: { uid?: number; gid?: number }
-  /** In its own process group, which gets signals like one of a terminal. */
+  /** Whether it gets a process group of its own, to which signals are sent as from a terminal. */
   group?: boolean
 }
 

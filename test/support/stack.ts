@@ -21,11 +21,11 @@ export type Stack = {
 
 const realServers = ['REAL_AUTH', 'REAL_STORAGE', 'REAL_REALTIME'] as const
 
-/** Starts it with settings (docs/settings.md) and waits until it is ready; its folder is removed with it. */
+/** Starts a stack with settings (docs/settings.md) and waits until it is ready; `stop` removes its folder. */
 export async function startStack(settings: Record<string, string> = {}): Promise<Stack> {
   const folder = settings.LOCAL_DATA ?? mkdtempSync(join(tmpdir(), 'property-test-'))
   const project = variable('NEW_PROJECT')
-  // Real servers make their tables themselves, before the migrations.
+  // Real servers make their tables themselves, before the migrations, so no project is copied for them.
   const isReal = realServers.some((name) => settings[name] ?? variable(name))
   if (project && !settings.LOCAL_DATA && !isReal) copyProject(project, folder)
   const port = settings.PORT ?? await freePorts()
@@ -74,13 +74,13 @@ const ofOthers = [
   /PID \d+ is not a PostgreSQL (backend|server) process/,
   // A test rolls back a transaction that had already ended by itself.
   /there is no transaction in progress/,
-  // realtime.send() without a topic, or as a client's role; ours has a topic, and its owner's rights.
+  // Tests call realtime.send() without a topic or as a client's role; ours has a topic and full rights.
   /WarnSendingBroadcastMessage: (null value in column "topic"|new row violates row-level security)/,
-  // Without a join in three days, or ever, there is no partition and no listener.
+  // If nobody has joined in three days, or ever, there is no partition and no listener.
   /WarnSendingBroadcastMessage: no partition of relation "messages"/,
 ]
 
-/** Other warnings of a stack's database: our own code raises alarms instead, so there are none. */
+/** Returns other warnings of a stack's database: there are none, because our own code raises alarms. */
 export function warningsIn(folder: string): string[] {
   const log = join(folder, 'logs', 'postgres.log')
   if (!existsSync(log)) return []
@@ -90,8 +90,8 @@ export function warningsIn(folder: string): string[] {
 }
 
 /**
- * A port with room above it for the stack's other ports, below the range for outgoing connections, of which
- * other tests open many.
+ * Finds a port with room above it for the stack's other ports, below the range for outgoing connections, of
+ * which other tests open many.
  */
 export async function freePorts(): Promise<number> {
   for (;;) {

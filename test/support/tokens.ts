@@ -51,14 +51,14 @@ const stack = variable('LOCAL_STACK')
 
 type Stored = { state: string; jwk: Json & { kid: string } }
 
-/** The key that the embedded stack signs with. */
+/** Returns the key that the embedded stack signs with. */
 function projectKey(): { key: KeyObject; kid: string } {
   const stored: Stored[] = JSON.parse(readFileSync(join(stack!, 'signing-keys.json'), 'utf8'))
   const { jwk } = stored.find(({ state }) => state === 'current')!
   return { key: createPrivateKey({ key: jwk as never, format: 'jwk' }), kid: jwk.kid }
 }
 
-/** This token with changed claims and the right signature; undefined removes a claim. */
+/** Returns this token with changed claims and the right signature; undefined removes a claim. */
 export function mintToken(token: string, changes: Json | string, header: Json = {}): string {
   const { key, kid } = projectKey()
   const claims = typeof changes === 'string' ? changes : { ...partsOf(token).claims, ...changes }

@@ -6,8 +6,8 @@ import { slowness } from '../suite/slowness.ts'
 const giveUpAfter = 240_000 * slowness
 
 /**
- * Waits until a condition holds; one that throws does not hold yet. Returns the milliseconds. If progress
- * is reported, the limit counts from it.
+ * Waits until a condition holds; one that throws does not hold yet. Returns the milliseconds that it took. If
+ * progress is reported, the limit counts from there.
  */
 export async function waitUntil(
   what: string,
@@ -17,7 +17,7 @@ export async function waitUntil(
 ): Promise<number> {
   const began = Date.now()
   const holds = async () => await check()
-  // A long wait asks less often: it may end a fiftieth later.
+  // A long wait checks less often, so it may end a fiftieth later.
   const longest = () => Math.min(Math.max(20, (Date.now() - began) / 50), 250)
   for (let pause = 1; !await holds().catch(() => false); pause = Math.min(2 * pause, longest())) {
     if (Date.now() - Math.max(began, lastProgress()) > limit) {
