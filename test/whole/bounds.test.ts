@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 describe('INP-23 every string of the description', () => {
   const isText = ({ schema }: Input) => typeOf(schema) === 'string'
-  // In an address each mark takes twelve bytes, and a server accepts only 16 KB.
+  // In an address each mark takes six bytes, and a server accepts only 16 KB.
   const lengthFor = (operation: Operation, { in: where }: Input) =>
     where !== 'body' ? 1000 : bodyLimit(operation) > 8192 ? 8000 : 3000
 

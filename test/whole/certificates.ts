@@ -71,7 +71,7 @@ function newKeys() {
 
 const later = (days: number) => new Date(Date.now() + days * day)
 
-/** Two may have the same name, as Supabase's have. */
+/** Makes an authority. Two may have the same name, as Supabase's do. */
 export function authority(name: string): Authority {
   const { key, privateKey } = newKeys()
   const keyId = keyIdOf(key)

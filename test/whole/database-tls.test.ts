@@ -76,7 +76,7 @@ describe.runIf(hasStack)('the way to the database', () => {
         const requests = Array.from({ length: 5 }, () => fetch(`${facade.url}/meta/areas`))
         for (const { status } of await Promise.all(requests)) expect(status).toBe(503)
       }
-      // Only the requests that wait for the first refusal log in, and one connection more.
+      // Only the requests that wait for the first refusal log in, plus one more connection.
       expect(proxy.seen.verified - before).toBeLessThanOrEqual(6)
     } finally {
       await facade.stop()
@@ -109,7 +109,7 @@ describe.runIf(hasStack)('the way to the database', () => {
     }
   })
 
-  // The address is this machine's under another name.
+  // The address 0.0.0.0 is this machine too, but not under a name for which TLS may be off.
   test('any host but this machine is reached by TLS without configuration', async () => {
     for (const query of ['', 'host=127.0.0.1', 'sslrootcert=/nothing', 'sslmode=verify-ca']) {
       proxy.show(undefined)

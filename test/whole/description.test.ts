@@ -62,8 +62,8 @@ const bodies = [
 ] as const
 
 describe('what a body takes is what the database takes', () => {
-  // The description leaves out the current year; the smallest step is that of three decimals, and an
-  // empty text is treated as none.
+  // The current year is not in the description, the smallest step is that of three decimals, and an empty
+  // text counts as none.
   const elsewhere = [
     'buildingYear.maximum',
     'minIncrement.minimum',

@@ -59,7 +59,7 @@ beforeAll(async () => {
   await sendMessageAs(b, conversationId, 'هل البيت متاح؟')
   const unwanted = await signUp('بدر المطيري')
   await me.post(`/blocks/${unwanted.identityId}`)
-  // The listing was published before the feed's present snapshot began.
+  // These listings were published before the feed's present snapshot began.
   const before = { published_at: new Date(Date.now() - 600_000) }
   for (let made = 0; made < 8; made++) await insertListing(b.identityId, before)
   await insertOrganisation(unwanted.id, 'office')

@@ -5,7 +5,7 @@ import { database } from '../support/client.ts'
 
 type Routine = { name: string; source: string; isTrigger: boolean; isOpen: boolean; isJob: boolean }
 
-/** Functions that only the functions' own role calls by the clock: no client causes their rows. */
+/** Whether a function is a job: jobs run by the clock, so no client causes their rows. */
 const byTheClock = (routine: Routine) => routine.isJob
 
 async function routines(): Promise<Routine[]> {
@@ -76,7 +76,7 @@ async function tablesAddedTo(): Promise<Set<string>> {
          or has_any_column_privilege('anon', pg_class.oid, 'insert'))`,
   )
   for (const { name } of rows) tables.add(name)
-  // A view stores nothing: what its triggers write is found by them.
+  // A view stores nothing; the tables that its triggers write to are found through these triggers.
   const views = await database().query(
     `select format('%I.%I', nspname, relname) as name
      from pg_class join pg_namespace on pg_namespace.oid = relnamespace where relkind = 'v'`,

@@ -1,4 +1,4 @@
-// PR-13: values that reach code before the schema of their route checks them, or that make the schema throw.
+// PR-13: values that code reads before the schema of their route checks them, or that make the schema throw.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { moduleOf, runFacadeCode } from '../support/facade-code.ts'
 import { ChatSocket } from '../support/chat-socket.ts'

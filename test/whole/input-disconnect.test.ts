@@ -15,8 +15,8 @@ import { jpeg } from '../support/pictures.ts'
 import { RawSocket, upgradeHead } from '../support/raw-socket.ts'
 import { pause, waitUntil } from '../support/wait.ts'
 
-// Clients that disconnect midway, on separate processes whose logs are read: a disconnect is not our
-// failure, so it is not logged as one.
+// Clients disconnect midway from separate processes whose logs are read. A disconnect is not our failure, so
+// it is not logged as one.
 
 let database: Awaited<ReturnType<typeof startCountingProxy>>
 let functions: Facade
@@ -64,7 +64,7 @@ async function logged(count: number, work: () => Promise<unknown>): Promise<Line
 const opening = (method: string, path: string, ...lines: string[]) =>
   [`${method} /api${path} HTTP/1.1`, 'Host: api', ...lines, '', ''].join('\r\n')
 
-// A 100 tells that the functions have begun to read.
+// A 100 (Continue) shows that the functions have begun to read.
 const body = 'Content-Type: application/json\r\nExpect: 100-continue'
 const bearer = () => `Authorization: Bearer ${person.accessToken}`
 const pictureForm = Buffer.concat([

@@ -190,8 +190,8 @@ describe('INP-07 paging at the edge', () => {
       expect(await ask(owner, '/properties/mine?', altered), String(at)).toBe(422)
     }
     expect(await ask(owner, '/properties/mine?', cursor + 'A')).toBe(422)
-    // Without the key nobody can forge a cursor: the mark at its beginning is more than a checksum of the
-    // page.
+    // The first twelve characters of a cursor are a checksum of its query and its key, so they fit no other
+    // key.
     const packed = Buffer.from(JSON.stringify(['2020-01-01', randomUUID()])).toString('base64url')
     expect(await ask(owner, '/properties/mine?', cursor.slice(0, 12) + packed)).toBe(422)
   })

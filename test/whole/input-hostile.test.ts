@@ -5,8 +5,8 @@ import { fillWorld } from '../search/world.ts'
 import { each, isText, routes, type Senders, signUpSenders, someOf } from './input-requests.ts'
 
 // Texts with a meaning in SQL, tsquery, LIKE, regular expressions, JSON paths, formats or file systems, in
-// every place of every route. answers.ts checks that no answer is a 5xx or undescribed. Some searches use
-// their index only beyond thousands of listings.
+// every place of every route. answers.ts checks that no answer is a 5xx or undescribed. There are many
+// listings, because some searches use their index only beyond thousands of them.
 
 let senders: Senders
 
@@ -52,7 +52,7 @@ const hostile = [
   '{a,"b',
 ]
 
-/** In turn, or by day a third and at night every value where stored text is searched. */
+/** Every fifth value in turn or, where stored text is searched, a third by day and all at night. */
 const valuesOf = (index: number, looksFor: boolean) =>
   looksFor ? someOf(hostile, index) : hostile.filter((_, i) => i % 5 === index % 5)
 
@@ -110,7 +110,7 @@ describe('INP-01 INP-03 past the facade', () => {
   const filters = inputsOf(routes.find(({ path }) => path === '/search/advanced')!.operation)
     .map(({ name }) => name.split('.')[0]!)
 
-  /** Arguments that a function needs before it reads others: each search strategy in turn. */
+  /** Arguments that a function needs before it reads the others, for each search strategy in turn. */
   function contexts(names: string[]): Record<string, string>[] {
     if (names.includes('bbox')) return [{ bbox: `'[47.9,29.2,48.1,29.4]'`, zoom: '12' }]
     if (!names.includes('strategy')) return [{}]

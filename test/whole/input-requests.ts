@@ -50,7 +50,7 @@ export async function signUpSenders() {
   }
 }
 
-/** All at night; by day every third, beginning where the place says, so that all have their turn. */
+/** All at night; by day every third, starting at a place of their own, so that all have their turn. */
 export const someOf = <T>(all: T[], place: number): T[] =>
   all.filter((_, i) => isNightly || i % 3 === place % 3)
 
@@ -64,7 +64,7 @@ export async function each<T>(all: T[], work: (one: T) => Promise<unknown>) {
   await Promise.all(Array.from({ length: 6 }, worker))
 }
 
-/** Takes the fastest of a few tries, because the machine's other work does not slow all of them. */
+/** Takes the fastest of up to five tries, because the machine's other work does not slow all of them. */
 export async function cheaply<T>(attempt: () => Promise<T>): Promise<T> {
   let least = Infinity
   let outcome: T

@@ -19,9 +19,9 @@ import { formFor, postForm } from '../support/uploads.ts'
 import { sendLiteral } from '../support/raw-http.ts'
 import { insertListing } from '../support/fixtures.ts'
 
-// PR-13, made from the description: values of every shape in every place of every operation. answers.ts
-// checks that each answer is as described and not a 5xx other than 503; in this file a 503 is a failure
-// too. input.test.ts covers names of people, prices and the like.
+// PR-13: values of every shape in every place of every operation, made from the description. answers.ts
+// checks that each answer is as described and not a 5xx other than 503; in this file a 503 is a failure too.
+// input.test.ts covers names of people, prices and the like.
 
 let owner: Person
 let listing: string
@@ -37,7 +37,7 @@ const isWebhook = ({ id }: Operation) => id.startsWith('receive_webhook')
 const reachable = [...operations, ...everyOperation.filter((one) => isWebhook(one) && hasStack)]
 const routes = reachable.map((operation) => ({ ...operation, operation }))
 
-/** Sends it with valid credentials, so that only its shape can be refused. */
+/** Sends a request with valid credentials, so that only its shape can be refused. */
 async function call(operation: Operation, path: string, body?: string): Promise<Reply> {
   const reply = isWebhook(operation)
     ? await sendCallback(body ?? '{}', { path: path.replace(/webhook\/\w+/, 'webhook/sandbox') })
@@ -62,7 +62,7 @@ function built(operation: Operation, input?: Input, text?: string) {
 
 let turn = 0
 
-/** Runs them a few at a time: all at night, by day a changing third. */
+/** Runs the work on a few at a time: on all at night, by day on a changing third. */
 async function each<T>(all: T[], work: (one: T) => Promise<unknown>) {
   const some = all.filter(() => turn++ % bulk(1, 3) === 0)
   let next = 0
@@ -72,7 +72,7 @@ async function each<T>(all: T[], work: (one: T) => Promise<unknown>) {
   await Promise.all(Array.from({ length: 6 }, worker))
 }
 
-/** The places in a body, including containers, and those of every shape of a union. */
+/** Returns the places in a body, including containers, and those of every shape of a union. */
 function bodyInputs(given: Schema, path = ''): Input[] {
   const schema = resolve(given)
   const under = (name: string) => (path ? `${path}.${name}` : name)

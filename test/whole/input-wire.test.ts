@@ -11,7 +11,7 @@ import { sendBytes, statusCodes } from '../support/raw-http.ts'
 const { host } = new URL(projectUrl)
 const api = '/functions/v1/api'
 
-/** A request with the UTF-8 bytes of this text; the last on its connection unless it says otherwise. */
+/** The head of a request in UTF-8, the last on its connection unless a line says otherwise. */
 const head = (method: string, target: string, ...lines: string[]) =>
   [
     `${method} ${target} HTTP/1.1`,

@@ -20,13 +20,13 @@ const built: Senders['built'] = (...input) => senders.built(...input)
 const call: Senders['call'] = (...sent) => senders.call(...sent)
 const headers: Senders['headers'] = (path) => senders.headers(path)
 
-/** By the letters of its name: the fields of one route differ, and so do routes with one field. */
+/** A number for a name, by its letters, so that fields of one route differ, and routes with one field too. */
 const placeOf = ({ name }: { name: string }) =>
   [...name].reduce((sum, letter) => sum + letter.charCodeAt(0), 0)
 
 const isNumber = ({ schema }: Input) => ['integer', 'number'].includes(typeOf(schema)!)
 
-// Numbers as JSON text, each with whether it can be a number at all.
+// Numbers as JSON text, each with whether the value can be a number at all.
 const numbers: [text: string, possible: boolean][] = [
   ['-1', true],
   ['0', true],
@@ -153,7 +153,7 @@ describe('INP-10 INP-11 deep and wide', () => {
       ([['[', ']'], ['{"a":', '}'], ['[{"a":', '}]']] as const)
         .map(([open, close]) => ({ depth, open, close }))
     )
-    // Twelve cells: a third is one form at every depth.
+    // A third of the twelve cells is one of the three forms at every depth.
     for (const { depth, open, close } of someOf(cells, placeOf({ name: operation.id }))) {
       const body = `{"a":${nested(Math.floor(depth / (open.length > 5 ? 2 : 1)), open, close)}}`
       const { status } = await request(operation.method, path, body, { headers: headers(path) })

@@ -3,13 +3,13 @@ export type Invariant = {
   says: string
   sql: string
   /**
-   * SQL that breaks it in the tables themselves, on rows of invariants-planted.test.ts, in a transaction
-   * that is rolled back. The check must find it.
+   * SQL that breaks the invariant in the tables themselves, on rows of invariants-planted.test.ts, in a
+   * transaction that is rolled back. The check must find it.
    */
   plant?: string
 }
 
-/** Disables the rules that would refuse or repair the fault. */
+/** Returns SQL that disables the rules which would refuse or repair the fault. */
 export const unguarded = (table: string, ...constraints: string[]) =>
   [
     `alter table ${table} disable trigger user;`,

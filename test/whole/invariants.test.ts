@@ -35,7 +35,7 @@ describe('nothing was swallowed', () => {
   })
 })
 
-// answers.ts searched every answer of the suite for them too.
+// answers.ts has searched every answer of the suite for these keys, too.
 describe.runIf(hasStack)('ISO-13 keys with full rights stay inside', () => {
   const secrets = () => {
     const { SUPABASE_SECRET_KEYS, CODE_SECRET, SEAL_KEY, FACADE_DB_URL } = defaultSettings()

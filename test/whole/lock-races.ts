@@ -160,7 +160,7 @@ export const groupsOfActions = (size: number, seed = '') => {
   )
 }
 
-/** The groups for the nth of many: all at night, every third in `npm test`. */
+/** Returns the groups for the nth act of an admin or job: all at night, every third in `npm test`. */
 export const groupsFor = (nth: number, title: string) =>
   groupsOfActions(10, title).filter((_, i) => isNightly || i % 3 === nth % 3)
 
@@ -178,7 +178,7 @@ export async function raceGroup(
     )
   }
   for (const shot of more) shots.splice(Math.floor(Math.random() * shots.length), 0, shot)
-  // Called only now, when everything that will be sent is ready.
+  // This is called only now, when everything that will be sent is ready.
   await make?.()
   const [replies] = await Promise.all([race(shots), also?.()])
   const failed = replies.flatMap(({ status, body }, i) =>

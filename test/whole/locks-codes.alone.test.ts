@@ -1,4 +1,4 @@
-// Codes for changes of phone and email, used while an administrator acts by a row on that account: they
+// Codes for changes of phone and email are used while an administrator acts by a row on that account: both
 // lock in one order, and a rolled-back act is repeated.
 import { beforeAll, expect, test } from 'vitest'
 import { act, byHand } from '../admin/studio.ts'

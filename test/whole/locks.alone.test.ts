@@ -1,4 +1,4 @@
-// Acts of admins and jobs on people who send requests at that moment: there are no deadlocks
+// Admins and jobs act on people who send requests at that moment. There are no deadlocks
 // (sql/03_accounts/2_rules_locks.sql), and nothing remains of a closed account.
 import { randomUUID } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'

@@ -1,19 +1,19 @@
-// Rights per table, row and caller. test/whole/matrix.test.ts tries each cell in SQL as the caller; a
-// missing table fails.
+// Rights per table, row and caller. test/whole/matrix.test.ts tries each cell in SQL as the caller, and fails
+// for a table that is missing here.
 import { closed, closedTables, ofListing } from './matrix-closed.ts'
 
 export const callers = ['guest', 'owner', 'other identity', 'stranger', 'suspended'] as const
 export const commands = ['select', 'insert', 'update', 'delete', 'upsert'] as const
 
 export type Command = (typeof commands)[number]
-/** done; none: allowed, but no row was found; denied; -: there is no such row. */
+/** done; none: allowed, but no row was found; denied; -: the caller has no such row. */
 export type Outcome = 'done' | 'none' | 'denied' | '-'
 
 export type Table = {
   /** SQL for the account, identity or property that a row belongs to; null for none. */
   of: string | null
   /**
-   * By command, for each caller: a guest, its owner acting as that identity, its owner acting as another
+   * For each command the outcomes for a guest, its owner acting as that identity, its owner acting as another
    * one, another account, and its suspended owner. Omitted commands are denied to all.
    */
   may?: Partial<Record<Command, Outcome[]>>
@@ -34,7 +34,7 @@ export const tables: Record<string, Table> = {
   'public.identities': { of: 'id', may: { select: ['denied', 'done', 'done', 'none', 'none'] } },
   'public.organisations': {
     of: 'identity_id',
-    may: { select: ['denied', '-', 'done', 'none', '-'] }, // an individual has none
+    may: { select: ['denied', '-', 'done', 'none', '-'] }, // an individual has no organisation
   },
   'public.reviews': {
     of: 'author_identity_id',
@@ -269,7 +269,7 @@ export const views = [
 
 /** Buckets, with the file commands that Storage's policies allow clients. */
 export const buckets: Record<string, Partial<Record<Command, (typeof callers)[number][]>>> = {
-  // Read only by public address, without a policy; the functions write with the secret key.
+  // These are read only by public address, without a policy; the functions write with the secret key.
   avatars: {},
   listings: {},
   // The functions read them with the secret key, if the database allows it.
@@ -283,7 +283,7 @@ export const servicePolicies: Record<string, string[]> = {
 }
 
 type Channel = {
-  /** SQL for the channel's name of an :account, or of a conversation of an :identity. */
+  /** SQL for the topic of an :account, or of a conversation of an :identity. */
   topic: string
   /** The callers who may receive and send there, by Realtime's extensions. */
   hear: Partial<Record<'broadcast' | 'presence', (typeof callers)[number][]>>

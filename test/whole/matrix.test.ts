@@ -64,7 +64,7 @@ async function rowsOf(table: string, reached: string[]): Promise<string[]> {
   return rows.map(({ row }) => row)
 }
 
-/** The row's location now: elsewhere after any update, nowhere after a delete. */
+/** Returns where the row is now: elsewhere after any update, nowhere after a delete. */
 async function locationOf(table: string, row: string): Promise<string | undefined> {
   const { rows } = await client.query(
     `select ctid::text from ${table} where ${named(table)} = $1 limit 1`,
@@ -94,7 +94,7 @@ async function columnsOf(table: string, privilege: string, role: string): Promis
   return rows.map(({ name }) => name)
 }
 
-/** SQL that uses all of the role's privileges, or tries without any. */
+/** Returns SQL that uses all of the role's privileges, or tries the command without any. */
 async function attempt(command: Command, table: string, role: string, row: string) {
   const name = table.split('.')[1]
   if (command === 'select') {
@@ -156,7 +156,7 @@ async function cell(table: string, command: Command, caller: (typeof callers)[nu
   }
 }
 
-/** Tells whether a row read by the caller is the wanted one, by its visible columns. */
+/** Returns whether a row that the caller read is the wanted one, by its visible columns. */
 async function includesRow(table: string, row: string, seen: object[]): Promise<boolean> {
   const { rows } = await client.query(
     `select exists (
@@ -216,7 +216,7 @@ describe('ISO-02 cross-tenant matrix', () => {
   })
 })
 
-/** Tells whether the caller's statement changes anything; a refusal and no effect are the same here. */
+/** Returns whether the caller's statement changes anything; a refusal and no effect are the same here. */
 async function does(caller: (typeof callers)[number], sql: string, values: unknown[]) {
   await client.query('savepoint cell')
   try {

@@ -1,5 +1,5 @@
 // Row-level security binds what clients execute: each condition of scope (identity_id = …) is taken out of
-// each function by itself, and then people whose rows these are not see and change what they did before.
+// each function by itself, and people who do not own the rows still see and change what they did before.
 // Everything happens in one transaction that is rolled back, each call in its own savepoint.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type pg from 'pg'
@@ -52,7 +52,7 @@ afterAll(async () => {
   client?.release()
 })
 
-/** What the owner's own rows are called in arguments, so that all that is asked for is theirs. */
+/** Chooses ids of the owner's rows as arguments, so that every call is about what the owner has. */
 async function chooseArguments(property: string) {
   const one = async (sql: string) => (await client.query(sql, [owner.identityId])).rows[0]?.id
   const ofAccount = async (table: string, column = 'id') =>
@@ -122,7 +122,7 @@ const callsIn = ({ body }: Routine) =>
   [...body.replace(/--.*/g, '').matchAll(/\bprivate\.(\w+)\s*\(/g)].map(([, name]) => name!)
     .filter((name) => routines.has(name))
 
-/** The functions that a client can execute and that reach this one. */
+/** Returns the functions of the role acting that clients can execute and that reach this one. */
 function entriesOf(name: string): Routine[] {
   const reaching = new Set([name])
   for (let size = 0; size !== reaching.size;) {
@@ -143,7 +143,7 @@ const someone =
   'caller_account_id)\\b|\\(?(?:select )?private\\.(?:require_)?(?:account|identity)(?:_id)?\\(\\)\\)?'
 const scope = new RegExp(`(?:${column})\\s*=\\s*(?:${someone})`, 'g')
 
-/** Each condition of scope in a body, with the definition that lacks it. */
+/** Returns each condition of scope in a body, with the definition that lacks it. */
 function mutantsOf({ body, definition }: Routine) {
   return [...body.matchAll(scope)].filter(({ index }) => {
     const before = body.slice(0, index)
@@ -201,12 +201,12 @@ function callOf({ name, args }: Routine) {
   return `select json_agg(answer)::text as answer from private.${name}(${values}) as answer`
 }
 
-/** Without the times and ids that a call makes anew; those of the owner's rows stay. */
+/** Removes the times and ids that a call makes anew; those of the owner's rows stay. */
 const normalised = (text: string) =>
   text.replace(/\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?(?:[+-]\d\d(?::?\d\d)?|Z)?/g, 'time')
     .replace(uuid, (id) => known.has(id) ? id : 'id')
 
-/** What was seen, and the owner's rows afterwards, if the call could write. */
+/** Returns what the caller saw and, if the call could write, the owner's rows afterwards. */
 async function outcomeOf(entry: Routine, caller: Caller, mutant?: string): Promise<string> {
   await client.query('savepoint call')
   try {
@@ -237,7 +237,7 @@ async function ownedRows(): Promise<string> {
   return rows[0].rows
 }
 
-/** The mutants whose outcome differs for somebody whose rows these are not. */
+/** Returns the mutants whose outcome differs for somebody who does not own the rows. */
 async function alive(owner: 'acting' | 'postgres') {
   const before = new Map<string, string>()
   const found = new Set<string>()

@@ -37,7 +37,7 @@ const callAs = (
   { path, body }: At,
   more: Record<string, string> = {},
 ) => {
-  // Uncompressed, because answers that differ only by id would differ in length.
+  // Compression is off, because answers that differ only by id would differ in length.
   const headers = { 'accept-encoding': 'identity', ...more }
   if (form) return postForm(person, path, formFor(id, picture), headers)
   const token = person && { authorization: `Bearer ${person.accessToken}` }
@@ -154,7 +154,7 @@ describe('an operation that acts as an identity', () => {
   })
 })
 
-/** The parts that two answers must share: all but the request's id and time. */
+/** Returns what two answers must share: all but the request's id, the time and the state of rates. */
 function looks({ status, body, headers }: Reply) {
   const { requestId: _, ...error } = body?.error ?? {}
   const varying = ['x-request-id', 'date', 'ratelimit-remaining', 'ratelimit-reset']
@@ -165,7 +165,7 @@ function looks({ status, body, headers }: Reply) {
   }
 }
 
-// Public things that belong to other people: any owner's listings.
+// Which ids of other people's public things an operation accepts.
 const open: Record<string, string[]> = {
   block_identity: ['identity', 'company'],
   create_conversation: ['identity', 'company', 'listing'],
@@ -183,7 +183,7 @@ const open: Record<string, string[]> = {
 }
 
 describe("ISO-08 another's id is as good as none", () => {
-  // The sign-in tests cover names that are secrets themselves (registrationId).
+  // Names that are secrets themselves (registrationId) are covered by the sign-in tests.
   const routes = operations.filter(({ tags }) => !tags.includes('sign-in'))
   const inputs = routes.flatMap((operation) =>
     // Listings are searched by their owner's public id.

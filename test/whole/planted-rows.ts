@@ -1,9 +1,9 @@
-// Rows of one account and identity in every table, in a transaction of the test's own.
+// Inserts rows of one account and identity into every table, in a transaction of the test's own.
 import type pg from 'pg'
 import { insertListing } from '../support/fixtures.ts'
 import { tables } from './matrix-outcomes.ts'
 
-/** Plants them and returns the listing's id. */
+/** Inserts them and returns the listing's id. */
 export async function plantRows(client: pg.PoolClient, account: string, identity: string) {
   const property = await insertListing(identity, {}, client)
   const values: Record<string, string> = { account, identity, property }

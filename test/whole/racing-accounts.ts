@@ -9,7 +9,7 @@ import { partsOf } from '../support/tokens.ts'
 import { pdf } from '../support/pdf.ts'
 import { uploadDocuments } from '../support/uploads.ts'
 
-/** The owner of the email takes over an account that anyone may have registered. */
+/** Lets the email's owner take over, by a provider, an account that anyone may have registered. */
 const takenOver = (provider: Provider): Action => async ({ identifier, id }) => ({
   path: `/auth/${provider}`,
   body: { idToken: await token(provider, claims(provider, { email: identifier, sub: id })) },

@@ -31,7 +31,7 @@ export const device = () => ({
   pushToken: `token-${randomUUID()}`,
 })
 
-/** A request of a person who knows another; consumed prerequisites are made for it. */
+/** Makes a request of a person who knows another, and first what the request uses up. */
 export type Action = (
   by: Side,
   about: Side,
@@ -125,7 +125,7 @@ export const actions: Record<string, Action> = {
     body: { nameAr: `مكتب ${randomUUID().slice(0, 8)}` },
   }),
   about: () => ({ method: 'PATCH', path: '/office/profile', body: { aboutAr: randomUUID() } }),
-  // The number comes and goes, and the office's listings follow.
+  // The office's number is set or removed at random, and its listings follow.
   number: () => ({
     method: 'PATCH',
     path: '/office/profile',

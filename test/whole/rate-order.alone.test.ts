@@ -19,8 +19,8 @@ import { withRates } from '../support/own-rates.ts'
 import { givePlan } from '../support/plans.ts'
 import { defaultRates } from '../support/rates.ts'
 
-// More is counted after the pushes of strangers. These people are registered at one address and prove
-// nothing.
+// The people are registered at one address and prove nothing, so proof_first is left out. pushes_strangers is
+// low, because more is counted past it.
 withRates({ ...defaultRates(/^(?!proof_first$)/), pushes_strangers: 1 })
 
 beforeAll(() =>
@@ -46,8 +46,8 @@ afterAll(() =>
 )
 
 /**
- * The rules counted together, the earlier one first; and of these the pairs counted in both orders, unless
- * both transactions counted an earlier common row, where one waits without holding any.
+ * Returns the rules counted together, the earlier one first; and of these the pairs counted in both orders,
+ * unless both transactions counted a common row before, where one waits without holding any.
  */
 async function orders() {
   const { rows } = await database().query(

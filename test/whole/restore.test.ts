@@ -1,5 +1,5 @@
-// A stack is backed up while in use, lost, and restored as docs describe (a hosted one restores from the
-// platform's backups).
+// A stack is backed up while in use, lost, and restored as the docs describe (a hosted project is restored
+// from the platform's backups).
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

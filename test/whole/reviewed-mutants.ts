@@ -1,4 +1,4 @@
-/** Conditions whose loss shows or changes more all the same, each with the reason why it may. */
+/** Conditions without which a function shows or changes more, each with the reason why that is allowed. */
 export const survivors: Record<string, string> = {
   'switch_identity: identities.id = switch_identity.identity_id':
     'acts as another identity of the same account',

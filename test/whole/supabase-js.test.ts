@@ -27,7 +27,7 @@ type Client = SupabaseClient<any, any, any>
 
 let person: Person
 let listing: string
-/** One that stores the session itself, one with given access tokens, one without a token. */
+/** One client stores the session itself, one is given access tokens, and one has no token. */
 let keeping: Client
 let given: Client
 let nobody: Client
@@ -262,7 +262,7 @@ test('files are downloaded by whoever asks, and stored and removed by the facade
   expect(await picturesOf()).toEqual([])
 })
 
-/** Codes about the token, rights and ceilings, and codes that only the facade sends. */
+/** Comments leave out codes about the token, rights and ceilings, and codes that only the facade sends. */
 const saidElsewhere = [
   'token_missing',
   'account_suspended',

@@ -215,7 +215,7 @@ test('five top-ups are unpaid at a time, also when more are asked for at once', 
     status: 409,
     body: { error: { code: 'topups_full', limit: 5, used: 5 } },
   })
-  // An expired invoice makes room before the job has seen it.
+  // An expired invoice makes room before the job has expired it.
   const { body } = await person.get('/invoices')
   await database().query(
     `update public.invoices set due_at = now() - interval '1 second' where id = $1`,
@@ -255,7 +255,7 @@ test('three identities wait at a time, also when one that was rejected asks agai
     ])
   await setStatus('rejected')
   expect((await person.post('/auth/identities', newOffice())).status).toBe(201)
-  // The identity keeps the data with which it waits, but has lost its place in the queue.
+  // A change would put the rejected identity back into the queue, where its place has been taken.
   const change = (fields: object) => person.patch(`/auth/identities/${first}`, fields)
   expect(await change({ aboutAr: 'نبذة' })).toMatchObject(full)
   await setStatus('active')

@@ -38,13 +38,13 @@ let invoiceId: string
 beforeAll(async () => {
   person = await signUp()
   invoiceId = (await topUpInvoice(person)).id
-  // Past the limit of the whole service the answer is 503, and others may have used it.
+  // code_service is left out: beyond it the answer is 503, and other tests may have used it up.
   const rules = Object.keys(defaultRates(/./)).filter((rule) => rule !== 'code_service')
   lift = await enforceRates(
     variable('DATABASE_URL')!,
     Object.fromEntries(rules.map((rule) => [rule, 1])),
   )
-  // Some may be done as often as the plan shows listings.
+  // Some acts are allowed as often as the plan has listings, so this plan's quota is not a lifted one.
   await givePlan(person.identityId, 'plus')
   for (const rule of rules) await plantHits(rule, person.id, 40)
 })

@@ -1,4 +1,4 @@
-/** What an app says once: what it leaves out is not sent, and what may be anything is JSON. */
+/** What an app configures once: absent fields are not sent, and values of any type are JSON. */
 import kotlinx.serialization.KSerializer
 import kotlinx.serialization.encoding.Decoder
 import kotlinx.serialization.encoding.Encoder

@@ -1,4 +1,4 @@
-// The first screens of an app by generated code: one line for each with what was decoded, as "name: what".
+// Shows the first screens of an app by generated code, one line for each, as "name: what was decoded".
 package main
 
 import (
@@ -18,7 +18,7 @@ var ctx = context.Background()
 
 func say(name string, found any) { fmt.Printf("%s: %v\n", name, found) }
 
-// Gives what was decoded, or ends with what went wrong.
+// Returns what was decoded, or panics with the error.
 func must[T any](found *T, err error) *T {
 	if err != nil || found == nil {
 		panic(fmt.Sprint("not decoded: ", err))

@@ -1,4 +1,4 @@
-/** The first screens of an app by generated code: one line for each with what was decoded, as "name: what". */
+/** Shows the first screens of an app by generated code, one line for each, as "name: what was decoded". */
 import java.util.UUID
 import market.apis.*
 import market.infrastructure.ApiClient
