@@ -52,7 +52,7 @@ async function codeOf(phone: string, sent: number): Promise<string> {
   return (await inboxOf(phone))[0]!.code
 }
 
-/** When a person began to register, and the seconds that it took: infinite for a person who gave up. */
+/** The time when a person began to register, and the seconds it took: infinite for one who gave up. */
 export type Registered = { began: number; took: number }
 
 /** Registers a phone; the person types in twenty seconds and, if `asksTwice`, requests a second code. */

@@ -18,7 +18,7 @@ export function areasOf(tree: Files): string[] {
   return [...new Set(folders)].filter((folder) => folder !== undefined).sort()
 }
 
-/** A third of the areas, with about a third of the test files; any three seeds in a row give all. */
+/** Returns a third of the areas, with about a third of the test files; any three seeds in a row give all. */
 export function thirdOf(tree: Files, seed: number): string[] {
   const thirds = [0, 1, 2].map(() => ({ areas: [] as string[], size: 0 }))
   const sized = areasOf(tree).map((area) => ({

@@ -165,7 +165,7 @@ function looks({ status, body, headers }: Reply) {
   }
 }
 
-// Which ids of other people's public things an operation accepts.
+// The ids of other people's public things that an operation accepts.
 const open: Record<string, string[]> = {
   block_identity: ['identity', 'company'],
   create_conversation: ['identity', 'company', 'listing'],

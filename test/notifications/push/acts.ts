@@ -32,7 +32,7 @@ type Act = {
   kind: string
   what: string
   does: () => Promise<unknown>
-  /** How many pushes the act causes; 'some' if other tests may cause more. */
+  /** The number of pushes that the act causes; 'some' if other tests may cause more. */
   pushes?: number | 'some'
 }
 
