@@ -8,7 +8,10 @@ import { handleThenDrain } from './http/drain-body.ts'
 
 /** Milliseconds between the signal and the end of listening, so that proxies notice in time. */
 const notice = 3000
-/** Running requests get this many milliseconds: an unused connection or a stalled body would never end. */
+/**
+ * At shutdown, running requests have this many milliseconds to finish; without a limit an idle connection or
+ * a stalled body would delay it forever.
+ */
 const patience = 10_000
 
 const hostname = setting('HOST')!

@@ -22,7 +22,7 @@ export const stateOf = (
 export class ConversationStates {
   private readonly states = new Map<string, ConversationUpdated>()
 
-  /** Returns true if the state is newer; a state that was just read may arrive as an event again. */
+  /** Stores a newer state and returns true. A state that was just read may arrive again as an event. */
   update(state: ConversationUpdated): boolean {
     const { conversationId } = state
     const last = this.states.get(conversationId)

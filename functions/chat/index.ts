@@ -13,7 +13,7 @@ const gateway = openGateway({
   endOf: (opened) => opened < begun + workerLife ? begun + workerLife : opened + workerLife,
 })
 
-// The worker may end right after this event, so the handler must send everything.
+// The worker may end right after this event, so the handler must send everything before it returns.
 addEventListener('beforeunload', () => gateway.close(closeCodes.tooOld, 'connect again'))
 
 Deno.serve((request) => {

@@ -1,5 +1,5 @@
 // The chat gateway as its own process, for long-lived sockets: `npm exec -- node functions/chat/main.ts`
-// (Node 24). It listens at HOST and PORT and has the settings of the functions. A proxy in front of it
+// (Node 24). It listens on HOST and PORT and has the settings of the functions. A proxy in front of it
 // terminates TLS.
 import process from 'node:process'
 import { setting } from '../_shared/settings/read-setting.ts'

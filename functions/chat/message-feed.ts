@@ -15,7 +15,7 @@ type Options = {
 
 // Milliseconds by which a message's event may arrive after that of a later message.
 const patience = 80
-// Any further early messages are read from the history.
+// The most early messages that are kept. Further ones are read from the history.
 const mostEarly = 100
 
 export class MessageFeed {

@@ -18,7 +18,7 @@ export const closeCodes = {
   tooMany: 4429,
 } as const
 
-/** Limits of one socket; a client within them is never refused. */
+/** The gateway's limits for one socket. The database has limits of its own. */
 export const limits = {
   /** Fits a body of 4000 characters in any script. */
   frameBytes: 64 * 1024,

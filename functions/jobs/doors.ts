@@ -40,7 +40,7 @@ const isRefusedByFence = ({ message, msg }: Record<string, unknown>) =>
 
 const idOfDecoy = () => backend<string | null>('account_with', { identifier: decoy.value })
 
-/** Only one run at a time, because each sets the decoy's password; a run loses its turn after two minutes. */
+/** Lets one run work at a time, because each sets the decoy's password. A turn ends after two minutes. */
 async function alone<T>(work: () => Promise<T>): Promise<T> {
   const claim = () =>
     backend<string | null>('claim_timestamp', { name: 'doors', every: '2 minutes' })

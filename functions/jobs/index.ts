@@ -16,7 +16,7 @@ import { sendContactMessages, tellOfCodes } from './messages.ts'
 import { lookUpPayments, lookUpRefunds } from './payments.ts'
 import { sendPushes } from './push.ts'
 
-/** Each may run twice at the same time. It returns how much it did and is called until that is nothing. */
+/** Each may run twice at the same time. It returns how much it did, and is called until that is 0. */
 const sqlJobs: BackendFunction[] = [
   'delete_due_accounts',
   'notify_of_stopped_deletions',
@@ -136,7 +136,7 @@ async function runAll(job: string) {
   const quick = Object.entries(frequentJobs).filter(([name]) =>
     !Object.hasOwn(frequentJobs, job) || name === job
   )
-  // These run in parallel, so that no push waits for a broadcast. A running job is not started again,
+  // These run in parallel, so that no push waits for a slow job. A running job is not started again,
   // because jobs that wait for a lock must not use up the connections.
   outcomes.push(
     ...await Promise.all(quick.map(async ([name, work]) => {

@@ -7,7 +7,7 @@ import { ProviderUnreachable, type RefundOrder } from '../payments/provider.ts'
 
 type Due = { paymentId: string; provider: string; ref: string | null; createdAt: string }
 
-/** Failed work does not stop the rest and is retried. It raises an alarm unless no provider was reached. */
+/** Failed work does not stop the rest and is retried. It raises an alarm unless the provider was away. */
 async function each<T>(
   list: T[],
   nameOf: (one: T) => string,

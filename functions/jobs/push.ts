@@ -8,7 +8,7 @@ const concurrency = 20
 /** Milliseconds after which a run claims no more pushes; a later run sends the rest. */
 const runTime = 20_000
 
-// Until this time FCM wants nothing from any sender: leased pushes are given back, and none are leased.
+// Until this time FCM accepts no pushes: leased ones are given back, and no more are leased.
 let pausedUntil = 0
 let lastNotice = 0
 

@@ -14,7 +14,10 @@ export type Received = { received: true; duplicate: boolean; outcome?: string; f
 
 const duplicate: Received = { received: true, duplicate: true }
 
-/** The hash of the signed part is included, so that a forged rest cannot make an event look like another. */
+/**
+ * The key includes the hash of the signed part. Otherwise an event could be passed off as a repetition of
+ * another by forging its unsigned fields.
+ */
 async function eventKeyOf({ kind, reference, signed }: ProviderEvent): Promise<string> {
   const key = [kind, reference ?? '', await sha256(signed)].join(':')
   return /^[\x20-\x7e]{1,500}$/.test(key) ? key : await sha256(key)
@@ -121,8 +124,8 @@ export async function lookUpRefundsOf(provider: Provider, chargeRef: string) {
 }
 
 /**
- * `listed` means that the provider's list of refunds was read before. After `tooLate` a provider may no
- * longer remember our reference and could refund twice.
+ * Requests a refund. `listed` means that the provider's list of refunds was read before. If `tooLate`, the
+ * provider may no longer remember our reference and could refund twice.
  */
 export async function askForRefund(provider: Provider, refundId: string, listed = false) {
   const order = await backend<RefundOrder & { repeated: boolean; tooLate: boolean } | null>(

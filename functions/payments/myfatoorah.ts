@@ -26,7 +26,7 @@ type Settings = {
   secrets: string[]
 }
 
-/** An answer with HTTP 200 may be a failure, so IsSuccess decides. */
+/** Returns the data of a success. An answer with HTTP 200 may be a failure, so IsSuccess decides. */
 function dataOf({ status, body }: Answer): Json {
   if (body.IsSuccess === true && body.Data) return body.Data
   if (status >= 500 || status === 429 || typeof body.IsSuccess !== 'boolean') {
@@ -50,7 +50,7 @@ const isSuccess = ({ TransactionStatus: status }: Json) =>
 
 const currencyOf = (value: unknown) => (value === 'KD' ? 'KWD' : text(value))
 
-/** MyFatoorah's dates have no time zone and are in Kuwait time. */
+/** True once the invoice has expired. MyFatoorah's dates have no time zone and are in Kuwait time. */
 function isOver({ ExpiryDate: date, ExpiryTime: time }: Json): boolean {
   const day = /^\d{4}-\d\d-\d\d/.exec(String(date))?.[0] ??
     String(date).replace(/^(\w+ \d+, \d{4}).*/, '$1')
@@ -88,7 +88,7 @@ const refundStates: Record<string, RefundAnswer['status']> = {
   CANCELED: 'failed',
 }
 
-// The signed paths inside Data by the code of the event.
+// The paths inside Data that are signed, by the event's code.
 const signedPaths: Record<number, string[]> = {
   1: [
     'Invoice.Id',

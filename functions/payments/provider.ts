@@ -13,7 +13,7 @@ export type Order = {
 
 export type Charge = { ref: string; redirectUrl: string }
 
-/** The provider's answer to a query, which is the only source that we believe. */
+/** The provider's answer to a query, which is the only source that is trusted. */
 export type ChargeAnswer = {
   ref: string
   reference: string | null

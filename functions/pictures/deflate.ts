@@ -31,7 +31,10 @@ class Code {
     this.symbols = new Uint16Array(size)
   }
 
-  /** Builds the code from its lengths; returns how much of it is unused. */
+  /**
+   * Builds the Huffman code from its code lengths. Returns the unused code space; 0 means that the code is
+   * complete.
+   */
   read(lengths: Uint8Array): number {
     const { table, counts, symbols, direct } = this
     counts.fill(0)
@@ -119,7 +122,7 @@ class Stream {
     throw new BrokenFile('no code')
   }
 
-  /** Returns undefined when the effort is used up. */
+  /** Returns where the stream ends and its unpacked size, or undefined once the effort is used up. */
   read(effort: Effort): { end: number; size: number } | undefined {
     const head = this.take(8) << 8 | this.take(8)
     if (((head >> 8) & 15) !== 8 || head % 31 || head & 32) throw new BrokenFile('no zlib stream')

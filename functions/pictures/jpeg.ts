@@ -213,7 +213,7 @@ function head({ jfif: isJfif, transform, orientation = 1 }: Found): Bytes {
       (content.length + 2) & 255,
       ...Array.from(content),
     )
-  // JFIF says that colours are YCbCr; here version 1.1 with square pixels and without a thumbnail.
+  // JFIF means that colours are YCbCr. This is version 1.1 with square pixels and without a thumbnail.
   if (isJfif) put(APP0, [...jfif, 1, 1, 0, 0, 1, 0, 1, 0, 0])
   if (orientation > 1) put(APP1, [...exif, ...tiffOf(orientation)])
   if (transform !== undefined && transform <= 2) {

@@ -3,7 +3,7 @@
 // file declares nor on the number of its parts.
 // Coded pixels stay as they are, so bytes that no viewer draws can survive in a JPEG scan, at the end of a
 // WebP or in a PNG that exceeds the effort of a request. They are harmless: files are served as pictures,
-// and browsers never take content that begins like a picture and is declared as one for a page.
+// and browsers never treat content that begins like a picture and is declared as one as a page.
 import type { Bytes } from '../_shared/input/bytes.ts'
 import type { Effort } from './deflate.ts'
 import { readJpeg } from './jpeg.ts'

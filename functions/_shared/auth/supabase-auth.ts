@@ -16,7 +16,7 @@ export type Tokens = {
   user: { id: string }
 }
 
-/** The credentials were right, but the token hook denies the sign-in. */
+/** The credentials were right, but the token hook refused the sign-in. */
 export type SignInDenied = { denied: ErrorCode; detail?: Detail }
 
 type AuthAnswer = { status: number; body: Record<string, unknown> }
@@ -26,14 +26,17 @@ type AuthRequest = {
   address?: string
   /** Time limit in milliseconds. */
   patience?: number
-  /** Whether to send the version header. Without it, Auth answers with our SQL's errors, not its codes. */
+  /**
+   * Whether to send the version header. Without it, Auth passes on an error that our SQL raises, instead of
+   * reporting a failure of its own.
+   */
   versioned?: boolean
 }
 
 export async function request(
   method: string,
   path: string,
-  // Password hashing is slow when many requests come at once.
+  // The default is long, because password hashing is slow when many requests come at once.
   { body, token, address, patience = 8000, versioned = true }: AuthRequest = {},
 ): Promise<AuthAnswer> {
   const headers: Record<string, string> = {
@@ -156,7 +159,7 @@ export async function signIn(
 
 type IdToken = { idToken: string; nonce?: string }
 
-/** True if Auth's database failed, Auth lacks the keys of a token that we verified, or requests collided. */
+/** True if Auth's database failed, Auth lacks the key of a token that we verified, or requests collided. */
 const isTransient = ({ status, body }: AuthAnswer) =>
   status >= 500 || body.error === 'server_error' || body.error_description === 'Bad ID token'
 
@@ -190,7 +193,7 @@ export async function signInWithIdToken(
   }
 }
 
-// A sign-in with an unknown identifier is tried as this user, so that it takes as long as a known one.
+// With an unknown identifier, the password is tried on this user, so that the answer takes as long as usual.
 export const decoy: Identifier = { kind: 'email', value: 'decoy@accounts.invalid' }
 
 export const signInDecoy = (password: string, address: string) => signIn(decoy, password, address)
@@ -218,7 +221,7 @@ export async function refreshSession(
   refreshToken: string,
   address: string,
 ): Promise<Tokens | SignInDenied | undefined> {
-  // A malformed token is not sent, because Auth would count it against the address's limit for passwords.
+  // A malformed token is not sent, because it would count towards Auth's limit of sign-ins for the address.
   if (!refreshTokenForm.test(refreshToken)) return undefined
   const answer = await requestAgain('POST', '/token?grant_type=refresh_token', {
     body: { refresh_token: refreshToken },
@@ -239,11 +242,11 @@ export async function signOut(token: string, scope: Scope): Promise<void> {
   if (answer.status >= 500 || answer.status === 429) throw unavailable(answer)
 }
 
-/** Deletes a session whose tokens no client received, so that no Realtime topic has to change. */
+/** Deletes a session whose tokens no client received. Realtime topics therefore keep their names. */
 export const discardSession = ({ access_token }: Tokens) =>
   backend('discard_session', { sessionId: decodeJwt(access_token).session_id as string })
 
-// Auth answers with these if its settings have password rules beyond ours.
+// Auth's codes for a new password that equals the current one or breaks a rule in Auth's settings.
 const passwordErrors = ['same_password', 'weak_password']
 
 export const invalidNewPassword = () => invalidField('newPassword', 'invalid')
@@ -261,14 +264,14 @@ export async function changePassword(
   const body = { password: next, current_password: current }
   const answer = await requestAgain('PUT', '/user', { token, body, address })
   if (answer.status === 200) return
-  // Another request changed the password after this one was checked.
+  // Another request has changed the password since `current` was checked.
   if (answer.body.code === 'current_password_invalid') throw new Refusal('invalid_credentials')
   if (passwordErrors.includes(String(answer.body.code))) throw invalidNewPassword()
   if (answer.status === 401 || answer.status === 403) throw new Refusal('token_invalid')
   throw unavailable(answer)
 }
 
-/** Checks the password of a caller without phone and email: Auth refuses to set the same one again. */
+/** Checks the password of a caller without phone and email by setting it: Auth refuses the current one. */
 export async function isOwnPassword(
   token: string,
   password: string,
@@ -284,7 +287,7 @@ export async function isOwnPassword(
   throw unavailable(answer)
 }
 
-/** Sets phone or email. The outcome is unknown: Auth may commit ten seconds late or deadlock (500). */
+/** Sets phone or email. The outcome is unknown, because Auth may commit ten seconds late or deadlock (500). */
 export async function putContact(userId: string, identifier: Identifier): Promise<void> {
   const body = { ...identifierFields(identifier), [`${identifier.kind}_confirm`]: true }
   const put = () =>

@@ -40,7 +40,7 @@ export type MessageSummary = Pick<Message, 'id' | 'seq' | 'type' | 'hidden' | 'c
 
 export type ConversationUpdated = {
   conversationId: string
-  /** The identity that has the conversation: an account may have several identities. */
+  /** The account's identity that takes part in the conversation; an account may have several. */
   identityId?: string
   lastMessage: MessageSummary | null
   unread: number
@@ -48,7 +48,7 @@ export type ConversationUpdated = {
   archived: boolean
   /** The `seq` up to which the other side has read; null if either side hides that or blocks the other. */
   peerReadSeq: number | null
-  /** When this side's state last changed: the state with the later time is the newer one. */
+  /** When this side's state last changed. Of two states, the one with the later time is the newer. */
   changedAt: string
   /** The Realtime channel for presence and typing, if this update came over Realtime. */
   liveTopic?: string

@@ -17,7 +17,7 @@ type Waiting = {
 type Outcome = { answer: string; rate: string } | null
 
 const batchLimit = 32
-/** Messages wait this many milliseconds for earlier ones, which a lock or a slow disk may hold up. */
+/** Messages wait at most this many milliseconds for earlier ones, which a lock or a slow disk may delay. */
 const patience = 50
 
 const waiting: Waiting[] = []

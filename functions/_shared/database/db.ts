@@ -1,5 +1,5 @@
-// All access to Postgres goes through here. A request calls one SQL function. Role, claims and call are one
-// simple-protocol message, which takes one round trip and works with a transaction pooler.
+// All access to Postgres goes through here. A request calls one SQL function. Role, claims and call are sent
+// as one simple-protocol message, which takes one round trip and works with a transaction pooler.
 import type { CallContext } from '../caller/context.ts'
 import { keepAlarmsWith } from '../errors/alarms.ts'
 import { throwIfError } from '../errors/refusal.ts'
@@ -52,7 +52,7 @@ type Options = {
   isText?: boolean
   /** Time limit of the call in the database, in milliseconds. */
   time?: number
-  /** Backend functions that run first, in the same transaction. An {error} from one is thrown. */
+  /** Backend functions that run first, in the same transaction. If one returns an {error}, it is thrown. */
   before?: BackendCall | BackendCall[]
 }
 
@@ -120,7 +120,8 @@ export async function call<Name extends Callable>(
   const before = [options.before ?? []].flat()
   const precheck = options.precheck && apiCall(options.precheck, { ...args, idempotencyKey })
   const text = [
-    // The precheck runs before the rate's `begin`: a later failure would leave a failed transaction behind.
+    // The precheck runs before the rate's `begin`, because a failure after that would leave a failed
+    // transaction on the connection.
     ...(precheck ? [setRole(role), `select ${precheck}${withClaims(claims)};`] : []),
     ...(options.rate ? [countRate(options.rate, c.get('address'), claims)] : []),
     ...(before.length ? [setRole('backend')] : []),

@@ -1,5 +1,5 @@
 // Writes values as SQL literals. Callers' values enter a statement only as ids and character codes, so that
-// none can be parsed as SQL, or read in a log of statements. Postgres accepts such literals only while
+// none can be parsed as SQL, nor read in a log of statements. Postgres accepts such literals only while
 // standard_conforming_strings is on.
 import { invalidFields } from '../errors/refusal.ts'
 import { isUuid } from '../input/uuid.ts'

@@ -1,4 +1,4 @@
-// pg is imported without `npm:`, because a bundler would pack it.
+// pg is imported without `npm:`; with it, a bundler would include the package.
 // @ts-types="../../../node_modules/@types/pg/index.d.mts"
 import pg from 'pg'
 import { withTimeout } from '../errors/timeout.ts'
@@ -7,7 +7,7 @@ import { env } from '../settings/env.ts'
 
 /**
  * A pool of connections to one server. pg-pool's own time limit would start a timer for every query, which
- * costs a twentieth of a small request. So the client limits the time to connect, and `connect` the wait.
+ * costs a twentieth of a small request. So the client limits the login, and `connect` the whole wait.
  */
 export class Pool extends pg.Pool {
   readonly connectTime: number
@@ -47,7 +47,7 @@ const pool = new Pool(env.database, env.databasePool, connectTime)
 /** The connection of health checks and alarms, which must work when every other one is taken. */
 export const reservePool = new Pool(env.database, 1, connectTime)
 
-// The driver gives these failures no code. Its time limit may even end a connection that was just made.
+// The driver gives these failures no code. Its time limit may even end a connection that has just been made.
 const connectionLost =
   /^(Connection terminated|Client has encountered a connection|timeout expired)/
 
@@ -70,7 +70,7 @@ export async function sendQuery(text: string, from = pool): Promise<Rows> {
   }
 }
 
-// After many refused logins in a row, the pooler refuses everyone in the project for a minute.
+// SQLSTATE classes of a refused login. After many of these the pooler blocks new connections for a while.
 const refusedLogin = /^(28|3D|XX)/
 
 async function connect(from: Pool): Promise<pg.PoolClient> {

@@ -30,7 +30,7 @@ export const mayBeOld: ReadonlySet<string> = new Set([
   'search',
 ])
 
-/** If no worker raised a replica's alarm for this long, all reach it: they raise it every few seconds. */
+/** After this long without a replica's alarm, all workers reach it: one that does not would raise it. */
 const quiet = '5 minutes'
 const askToSettleAfter = 60_000
 
@@ -108,7 +108,7 @@ function settleQuiet(replica: Replica) {
   settleAlarm('replica_away', replica.name, quiet)
 }
 
-/** Stops using a replica of another database, or a promoted one: our changes would never reach it. */
+/** Stops using a replica of another database, or a promoted one, because our changes never reach it. */
 function refuse(replica: Replica) {
   replica.awayUntil = Date.now() + 60_000
   // The primary may have been replaced in the meantime.

@@ -28,7 +28,7 @@ const notConfigured: ErrorCode[] = [
 export const isTemporary = (code: ErrorCode) =>
   [429, 503].includes(errors[code][0]) && !notConfigured.includes(code)
 
-/** Returns the body of an error. The log has it under the same `requestId`. */
+/** Returns the body of an error. The log line of the request has the same `requestId`. */
 export function errorBody(
   code: ErrorCode,
   detail: Detail,

@@ -56,7 +56,10 @@ const codesBySqlState: Record<string, ErrorCode> = {
   '57P03': 'service_unavailable', // cannot_connect_now
 }
 
-/** A value beyond Postgres' limits (54) is the client's fault, unless a provider sent it (`ofPeople`). */
+/**
+ * Returns the error code of anything thrown. A value beyond Postgres' limits (54) is the client's fault,
+ * unless `ofPeople` is false, because a provider sent it.
+ */
 export function classifyError(
   thrown: Error,
   caller: { role: string },

@@ -61,7 +61,7 @@ function identifierOf(text: string, context: z.RefinementCtx): Identifier {
 export const Identifier = typed(longest, { error: 'identifier_invalid' }).transform(identifierOf)
   .openapi(described)
 
-/** At sign-in, an unfit text (isUnfit) becomes undefined, and is then refused like a wrong password. */
+/** An overlong or garbled text (isUnfit) becomes undefined, and is then refused like a wrong password. */
 export const SignInIdentifier = unjudged(longest, 'identifier_invalid')
   .transform((text, context) => isUnfit(text, longest) ? undefined : identifierOf(text, context))
   .openapi(described)

@@ -22,7 +22,7 @@ type Issue = z.core.$ZodIssue
 function fieldsOf(issue: Issue): Field[] {
   const path = issue.path.map(String).join('.')
   if (issue.code === 'invalid_union' && issue.errors.length) {
-    // Of a union, reports the issues of the member that has the fewest.
+    // For a union, the issues of the member that has the fewest are reported.
     const [nearest] = issue.errors.toSorted((one, other) => one.length - other.length)
     return nearest.flatMap((inner) => fieldsOf({ ...inner, path: [...issue.path, ...inner.path] }))
   }
@@ -42,7 +42,7 @@ function fieldsOf(issue: Issue): Field[] {
 
 function fieldCode(issue: Issue): keyof typeof fieldTexts {
   if (issue.code === 'too_small' || issue.code === 'too_big') return issue.code
-  // Only the message of Zod tells what it received.
+  // Only Zod's message shows that the value was missing.
   if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) {
     return 'required'
   }

@@ -26,7 +26,10 @@ export const mailWorks = Boolean(sendMail) || !env.production
 
 export const codesAreSent = smsState !== 'off' || mailWorks
 
-/** Sends within four seconds. Returns false, and raises an alarm, if the provider may not have sent it. */
+/**
+ * Sends a message within four seconds. Returns false if the provider may not have sent it, but true if none
+ * is configured. Both raise an alarm.
+ */
 export async function deliver({ kind, value }: Identifier, message: Message): Promise<boolean> {
   const send = (kind === 'phone' ? sendSms : sendMail) ?? (env.production ? undefined : showInInbox)
   if (!send) {

@@ -53,7 +53,7 @@ export async function storeFile(
 }
 
 export async function readFile(bucket: Bucket, name: string) {
-  // The stream ends when its reader cancels it, so the time limit covers only the headers.
+  // The time limit covers only the headers; the stream after them ends when its reader cancels it.
   const given = new AbortController()
   const timer = setTimeout(() => given.abort(), 20_000)
   try {
@@ -79,7 +79,7 @@ const maxNames = 500
 // A name that Storage refuses is found by halving its batch, up to this many refusals.
 const maxRefusals = 20
 
-/** Removes files in batches and returns how many. The job retries the rest later. */
+/** Removes files in batches and returns the number removed. The job retries the rest later. */
 export async function removeFiles(bucket: Bucket, names: string[]): Promise<number> {
   const slices: string[][] = []
   for (let at = 0; at < names.length; at += maxNames) slices.push(names.slice(at, at + maxNames))

@@ -67,7 +67,7 @@ function decode(part: string): string {
   }
 }
 
-/** Returns the functions' connection, by the pooler if hosted. A replica's role may end in its name. */
+/** Returns the connection of role `facade`. On the pooler, a replica's name (-rr-…) may follow the role's. */
 export function facadeConnection(
   url: string,
   supabaseUrl: string,

@@ -1,5 +1,5 @@
 const minLength = 16
-/** Random text has at least this many different characters; a run of zeros has not. */
+/** Random text has at least this many different characters; a run of zeros does not. */
 const minCharacters = 5
 // Words of placeholders such as changeme-changeme or your_secret_key_here.
 const fillers = new Set(

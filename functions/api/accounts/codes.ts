@@ -9,8 +9,8 @@ import type { Identifier } from '../../_shared/input/identifiers.ts'
 import { deliver, mailWorks, smsState } from '../../_shared/outside/messages.ts'
 import { env } from '../../_shared/settings/env.ts'
 
-// An Arabic SMS has 70 characters in one part (setting-kinds.ts relies on that). It contains no text of the
-// request.
+// An Arabic SMS has 70 characters in one part (setting-kinds.ts relies on that). The texts contain
+// nothing from the request.
 const texts: Record<CodePurpose, string> = {
   register: 'رمز التحقق لتفعيل حسابك',
   reset: 'رمز إعادة تعيين كلمة المرور',

@@ -56,7 +56,7 @@ export async function completeSignIn(
   } catch (error) {
     const { code } = classifyError(error as Error, c.var.caller)
     if (code === 'rate_limited') await discardSession(tokens)
-    // The session was ended at this moment, so what it was opened with is not valid any more.
+    // The session has just been ended, so the credentials that opened it are no longer valid.
     if (code === 'token_invalid') throw new Refusal(ended)
     throw error
   }

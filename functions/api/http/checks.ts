@@ -52,7 +52,7 @@ export const requireToken: Check = (c) => {
 
 export type GuestCache = string | (() => string)
 
-/** With a token, an answer is cached only if it is the same for everyone, and only by the client. */
+/** Lets caches store an answer to a guest (`rule`). With a token, only the client may store it (`own`). */
 export const cacheForGuests = (rule: GuestCache, own?: string): Check => (c) => {
   const { role, ignored } = c.get('caller')
   if (!env.guestCache) return

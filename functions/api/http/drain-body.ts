@@ -1,7 +1,7 @@
 /**
  * If an answer is ready before the body of its request has been read, Deno's server resets the connection
  * and the answer is lost (denoland/deno#21209, seen on 2.1.4). So the rest is read before the answer is sent,
- * as the platform's server does. `patience` scales the time for that. This file works without any setting.
+ * as the platform's server does. `patience` scales the time for that. This file reads no setting.
  */
 export async function handleThenDrain(
   request: Request,

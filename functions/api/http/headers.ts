@@ -1,4 +1,5 @@
-/** The headers of requests and answers, as components of the OpenAPI description. */
+// The headers of requests and answers, as components of the OpenAPI description.
+
 const text = { type: 'string' }
 const count = { type: 'integer', minimum: 0 }
 

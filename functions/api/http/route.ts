@@ -77,7 +77,7 @@ function catchThrowingValidators({ params, query, headers, body }: Input) {
   }
 }
 
-/** One of these four is spread into a route to say who may call it. Without any, a token is optional. */
+/** For callers with a token. A route spreads one of these four; without any, a token is optional. */
 export const mine = { security: [{ bearer: [] }], checks: [requireToken] }
 /** For callers who act as their active identity, whatever its type. */
 export const acting = { ...mine, needs: 'identity' } as const
@@ -155,7 +155,7 @@ export const PageQuery = z.strictObject({ cursor: Cursor.optional(), limit: Limi
 export const sortBy = <const Field extends string>(...fields: Field[]) =>
   z.enum(['newest', 'oldest', ...fields, ...fields.map((field) => `-${field}` as const)])
 
-/** `name` is the page's name in the description. */
+/** Returns the schema of a page, which is named `name` in the OpenAPI description. */
 export const pageOf = <T extends z.ZodType>(name: string, item: T) => pageFields(item).openapi(name)
 
 /** For pages that have more fields than items and cursor. */

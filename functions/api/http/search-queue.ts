@@ -18,7 +18,10 @@ const atReplicas = queue(replicaSlots)
 /** Running searches of guests, by language, path and query. */
 const inFlight = new Map<string, Promise<string>>()
 
-/** Throws 503 after about a second without a slot. Guests who send the same query at once share an answer. */
+/**
+ * Runs a search when a slot is free; throws 503 after about a second without one. Guests who send the same
+ * query at once share an answer.
+ */
 export async function inSearchQueue(
   c: ApiContext,
   work: () => Promise<string>,
@@ -55,7 +58,7 @@ async function freeSlot({ waiting }: Queue): Promise<void> {
     await withTimeout(maxWait, entered, 'service_unavailable')
   } catch {
     const index = waiting.indexOf(enter)
-    // `enter` was called at this very moment, so this search owns the slot.
+    // `enter` was called in the meantime, so this search owns the slot.
     if (index < 0) return
     waiting.splice(index, 1)
     throw new Refusal('service_unavailable', { retryAfter: 2 })

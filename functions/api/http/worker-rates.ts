@@ -55,7 +55,7 @@ const limitTo = (max: number): Check => {
     const window = windows.of(c)
     windows.check(c, window)
     window.count++
-    // A cached answer must not tell one caller's rate.
+    // A cached answer must not contain one caller's rate.
     if (!c.get('cache')) windows.setHeaders(c, window)
   }
 }

@@ -6,7 +6,7 @@ import { readFile } from '../../_shared/outside/supabase-storage.ts'
 export async function sendDocument(c: ApiContext, documentId: string, found: string) {
   const { file, type, size } = JSON.parse(found) as { file: string; type: string; size: number }
   const body = await readFile('documents', file)
-  // The file was removed at this moment.
+  // The file has just been removed.
   if (!body) throw new Refusal('document_not_found')
   const ending = file.split('.').at(-1)
   const headers = {

@@ -41,7 +41,7 @@ class DocumentUpload {
     return this.grant?.uploadId ?? ''
   }
 
-  /** The only field must precede the files, which are stored as they arrive. */
+  /** Reads the only field, which must precede the files, because these are stored as they arrive. */
   async readField(part: Part) {
     const text = (await textOf(part)).toLowerCase()
     if (part.name !== 'identityId') {

@@ -46,7 +46,7 @@ export type File =
 class ListingUpload {
   readonly fields: Fields = {}
   readonly files: File[] = []
-  /** Files that are already stored: an answer was lost, and the client sends them again. */
+  /** Files that are already stored, because an answer was lost and the client sends them again. */
   readonly again: { index: number; sha256: string }[] = []
   stored?: StoredFiles
   private grant?: UploadGrant
@@ -72,7 +72,7 @@ class ListingUpload {
     this.files.push(rejected ? { index, name, ok: false, rejected } : { index, name, ok: true })
   }
 
-  /** Returns the fields before the first file. Later ones are used once all files are stored. */
+  /** Returns the fields that came before the first file. Later ones are used once all files are stored. */
   private target() {
     const { propertyId, uploadSessionId } = this.fields
     return { propertyId, uploadSessionId }
@@ -131,7 +131,7 @@ function allRejected(files: File[]) {
   if (rejected.every(({ code }) => code === 'quota_exceeded')) return refusalFor(rejected[0])
   const fields: Field[] = rejected.map(({ code }, index) => ({
     path: `files.${index}`,
-    // The text of file_too_large needs a number, which a field cannot carry.
+    // The text of file_too_large contains a number, which is not filled in for a field.
     code: code === 'file_not_image' ? code : 'too_big',
   }))
   return new Refusal('validation_failed', { fields })

@@ -6,7 +6,7 @@ import type { Bytes } from '../../_shared/input/bytes.ts'
 
 const mebibyte = 1024 * 1024
 const total = 96 * mebibyte
-// Reserved for the oldest buffer, which can therefore always grow to its full size, so nothing deadlocks.
+// Reserved for the oldest buffer, which can therefore always grow to its full size. This avoids deadlocks.
 const reserve = 16 * mebibyte
 const sizes = [mebibyte / 4, mebibyte, 4 * mebibyte, 10 * mebibyte]
 const maxWait = 20_000
@@ -15,7 +15,7 @@ let allocated = 0
 // Memory that the next upload reuses, because the engine frees large memory late.
 const idle: Bytes[] = []
 const waiting = new Set<() => void>()
-// The buffers in use, oldest first. An upload has one for each file, one after another.
+// The buffers in use, oldest first. An upload has only one at a time, a new one for each file.
 const buffers = new Set<UploadBuffer>()
 
 export class UploadBuffer {

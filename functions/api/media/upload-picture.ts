@@ -47,7 +47,7 @@ export async function readPart(
   const bytes = await readInto(part, buffer, limit)
   if (!bytes) return { code: 'file_too_large', detail: { max: limit / mebibyte } }
   if (!beginsAsPicture(bytes)) return { code: 'file_not_image', detail: {} }
-  // Hashed as sent, because reading the picture rewrites the bytes in place.
+  // The bytes are hashed as sent, because reading the picture rewrites them in place.
   const hash = await hashOf(bytes)
   const picture = pictureIn(bytes, part, effort)
   return 'code' in picture ? picture : { picture, hash }
@@ -68,7 +68,10 @@ export function pictureIn(bytes: Bytes, part: Part, effort: Effort): Picture | R
   }
 }
 
-/** The hash recognises a picture that is sent again. Each MiB is hashed alone: Web Crypto copies it. */
+/**
+ * By this hash a picture that is sent again is recognised. It is made MiB by MiB, because Web Crypto copies
+ * its input.
+ */
 async function hashOf(bytes: Bytes): Promise<string> {
   const hashes = new Uint8Array(32 * Math.ceil(bytes.length / mebibyte))
   for (let at = 0, index = 0; at < bytes.length; at += mebibyte, index++) {
@@ -94,7 +97,7 @@ export class StoredFiles {
     const { uploadId, folder } = this.grant
     const file = uploadId.slice(0, 34) + index.toString(16).padStart(2, '0')
     const name = `${folder}/${file}.${content.ending}`
-    // Recorded before the request, because a failed request may have stored the file all the same.
+    // The name is recorded before the request, because a failed request may still have stored the file.
     this.names.push(name)
     await storeFile(this.bucket, name, content, metadata)
   }

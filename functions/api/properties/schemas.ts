@@ -38,7 +38,7 @@ export const statuses = [
   'archived',
   'suspended',
 ] as const
-/** Includes `deleted`, a status that occurs only in counts and old records. */
+/** Includes `deleted`, which occurs only where a listing is counted or referred to, as in a lead. */
 export const everyStatus = [...statuses, 'deleted'] as const
 
 export const Media = z.object({
@@ -165,7 +165,7 @@ const FirstPicture = Media.pick({ url: true, width: true, height: true }).openap
   description: 'The picture that lists show.',
 })
 
-/** A listing in lists. The fields that its record has too have the same names and meanings. */
+/** A listing as lists show it. Fields that `Property` also has have the same names and meanings there. */
 export const Card = z
   .object({
     id: shape.id,

@@ -8,7 +8,7 @@ export const codeOf = (vocabulary: string) => `A code of \`${vocabulary}\` at \`
 
 export const maybe = <T extends z.ZodType>(schema: T) => schema.nullable().optional()
 
-// Joiners and direction marks are allowed, because many scripts need them, but they are invisible.
+// Joiners and direction marks, which many scripts need, do not count towards the least number of characters.
 const zeroWidth = /[\u061C\u200B-\u200F\u2060-\u2064]/g
 const control = /(?![\t\n\r])\p{Cc}/u
 const directional = /[\u2028-\u202E\u2066-\u2069\uFEFF]/

@@ -90,7 +90,7 @@ export const jsonFilters = {
   requestYearMax: year.optional().describe('Strategy exchange only: `requestYear` up to this.'),
 }
 
-// A repeated key gives an array. The null that replaces it is invalid.
+// A repeated key gives an array, which becomes null and is refused.
 const commas = (given: unknown) => (typeof given === 'string' ? given.split(',') : null)
 const numbers = (given: unknown) =>
   typeof given === 'string' ? given.split(',').map(parseDecimal) : given

@@ -1,5 +1,5 @@
 // Regularly checks in the database whether the sockets still have their rights and have received everything,
-// because Realtime does not guarantee delivery and may fall silent: a lost right takes effect within 5
+// because Realtime does not guarantee delivery and may fall silent. A lost right takes effect within 5
 // seconds, a missed change is sent within 30. Tokens are checked again as often as their keys are fetched.
 import { backend } from '../../_shared/database/db.ts'
 import { callFailed } from '../../_shared/errors/alarms.ts'

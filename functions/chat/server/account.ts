@@ -30,7 +30,7 @@ type NewMessage = {
   conversation: { id: string } & Omit<ConversationUpdated, 'conversationId' | 'identityId'>
 }
 
-/** The sender gets no update for their own message, unless the state changed in another way too. */
+/** True if an update reports only the account's own message. Such an update is not sent. */
 const isOwnMessage = (
   { lastMessage, unread, changedAt }: ConversationUpdated,
   known: ConversationUpdated | undefined,
@@ -60,14 +60,14 @@ export class Account extends TopicSubscription implements FollowedAccount {
     if (topic !== this.topic) void this.checkTopic()
   }
 
-  /** Returns true if this was the last socket, so that the account is no longer followed. */
+  /** Removes a socket. Returns true if it was the last; the account is then no longer followed. */
   remove(session: OpenSession): boolean {
     if (!this.sessions.delete(session) || this.sessions.size > 0) return false
     this.stop()
     return true
   }
 
-  /** The channel uses the token that lasts longest. */
+  /** Passes the token that lasts longest to the channels. */
   tokenRenewed(): void {
     if (this.token() === this.shownToken) return
     this.renewToken(this.shownToken = this.token())

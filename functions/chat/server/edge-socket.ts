@@ -2,7 +2,7 @@ import { closeCodes, limits } from '../protocol.ts'
 import { logFailure } from './log.ts'
 import type { ClientSocket, SocketHandler } from './socket.ts'
 
-// The number of frames that may wait for earlier ones, because these sockets cannot be paused.
+// The most frames that may wait for earlier ones. A limit is needed, because these sockets cannot be paused.
 const mostWaiting = 256
 
 // If the client of an accepted upgrade has gone, its socket neither opens nor closes.

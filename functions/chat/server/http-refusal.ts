@@ -16,7 +16,7 @@ export function refusalResponse({ refuse: status, code, path }: HttpRefusal) {
   return { status, headers, body: JSON.stringify({ error }) }
 }
 
-/** For a request that does not ask for a WebSocket of version 13. */
+/** For a request that is not a valid WebSocket handshake of version 13. */
 export const notUpgrade: HttpRefusal = { refuse: 426, code: 'validation_failed', path: 'Upgrade' }
 
 /** For a request that is not valid HTTP/1.1. */

@@ -30,7 +30,7 @@ export class LiveChannel implements ChannelListener, Live {
     if (this.here !== undefined) listener.presence(this.conversation.peerId, this.here)
   }
 
-  /** Returns true if this was the last listener, so that the channel is left. */
+  /** Removes a listener. Returns true if it was the last; the channel is then left. */
   remove(listener: LiveListener): boolean {
     this.listeners.delete(listener)
     if (this.listeners.size === 0) this.channel?.leave()

@@ -28,7 +28,10 @@ class TokenBucket {
 const mostRefusedInSecond = 1000
 const minute = 60_000
 
-/** Refusals within one second count as one offence, because more frames may already be on their way. */
+/**
+ * The rates of one socket. Refusals within one second count as one offence, because more frames may already
+ * be on their way.
+ */
 export class SocketRates {
   private readonly frames = new TokenBucket(limits.framesPerSecond, limits.frameBurst)
   private readonly messages: TokenBucket | undefined
@@ -36,7 +39,7 @@ export class SocketRates {
   private refusedInSecond = 0
   private blockedUntil = 0
 
-  /** 0 means no limits. */
+  /** `messagesPerSecond` 0 means no limits. */
   constructor(messagesPerSecond: number) {
     if (messagesPerSecond > 0) {
       this.messages = new TokenBucket(messagesPerSecond, limits.messageBurst)
@@ -54,7 +57,7 @@ export class SocketRates {
     return blocked > 0 ? blocked : this.messages.take()
   }
 
-  /** Refuses messages without a call for as long as the database has refused them. */
+  /** Refuses messages without asking the database, for the time that the database gave in its refusal. */
   blockMessages(seconds: number): void {
     this.blockedUntil = performance.now() + seconds * 1000
   }

@@ -37,7 +37,7 @@ export type ChannelOptions = {
   presenceKey?: string
 }
 
-// Realtime itself gives up after a minute.
+// Realtime itself gives up after a minute; this is a little longer.
 const readyTime = 65_000
 const lastingReasons =
   /^(Unauthorized|InvalidJWTToken|MalformedJWT|Jwt|PrivateOnly)|permission|expired/i
@@ -147,7 +147,7 @@ export class RealtimeChannel {
     else this.joinAgain()
   }
 
-  /** Called when the channel was lost for another reason than rights: a crash, a timeout, a limit. */
+  /** Called when the channel was lost for a reason other than rights: a crash, a timeout or a limit. */
   private joinAgain() {
     if (this.state === 'gone') return
     this.lost()

@@ -130,7 +130,10 @@ class RealtimeConnection implements ChannelCarrier {
     socket.onerror = () => {}
   }
 
-  /** Drops channels without rights first, because each refused join delays the others. */
+  /**
+   * Joins the channels. If an account connection broke before, those that their account may no longer read
+   * are dropped first, because each refused join delays the others.
+   */
   private async joinChannels(socket: WebSocket) {
     const mayHaveEnded = this.everBroke && this.kind === 'account'
     if (mayHaveEnded && !await this.dropEndedChannels(socket)) return

@@ -132,7 +132,7 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
       return this.events.ack(ref, { expiresAt: credentials.expiresAt })
     }
     if (!credentials.caller) throw new Refusal('token_missing')
-    // The timer of the credentials may be late.
+    // The credentials' own timer may be late.
     if (credentials.expires <= Date.now()) throw new Refusal('token_expired')
     if (event === 'heartbeat') return this.events.ack(ref, {})
     if (event === 'leave_conversation') return this.leave(data.conversationId, ref)
@@ -177,7 +177,7 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
     const after = Math.min(afterSeq ?? lastSeq, lastSeq)
     const conversation = new Conversation(this, joinable, { after, sharePresence })
     this.conversations.set(conversationId, conversation)
-    // Of messages that arrived during the call, the client got only the update of the conversation.
+    // For messages that arrived during the call, the client received only the conversation's update.
     conversation.catchUp(Math.max(lastSeq, this.account?.states.lastSeq(conversationId) ?? 0))
   }
 
