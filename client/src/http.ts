@@ -77,7 +77,7 @@ export class Http {
     }
   }
 
-  /** Sends a call, and once more with a new token if the token was refused: then nothing was done. */
+  /** Sends a call, and once more with a new token if the token was refused, because then nothing was done. */
   private async authorized<Value>(method: Method, call: Call, caller: Caller): Promise<Value> {
     const token = await caller.token()
     const isForIdentity = token && identityWrites.includes(`${method} ${call.route}`)

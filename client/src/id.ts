@@ -1,4 +1,4 @@
-/** Returns a version 4 uuid, without crypto where React Native lacks it: the id protects nothing. */
+/** Returns a version 4 uuid, without crypto if React Native lacks it, because the id need not be secret. */
 export function newId(): string {
   const { crypto } = globalThis as { crypto?: { randomUUID?: () => string } }
   if (crypto?.randomUUID) return crypto.randomUUID()

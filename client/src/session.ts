@@ -11,7 +11,7 @@ export type Storage = {
   removeItem(key: string): unknown
 }
 
-/** A storage that is lost when the app ends. */
+/** Makes a storage whose content is lost when the app ends. */
 export function memoryStorage(): Storage {
   const texts = new Map<string, string>()
   return {

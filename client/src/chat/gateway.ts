@@ -1,4 +1,4 @@
-// The link through the chat gateway, by one socket with the frames of protocol.ts. It polls while it has no
+// The link through the chat gateway: one socket with the frames of protocol.ts. It polls while it has no
 // connection.
 import { stateOf } from '../../../functions/chat/conversation-states.ts'
 import type { Client } from '../client.ts'
@@ -173,7 +173,7 @@ class GatewayLink implements Link {
         this.authenticated = true
         this.ready.resolve()
         for (const conversationId of this.joined) void this.rejoin(conversationId)
-        // Finds missed changes, and the first time the current state.
+        // Finds missed changes and, the first time, the current state.
         void this.check()
         const clock = setInterval(() => void this.heartbeat(), heartbeatEvery)
         await lost

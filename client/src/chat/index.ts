@@ -21,13 +21,13 @@
  * ```
  *
  * It reconnects by itself, more slowly after each failure. A joined conversation's messages arrive once
- * each and in order of `seq`, including those sent while there was no connection. A message is sent under
- * one `clientMessageId` until the server has answered, one message after another; waiting ones are stored
- * and sent after the app's next start. When the service renames a Realtime channel, the chat joins the
- * new one. Events that Realtime did not deliver are fetched every 25 s while the app is visible, and the
- * channel is then joined again; without a connection every 3 s. A chat ends with its session. After
- * `leave` no event of that conversation arrives, not even `conversation_updated`, until it is joined
- * again.
+ * each and in order of `seq`, including those sent while there was no connection. Messages are sent one
+ * after another, each under one `clientMessageId` until the server has stored it or refused it for good;
+ * waiting ones are stored and sent after the app's next start. When the service renames a Realtime
+ * channel, the chat joins the new one. Events that Realtime did not deliver are fetched every 25 s while
+ * the app is visible, and the channel is then joined again; without a connection every 3 s. A chat ends
+ * with its session. After `leave` no event of that conversation arrives, not even
+ * `conversation_updated`, until it is joined again.
  */
 import { lastSeqOf } from '../../../functions/chat/conversation-states.ts'
 import { MessageFeed } from '../../../functions/chat/message-feed.ts'
@@ -60,7 +60,7 @@ export type Events = {
   new_message: { message: Message }
   /** The current state of a conversation, joined or not, or of a new one. */
   conversation_updated: ConversationUpdated
-  /** The other side has read a conversation. An event without a listener is not repeated. */
+  /** The other side has read a conversation. A missed event is not repeated; see `peerReadSeq`. */
   message_read: MessageRead
   /** A notification is new or has grown. Messages have none. Missed ones are at `GET /notifications`. */
   notification: Notified
@@ -77,11 +77,14 @@ export type Chat = {
   /** Follows a conversation. `afterSeq` is the `seq` of the newest message that the app has. */
   join(conversationId: string, options?: { afterSeq?: number }): Promise<void>
   leave(conversationId: string): void
-  /** Tries until the server has answered. Returns the stored message or throws an ApiError. */
+  /**
+   * Retries until the server has stored the message or refused it for good, or until the chat is closed.
+   * Returns the stored message or throws an ApiError.
+   */
   send(
     message: Omit<NewMessage, 'clientMessageId'> & { clientMessageId?: string },
   ): Promise<Message>
-  /** Returns the unsent messages in their order. */
+  /** Returns the unsent messages, oldest first. */
   unsent(): Promise<NewMessage[]>
   /** Shows the other side of a joined conversation that the user is typing. */
   typing(conversationId: string): void
@@ -148,7 +151,7 @@ export function createChat(client: Client, { link = gateway() }: ChatOptions = {
       deliver: (message) => emit('new_message', { message }),
       failed: (error) => {
         emit('error', asChatError(error))
-        // Tries once more, because the link may not break and resume, which would also fill the feed.
+        // Fills the feed again after a pause, because otherwise only a link that breaks and resumes does so.
         wait(2000).then(() => feed.fill())
       },
     })

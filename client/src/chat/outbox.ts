@@ -1,11 +1,11 @@
-// Sends messages one after another, and stores them until the server has answered.
+// Sends messages one after another, and keeps each in the storage until the server has stored or refused it.
 import type { Message, NewMessage } from '../../../functions/chat/protocol.ts'
 import type { Client } from '../client.ts'
 import { connectionError } from '../errors.ts'
 
 type Options = {
   client: Client
-  /** Tries to send a message until the server has answered. */
+  /** Sends a message, and retries until the server has stored it or refused it for good. */
   deliver: (message: NewMessage) => Promise<Message>
   /** Called when the server has refused a message for good. */
   refused: (message: NewMessage, error: unknown) => void

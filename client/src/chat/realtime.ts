@@ -34,7 +34,7 @@ type Options = {
 type JoinedConversation = { live: FollowedChannel; identityId: string; typedAt: number }
 
 /**
- * Connects by a client of supabase-js that takes its tokens from ours: `createClient(url, key, {
+ * Connects through a supabase-js client that takes its tokens from ours: `createClient(url, key, {
  * accessToken: async () => await client.auth.accessToken() ?? null })`.
  */
 export const realtime = (supabase: Supabase, options: Options = {}): Link =>
@@ -51,7 +51,7 @@ class RealtimeLink implements Link {
   private listCheck!: ListCheck
   private client!: Client
   private listener!: LinkListener
-  /** Resolved when the account's channel was joined for the first time. */
+  /** Resolves when the account's channel is joined for the first time. */
   private readonly accountJoined: Promise<void>
   private resolveJoined!: () => void
   private token = ''
@@ -66,9 +66,9 @@ class RealtimeLink implements Link {
   private foundAt = 0
   /** When the account's channel was joined; 0 while it receives no events. */
   private joinedAt = 0
-  /** The number of events that the account's channel has brought. */
+  /** The number of events received on the account's channel. */
   private heard = 0
-  /** The topic of the account that an event has declared ended. */
+  /** The account's topic that, according to an event, has been replaced. */
   private endedTopic = ''
   private checkFailed = false
   private closed = false
