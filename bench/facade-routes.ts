@@ -16,7 +16,7 @@ export type Route = {
   request: (caller: Caller) => { path: string; body?: object }
 }
 
-/** Sends one message, whose last result is the answer. Odd and even rounds may send different statements. */
+/** Queries the database; the last result is the answer. Odd and even rounds may send different statements. */
 export type Ask = (caller: Caller, round: number) => Promise<pg.QueryResult[]>
 
 export type Caller = {

@@ -75,7 +75,7 @@ async function compare(
   }
 }
 
-/** Throws if plain statement and function give different answers: their times could not be compared. */
+/** Throws if plain statement and function return different ids, because their times could not be compared. */
 async function requireSameAnswer({ name, plain, function: call }: Route, caller: Caller) {
   if (!call) return
   const ids = async (ask: Ask) => {

@@ -11,7 +11,7 @@ import { connected } from '../local/schema/build.ts'
 
 const chunkSize = 10_000
 
-/** Without stored records, the record of a single listing is made on request. Searches need no records. */
+/** Loads the listings. Without `records`, a listing's record is made on request; searches need none. */
 export async function loadListings(
   url: string,
   count: number,

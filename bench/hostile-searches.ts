@@ -255,7 +255,7 @@ export async function measure(
   say(cpuOf(pid) === undefined ? 'time that passes' : 'processor time of the backend')
   const costs: Cost[] = []
   for (const [door, sql] of doors.filter(([door]) => through.includes(door))) {
-    // On the map, a text is compared with the map without a text, whose cost depends on what it shows.
+    // On the map, a text is compared with no text, because the cost depends on what the map shows.
     const like = door.startsWith('search') ? doors[0][1] : sql
     const usual = (door === 'map' ? [null] : Object.values(ordinary).flat())
       .map((text) => [like, text] as const)
