@@ -40,7 +40,7 @@ export function say(text: string) {
   setTimeout(() => toast.remove(), 5000)
 }
 
-/** Shows why something failed. Errors of the service have a text for people, in Arabic. */
+/** Shows why something failed. The service's errors have a message for users, in Arabic. */
 export function explain(error: unknown) {
   if (error instanceof Error && error.name === 'AbortError') return // the user has left the page
   if (!isApiError(error)) throw error
