@@ -1,5 +1,5 @@
-// Checks that imports, including those of types, run one way and without circles, and that tests wait only
-// with the functions of test/support/wait.ts.
+// Checks that folders import only from those listed below, that no imports are circular (imports of types
+// count), and that tests wait only with the functions of test/support/wait.ts.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { root } from './config/settings.ts'
@@ -10,7 +10,7 @@ const inShared = (room: string) => `functions/_shared/${room}`
 const shared = ['errors', 'input', 'settings', 'caller', 'database', 'outside', 'auth', 'chat']
   .map(inShared)
 
-// A stand-in imports nothing from functions/: it would share their faults, and no test would notice them.
+// Stand-ins import nothing from functions/, because no test would notice a fault that both share.
 const mayImport: Record<string, string[]> = {
   ...Object.fromEntries(shared.map((room, nth) => [room, shared.slice(0, nth)])),
   'functions/payments': shared,
@@ -29,7 +29,7 @@ const mayImport: Record<string, string[]> = {
   'local/realtime': ['local/platform', ...base],
   'local/data-api': base,
   'local/inbox': base,
-  // local/functions runs the gateway, and reads the rest of a body as the facade's own process does.
+  // local/functions runs the gateway, and drains request bodies with the facade's own code.
   'local/functions': ['functions/chat', 'functions/api/http', ...base],
   'local/proxy': [
     'local/auth',
@@ -111,7 +111,7 @@ const faults: string[] = []
 for (const [file, targets] of imports) {
   for (const target of targets) {
     const [from, to] = [roomOf(file), roomOf(target)]
-    // A file outside all folders, such as start.ts, may import anything but may not be imported.
+    // A file outside these folders, such as start.ts, may import anything but may not be imported.
     const allowed = from === to || !(from in mayImport) || mayImport[from]!.includes(to)
     if (!allowed) faults.push(`up: ${file} -> ${target}`)
     if (from !== 'functions/api' || to !== from || areaOf(file) === areaOf(target)) continue

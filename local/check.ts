@@ -1,5 +1,6 @@
-// npm run check: all checks that need no running service, in rings, the quick ones first. It stops after a
-// ring with a failure, unless --all is given. npm run format (--format) formats the same files.
+// npm run check: all checks that need no running service, in two groups (rings), the quick ones first. A
+// failure in the first skips the second, unless --all is given. npm run format (--format) formats the same
+// files.
 import { spawn } from 'node:child_process'
 import { denoBinary, denoPackages } from './config/packages.ts'
 import { root } from './config/settings.ts'
@@ -52,7 +53,7 @@ const rings: Check[][] = [
     onOurNode('packages of the functions', 'local/bundle/check.ts'),
     onOurNode('docs, and what is cited', 'local/docs/check.ts'),
   ],
-  // Two checks run at a time. The slowest comes first, so that both queues end at about the same time.
+  // Two checks run at a time. The slowest start first, so that no long one is left to run alone at the end.
   [
     {
       what: 'types of the functions',

@@ -6,7 +6,7 @@ try {
   readSettings(process.env)
   const { requirePackages } = await import('./config/packages.ts')
   requirePackages()
-  // Imported only here, because these files import packages, and a sentence should report a missing one.
+  // Imported only now, because it imports packages, and a missing package is to be reported in a sentence.
   const { run } = await import('./stack/supervisor.ts')
   await run()
 } catch (error) {

@@ -7,7 +7,7 @@ const exempt = ['pkce', 'refresh_token', 'id_token']
 export const isGuarded = ({ method, path }: AuthRequest) =>
   method === 'POST' && routes.includes(path)
 
-/** The secret key and grants with their own proof are exempt. No captcha token is ever accepted here. */
+/** Refuses requests that need a captcha. The secret key and grants with their own proof need none. */
 export async function checkCaptcha(context: Context, request: AuthRequest): Promise<void> {
   if (!context.config.captcha || await isAdmin(context, request)) return
   if (request.path === '/token' && exempt.includes(request.query.get('grant_type') ?? '')) return
@@ -16,7 +16,7 @@ export async function checkCaptcha(context: Context, request: AuthRequest): Prom
   if (typeof solved !== 'string') {
     throw badRequest('Could not parse request body as JSON: captcha_token', 'bad_json')
   }
-  // invalid-input-secret is what the provider answers to a secret that it never issued.
+  // invalid-input-secret is the provider's error code for a secret that it never issued.
   const reason = solved.trim() ? 'invalid-input-secret' : 'no captcha_token found'
   throw badRequest(`captcha protection: request disallowed (${reason})`, 'captcha_failed')
 }

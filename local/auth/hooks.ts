@@ -9,7 +9,7 @@ type Output = { error?: { http_code?: number; message?: string }; [key: string]:
 
 const found = new Set<string>()
 
-/** False only if the database has no migrations yet; after that a missing hook is an error. */
+/** Returns false only while the database has no migrations; after that a missing hook is an error. */
 async function exists(db: Db, hook: Hook): Promise<boolean> {
   const name = `${hook.schema}.${hook.name}`
   if (found.has(name)) return true
@@ -29,7 +29,7 @@ async function exists(db: Db, hook: Hook): Promise<boolean> {
   return rows[0].present || rows[0].migrated
 }
 
-/** Runs a hook in the transaction, for two seconds at most; returns undefined if the hook is off. */
+/** Runs a hook in the transaction, for two seconds at most. Returns undefined if it is off or not created. */
 export async function runHook(
   tx: Tx,
   hooks: Config['auth']['hooks'],

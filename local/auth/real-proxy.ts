@@ -1,5 +1,5 @@
 // Configures the real Auth server and forwards requests to it, instead of to the stand-in. REAL_AUTH names
-// the binary of supabase/auth, with its folder `migrations` beside it. This server creates its own tables.
+// the binary of supabase/auth, with its folder `migrations` beside it. The server creates its own tables.
 import { createHmac } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { dirname, join } from 'node:path'

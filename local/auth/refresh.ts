@@ -77,7 +77,7 @@ function checkSession(user: User, session: SessionRow) {
   }
 }
 
-/** Version 2: the token contains its session and a counter; reuse ends the session. */
+/** Replaces a token of version 2, which contains its session's id and a counter. A reuse ends the session. */
 async function rotateCounter(context: Context, tx: Tx, text: string): Promise<Rotated> {
   const given = parseRefreshToken(text)
   if (!given) throw badRequest('Refresh token is not valid')
@@ -124,7 +124,7 @@ function nextCounter(
   throw alreadyUsed()
 }
 
-/** Version 1: the token is a row; reuse revokes the session's rows, and the session stays. */
+/** Replaces a token of version 1, which is a row. A reuse revokes all tokens of the session but keeps it. */
 async function rotateRow(context: Context, tx: Tx, text: string): Promise<Rotated> {
   const { rows: [token] } = await tx.query<{ session_id: string; revoked: boolean; late: boolean }>(
     `select session_id, revoked, updated_at < clock_timestamp() - make_interval(secs => $2) as late

@@ -71,7 +71,7 @@ export function audience(request: AuthRequest, claims?: Claims): string {
 }
 
 async function claimsOf(context: Context, request: AuthRequest): Promise<Claims> {
-  // The platform's gateway sends a token of the key's role instead of the key.
+  // As on the platform, whose gateway replaces the API key with a token that has the key's role.
   if (request.bearer === undefined || request.bearerIsKey) return { role: request.keyRole }
   try {
     return await context.keys.verify(request.bearer)
@@ -85,7 +85,7 @@ export const isUuid = (text: string) => /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{
 
 export type Session = { id: string; user_id: string; created_at: string }
 
-/** Returns the signed-in caller. The user must exist, and so must the session if the token names one. */
+/** Returns the signed-in caller, who must not be banned. A session that the token names must exist. */
 export async function requireUser(
   context: Context,
   request: AuthRequest,
@@ -130,7 +130,7 @@ export function validEmail(email: string): string {
 
 export const plainPhone = (phone: string) => phone.replace(/^\+/, '').replaceAll(' ', '')
 
-/** Returns a phone as it is stored, digits only; refuses any other form. */
+/** Returns a phone number as it is stored, in digits only. Throws if it is not in E.164. */
 export function validPhone(phone: string): string {
   const plain = plainPhone(phone)
   if (/^[1-9][0-9]{1,14}$/.test(plain)) return plain

@@ -1,5 +1,5 @@
-// The endpoints that send or accept codes. This project's send hooks refuse, so Auth never issues a code, and
-// only the errors are implemented.
+// The endpoints that send or accept codes. This project's hooks refuse to send anything, so Auth never issues
+// a code, and only the errors are implemented.
 import { transaction } from './database.ts'
 import { type Answer, AuthError, badRequest, forbidden, unprocessable } from './errors.ts'
 import { runHook } from './hooks.ts'

@@ -33,7 +33,7 @@ const routes: Record<string, Handler> = {
   'GET /.well-known/openid-configuration': discovery,
 }
 
-/** These paths need no API key. */
+/** The paths that need no API key. */
 export const openPaths = ['/.well-known/jwks.json', '/.well-known/openid-configuration']
 
 const timeLimit = 10_000
@@ -98,7 +98,7 @@ export function openAuth(options: {
   }
 }
 
-/** SQL that raises PTnnn refuses a request on purpose, and the answer has the reason: it is not logged. */
+/** Whether to log an error. PTnnn is not logged: SQL raises it to refuse a request, and states the reason. */
 const isUnexpected = (error: Error & { code?: string }) =>
   !['AuthError', 'OAuthError'].includes(error.constructor.name) &&
   !/^PT\d{3}$/.test(error.code ?? '')
@@ -123,7 +123,7 @@ function discovery(context: Context): Answer {
   return { status: 200, headers: { 'cache-control': 'public, max-age=600' }, body }
 }
 
-/** No provider has a secret (config.toml), so nobody is redirected to a provider. */
+/** Always throws: no provider has a secret (config.toml), so nobody can be redirected to one. */
 function authorize({ config }: Context, { query }: AuthRequest): Answer {
   const name = query.get('provider')?.toLowerCase() ?? ''
   const provider = config.social[name as SocialProvider]

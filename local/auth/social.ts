@@ -166,7 +166,7 @@ async function linkToUser(
   return await nameProviders(tx, user.id, {})
 }
 
-/** Finds the user of the provider's account, or links the user with its email if the provider verified it. */
+/** Returns the user linked to the provider's account, or links the user who has its verified email. */
 async function findOrLinkUser(
   context: Context,
   tx: Tx,

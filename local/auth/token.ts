@@ -23,7 +23,7 @@ export function token(context: Context, request: AuthRequest): Promise<Answer> {
   }
 }
 
-/** Always refuses: a code would come from a redirect or a link, and neither exists here. */
+/** Always throws: an auth code comes from a redirect or an emailed link, and neither exists here. */
 function pkceGrant(request: AuthRequest): never {
   const { auth_code: code, code_verifier: verifier } = readBody(request, {
     auth_code: 'string',
@@ -80,7 +80,7 @@ async function passwordGrant(context: Context, request: AuthRequest): Promise<An
   }
 }
 
-/** Returns `weak_password` for a correct password that today's rules would reject. */
+/** Returns `weak_password` for a correct password that the current rules would reject. */
 function weakPassword(password: string, minimum: number) {
   try {
     checkStrength(password, minimum)

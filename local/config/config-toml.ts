@@ -100,7 +100,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   }
 }
 
-/** Reads comma-separated client ids, or `env(NAME)` as the CLI does. Tests serve a key set of their own. */
+/** Reads comma-separated client ids, or `env(NAME)` as the CLI does. Tests replace the key set's URL. */
 function social(
   env: NodeJS.ProcessEnv,
   clientId: string,

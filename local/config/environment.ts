@@ -1,5 +1,5 @@
-// The only file that reads environment variables on Node (local stack, deploy, tests), with all their
-// names. The variables of the functions are declared in functions/_shared/settings/settings.ts.
+// Declares the environment variables of the programs on Node (local stack, deploy, tests), which `variable`
+// reads. The variables of the functions are declared in functions/_shared/settings/settings.ts.
 
 type Program = 'stack' | 'deploy' | 'restore' | 'docs' | 'tests' | 'suite'
 

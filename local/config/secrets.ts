@@ -61,7 +61,7 @@ function read(path: string): Secrets {
       return secrets
     }
   } catch {
-    // The error is reported below, like a JSON file that is not ours.
+    // The error below is thrown for invalid JSON too.
   }
   throw new UserError(
     `The data folder is damaged: ${path} cannot be read, or holds a placeholder for a ` +

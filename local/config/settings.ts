@@ -32,7 +32,7 @@ export type Settings = {
   rates: boolean
   /** The cost of bcrypt: that of Auth (10) or the minimum (4). */
   hashCost: number
-  /** Whether Realtime delays the refusal of a channel by 5 s, which slows down guessing, or by 0.2 s. */
+  /** Whether Realtime refuses a channel after 5 s, which slows down guessing, or after 0.2 s. */
   refusedJoins: 'slow' | 'quick'
   /** Whether Postgres counts the calls of each plpgsql function (track_functions), for the test suite. */
   countCalls: boolean
@@ -42,13 +42,13 @@ export type Settings = {
   replica: 'none' | 'asynchronous' | 'synchronous'
   /** The lifetime of an edge function's worker in seconds; 0 for no limit. */
   workerLife: number
-  /** The seed of the random delays of late answers; without a seed no answer is late. */
+  /** The seed of the random delays of some responses; without a seed no response is delayed. */
   lateSeed: number | undefined
   realStorage: string | undefined
   realAuth: string | undefined
   realRealtime: string | undefined
   realDataApi: string | undefined
-  /** The environment by which the real Auth reaches Google, Apple and Turnstile. */
+  /** The environment variables with which the real Auth reaches Google, Apple and Turnstile. */
   realAuthOutside: { HTTPS_PROXY?: string; SSL_CERT_FILE?: string }
 }
 

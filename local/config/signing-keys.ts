@@ -122,7 +122,7 @@ export function openKeys(dataDir: string, issuer: string) {
         audience: 'authenticated',
         requiredClaims: ['exp', 'sub', 'role'],
       })
-      // JSON.parse reads a number such as 1e999 as Infinity, and the token would never expire.
+      // JSON.parse reads a number such as 1e999 as Infinity, and such a token would never expire.
       if (!Number.isFinite(payload.exp)) throw new Error('exp is not a time')
       return payload
     },

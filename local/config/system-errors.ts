@@ -13,7 +13,7 @@ const askTheOwner =
   'Permissions are the cause, the data are kept: start as the user to whom the folder and all in it ' +
   'belong, make it that again, or choose another with LOCAL_DATA=<folder>.'
 
-/** The bytes that Postgres needs at once, for a file of its write-ahead log and a little more. */
+/** The free bytes that Postgres needs: for a 16 MiB file of its write-ahead log, and as much again. */
 const leastRoom = 32 * 1024 * 1024
 
 /** Whether the disk is full. Anything may fail then, with any message. */
@@ -29,7 +29,7 @@ export function adviceOn(said: string, folder?: string): string | undefined {
   return folder && isFull(folder) ? makeRoom : undefined
 }
 
-/** Returns the sentence to show instead of a stack trace, or undefined for our own faults. */
+/** Returns the sentence to show instead of a stack trace, or undefined if the error is a bug. */
 export function sentenceOf(error: unknown, folder?: string): string | undefined {
   if (error instanceof UserError) return error.message
   const { code, syscall, path, message } = error as NodeJS.ErrnoException

@@ -1,5 +1,5 @@
 // Serves the Data API and Studio's rows with @supabase/lite (0.10.0) on our Postgres, in a process of its own
-// because it is slow. Its auth, storage and page are not used, and we decide which schemas it may open.
+// because it is slow. Its auth, storage and page are not used, and it opens only the schemas named here.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { App } from '@supabase/lite'
 import { createPostgresConnection } from '@supabase/lite/postgres'
@@ -17,14 +17,14 @@ const stack = readStack(process.env)
 const bodyLimit = 10 * 1024 * 1024
 
 function openApp(stack: Stack, role: string, schemas: string[], studio: boolean) {
-  // The pools are small, because all processes of a stack share 60 connections with other clients.
+  // The pools are small, because all clients share the database's connections (60 by default).
   const connection = createPostgresConnection({
     url: stack.databaseUrl(role),
     postgresOptions: {
       onnotice() {},
       max: studio ? 2 : 4,
       idle_timeout: 10,
-      // The package has already serialized JSON arguments; the driver would quote them again.
+      // The package has already serialized JSON arguments; the driver would serialize them again.
       ...(studio ? {} : { types: { json: jsonType(114), jsonb: jsonType(3802) } }),
     },
   })

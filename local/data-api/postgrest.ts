@@ -25,7 +25,7 @@ export async function asPostgrest(
   const { code, message, details }: Partial<PostgrestError> = await answer.clone().json().catch(
     () => ({}),
   )
-  // SUP is the code of internal errors. Unless one is about the connection, the request was not parsed.
+  // SUP is the code of internal errors. One that is not about the connection means that parsing failed.
   const [, stumbled] = /^(?:Type|URI|Range|Syntax)?Error: (.*)/s.exec(message ?? '') ?? []
   if (code === 'SUP' && stumbled !== undefined && !/connect|closed|timeout/i.test(stumbled)) {
     return errorResponse(

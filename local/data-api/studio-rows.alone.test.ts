@@ -24,10 +24,10 @@ async function useTheMarketplace() {
   await topUp(buyer)
 }
 
-// A refusal of an edit by hand explains what to do instead.
+// An edit by hand is refused with a sentence that explains what to do instead.
 const aSentence = /^400 [A-Z].{20,}\.$/s
 
-/** Converts a timestamp, which may be in one of two formats, to one of them. */
+/** Converts a timestamp in Postgres's format to ISO 8601; other values are returned unchanged. */
 const withoutFormat = (value: unknown) =>
   typeof value === 'string' ? value.replace(/^(\d{4}-\d\d-\d\d) (.+\+00)$/, '$1T$2:00') : value
 

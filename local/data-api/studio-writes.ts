@@ -1,5 +1,5 @@
-// Writes one row for Studio, found by its key, as postgres. @supabase/lite 0.10.0 does not do it: it answers
-// 204 if there is no such row, and cannot write true or a number into a jsonb column.
+// Writes one row for Studio, found by its key, as the role postgres. @supabase/lite 0.10.0 is not used for
+// this, because it answers 204 if no row has the key, and cannot write true or a number into a jsonb column.
 import type { Sql } from 'postgres'
 
 export const refusal = (status: number, message: string, more: object = {}) =>
@@ -7,7 +7,7 @@ export const refusal = (status: number, message: string, more: object = {}) =>
 
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
 
-/** Writes one row. The query string has `column=eq.value` for each part of its key. */
+/** Inserts, updates or deletes one row. The query string has `column=eq.value` for each part of its key. */
 export async function writeRow(request: Request, sql: Sql): Promise<Response> {
   const { pathname, searchParams } = new URL(request.url)
   const schema = request.headers.get('content-profile') ?? 'public'
@@ -44,7 +44,10 @@ export async function writeRow(request: Request, sql: Sql): Promise<Response> {
   }
 }
 
-/** Casts key and values to the types of the table's columns. No column is called `edited_row`. */
+/**
+ * Returns a statement that casts key and values to the columns' types, or undefined if there is nothing to
+ * write. No column is called `edited_row`, which is the alias of the table.
+ */
 function statementOf(method: string, table: string, key: string[], names: string[]) {
   const record = (parameter: string) => `jsonb_populate_record(null::${table}, ${parameter}::jsonb)`
   const found = `${record('$1::text')} as key, ${record('$2::text')} as given

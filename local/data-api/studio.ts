@@ -1,5 +1,5 @@
-// Studio has a page of its own, because that of @supabase/lite 0.10.0 finds rows by `row.id`, whatever their
-// key is, reads only 1,000 rows, and filters and sorts them in the browser.
+// Studio has a page of its own, because the page of @supabase/lite 0.10.0 finds rows by `row.id`, whatever
+// their key is, reads only 1,000 rows, and filters and sorts them in the browser.
 import { readFile } from 'node:fs/promises'
 import type { Sql } from 'postgres'
 import { refusal, writeRow } from './studio-writes.ts'

@@ -39,7 +39,7 @@ function drawing<T extends unknown[]>(draw: (...args: T) => Buffer) {
 const outside = drawing(exterior)
 const inside = drawing(interior)
 
-/** Runs in the transaction that loads the demo data. */
+/** Stores the files and inserts their rows. Must run in the transaction that loads the demo data. */
 export async function storeDemoFiles(client: pg.Client, stack: Stack): Promise<void> {
   await client.query('select private.set_files_url($1)', [
     `${stack.publicUrl}/storage/v1/object/public`,

@@ -20,7 +20,7 @@ export type Database = {
   push: () => Promise<void>
   /**
    * Sets a new password for the facade. It is committed only after `store` has stored the database URL, and
-   * then tried by a login. If this is interrupted, the next deployment detects it (isFacadeShut).
+   * then tested by logging in. If the deployment is interrupted, the next one notices (isFacadeShut).
    */
   openFacade: (store: (url: string) => Promise<void>) => Promise<void>
   close: () => Promise<void>
@@ -120,9 +120,9 @@ export async function openDatabase(
 }
 
 /**
- * Connects as role postgres, which owns the migrations' objects. It retries for a minute, because the
- * pooler may not know a new role yet, but rarely, because repeated failures make the pooler block the
- * project. A given password that is refused is not retried.
+ * Connects and, if `asPostgres`, switches to role postgres, which owns the migrations' objects. Retries for a
+ * minute, because the pooler may not know a new role yet, but with growing pauses, because repeated failures
+ * make the pooler block the project. If the user's own password is refused, it is not tried again.
  */
 async function connect(
   { url, password, temporary }: Login,
@@ -157,7 +157,7 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 /** The comment on role facade, with the hash of the FACADE_DB_URL that has the role's password. */
 const markOf = (hash: string) => `FACADE_DB_URL ${hash}`
 
-/** True if FACADE_DB_URL does not match the role's password, as after an interrupted deployment. */
+/** Returns true if FACADE_DB_URL does not match the role's password, as after an interrupted deployment. */
 export async function isFacadeShut(
   client: pg.Client,
   stored: string | undefined,
@@ -169,7 +169,7 @@ export async function isFacadeShut(
   return Boolean(stored && mark?.startsWith(markOf('')) && mark !== markOf(stored))
 }
 
-/** Returns the version of refresh tokens: the newest session has token rows in version 1, a key in 2. */
+/** Returns the version of refresh tokens. The newest session has a key in 2, a token row in 1. */
 export async function refreshTokens(client: pg.Client): Promise<string> {
   const { rows } = await client.query<{ token: string | null; key: string | null }>(
     `select sessions.refresh_token_hmac_key as key,

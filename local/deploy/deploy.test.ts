@@ -49,7 +49,7 @@ async function failing(method: string, path: string, work: () => Promise<void>) 
   await work().finally(() => (platform.fails = () => undefined))
 }
 
-/** Ends a deployment at the settings, where the CLI is soon refused, because the CLI takes the most time. */
+/** Makes a deployment fail at the settings, before the CLI, which takes the most time, has done its work. */
 const untilSettings = (work: () => Promise<void>) => failing('GET', '/postgrest', work)
 
 const query = async (sql: string, url = server.adminUrl) => {
@@ -320,7 +320,7 @@ describe('a project', { shuffle: false }, () => {
     test('is told which refresh tokens Auth gives', async () => {
       const session = '00000000-0000-4000-8000-000000000001'
       const tokens = async () => (await deploy({}, '--check')).output
-      // Inserts only the two rows that decide the version, without a user.
+      // Runs SQL without foreign keys, so that the rows that decide the version need no user.
       const alone = (sql: string) => query(`set session_replication_role = replica; ${sql}`)
       expect(await tokens()).toContain('refresh tokens: not known until somebody has signed in')
       try {

@@ -59,14 +59,14 @@ function wrongOne(name: SettingName, value: string): string | undefined {
     : undefined
 }
 
-/** Whether an address is unsafe. Only lists may have local ones, for an app in development. */
+/** Whether an address has no TLS or is local. Lists may contain local ones, for an app in development. */
 function isUnsafe(is: Kind | undefined, value: string): boolean {
   if (is === address) return !value.startsWith('https:') || isLocalAddress(value)
   return Boolean(is?.list) &&
     items(value).some((one) => one.startsWith('http:') && !isLocalAddress(one))
 }
 
-/** Reports names in deploy.env that no process reads, and misspelt names in the environment. */
+/** Reports names in deploy.env that deploy does not accept, and misspelt names in the environment. */
 export function unknownNames(env: Given, inFile: string[]): string[] {
   const foreign = inFile.filter((name) => !known.includes(name))
   const misspelt = Object.keys(env).filter((name) =>
@@ -148,7 +148,7 @@ const noSms = (env: Given, there: SecretMap) =>
     'No SMS can be sent, so nobody registers by phone: set SMS_PROVIDER, or ALLOW_NO_SMS=true.',
   ]
 
-/** Reports payment settings that would move no money. */
+/** Reports payment settings with which no money would be moved. */
 function testMoney(env: Given, there: SecretMap): string[] {
   const provider = after('PAYMENT_PROVIDER', env, there)
   if (provider === 'sandbox') return ['PAYMENT_PROVIDER is sandbox, which production has not.']

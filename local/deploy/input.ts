@@ -38,7 +38,7 @@ export function readInput(
   if (ref && !/^[a-z]{20}$/.test(ref)) {
     problems.push('SUPABASE_PROJECT_ID must be the 20 letters of a project.')
   }
-  // These addresses receive the access token and the keys.
+  // These addresses receive the access token and the keys, so they need TLS unless they are local.
   for (const address of [input.apiUrl, input.projectUrl]) {
     if (!/^https:\/\//.test(address) && !isLocalAddress(address)) {
       problems.push(`${address} must begin with https://.`)

@@ -8,7 +8,7 @@ const settleTime = 120_000
 const ask = (url: string, init: RequestInit = {}) =>
   fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(30_000) })
 
-/** Retries `check` until it returns a value, because a project needs a moment after a change. */
+/** Retries `check` until it returns a value or time is up, because changes take a while to become effective. */
 async function retryUntil<T>(check: () => Promise<T | undefined>, time = settleTime) {
   const end = Date.now() + time
   for (;;) {
@@ -83,7 +83,7 @@ export async function measureHops(url: string, key: string, chosen?: number): Pr
   )
 }
 
-/** Milliseconds: half of a worker's longest lifetime, in which it still gets requests, plus a margin. */
+/** The milliseconds for which an old worker still gets requests (half of its lifetime), plus a margin. */
 const workerTurnover = 300_000
 
 export async function verifyHops(url: string, key: string, hops: number): Promise<void> {
@@ -111,7 +111,7 @@ export async function runJobs(url: string, key: string): Promise<number> {
   return outcomes.length
 }
 
-/** Has the function jobs try the ways into Auth that only the facade may use; an open one is an error. */
+/** Makes the function `jobs` try changes that Auth must refuse to users. Throws if Auth accepts one. */
 export async function verifyDoors(url: string, key: string): Promise<void> {
   const response = await ask(url, { method: 'POST', headers: { apikey: key } })
   if (response.status !== 200) throw new UserError(`${url} answered ${response.status}.`)

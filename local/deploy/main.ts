@@ -38,7 +38,7 @@ const redacted = (text: string) =>
   [...redactedValues].sort((a, b) => b.length - a.length)
     .reduce((rest, secret) => rest.replaceAll(secret, '***'), text)
 
-/** `--without-migrations` is for an earlier version; `--take-over` confirms a project with other contents. */
+/** `--without-migrations` deploys an earlier version; `--take-over` accepts a project with other contents. */
 const flagsKnown = (ref: string) => [
   '--check',
   '--new-facade-password',
@@ -188,7 +188,7 @@ async function deploy(env: NodeJS.ProcessEnv, flags: Set<string>): Promise<void>
   console.log('Deployed. What is left by hand the first time: docs/deploy.md.')
 }
 
-/** Returns the names of the variables in the files that Node reads by --env-file (deploy.env). */
+/** Returns the names of the variables in the files that Node reads with --env-file (deploy.env). */
 const namesInFiles = () =>
   process.execArgv.flatMap((flag) => {
     const [, file] = /^--env-file(?:-if-exists)?=(.+)$/.exec(flag) ?? []
@@ -197,7 +197,7 @@ const namesInFiles = () =>
 
 const siteUrl = (value: string) => ({ at: 'auth' as const, key: 'site_url', value })
 
-/** Measures at every address that clients use, because a difference would let callers forge theirs. */
+/** Measures at every URL that clients use. If these differ, callers at one could forge their address. */
 async function measured(env: NodeJS.ProcessEnv, bases: string[], key: string): Promise<number> {
   const chosen = env.CLIENT_IP_HOPS ? Number(env.CLIENT_IP_HOPS) : undefined
   const found: number[] = []

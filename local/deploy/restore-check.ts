@@ -30,7 +30,7 @@ async function each<T>(all: T[], work: (one: T) => Promise<void>) {
   await Promise.all(Array.from({ length: 8 }, worker))
 }
 
-/** Returns the rows whose file Storage does not have. Files are requested past every cache. */
+/** Returns the rows whose file is missing in Storage. The requests bypass every cache. */
 async function lostFiles(client: pg.Client, url: string, key: string): Promise<string[]> {
   const { rows } = await client.query<{ bucket: string; name: string }>(
     `select bucket, name from private.file_rows where discarded_at is null order by bucket, name`,
@@ -92,7 +92,7 @@ async function unknownPayments(client: pg.Client, since: Date): Promise<string[]
   )
 }
 
-/** Reads the successful requests since `since` from a platform log, where JSON stands among other text. */
+/** Reads the successful requests since `since` from a platform log, which mixes JSON with other text. */
 function requestsSince(file: string | undefined, since: Date): Line[] {
   if (!file) return []
   return [...readFileSync(file, 'utf8').matchAll(/\{"time":"[^\n]*?\}/g)].flatMap(([text]) => {

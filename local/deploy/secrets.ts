@@ -25,7 +25,7 @@ export function secretsFrom(env: NodeJS.ProcessEnv, there: SecretMap): SecretMap
 export const changedSecrets = (values: SecretMap, there: SecretMap) =>
   [...values].filter(([name, value]) => there.get(name) !== sha256(value)).map(([name]) => name)
 
-/** Stores secrets by the API: the CLI takes them from its command line or a file with its own quoting. */
+/** Stores secrets by the API, because the CLI takes them from arguments or a file with its own quoting. */
 export async function setSecrets(management: Management, values: SecretMap): Promise<string[]> {
   const there = await readSecretHashes(management)
   const changed = changedSecrets(values, there)

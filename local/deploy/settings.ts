@@ -6,7 +6,7 @@ type Value = boolean | number | string
 export type Setting = {
   /** The key in supabase/config.toml; settings without one are set through the API. */
   file?: string
-  /** The value in config.toml, because an `enable_…` there may be a `disable_…` in the API. */
+  /** The value in config.toml, which is the opposite where `enable_…` is `disable_…` in the API. */
   written?: Value | string[]
   at: keyof typeof endpoints
   key: string
@@ -14,7 +14,7 @@ export type Setting = {
   afterCaptcha?: boolean
 }
 
-/** The paths at which settings are read; the CLI writes those of config.toml. */
+/** The paths of the API that return the settings, and that change those which config.toml cannot hold. */
 const endpoints = {
   auth: '/config/auth',
   api: '/postgrest',
@@ -65,7 +65,7 @@ export const settings: Setting[] = [
   auth('oauth_server.enabled', 'oauth_server_enabled', false),
   // The facade calls Auth for all users, so Auth must count by the address that the facade sends.
   { at: 'auth', key: 'security_sb_forwarded_for_enabled', value: true },
-  // Auth's log in the database stores names, emails and phones of deleted users.
+  // Auth's audit log would keep the names, emails and phones of deleted users in the database.
   { at: 'auth', key: 'audit_log_disable_postgres', value: true },
   { ...auth('rate_limit.token_refresh', 'rate_limit_token_refresh', 32_767), afterCaptcha: true },
   { file: 'db.ssl_enforcement.enabled', at: 'tls', key: 'currentConfig.database', value: true },

@@ -7,7 +7,7 @@ const matches = (text: string, pattern: RegExp) =>
 
 const cases = textOf('docs/cases.md')
 const [, untested = ''] = /^## Cases without a test$(.*?)^## /ms.exec(cases) ?? []
-/** In docs/cases.md a case has a heading; promises, checks and figures have a table row each. */
+/** The ids of cases, which are headings in docs/cases.md; promises, checks and figures are table rows. */
 const caseIds = matches(cases, /^#### ([A-Z]+-\d\d) /gm)
 const codes = new Set([...caseIds, ...matches(cases, /^\| ([A-Z]+-\d\d) \|/gm)])
 const sections = new Set(

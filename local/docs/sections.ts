@@ -25,7 +25,7 @@ function blocksOf(token: Token): string[] {
   return type === 'paragraph' || type === 'blockquote' ? [plain(token.raw)] : []
 }
 
-/** Each cell repeats its column's name, because a phone shows no columns. */
+/** Renders a table. Each cell repeats its column's name, because narrow screens do not show the header. */
 function tableOf({ header, rows }: Tokens.Table): string {
   const cell = ({ text, tokens }: Tokens.TableCell, i: number) => {
     const inner = text && `<bdi>${marked.Parser.parseInline(tokens)}</bdi>`

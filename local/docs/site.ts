@@ -1,4 +1,4 @@
-// The site loads nothing from other hosts; Redoc draws the reference.
+// Renders the documentation site, which loads nothing from other hosts. Redoc renders the API reference.
 import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, join } from 'node:path'

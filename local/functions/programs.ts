@@ -49,7 +49,7 @@ export function chatProgram(
   }
 }
 
-/** Returns a Deno program that may read the project and use network and environment, but nothing else. */
+/** Returns a Deno program that may only read the code and use the network and environment variables. */
 function denoProgram(
   { dataDir }: Stack,
   options: object,

@@ -19,7 +19,7 @@ type AtEnd = (end: () => void | Promise<void>) => void
 async function workersWith(atEnd: AtEnd, choice: Parameters<typeof startWorkers>[0]) {
   const { url, used, stop } = await startWorkers(choice)
   atEnd(stop)
-  /** Waits until a new worker answers, because the previous ones are past half of their lifetime. */
+  /** Waits until a new worker answers, which happens when the previous one is past half of its lifetime. */
   const untilNext = (path: string) => {
     const before = used()
     return waitUntil('another worker has taken over', async () => {

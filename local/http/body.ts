@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 
-/** Returns undefined if the body is longer than `limit` bytes. The connection stays open. */
+/** Returns the body, or undefined if it is longer than `limit` bytes. The connection stays open. */
 export async function bodyOf(
   request: IncomingMessage,
   limit: number,

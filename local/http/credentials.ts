@@ -50,7 +50,7 @@ function keyIn({ headers, url = '' }: IncomingMessage): string | undefined {
   return start < 0 ? undefined : new URLSearchParams(url.slice(start)).get('apikey') ?? undefined
 }
 
-/** Returns the header with a token in place of the API key, if the request has no token of its own. */
+/** Returns an Authorization header with a token for the API key; none if the request has its own token. */
 export async function tokenForKey(
   { issuer: iss }: Stack,
   keys: KeyRing,

@@ -101,7 +101,7 @@ function sendBody(request: IncomingMessage, connection: Connection, chunked: boo
   request.once('close', () => socket.off('drain', resume).off('close', resume))
 }
 
-/** The milliseconds that the last bytes wait for a client that has stopped reading. */
+/** The milliseconds that a client has to read the last bytes after the server has closed its side. */
 const closeDelay = 5000
 
 export function forwardUpgrade(

@@ -17,7 +17,7 @@ const lineEnd = Buffer.from('\r\n')
 const headEnd = Buffer.from('\r\n\r\n')
 const none = Buffer.alloc(0)
 const maxIdlePerPort = 256
-/** The milliseconds after which a silent connection is closed, as on hosted projects. */
+/** The milliseconds of silence after which a busy connection is closed, as on hosted projects. */
 const idleTimeout = 150_000
 
 type State = 'head' | 'length' | 'chunk-size' | 'chunk' | 'chunk-end' | 'trailer' | 'close'

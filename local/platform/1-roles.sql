@@ -46,8 +46,8 @@ grant pg_create_subscription to postgres;
 revoke supabase_auth_admin, supabase_storage_admin, supabase_realtime_admin from postgres;
 
 -- data_api and studio are the logins of the stand-ins for Data API and Studio; hosted projects do
--- not have them. They may switch to the roles that they act for, but only read on their own: the
--- package behind both would grant auth, storage and realtime to everybody if its login could.
+-- not have them. They may switch to the roles that they act for, but can only read by themselves,
+-- because their package would grant everybody access to auth, storage and realtime if it could.
 alter role data_api login noinherit;
 alter role studio login noinherit;
 grant anon, authenticated, service_role to data_api with inherit false, set true;

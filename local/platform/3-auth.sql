@@ -1,4 +1,4 @@
--- These are the parts of Auth's schema that are needed here: tables, and functions for policies.
+-- The parts of Auth's schema that are needed here: tables, and functions for policies.
 
 create schema if not exists auth;
 grant usage on schema auth to postgres, anon, authenticated, service_role;
@@ -181,7 +181,7 @@ create index if not exists idx_user_id_auth_method
   on auth.flow_state (user_id, authentication_method);
 create index if not exists flow_state_created_at_idx on auth.flow_state (created_at desc);
 
--- No client sees a row, because there is no policy. Row security does not bind the owner, Auth.
+-- Clients see no row, because there is no policy. Row-level security exempts the owner, Auth.
 do $$
 declare
   name text;

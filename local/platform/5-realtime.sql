@@ -25,7 +25,7 @@ alter table realtime.messages enable row level security;
 grant all on realtime.messages to postgres;
 grant select, insert, update on realtime.messages to anon, authenticated, service_role;
 
--- The constraint is not valid, because a table of an earlier version may already have rows.
+-- The constraint is not validated, because a table of an earlier version may already have rows.
 do $$
 begin
   if not exists (select from pg_constraint where conname = 'messages_payload_exclusive') then

@@ -1,11 +1,11 @@
 -- On hosted projects the extension supautils lets postgres write policies and drop triggers on the
--- tables named below, which postgres does not own. Only the services may do what else needs
--- ownership. Here postgres has the owners' roles only while such a command runs, and a command on
--- another table is undone.
+-- tables named below, which postgres does not own; it may do nothing else that needs ownership.
+-- Here postgres gets the owners' roles only while such a command runs, and a command on another
+-- table is rolled back.
 
 create or replace function extensions.lend_tables() returns event_trigger
   language plpgsql
-  security definer -- only a superuser can lend tables of the services
+  security definer -- only a superuser may grant the services' roles
   set search_path = ''
 as $$
 begin
@@ -21,7 +21,7 @@ comment on function extensions.lend_tables is
 
 create or replace function extensions.take_tables_back() returns event_trigger
   language plpgsql
-  security definer -- takes back what lend_tables gave
+  security definer -- only a superuser may revoke the services' roles
   set search_path = ''
 as $$
 declare
@@ -61,7 +61,7 @@ begin
 end
 $$;
 comment on function extensions.take_tables_back is
-  'Revokes these roles afterwards, and refuses tables on which postgres may not do this.';
+  'Revokes the roles that lend_tables granted, and raises if the command was about another table.';
 revoke execute on function extensions.lend_tables, extensions.take_tables_back from public;
 
 drop event trigger if exists lend_tables;

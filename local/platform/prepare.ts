@@ -40,7 +40,10 @@ export async function preparePlatform(
   })
 }
 
-/** Creates the partitions for days around today. Where the function is missing, the real Realtime does it. */
+/**
+ * Creates the daily partitions of realtime.messages around today. If ensure_partitions() is missing, the real
+ * Realtime is running and creates them.
+ */
 export const ensurePartitions = `do $$ begin
      if to_regprocedure('realtime.ensure_partitions()') is not null then
        perform realtime.ensure_partitions();

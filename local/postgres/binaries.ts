@@ -31,7 +31,7 @@ async function findBinaries(): Promise<Binaries> {
   return owner && !isReachable(installed.initdb, owner.uid) ? copyOf(installed) : installed
 }
 
-/** Copies Postgres out of root's home, so that the other user can read it. */
+/** Copies Postgres out of root's home, so that the user who runs it can read it. */
 function copyOf({ initdb, postgres }: Binaries): Binaries {
   const native = dirname(dirname(initdb))
   const changed = Math.floor(statSync(postgres).mtimeMs)
@@ -75,7 +75,7 @@ export function restrictFolder(dataDir: string): void {
   chmodSync(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700)
 }
 
-// In a process group of its own Postgres does not get the terminal's Ctrl-C; the supervisor stops it.
+// Postgres has its own process group, so it does not get the terminal's Ctrl-C; the supervisor stops it.
 const options: SpawnOptions = {
   env: { LC_ALL: 'C', TZ: 'UTC', PATH: process.env.PATH },
   detached: true,
@@ -94,7 +94,7 @@ function asSystemUser(): Runner {
   const command = (file: string, args: string[]): Command => {
     const folder = args.map((arg) => arg.replace(/^--pgdata=/, '')).find(isAbsolute) ?? file
     if (isReachable(folder, owner.uid)) return [file, args, { ...options, ...owner, cwd: tmpdir() }]
-    // The folder is in root's home, so Postgres's user gets the capability to enter its parent folders.
+    // The folder is in root's home, so the user gets the capability to bypass permissions on its parents.
     const user = ['--reuid', String(owner.uid), '--regid', String(owner.gid), '--clear-groups']
     const pass = ['--inh-caps', '+dac_override', '--ambient-caps', '+dac_override']
     return ['setpriv', [...user, ...pass, file, ...args], { ...options, cwd: tmpdir() }]

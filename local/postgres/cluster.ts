@@ -8,7 +8,7 @@ import { stuck } from '../processes/progress.ts'
 import { adviceOn, isThere } from '../config/system-errors.ts'
 import { UserError } from '../config/user-error.ts'
 
-/** The superuser has the name that the platform's own role has on hosted projects. */
+/** The superuser has the same name as on hosted projects. */
 export const superuser = 'supabase_admin'
 
 export function checkCluster(cluster: string) {
@@ -60,7 +60,7 @@ export async function createCluster(cluster: string, password: string, throwAway
   renameSync(fresh, cluster)
 }
 
-/** Stops the server of an earlier run, or its replica by name. Its supervisor must have ended before. */
+/** Stops the server of an earlier run, or its replica if `name` says so. The supervisor must have ended. */
 export async function stopLeftoverServer(
   dataDir: string,
   log: (line: string) => void,

@@ -82,7 +82,7 @@ export async function launchServer(
       forceFastShutdown(child, cluster)
       return child
     }
-    // Tests use /dev/full as the log, to simulate a full disk. It can be read without end.
+    // Tests use /dev/full as the log, to simulate a full disk; reading it would never end.
     const isFile = statSync(path, { throwIfNoEntry: false })?.isFile()
     const output = isFile ? readFileSync(path).subarray(before).toString() : ''
     const busy = /pre-existing shared memory|lock file ".*" already exists/.test(output)
@@ -158,7 +158,7 @@ function forceFastShutdown(child: ChildProcess, cluster: string) {
       const state = readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n')[7]
       if (state?.trim() === 'stopping') child.kill('SIGINT')
     } catch {
-      // The file is gone, because a server removes it last of all.
+      // The server has removed the file, which is the last thing that it does.
     }
   }, 500)
   timer.unref()

@@ -26,7 +26,7 @@ export type Program = {
 /** Starts a child process and waits until it reports that it is ready, as long as it makes progress. */
 export async function launch(program: Program): Promise<Running> {
   const output = logFile(program.dataDir, program.name)
-  // The output goes straight into the file, so the supervisor has no work for a request.
+  // stdout goes straight into the file, so that the supervisor does no work per request.
   const out = openSync(output, 'a')
   const child = spawn(program.command, program.args, {
     cwd: root,

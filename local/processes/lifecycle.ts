@@ -7,7 +7,7 @@ export const readyLine = '@ready'
 /** The milliseconds that a stop may take. A stop without progress is cut off sooner (launch.ts). */
 export const longestStop = 20_000
 
-/** Ends this process when the supervisor ends in any way, because our stdin is closed then. */
+/** Ends this process when the supervisor ends in any way, which closes our stdin. */
 export function endWithSupervisor(stop: () => Promise<unknown>): void {
   let stopping = false
   const end = () => {

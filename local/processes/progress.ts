@@ -14,8 +14,8 @@ type Patience = {
 }
 
 /**
- * Resolves when a process makes no progress: no processor time for it or its descendants, none started or
- * ended, and no output. Never resolves after `signal` aborts.
+ * Resolves when a process makes no progress for `idle` milliseconds (it and its descendants use no processor
+ * time, none starts or ends, and there is no output), or after `limit`. Never resolves once `signal` aborts.
  */
 export async function stuck(pid: number | undefined, patience: Patience): Promise<void> {
   const { idle, limit, output, signal } = patience

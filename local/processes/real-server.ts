@@ -23,7 +23,7 @@ type RealServer = {
   answers: () => Promise<boolean>
 }
 
-/** The milliseconds until the server is killed: fewer than the supervisor waits before it kills only us. */
+/** The milliseconds until the server is killed, before the supervisor would kill this process alone. */
 const longestEnd = 4000
 
 export async function runRealServer(stack: Stack, real: RealServer): Promise<void> {
@@ -91,7 +91,7 @@ export async function runRealServer(stack: Stack, real: RealServer): Promise<voi
   console.error(readyLine)
 }
 
-/** Whether the port is in use. The real server would not report that but share the port. */
+/** Whether the port is in use. The real server would not report a used port but share it. */
 async function isTaken(port: number) {
   const socket = connect(port, '127.0.0.1')
   const taken = await once(socket, 'connect').then(() => true, () => false)

@@ -35,7 +35,7 @@ export async function toFunctions(
   forward(request, response, { ...targetOf(request, lease.port), unavailable })
 }
 
-/** `port` belongs to a process that serves this function outside any worker. */
+/** Forwards an upgrade to `port`, if a process outside the workers serves the function, or to a worker. */
 export async function upgradeFunction(
   workers: Workers,
   request: IncomingMessage,

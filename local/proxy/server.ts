@@ -37,7 +37,7 @@ export function openProxy(given: Given): Server {
     connectionsCheckingInterval: 2000,
     // A missing Host header is rejected below, with a message.
     requireHostHeader: false,
-    // Upgrades to other protocols are ignored.
+    // Requests to upgrade to other protocols are handled as plain requests.
     shouldUpgradeCallback: ({ headers }) => /websocket/i.test(headers.upgrade ?? ''),
   }, (request, response) => {
     if (!request.headers.host && request.httpVersion !== '1.0') {

@@ -27,7 +27,7 @@ export class Channel implements Listener, JoinedChannel {
   private readonly join: Join
   private identity: Identity
   private readonly topic: Topic
-  /** Whether the token allows to send each kind of message, as far as it was checked. */
+  /** Whether the token permits sending each kind of message, once that has been checked. */
   private writes = new Map<Extension, boolean>()
   private timer: NodeJS.Timeout | undefined
   private readyTimer: NodeJS.Timeout | undefined
@@ -254,7 +254,7 @@ export class Channel implements Listener, JoinedChannel {
     }
   }
 
-  /** Has the token checked again when it expires, and at intervals before. */
+  /** Schedules the next check of the token: when it expires, or after five minutes if that is earlier. */
   private watchToken() {
     clearTimeout(this.timer)
     const { exp } = this.identity

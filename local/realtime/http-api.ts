@@ -136,7 +136,7 @@ function parsed(body: Buffer): unknown {
   }
 }
 
-/** A body that is not declared as JSON is ignored. */
+/** Returns the messages in a body. A body that is not declared as JSON is ignored. */
 function messagesIn(request: IncomingMessage, body: Buffer): unknown {
   return isJson(request) ? Object(parsed(body)).messages : undefined
 }

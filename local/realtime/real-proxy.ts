@@ -1,5 +1,5 @@
 // Configures the real Realtime server and forwards requests to it, instead of to the stand-in. REAL_REALTIME
-// names the release folder of supabase/realtime. This server creates its own tables.
+// names the release folder of supabase/realtime. The server creates its own tables.
 import { createHmac } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'

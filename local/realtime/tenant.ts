@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Authorization } from './authorization.ts'
 import { openStream, type Row, type Stream } from './stream.ts'
 
-/** The delays begin at `min`; each is up to three times the previous one, and none is over `max`. */
+/** Each delay is random, from the previous one (at first `min`) to three times that, and never over `max`. */
 export type ReconnectDelays = { min: number; max: number }
 
 export type Tenant = ReturnType<typeof openTenant>

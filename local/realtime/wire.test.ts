@@ -21,7 +21,7 @@ afterAll(() => realtime?.stop())
 afterEach(() => void vi.useRealTimers())
 
 const interval = 5000
-/** Stops the clock that the intervals of the rates follow, until the test advances it. */
+/** Stops the clock by which rates are measured, until the test advances it. */
 const stopClock = () => vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
 const nextInterval = () => vi.setSystemTime(Date.now() + interval)
 

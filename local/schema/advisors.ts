@@ -13,7 +13,7 @@ type Advice = {
   metadata?: { schema?: string; name?: string }
 }
 
-/** In a new database every index is unused, because no query has run; and some bodies need no search_path. */
+/** In a new database every index is unused; and some function bodies need no search_path (conventions.ts). */
 const ignored = ['unused_index', 'function_search_path_mutable']
 
 export async function advise(url: string): Promise<Finding[]> {

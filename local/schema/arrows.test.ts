@@ -100,7 +100,7 @@ test('what is not listed fails by its place; so do one more, one less and no rea
     '01_base -> 02_late: 1 of private.late are listed, there are 0',
   ])
   expect(faults([one], listing(1, ' '))).toEqual(['01_base -> 02_late: there is no reason'])
-  // Uses of earlier floors are always allowed.
+  // Uses of an earlier folder are always allowed.
   expect(faults([{ ...one, from: '02_late', to: '01_base' }], { calls: [], tables: [] })).toEqual(
     [],
   )

@@ -1,6 +1,5 @@
-// node local/schema/arrows.ts, part of npm run check: the folders of sql/ are floors in loading order. A file
-// may use functions, tables, types and views of its own floor and of earlier ones; the exceptions are in
-// arrows-up.ts with their reasons.
+// Checks (npm run check) that a file of sql/ uses only functions, tables, types and views of its own folder
+// or an earlier one. Exceptions are in arrows-up.ts with their reasons.
 import { join } from 'node:path'
 import { root } from '../config/settings.ts'
 import { type Exception, type Exceptions, exceptions } from './arrows-up.ts'

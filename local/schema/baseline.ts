@@ -40,7 +40,8 @@ const bare = (text: string) => text.replace(/[\s;]+/g, '')
 
 /**
  * Whether a database was made by an earlier version of the baseline, which no push brings up to date. From
- * 1.0.0 on the text does not change, and a CLI that stores it in another way must not stop a deployment.
+ * 1.0.0 on it returns false: the text does not change then, and a CLI that stores it differently must not
+ * stop a deployment.
  */
 export async function hasOtherBaseline(client: pg.Client): Promise<boolean> {
   if (isReleased(ownVersion())) return false

@@ -1,5 +1,5 @@
 // Builds a database from sql/, the source of truth: its files in the order of their names, in one pass, as in
-// schema_paths in supabase/config.toml. Files whose number begins with 00 or 9 are scripts that may run
+// schema_paths in supabase/config.toml. Files whose name begins with 00 or 9 are scripts that may run
 // twice; migrations contain them verbatim. The others are the areas, which are compared for a migration.
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -71,7 +71,7 @@ function fileWith(text: string): string {
   return encodeURIComponent(file)
 }
 
-/** Writes a project for the CLI, which leaves files of its own; checks and tests have other migrations. */
+/** Copies the project for the CLI, which leaves files there. Checks and tests pass other migrations. */
 export function writeProject(folder: string, config: string, migrations: string): string {
   const target = join(folder, 'supabase', 'migrations')
   mkdirSync(target, { recursive: true })
@@ -94,7 +94,7 @@ export async function push(folder: string, url: string): Promise<CliResult> {
   throw new UserError(`supabase db push failed:\n${errorLines(result)}`)
 }
 
-/** Retries for five minutes at most. Applied migrations stay; the one that timed out was rolled back. */
+/** Retries after a lock timeout, for five minutes. Applied migrations stay, the failed one is rolled back. */
 export async function retryOnLockTimeout(push: () => Promise<CliResult>): Promise<CliResult> {
   for (let pause = 500, waited = 0;; waited += pause, pause = Math.min(2 * pause, 20_000)) {
     const result = await push()

@@ -29,8 +29,9 @@ const textOfSettings = `(
 )`
 
 /**
- * Volatile functions that a stable function may call: the clock, a note in a setting, the server's state, a
- * sample of a table (tablesample system), and an estimate (private.expected_listings).
+ * Volatile functions that a stable function may call: for the time, for setting a local parameter
+ * (set_config), for the server's state, for sampling (tablesample system) and for an estimate
+ * (private.expected_listings).
  */
 const calmEnough = `(
   'clock_timestamp', 'set_config', 'pg_is_in_recovery', 'pg_control_system', 'system', 'expected_listings'
@@ -200,9 +201,9 @@ export function violations(url: string, { query }: Convention): Promise<string[]
 type Body = { name: string; definition: string }
 
 /**
- * Returns the functions whose bodies do not fit the schema, because bodies are not checked while sql/ is
- * loaded (build.ts). Postgres checks a body when its function is replaced by itself. Of plpgsql it checks
- * only the syntax, so tests cover those functions.
+ * Returns the SQL functions whose bodies do not fit the schema; bodies are not checked while sql/ is loaded
+ * (build.ts). Replacing a function with itself makes Postgres check its body. Functions in plpgsql are left
+ * out, because Postgres checks only their syntax (see plpgsql.ts).
  */
 export function invalidBodies(url: string): Promise<string[]> {
   return connected(url, async (client) => {

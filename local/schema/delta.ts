@@ -1,5 +1,5 @@
-// pg-delta compares two databases and writes the statements between them. It is an alpha (1.0.0-alpha.34),
-// so its faults are corrected here, each with a reason.
+// pg-delta compares two databases and writes the statements that turn one into the other. As it is an alpha
+// (1.0.0-alpha.34), its faults are corrected here, each with a reason.
 import {
   type Action,
   buildFactBase,
@@ -118,9 +118,9 @@ function parseRename(pair: string): { from: StableId; to: StableId } {
 }
 
 /**
- * False for what pg-delta must not write. Extensions: it would omit those that the stand-in has from the
- * beginning, so extensions.ts writes them. Triggers on Supabase's tables: 90_platform.sql creates and drops
- * them.
+ * Returns false for what pg-delta must not write: extensions, which extensions.ts writes, because pg-delta
+ * would omit those that the stand-in has from the beginning; and triggers on Supabase's tables, which
+ * 90_platform.sql creates and drops.
  */
 function isOurs(action: Action): boolean {
   const { produces, destroys } = action

@@ -44,7 +44,7 @@ function connective(group: Group): string | undefined {
   return new Set(words).size === 1 && !group.some(hasQuery) ? words[0] : undefined
 }
 
-/** Whether a part has a query, where AND and OR belong to clauses too and parentheses are not changed. */
+/** Whether a part contains a query, in which AND and OR belong to clauses too, so it is not changed. */
 function hasQuery(part: string | Group): boolean {
   return typeof part === 'string' && /\b(SELECT|WHERE|JOIN|CASE|CHECK|USING)\b/.test(part)
 }

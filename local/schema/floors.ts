@@ -1,6 +1,6 @@
 import { type Arrow, arrowsIn, floorOf, isUp, type Kind, loaded } from './arrows.ts'
 
-/** Draws one line per floor, the last loaded on top. Later floors are to the right of the floor's mark. */
+/** Draws a line per folder (floor), the last loaded on top. Uses of later folders are right of its ■. */
 export function drawing(floors: string[], arrows: Arrow[]): string {
   const width = Math.max(...floors.map((floor) => floor.length))
   const mark = (from: string, to: string) => {

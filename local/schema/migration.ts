@@ -40,7 +40,7 @@ type MigrationRequest = {
 
 type Migration = { file: string; text: string }
 
-/** Applies the migrations of the project in a folder that a database lacks, as the CLI does. */
+/** Applies the migrations in `folder` that the database lacks, as the CLI does. */
 type Apply = (folder: string, url: string) => Promise<unknown>
 
 export function migrate(

@@ -32,8 +32,8 @@ export function installed(): Programs | undefined {
 }
 
 /**
- * The findings that are accepted everywhere: casts by assignment, names of JSON fields, and several results
- * one of which is a row. Other exceptions are listed one by one in test/whole/plpgsql.json.
+ * The findings that are accepted everywhere: casts by assignment, names of JSON fields, and several OUT
+ * parameters one of which is a row. Other exceptions are listed one by one in test/whole/plpgsql.json.
  */
 const meant = [
   'target type is different type than source type',

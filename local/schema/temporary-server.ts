@@ -76,7 +76,7 @@ function sleep(milliseconds: number) {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
 }
 
-/** Returns a free port below the range of outgoing connections, one of which could take it meanwhile. */
+/** Returns a free port below the range of outgoing connections, because one of these could take the port. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = 10_000 + Math.floor(Math.random() * 5000)

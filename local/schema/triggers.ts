@@ -10,8 +10,8 @@ type Trigger = {
   order: string | null
 }
 
-// The triggers in the order in which they run: those of one moment by the bytes of their names. Those that
-// every table edited by hand has (15_edits) are left out, because the page describes them once.
+// The triggers in the order in which they run: at the same moment, by the bytes of their names. The triggers
+// for edits by hand (15_edits), which every table has, are left out, because the page describes them once.
 const query = `
   select format('%s.%s', tables.nspname, relname) as table, tgname as name,
     pg_get_triggerdef(pg_trigger.oid, true) as definition,

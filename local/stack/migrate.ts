@@ -64,7 +64,7 @@ async function push(stack: Stack) {
   mkdirSync(home, { recursive: true })
   const args = ['db', 'push', '--yes', '--include-all', '--workdir', root]
   const url = remoteFlag(stack.databaseUrl('postgres'))
-  // The CLI gets a home folder of its own, because it stores state there and must find no linked project.
+  // The CLI gets its own home folder, so that it neither uses nor changes the developer's login and state.
   const result = await retryOnLockTimeout(() => supabase([...args, url], { HOME: home }))
   if (result.code === 0) return
   const said = errorLines(result)

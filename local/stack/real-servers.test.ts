@@ -301,7 +301,7 @@ const claims = (token: string) =>
 
 const claimsOf = ({ authorization }: { authorization: string }) => claims(authorization)
 
-/** Writes programs in place of the real servers, which create tables as their owners and show requests. */
+/** Writes programs that replace the real servers: they create the same tables and return each request. */
 function echo() {
   const folder = mkdtempSync(join(tmpdir(), 'property-echo-'))
   const write = (name: string, script: string) => {

@@ -32,7 +32,7 @@ const workers = new Workers(stack)
 const proxy = openProxy({ stack, auth, keys, storage, workers })
 const inbox = openInbox()
 
-// A worker starts now, so that the first request finds one ready; later workers start with a request.
+// Starts a worker now, so that the first request finds one ready; later workers are started by requests.
 void workers.acquire('api').then(({ release }) => release(), () => {})
 await listen(inbox, stack.ports.inbox)
 await listen(proxy, stack.ports.api)

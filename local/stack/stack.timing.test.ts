@@ -1,4 +1,5 @@
-// Tests the embedded stack's figures: ready within 30 s the first time, 8 s later, stopped within 10 s.
+// Tests the embedded stack's figures: ready within 30 s at the first start and 8 s at later ones, stopped
+// within 10 s.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -79,8 +79,8 @@ async function start(settings: Settings, leftover: boolean) {
   const { dataDir, ports, host, countCalls, replica } = settings
   const described = join(dataDir, 'stack.json')
   rmSync(described, { force: true })
-  // The real servers keep more connections than the stand-ins. If commits wait for a replica, which queries
-  // may delay for a second, all connections of the pools are open at once.
+  // The real servers keep more connections than the stand-ins. And when commits wait for a replica, which its
+  // queries may delay for a second, all connections of the pools can be in use at once.
   const { realAuth, realStorage, realRealtime, realDataApi } = settings
   const some = realAuth || realStorage || realRealtime || realDataApi
   const connections = some || replica === 'synchronous' ? 100 : undefined
@@ -130,7 +130,7 @@ async function startReplicaOf(stack: Stack, connections?: number) {
   toStop.push(() => part.stop())
   await step(part.start())
   log(`replica on port ${ports.replica}`)
-  // private.beat() records the time, as pg_cron has it do on a hosted project, over one connection.
+  // Calls private.beat(), which records the time and on a hosted project is called by pg_cron.
   const { default: pg } = await import('pg')
   const pool = new pg.Pool({
     connectionString: stack.databaseUrl('supabase_admin'),
@@ -194,8 +194,8 @@ function childPrograms(stack: Stack): Program[] {
 }
 
 /**
- * Returns the ports to check. Postgres and the real servers, which may have outlived their stack, check their
- * own (processes/real-server.ts).
+ * Returns the ports that must be free before the start. The primary and the real Auth, Realtime and PostgREST
+ * are left out: they may have outlived their stack, so each checks its own port.
  */
 function portsToCheck(settings: Settings): Partial<Ports> {
   const { api, studio, inbox, auth, dataApi, realtime, storage, ...some } = settings.ports

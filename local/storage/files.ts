@@ -1,6 +1,6 @@
 // Stores the objects' files on disk. A file is named by its object's version and never changes: it is written
 // to a temporary place and renamed before a row may refer to it. So a row always has its whole file, even
-// after a crash; a file without a row is removed at the next start.
+// after a crash; a file without a row is removed at a later start, once it is ten minutes old.
 import { createHash } from 'node:crypto'
 import { createReadStream, linkSync, mkdirSync, writeFileSync } from 'node:fs'
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'

@@ -124,7 +124,7 @@ function cursorIn(text: string): string {
   return name
 }
 
-/** Deletes rows with the caller's rights, then their files. A file left over is deleted at the next start. */
+/** Deletes rows with the caller's rights, then their files. A file left over is deleted at a later start. */
 async function deleteObjects(
   context: Context,
   { caller }: StorageRequest,

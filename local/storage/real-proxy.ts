@@ -1,5 +1,5 @@
 // Configures the real Storage server and forwards requests to it, instead of to the stand-in. REAL_STORAGE
-// names the built folder of supabase/storage. This server creates its own tables; its files are in the data
+// names the built folder of supabase/storage. The server creates its own tables; its files are in the data
 // folder.
 import { createHmac } from 'node:crypto'
 import { join } from 'node:path'

@@ -30,7 +30,7 @@ type UploadInfo = {
   limit: number
 }
 
-/** Stores an upload. PUT replaces an existing file. */
+/** Stores an upload. PUT and the header x-upsert replace an existing file. */
 export async function upload(context: Context, request: StorageRequest, path: string) {
   const { method, raw, caller } = request
   const ref = objectRef(path)

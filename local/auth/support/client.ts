@@ -1,4 +1,4 @@
-// The tests that use this file hold for the stand-in and for a hosted project.
+// The tests that use this file must pass on the stand-in and on a hosted project.
 import { createClient } from '@supabase/supabase-js'
 import { randomInt, randomUUID } from 'node:crypto'
 import { database, projectUrl, publishableKey, secretKey } from '../../../test/support/client.ts'

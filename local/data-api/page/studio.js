@@ -125,7 +125,7 @@ function inputFor(text, choices, editable) {
   return input
 }
 
-/** A field that was null stays null until it is edited. */
+/** Opens the editor for a row or, without one, for a new row. A null field stays null until it is edited. */
 async function openEditor(table, row) {
   const columns = table.columns.filter(({ generated }) => !generated)
   const editable = !row || table.key.length > 0

@@ -83,7 +83,7 @@ const alike = { أ: 'ا', إ: 'ا', آ: 'ا', ى: 'ي', ة: 'ه', ؤ: 'و', ئ: 
 /** Normalizes text for comparison; every character keeps its position. */
 const plain = (text) => text.toLowerCase().replace(/[أإآىةؤئ]/g, (letter) => alike[letter])
 
-/** Returns the sections with all words: first in the title, then in one block, then anywhere. */
+/** Returns the sections that contain all words: first in the title, then in one block, then anywhere. */
 function found(sections, words) {
   const has = (text) => words.every((word) => text.includes(word))
   const rank = ({ seen: [title, ...blocks] }) =>

@@ -66,7 +66,7 @@ async function opened(stack: Stack, options: Partial<RealtimeOptions>) {
   return { url: `http://127.0.0.1:${port}`, keys, ...realtime }
 }
 
-/** Starts a second Realtime server for the project, which a test can break, with settings to use it. */
+/** Starts a second Realtime server for the project, which a test can break. Returns settings to use it. */
 export async function startOtherRealtime(options: Partial<RealtimeOptions> = {}) {
   const stack = stackOf(false)
   const { url, server, keys: _, close: stop, ...realtime } = await opened(stack, options)
