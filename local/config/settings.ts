@@ -38,7 +38,7 @@ export type Settings = {
   countCalls: boolean
   /** The number of chat gateway processes; with none the edge function serves the gateway's sockets. */
   gateways: number
-  /** Whether the database has a read replica; a synchronous one is never behind. */
+  /** Whether the database has a read replica. A synchronous replica is never behind. */
   replica: 'none' | 'asynchronous' | 'synchronous'
   /** The lifetime of an edge function's worker in seconds; 0 for no limit. */
   workerLife: number

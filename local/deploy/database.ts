@@ -26,7 +26,7 @@ export type Database = {
   close: () => Promise<void>
 }
 
-/** Connects with an advisory lock against concurrent deployments, or read-only. */
+/** Connects, either read-only or with an advisory lock that prevents concurrent deployments. */
 export async function openDatabase(
   input: DeployInput,
   management: Management,

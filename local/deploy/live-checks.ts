@@ -8,7 +8,7 @@ const settleTime = 120_000
 const ask = (url: string, init: RequestInit = {}) =>
   fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(30_000) })
 
-/** Retries `check` until it returns a value or time is up, because changes take a while to become effective. */
+/** Retries `check` until it returns a value or time is up, because changes take a while to be effective. */
 async function retryUntil<T>(check: () => Promise<T | undefined>, time = settleTime) {
   const end = Date.now() + time
   for (;;) {

@@ -96,7 +96,7 @@ export function openAuthorization(databaseUrl: string) {
         binary_payload: Buffer | null
       }[]
     },
-    /** Creates the daily partitions. As on hosted projects, it is called when Realtime connects to the database. */
+    /** Creates the daily partitions, as hosted projects do when Realtime connects to the database. */
     ensurePartitions: () => {
       pool.query('select realtime.ensure_partitions()').catch((error) =>
         console.error(`partitions of realtime.messages: ${error.message}`)

@@ -19,7 +19,7 @@ const tables = `
   where relkind in ('r', 'p')`
 
 /**
- * Postgres declares these functions stable, because texts of times and numbers depend on settings. Here their
+ * Postgres declares these functions stable, because the text of a time or number depends on settings. Here their
  * arguments are text, codes, whole numbers and, in the last one, dates in a single format, so the settings
  * change nothing.
  */

@@ -22,7 +22,7 @@ const users = `
 
 const alterTable =
   /^ALTER TABLE (\S+) (?:ADD COLUMN ("[^"]+")(.*?)|ALTER COLUMN ("[^"]+") TYPE .*?);$/gms
-// A type of ours may be a domain with a check, which is applied to every row.
+// A type of our schemas may be a domain with a check, which Postgres applies to every row.
 const fillsRows = /\b(DEFAULT|GENERATED)\b|^ "?(private|public)"?\./
 
 /** Throws for a migration that Postgres would refuse; `url` is a database at the state before it. */

@@ -75,7 +75,7 @@ async function push(stack: Stack) {
   )
 }
 
-/** Sets the password of the facade's role: a migration creates the role but knows no password. */
+/** Sets the password of the facade's role, which a migration creates without one. */
 async function enableFacadeRole(client: pg.Client, stack: Stack) {
   const { rows } = await client.query("select from pg_roles where rolname = 'facade'")
   if (rows.length === 0) return

@@ -186,7 +186,7 @@ async function readTransfer(request: StorageRequest): Promise<Transfer> {
   return { body, from, to }
 }
 
-/** Moves an object: its row gets another name and owner, its file does not change. */
+/** Moves an object by changing its row's bucket, name and owner. Its file does not change. */
 export async function move(context: Context, request: StorageRequest) {
   const { from, to } = await readTransfer(request)
   const { caller } = request
