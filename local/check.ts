@@ -34,8 +34,8 @@ const onOurNode = (what: string, ...args: string[]): Check => ({
   command: process.execPath,
   args,
 })
-// TypeScript 7 checks in a tenth of the time. TypeScript 5 is installed too, because tools need its API and apps
-// use it.
+// TypeScript 7 checks in a tenth of the time. TypeScript 5 is installed too, because tools need its API and
+// apps use it.
 const tsc = 'node_modules/typescript7/bin/tsc'
 
 const rings: Check[][] = [

@@ -19,9 +19,9 @@ const tables = `
   where relkind in ('r', 'p')`
 
 /**
- * Postgres declares these functions stable, because the text of a time or number depends on settings. Here their
- * arguments are text, codes, whole numbers and, in the last one, dates in a single format, so the settings
- * change nothing.
+ * Postgres declares these functions stable, because the text of a time or number depends on settings. Here
+ * their arguments are text, codes, whole numbers and, in the last one, dates in a single format, so the
+ * settings change nothing.
  */
 const textOfSettings = `(
   'array_to_string', 'concat_ws', 'convert_to', 'format', 'json_build_object', 'jsonb_agg', 'jsonb_build_array',

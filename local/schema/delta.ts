@@ -24,7 +24,7 @@ import { normaliseExpression } from './expression.ts'
 import { lockTimeout, online, type Part } from './online.ts'
 
 type Delta = {
-  /** The statements, as one text per migration. There are several if one must be committed before the next. */
+  /** The statements, a text per migration. There are several if one must be committed before the next. */
   files: { suffix: string; text: string }[]
   destructive: string[]
   /** The pairs `from=to` that look like a renaming, but are written as drop and create. */
