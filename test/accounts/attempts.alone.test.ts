@@ -1,5 +1,5 @@
-// Several people register one phone. The one who verifies it by a code gets an account for which none of
-// the others has a password, in any order and after any refusal.
+// Several people register one phone. The one who verifies it gets an account for which none of the others has
+// a password, whatever the order and whatever was refused before.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
@@ -182,7 +182,7 @@ testFromAddresses('nor does it with two attackers, or with many at once', async 
     })))
     return replies.find(({ status }) => status === 201)!
   })
-  // One row stands for all the others who tried.
+  // All the refused attempts share one row.
   expect((await attempts(crowded)).sort()).toEqual([false, true])
   await expectNobodys(crowded, crowd[0]!, code, crowd.slice(0, 8))
 })

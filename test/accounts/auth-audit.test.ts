@@ -27,7 +27,7 @@ test('signing up, signing in and other actions appear in no log of Auth', async 
   expect(await logOf(id)).toEqual([])
 })
 
-// This is the state before a deploy switches the log off.
+// A project is in this state until a deployment switches the log off.
 describe.runIf(hasStack)('where Auth keeps its log in the database', () => {
   let auth: Auth
 

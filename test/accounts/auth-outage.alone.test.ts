@@ -24,8 +24,8 @@ const fails = jsonAnswer(500, { code: 'unexpected_failure', message: 'Unexpected
 const starts = (response: ServerResponse) => void response.writeHead(503).end()
 
 /**
- * Makes six tries at once, and then six more. Each try adds to the limit until it is over, so if all
- * twelve were made at once, only ten would reach Auth.
+ * Makes six tries at once, and then six more. Each try counts towards the limit until it is over, so of
+ * twelve at once only ten would reach Auth.
  */
 async function sixTwice<T>(act: () => Promise<T>): Promise<T[]> {
   const six = () => Promise.all(Array.from({ length: 6 }, act))
@@ -226,8 +226,8 @@ test.runIf(hasStack && !limiterIsTheirs)(
         })
       await Promise.all(Array.from({ length: 40 }, garbage))
       const tries = await sixTwice(() => post('/auth/login', person))
-      // Auth admits one more request every two seconds. Of the tries that Auth did not compare, the facade
-      // takes back twenty per address and identifier.
+      // Auth admits one more request every two seconds. Tries that Auth did not compare do not count, up to
+      // twenty per address and identifier.
       const refused = tries.filter(({ status }) => status !== 200)
       expect(refused).toEqual(Array(refused.length).fill({ status: 429, retryAfter: '5' }))
       expect(refused).not.toEqual([])

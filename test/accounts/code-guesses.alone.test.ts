@@ -150,7 +150,7 @@ testFromAddresses('REG-12 a guess is a try of every code that it may hit', async
   expect(await storedTries()).toEqual([[1, 1], [0, 2]])
   await reset(c, identifier, guesses[2]!)
   await reset(c, identifier, guesses[3]!)
-  // The second code has no try left for unknown addresses and is no longer compared.
+  // The second code has no try left for unknown addresses and is no longer compared with their guesses.
   expect(await storedTries()).toEqual([[1, 3], [0, 3]])
   expect(await reset(a, identifier, codes[1]!)).toMatchObject(wrong)
   expect(await storedTries()).toEqual([[2, 3], [0, 3]])

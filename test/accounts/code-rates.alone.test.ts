@@ -96,7 +96,7 @@ testFromAddresses('strangers who ask for codes do not silence the owner', async 
     '/login',
     { identifier, password: person.password },
   )
-  const sent = async () => (await inboxOf(identifier)).length - 1 // one came at registration
+  const sent = async () => (await inboxOf(identifier)).length - 1 // the first was sent at registration
   for (let i = 0; i < 6; i++) {
     expect(await forgotFrom(newAddress(), identifier)).toMatchObject({ status: 202 })
   }

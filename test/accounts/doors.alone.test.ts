@@ -1,4 +1,5 @@
-// A daily job tries the ways into Auth that bypass the facade. The test opens them, so it runs alone.
+// A daily job tests whether Auth can be used past the facade. The tests allow that for a while, so they run
+// alone.
 import type { ServerResponse } from 'node:http'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -122,7 +123,7 @@ describe.runIf(hasStack)('REG-28 the doors of Auth', () => {
     const provesNothing = async () => {
       await database().query(`select private.raise_alarm('auth_door_open', 'provider')`)
       expect(await tryDoors(jobs)).toEqual({ open: [] })
-      // Alarms are settled one by one, and this is the last.
+      // Alarms are settled one by one, and that of the provider is the last.
       await waitUntil('what is shut is settled', async () => !(await open()).includes('provider'))
       expect((await open()).toSorted()).toEqual(['email', 'phone'])
       expect(await decoys()).toEqual(['decoy@accounts.invalid'])

@@ -1,4 +1,4 @@
-// HARM-01: where many accounts registered by email have proven nothing, further ones must prove something.
+// HARM-01: after many unproven registrations by email at an address, further ones must prove something.
 import { randomInt, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import {

@@ -1,4 +1,4 @@
-// Providers are linked and sign in only through the facade.
+// A provider can be linked or used for signing in only through the facade.
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import {
@@ -110,7 +110,7 @@ describe.runIf(issuerUrl).each(providers)('REG-26 %s at the direct door', (provi
           const idToken = await token(provider, said(provider, { sub: attacker, email: address }))
           seen.push((await direct(provider, idToken, victim)).signedIn)
         }
-        // The attacker's own sign-ins announce the subject that he tries to link.
+        // The attacker's own sign-ins announce the subject that the attacker tries to link.
         await signInAs(provider, { sub: attacker, email: other, email_verified: false })
       }
       return seen

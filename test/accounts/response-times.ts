@@ -25,7 +25,7 @@ function rankTest(a: number[], b: number[]): number {
   const expected = a.length * (all.length + 1) / 2
   const deviation = Math.sqrt(a.length * b.length * (all.length + 1) / 12)
   const z = Math.abs(sum - expected) / deviation
-  // This is twice the upper tail of the normal distribution (Abramowitz and Stegun 26.2.17).
+  // The result is twice the upper tail of the normal distribution (Abramowitz and Stegun 26.2.17).
   const t = 1 / (1 + 0.2316419 * z)
   const series = t * (0.319381530 + t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 +
                 t * 1.330274429))))
@@ -34,7 +34,7 @@ function rankTest(a: number[], b: number[]): number {
 
 type Kind = { before?: () => Promise<unknown>; ask: () => Promise<unknown> }
 
-/** Expects that the medians differ by less than promised and, if `ranked`, that a rank test agrees. */
+/** Expects medians that differ by less than promised and, if `ranked`, no difference in a rank test. */
 export async function expectSameTimes(kinds: Record<string, Kind>, samples: number, ranked = true) {
   const names = Object.keys(kinds)
   const times = Object.fromEntries(names.map((name) => [name, [] as number[]]))

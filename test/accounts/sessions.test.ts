@@ -208,7 +208,7 @@ test.concurrent('AUTH-14 an old refresh token used again ends the whole family',
 })
 
 test('AUTH-14 a session whose refresh tokens are rows is over when none is left', async () => {
-  // These are rows as Auth writes them for tokens of version 1, whichever version it issues here.
+  // The rows are as Auth writes them for tokens of version 1, whichever version it issues here.
   const session = randomUUID()
   const add = (token: string, parent?: string) =>
     database().query(

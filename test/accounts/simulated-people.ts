@@ -1,4 +1,4 @@
-// People who act by a simulated clock: their generators yield the seconds to wait.
+// People who act by a simulated clock. Their generators yield the seconds until the next act.
 import { randomUUID } from 'node:crypto'
 import { database, inboxOf, newPhone, type Reply } from '../support/client.ts'
 import { waitUntil } from '../support/wait.ts'
@@ -6,7 +6,7 @@ import { waitUntil } from '../support/wait.ts'
 export type Post = (path: string, body: object) => Promise<Reply>
 type Act = AsyncGenerator<number, void>
 
-/** Ages valid codes, and hits except those per number, because no number is used twice here. */
+/** Ages valid codes and hits, but no hits per number, because no number is used twice here. */
 const age = (seconds: number) =>
   database().query(
     `update private.rate_hits set expires_at = expires_at - step, hits = array(
@@ -52,7 +52,7 @@ async function codeOf(phone: string, sent: number): Promise<string> {
   return (await inboxOf(phone))[0]!.code
 }
 
-/** The time when a person began to register, and the seconds it took: infinite for one who gave up. */
+/** The time when a person began to register, and the seconds it took (infinite for one who gave up). */
 export type Registered = { began: number; took: number }
 
 /** Registers a phone; the person types in twenty seconds and, if `asksTwice`, requests a second code. */
@@ -94,7 +94,7 @@ export async function* newcomer(
 export async function* attacker(clock: Clock, post: Post, end: number, sent: number[]): Act {
   while (clock.now < end) {
     for (;;) {
-      // The answer may be late and does not tell when the request was counted, which was after this moment.
+      // The request is counted after this moment. The answer does not contain the time and may arrive late.
       const askedAt = clock.now
       const reply = await post('/register', { identifier: newPhone(), password: randomUUID() })
       if (reply.status === 201) {

@@ -8,7 +8,7 @@ export type Answer = (response: ServerResponse) => void
 export type SmsStub = {
   url: string
   sent: Sms[]
-  /** Answers for some phones (digits only); all others succeed. */
+  /** The answers for some phones, by their digits; messages to all others succeed. */
   answers: Map<string, Answer>
   stop: () => Promise<void>
 }

@@ -1,4 +1,5 @@
-// What was published before the first verification of an email is paused until the owner confirms it.
+// Listings from before the first verification of an email are paused until the owner confirms them, and
+// whatever waits for review leaves the queue.
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { database, guest, type Person, signIn, signUp } from '../support/client.ts'

@@ -1,5 +1,5 @@
-// An act by a row of admin_acts has the same effect and audit trail as by the route, except that the trail
-// names the row and no signed-in admin.
+// An act by a row of admin_acts has the same effect and audit trail as the route, except that the trail names
+// the row instead of a signed-in admin.
 import { beforeAll, describe, expect, test } from 'vitest'
 import { auditOf, signUpAdmin } from '../support/admins.ts'
 import { database, guest, type Person, signIn, signUp } from '../support/client.ts'

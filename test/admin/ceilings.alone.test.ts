@@ -35,7 +35,7 @@ const alarmsOf = async ({ id }: Person): Promise<string[]> => {
      where kind = 'admin_ceiling' and starts_with(subject_id, $1) order by id`,
     [id],
   )
-  // Returns the rule and the level, which stand between the admin's id and the audit entry's id.
+  // A subject consists of the admin's id, the rule, the level and the audit entry's id.
   return rows.map(({ subject_id }) => subject_id.split(' ').slice(1, 3).join(' '))
 }
 const age = async ({ id }: Person, hours: number) => {
@@ -78,7 +78,7 @@ describe('ADM-16 past a ceiling each further so many need a new proof', () => {
     const early = await proven(admin)
     expect(await set(early, 2, 'banned')).toMatchObject(done)
     expect(await alarmsOf(admin)).toEqual(['admin_locks 1'])
-    // Neither the token nor an earlier proof is enough, but unlimited acts are still possible.
+    // Neither the token nor an earlier proof is enough, but acts without a ceiling are still possible.
     expect(await set(token, 3)).toMatchObject(noProof)
     expect(await set(early, 3)).toMatchObject(noProof)
     expect(await set(early, 3, 'banned')).toMatchObject(noProof)

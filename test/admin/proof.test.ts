@@ -184,7 +184,7 @@ describe.runIf(issuerUrl)('ADM-13 the only administrator, who signs in by Google
     const [email, sub] = [newEmail(), randomUUID()]
     const made = await byGoogle(email, sub)
     await database().query('insert into public.admins (account_id) values ($1)', [made.id])
-    // This is the state after another person verified the email.
+    // An account loses its email when another person verifies it.
     await database().query('update auth.users set email = null where id = $1', [made.id])
     const age = (minutes: number) =>
       database().query(

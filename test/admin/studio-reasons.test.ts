@@ -1,5 +1,5 @@
-// A status and its reason are set by hand, together or one by one: records, notifications and audit trail are
-// the same as after the route.
+// When a status and its reason are set by hand, together or one by one, the records, notifications and audit
+// trail are the same as after a call of the route.
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { auditOf, signUpAdmin } from '../support/admins.ts'
