@@ -1,4 +1,4 @@
-// The load that a shared cache takes off the database while guests browse popular pages.
+// Measures how much load a shared cache takes off the database while guests browse popular pages.
 import { expect } from 'vitest'
 import { signUp } from '../support/client.ts'
 import { startCountingProxy } from '../support/counting-proxy.ts'
@@ -16,7 +16,7 @@ function* numbers(): Generator<number, never> {
   for (let seed = 1;; seed = seed * 48271 % 2147483647) yield seed / 2147483647
 }
 
-/** Returns the paths of several guests one after another. By Zipf's law a few things are requested often. */
+/** Returns the paths that guests request, one guest after another; by Zipf's law a few are frequent. */
 function walk(listings: string[]): string[] {
   const random = numbers()
   const chance = (of: number) => random.next().value < of

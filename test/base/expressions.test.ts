@@ -1,4 +1,4 @@
-// SQL functions of one expression must be inlined; otherwise each call plans them again.
+// SQL functions of one expression must be inlined; otherwise Postgres plans them again at each call.
 import { expect, test } from 'vitest'
 import { database } from '../support/client.ts'
 

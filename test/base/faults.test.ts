@@ -110,7 +110,7 @@ describe('INP-23 what Postgres cannot do with what it is given', () => {
       expect(cause).toBe(causeOf(error))
       expect(cause).toMatch(new RegExp(`^${state} \\w+$`))
       expect(placesOf(error)).not.toContain(secret)
-      // If no client sent a value of that size, an admin has to find out whose fault it is.
+      // If no client sent the value, exceeding a limit of Postgres (class 54) is a fault of ours.
       const { code: asked } = classifyError(error, { role: 'facade' }, false)
       expect(asked).toBe(/^54/.test(state) ? 'internal' : 'validation_failed')
     },

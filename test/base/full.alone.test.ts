@@ -1,4 +1,4 @@
-// Some tables have no space for another row here. This affects all writers, so the file runs alone.
+// Here some tables have no space for another row, which affects all writers, so the file runs alone.
 import { expect } from 'vitest'
 import { database, type Person, signUp } from '../support/client.ts'
 import { conversationBetween, textMessage } from '../support/conversations.ts'

@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { projectUrl } from '../support/client.ts'
 
-/** Answers instead of the project; one that answers nothing leaves the caller waiting. */
+/** Answers a request instead of the project; if it sends nothing, the caller keeps waiting. */
 type Answer = (response: ServerResponse, sent: string) => void | Promise<void>
 
 export const jsonAnswer = (status: number, body: unknown) => (response: ServerResponse) => {

@@ -148,7 +148,7 @@ describe('many old rows are gone, a share at a time', () => {
        select 'planted', n::text, now() - interval '400 days' from ${many}`,
       `kind = 'planted'`,
     ],
-    // These are entries about a deleted person, and two about nobody.
+    // All entries but two are about a deleted person; those two are about nobody.
     [
       'purge_auth_audit',
       'auth.audit_log_entries',

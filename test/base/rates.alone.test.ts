@@ -12,7 +12,7 @@ let from: string
 
 beforeEach(async () => {
   from = newAddress()
-  // Hits of the last hour, perhaps by an earlier run on this machine, would still count.
+  // Otherwise hits of the last hour would count, even those of an earlier run.
   await database().query('delete from private.rate_hits where true')
 })
 

@@ -32,7 +32,7 @@ const beat = (secondsAgo = 0) =>
     [secondsAgo],
   )
 
-// A stack that has its own replica sets the beat by itself.
+// A stack with its own replica updates the beat itself.
 const beatsByHand = hasStack && variable('REPLICAS') === '0'
 
 describe.runIf(beatsByHand)('CRASH-11 a read replica', () => {

@@ -54,7 +54,7 @@ describe.runIf(hasStack)('PAY-03 a secret that is none', () => {
     )
     try {
       const raw = sandboxCallback('sbx_unknown')
-      // Nothing can be signed with an empty key here, so it is replaced; the other keys could be guessed.
+      // Signs with the weak secret, as somebody who guesses it would, or with `x` if it is blank.
       const response = await fetch(`${facade.url}/payments/webhook/sandbox`, {
         method: 'POST',
         headers: {

@@ -93,7 +93,7 @@ describe.runIf(hasStack)('ISO-12 a small pool', () => {
         }
       }
     }
-    // In the middle a lock makes some of the requests reach the time limit.
+    // Meanwhile, a lock makes some of the requests reach the time limit.
     const locked = (async () => {
       await waitUntil('they read', () => counts.complete > many / 10)
       const client = await database().connect()

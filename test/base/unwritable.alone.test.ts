@@ -1,5 +1,5 @@
-// The database is read-only here, as on the platform when the disk is nearly full. This affects the whole
-// stack, so the file runs alone.
+// In these tests the database is read-only, as on the platform when the disk is nearly full. This affects the
+// whole stack, so the file runs alone.
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -103,7 +103,7 @@ async function furnish() {
   await planActs(other)
 }
 
-/** Prepares actions of a person that lack nothing but a writable database. */
+/** Prepares actions of a person that would succeed if the database were writable. */
 async function planActs(person: Person) {
   const draft = await createDraft(person, completeFields.SALE)
   const callback = sandboxCallback((await payWithoutCallback(person)).ref)

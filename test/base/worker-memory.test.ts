@@ -1,5 +1,5 @@
-// Workers come and go, share nothing and lose their memory. Module state is listed here with the reason why
-// it may be lost; lasting data is in the database.
+// Workers share no memory and lose it when they end. All module state is listed here with the reason why it
+// may be lost; lasting data is in the database.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

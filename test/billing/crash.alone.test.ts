@@ -1,5 +1,5 @@
 // The database and the functions are killed while money moves. An acknowledged payment exists exactly once,
-// any other one either completely or not at all, and a retry completes it once.
+// any other payment exists completely or not at all, and a retry completes it once.
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { database, type Person, projectUrl, publishableKey, signUp } from '../support/client.ts'
@@ -9,7 +9,7 @@ import { findPlan, refOf, returnUrl, sandboxCallback, sendCallback } from '../su
 import { crash, crashDatabase } from '../support/crash.ts'
 import { pause, waitFor, waitUntil } from '../support/wait.ts'
 
-/** Statuses that no crash explains: an answer may only be cut off or be 502, 503 or 504. */
+/** The statuses that no crash explains; an answer may only be cut off or be 502, 503 or 504. */
 const unclean: number[] = []
 
 type Acknowledged = { topUps: string[]; paid: string[]; bought: string[] }

@@ -102,7 +102,7 @@ describe('states', () => {
     refunded: ['paid', 'refunded'],
   }
   const paid = ['paid', 'partially_refunded', 'refunded']
-  // The change is made in a block, as functions do it; by hand it is refused (admin/studio-edits.test.ts).
+  // The change is made in a DO block; by hand it would be refused (admin/studio-edits.test.ts).
   const put = (
     id: string,
     state: string,

@@ -160,7 +160,7 @@ describe.runIf(hasStack)('MyFatoorah', () => {
       expect(await deliver(event)).toMatchObject({ status: 200, body: { duplicate: false } })
       expect(await stateOf(person, invoice)).toBe('processing')
     }
-    // The outcome is not final yet, so the event has to come again while the provider does not answer.
+    // The outcome is not final yet, so the provider has to repeat the event if it cannot be asked now.
     stub.behaviour = 'http 500'
     expect((await deliver(event)).status).toBe(502)
     stub.behaviour = 'good'

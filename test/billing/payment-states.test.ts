@@ -45,7 +45,7 @@ describe.runIf(hasSandbox)('paying', () => {
 
     await submitSandboxPage(first.ref, 'pay', 'once')
     expect(await stateOf(person, invoice)).toBe('paid')
-    // The second payment is paid too: its money is not lost, and an alarm is raised.
+    // The second payment is paid too, so its money goes to the wallet and an alarm is raised.
     await submitSandboxPage(second.ref, 'pay', 'once')
     expect(await stateOf(person, invoice)).toBe('paid')
     expect((await walletOf(person)).available).toBe(20)

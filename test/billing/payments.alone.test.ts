@@ -1,5 +1,5 @@
-// Hundreds of webhooks come at once (a thousand at night), processes are killed and the database is stopped.
-// The tests run alone because of their load.
+// Hundreds of webhooks (a thousand at night) arrive at once, processes are killed and the database is
+// stopped. The tests run alone because of their load.
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
@@ -256,7 +256,7 @@ describe.runIf(hasSandbox)('payments under fire', () => {
       const facade = await startFacade()
       const counts = { answered: 0, shed: 0 }
       let over = false
-      // Each search has a query of its own, because equal ones share an answer.
+      // Each search has a query of its own, because equal searches share an answer.
       const flood = Promise.all(Array.from({ length: 200 }, async (_, nth) => {
         const words = encodeURIComponent(`فيلا السالمية ${nth}`)
         const { origin, pathname } = new URL(facade.url)

@@ -46,7 +46,7 @@ const payoutsOf = async ({ id }: Person) =>
     [id],
   )).rows
 
-/** Creates a deleted account whose two payments could not be refunded. */
+/** Creates a deleted account with two payments that the provider refused to refund. */
 async function owed() {
   const person = await signUp()
   for (let i = 0; i < 2; i++) await capture(await charged(person))

@@ -1,5 +1,5 @@
-// The table in docs/contract/billing.md, for every state of our payments and refunds and every status that a
-// provider may report. The last one that it reports is booked or raises an alarm.
+// Tests the table in docs/contract/billing.md for every state of our payments and refunds and every status
+// that a provider may report. The last status reported is booked or raises an alarm.
 import { randomInt, randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { database, signUp } from '../support/client.ts'
@@ -14,7 +14,7 @@ const query = (sql: string, values: unknown[] = []) => database().query(sql, val
 type Provider = 'tap' | 'myfatoorah' | 'sandbox'
 type Word = 'paid' | 'refunded' | 'failed' | 'pending' | 'unknown'
 
-/** The statuses of each provider and their meaning; `unknown`: it does not have the charge or refund. */
+/** The meanings of each provider's statuses; `unknown` means that it has no such charge or refund. */
 const chargeWords: Record<Provider, Record<string, Word>> = {
   tap: {
     CAPTURED: 'paid',
@@ -72,7 +72,7 @@ const payments: Record<string, Partial<Record<Word, [state: string, ...alarms: s
 }
 
 type Refunded = [state: string, available: number, held: number, ...alarms: string[]]
-/** A refund of 4 of 10 dinars after each report: its state, the available and held money, open alarms. */
+/** A refund of 4 of 10 dinars: its state, available and held money and open alarms after each report. */
 const refunds: Record<string, { before: Refunded } & Partial<Record<Word, Refunded>>> = {
   'requested, without an answer': {
     before: ['requested', 6, 4],

@@ -42,7 +42,7 @@ export const agePlans = (person: Person, days: number) =>
     [person.identityId, days],
   )
 
-/** Returns the code or id of the current plan, and its remaining days. */
+/** Returns the subscribed plan's id and remaining days; without a subscription the plan's code and 0. */
 export async function currentPlan(person: Person): Promise<[string, number]> {
   const { body: { plan, subscription } } = await person.get('/plans/current')
   if (!subscription) return [plan.code, 0]

@@ -63,7 +63,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
   type Word = 'refunded' | 'pending' | 'failed'
   type Told = { ref: string; event: { body: Json; headers: Json } }
 
-  /** Makes a refund in the provider's portal, or ours if its id is given, and returns its event. */
+  /** Makes a refund at the provider, or carries out ours if its id is given, and returns its event. */
   function paidBack(charge: Json, amount: number, ours?: string, ref?: string): Told {
     ref ??= kind === 'tap'
       ? `re_${randomUUID()}`
@@ -101,7 +101,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     return { ref, event: { body, headers: { 'myfatoorah-signature': signature } } }
   }
 
-  /** Requests a refund whose request is cut off, so that it may have been carried out. */
+  /** Requests a refund over a connection that is cut, so that it is unknown whether it was made. */
   async function lost(amount: number) {
     const made = await paid()
     provider.stub.behaviour = 'cut'
@@ -308,7 +308,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     }
   })
 
-  /** Deletes an account that has 10 of this payment, whose refund is refused, and 3.5 of no payment. */
+  /** Deletes an account with 10 dinars from a payment, whose refund is refused, and 3.5 from no payment. */
   async function left() {
     const made = await paid()
     await giveMoney(made.person.identityId, 3.5)

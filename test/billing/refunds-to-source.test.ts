@@ -55,7 +55,7 @@ describe.runIf(hasSandbox)('what goes back to its source', () => {
     return made.refundRef as string
   }
 
-  /** Pays an invoice twice: the surplus is in the wallet. */
+  /** Pays an invoice twice, so that the surplus is in the wallet. */
   async function paidTwice(person: Person) {
     const invoice = await topUpInvoice(person)
     const first = await createCharge(person, invoice)

@@ -16,7 +16,7 @@ const creditsOf = async (person: Person) =>
   (await person.get('/plans/current')).body.usage.featuredCredits.left
 
 describe('a full refund takes back what its own invoice gave', () => {
-  // Each row: how many intervals were bought, the days since, what was refunded in turn, the days left.
+  // Each row: the intervals bought, the days since then, the purchases refunded in turn, the days left.
   const orders: [name: string, bought: number, passed: number, refunded: number[], left: number][] =
     [
       ['the one that runs: the next begins at once, with its whole length', 2, 10, [0], 30],

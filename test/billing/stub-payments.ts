@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 // deno-lint-ignore no-explicit-any
 type Json = any
 
-/** How the stub answers until this is changed; some of these cause a timeout. */
+/** The stub's behaviour until a test changes it; some values cause a timeout. */
 type Behaviour =
   | 'good'
   | 'slow'
@@ -24,7 +24,7 @@ export type PaymentStub = {
   requests: string[]
   charges: Map<string, Json>
   refunds: Map<string, Json>
-  /** Ids count from here. Each stub has its own range, because jobs look up all payments. */
+  /** The stub's first id. Each stub has a range of its own, because jobs look up all payments. */
   firstId: number
   madeFor: (paymentId: string) => Json[]
   stop: () => Promise<void>
