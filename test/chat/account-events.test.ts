@@ -68,7 +68,7 @@ describe.each(Object.entries(links))('over %s', (_way, link) => {
       chat,
       heard,
       hears,
-      /** Waits for a new notification: events come in the order of sending, so earlier ones have come too. */
+      /** Waits for a new notification. Events arrive in order, so all earlier ones have arrived by then. */
       async settled() {
         const mark = `علامة ${++marks}`
         await notify(person, 'system', serviceMessage(mark))
@@ -91,7 +91,7 @@ describe.each(Object.entries(links))('over %s', (_way, link) => {
     for (const each of [phone, tablet]) expect(each.heard('message_read')).toEqual([upTo(2)])
     expect(reader.heard('message_read')).toEqual([])
 
-    // A device gets no read positions of a conversation that it left, and nobody while receipts are off.
+    // A device gets no read positions of a conversation that it left, or while receipts are off.
     phone.chat.leave(conversationId)
     await sendMessageAs(a, conversationId)
     await read(b, conversationId)

@@ -173,8 +173,8 @@ test('a login/logout loop with sixty conversations broadcasts once per sign-out,
       expect((await session.post('/auth/logout', {})).status).toBe(204)
     }
   })
-  // The nine names in between belong to no account any more. The last event on the channel of each tells the
-  // next name.
+  // No account has one of the nine names in between any more. The last event on each of these channels
+  // contains the next name.
   const { rows } = await database().query(
     `with recursive chain as (
        select accounts.topic::text as topic, 0 as nth from public.accounts where id = $1

@@ -101,7 +101,7 @@ test('presence and typing of the other side are shown, and nothing else is accep
   await waitUntil('it is gone', () => right.shown.here === false)
   expect([left.shown.typing, right.shown.typing]).toEqual([0, 1])
 
-  // Other events that a participant sends on the live channel are not taken for messages.
+  // Events with other names that a participant sends on the live channel are ignored.
   const forger = createClient(projectUrl, publishableKey, {
     accessToken: () => Promise.resolve(a.accessToken),
   })
@@ -193,7 +193,7 @@ test('PR-02 a signed-out device is left alone on the old channel within 30 s', a
   await waitUntil('the tablet sees it', () => onTablet.shown.typing > 0)
   await right.chat.send({ conversationId, body: 'بعد الخروج' })
   await waitUntil('and receives', () => onTablet.shown.messages.length === 1)
-  // The phone has received the error of a sign-out before, and receives it again.
+  // The phone has already received the error for its sign-out, and receives it again at the next check.
   const errors = onPhone.shown.errors.length
   await waitUntil('the phone gets the error', () => onPhone.shown.errors.length > errors)
   expect(onPhone.shown.errors).toContain('token_invalid')

@@ -83,8 +83,8 @@ describe('the client module over Realtime', () => {
           updated(conversationId, 2) && updated(other, 1) && updated(read, 0) &&
           updates.some((update) => update.conversationId === quiet && update.archived),
       )
-      // Nothing has changed: a poll takes one more request, for the joined conversation, because that is
-      // not the newest one.
+      // Although nothing has changed, a poll takes a second request, for the joined conversation, because
+      // that is not the newest one.
       const look = ['/conversations?limit=1', `/conversations/${conversationId}`]
       const twice = [...look, ...look].join()
       await waitUntil('two polls ask for no more', () => requests.slice(-4).join() === twice)
@@ -101,7 +101,7 @@ describe('the client module over Realtime', () => {
       const { length } = requests
       shown.visible = true
       await waitUntil('it polls again when the app is back', () => requests.length > length)
-      // A change of an old conversation can only be noticed by changedAt.
+      // A change to an old conversation shows only in its changedAt.
       await b.patch(`/conversations/${quiet}`, { archived: false })
       await waitUntil(
         'the change of an old one has arrived',

@@ -1,5 +1,5 @@
-// Realtime's connection to the database has ended while its sockets stay open: no events come, and only a
-// join restores it.
+// Realtime loses its connection to the database while its sockets stay open. No events arrive until a join
+// restores the connection.
 import { randomUUID } from 'node:crypto'
 import { createClient } from '@supabase/supabase-js'
 import { afterEach, expect } from 'vitest'
@@ -84,7 +84,7 @@ testLocally('after one late message the others come live again', async () => {
   await waitUntil('the channel is joined anew', () => realtime.tenant.streaming)
   await waitUntil('there is one of each', () => supabase.getChannels().length === 2)
 
-  // From here on it checks only after a join, so everything else that arrives came live.
+  // From here on the chat checks only after a join, so everything else that arrives is live.
   checkTimes.whole = never
   const sent = ['1', '2']
   await waitUntil('one comes live', async () => {
@@ -141,8 +141,8 @@ testLocally('what was sent before a channel was joined is no reason to join it a
   await postMessage(a, conversationId, '1')
   await waitUntil('it is shown', () => shown.length === 1)
   const before = joins
-  // The connection breaks, and the check after the next join finds messages sent meanwhile. The check that is
-  // already due is made at once.
+  // The connection breaks, and the check after the next join finds the messages sent meanwhile. A check that
+  // was already due is made at once.
   Object.assign(checkTimes, { broken: never, eventLate: 100 })
   delay = new Promise((resolve) => (goOn = resolve))
   const [channel] = supabase.getChannels()

@@ -130,7 +130,7 @@ describe.runIf(hasStack)('chat survives', () => {
     await killed
     await waitUntil('nothing is missing', () => right.messages().length === 25)
     expect(right.messages().map(({ seq }) => seq)).toEqual(upTo(25))
-    // The channel delivers live events again, and not only what was fetched.
+    // The channel delivers live events again, so messages do not have to be fetched.
     await left.sendMessage(conversationId, 'حيّ')
     await waitUntil('events arrive again', () => right.messages().length === 26)
     expect(right.closed).toBeUndefined()

@@ -8,7 +8,7 @@ import { mintToken } from '../support/tokens.ts'
 
 export type SignedIn = Guest & { identityId: string; accessToken: string }
 
-/** Inserts users and sessions, and signs their tokens with the project's key, so nobody has to sign in. */
+/** Inserts users and sessions and signs their tokens with the project's key, so nobody has to sign in. */
 export async function signedInPeople(count: number): Promise<SignedIn[]> {
   const { accessToken } = await signUp()
   const { rows: sessions } = await database().query(

@@ -23,7 +23,7 @@ test('one event becomes new_message, then conversation_updated, for each socket'
   const [joined, only, own] = [await socketOf(b), await socketOf(b), await socketOf(a)]
   await joined.join(conversationId)
   await own.join(conversationId)
-  // Until the account's channel receives events, only the newest state is sent: of 30 messages perhaps one.
+  // Until the account's channel receives events, one update may stand for many messages.
   await sender.sendMessage(conversationId, '1')
   await waitUntil(
     'the first came to all',
@@ -121,7 +121,7 @@ testWithKey('a channel outlives the token by which it was joined', async () => {
   await waitUntil('such a channel has ended', () => ended.channel.state !== 'joined')
   await sender.sendMessage(conversationId, 'بعد')
   await waitUntil('it receives', () => long.messages().length === 1)
-  // The socket with the newest token closes.
+  // Here the socket with the newest token closes.
   const last = await socketOf({
     accessToken: mintToken(b.accessToken, { exp: Math.floor(Date.now() / 1000) + 7200 }),
   })

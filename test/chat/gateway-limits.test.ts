@@ -117,7 +117,7 @@ describe.runIf(hasStack)('limits of the gateway', () => {
     deaf.socket.pause()
     const body = 'ا'.repeat(4000)
     let count = 0
-    // Sends as many messages as the buffers on the way hold, and then as many as the gateway holds.
+    // Sends messages until the network's buffers and then the gateway's own buffer are full.
     for (; !gateway.output().includes('does not read'); count += 10) {
       await Promise.all(upTo(10).map(() => writer.sendMessage(conversationId, body)))
     }

@@ -33,7 +33,7 @@ test('CHAT-20 both sides see one another and that the other is typing', async ()
   expect(answers.map(({ data }) => data)).toEqual(Array(5).fill({ conversationId }))
   await right!.leave(conversationId)
   await waitUntil('it is gone', () => isHere(left!) === false)
-  // Of the five typing events one was passed on, which is as often as is allowed.
+  // Only one of the five typing events was passed on, because of the rate limit.
   expect(left!.events('typing')).toEqual([other])
   expect(right!.events('typing')).toEqual([])
   await right!.join(conversationId)

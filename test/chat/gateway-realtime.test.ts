@@ -57,7 +57,7 @@ async function wayTo(url: string) {
   }
 }
 
-/** Starts a gateway with its own Realtime, where a join takes this long or waits for the promise. */
+/** Starts a gateway with its own Realtime, where each join takes `joinTime` or waits for that promise. */
 async function ownGateway(
   { joinTime = 0, times }: { joinTime?: number | Promise<number>; times?: Partial<Times> } = {},
 ) {

@@ -60,7 +60,7 @@ async function p95(talks: Talk[], seconds: number, what: string): Promise<number
   return sorted[Math.floor(sorted.length * 0.95)]!
 }
 
-/** Sends a thousand messages at once, then twenty a second, on a new socket after each close. */
+/** Sends a thousand messages at once and then twenty a second, with a new socket whenever one was closed. */
 async function flood(url: string, person: SignedIn, id: string, seconds: number) {
   const sockets: ChatSocket[] = []
   let sent = 0

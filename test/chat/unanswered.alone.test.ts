@@ -1,4 +1,4 @@
-// CHAT-21: the limit on one side's messages until the other has answered, by every way of sending.
+// CHAT-21: the limit on one side's messages until the other side has answered, for every way of sending.
 import { randomUUID } from 'node:crypto'
 import { afterEach, expect, test } from 'vitest'
 import { type Chat, createChat, gateway } from '../../client/src/chat/index.ts'

@@ -1,5 +1,5 @@
-// The first day of two people with an app that uses only the installed package, in Node, in Deno and in a
-// browser. Where these differ, the world has a parameter.
+// The first day of two people with an app that uses only the installed package. It runs in Node, in Deno and
+// in a browser, and `World` has a parameter for whatever differs.
 import {
   type Client,
   createClient,

@@ -20,7 +20,7 @@ const installed = new InstalledClient()
 let complaints: (...files: string[]) => string
 beforeAll(async () => {
   await installed.install()
-  // A missing error in types.ts is an error too, so this copy must not compile.
+  // This copy lacks one @ts-expect-error and one code of a route, so the compiler has to find two errors.
   const wrong = installed.read(installed.path('types.ts'))
     .replace('// @ts-expect-error it answers about no invoice\n', '\n')
     .replace("| 'rate_limited'\n", '\n')
@@ -142,7 +142,7 @@ test.runIf(hasSandbox)('docs/apps.md: so does the TypeScript', async () => {
   for (const [index, name] of ['house', 'garden'].entries()) {
     writeFileSync(installed.path(`${name}.jpg`), pictures[index]!)
   }
-  // The page only declares these values, so the test provides them.
+  // The guide only declares these values, so the test provides them.
   writeFileSync(
     installed.path('lent.ts'),
     `import { memoryStorage } from 'kuwait-property-client'

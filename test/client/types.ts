@@ -61,7 +61,7 @@ export async function publish(client: Client, id: string): Promise<string> {
   }
 }
 
-/** Each code of the route needs a text here: with one more code this would not compile. */
+/** Each code of the route needs a text here, because with a missing one this would not compile. */
 export function textOf(error: RouteError<'get', '/plans'>): string {
   switch (error.code) {
     case 'connection':
