@@ -1,4 +1,4 @@
-// Typed texts and their meaning (test/vectors/queries.json), which were written before the reader.
+// Tests typed texts and their meanings (test/vectors/queries.json), which were written before the code.
 import { readFileSync } from 'node:fs'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -177,7 +177,7 @@ test(
       }
       await client.query('rollback to savepoint one')
       if (!vector.words?.length) continue
-      // The only listing that fits has none of the query's other words, and still the page is not empty.
+      // The only matching listing has none of the query's other words, and still the page is not empty.
       await listingOf({ ...vector, words: [] })
       const { items } = await search(vector)
       expect([vector.q, items.length]).not.toEqual([vector.q, 0])

@@ -86,7 +86,7 @@ test('what is kept is what plain SQL finds in the listings', async () => {
 
 test('a new listing is counted from the next run of the job on', async () => {
   const { identityId } = await signUp()
-  const quiet = { area_id: 'failaka', governorate_id: 'capital' } // no other test lists here
+  const quiet = { area_id: 'failaka', governorate_id: 'capital' } // no other test has listings here
   const count = async () => {
     const { body } = await guest.get('/map/areas')
     return body.items.find(({ areaId }: { areaId: string }) => areaId === quiet.area_id).count

@@ -8,7 +8,7 @@ let oracle: Oracle
 
 beforeAll(async () => {
   const { identityId } = await signUp()
-  // The listings lie within 4 by 4 km, so that a cell of the grid holds more than a search reads. Hundreds
+  // The listings lie within 4 by 4 km, so that a cell of the grid has more than a search reads. Hundreds
   // share one place, and each group of five has the same age, price and size.
   oracle = await Oracle.open(async (client) => {
     await client.query(
@@ -45,14 +45,14 @@ function locations(seed: number) {
   const between = (low: number, high: number) => low + (high - low) * (roll(1_000_000) / 1_000_000)
   return (where: ('bbox' | 'near')[]): Filters => {
     const [lat, lng] = [between(29.295, 29.345), between(47.975, 48.025)]
-    // Some areas are larger than the search walks cell by cell, and some are empty.
+    // Some boxes are too large for the search to read them cell by cell, and some are empty.
     const size = [0.002, 0.01, 0.03, 0.5][roll(4)]
     const filters: Filters = {}
     if (where.includes('bbox')) {
       filters.bbox = [lng - size, lat - between(0, size), lng + between(0, size), lat + size]
     }
     if (where.includes('near')) {
-      // The nearest listings of a circle beside the box are mostly outside the box.
+      // The circle may lie beside the box, so that its nearest listings are mostly outside the box.
       const [up, right] = where.includes('bbox')
         ? [between(-size, size), between(-size, size)]
         : [0, 0]

@@ -129,7 +129,7 @@ test('HARM-07 no place is more than a day ahead, and none behind goes back', asy
     expect(seconds).toBeCloseTo(86_400, 3)
   }
 
-  // A listing approved long ago and shown now for the first time comes no earlier than the others.
+  // A listing approved long ago and shown for the first time now comes no earlier than the others.
   const old = await insertListing(person.identityId, {
     status: 'paused',
     paused_at: new Date(),

@@ -3,12 +3,15 @@ import { database, signUp } from '../support/client.ts'
 import { ids, now, offered, page, pause } from './feed-pages.ts'
 import { deadlocks, untilLocked } from '../support/races.ts'
 
-/** Changes the listing in a transaction that waits before its commit, or during it if `atTheDoor`. */
+/**
+ * Changes the listing in an open transaction and returns its commit. If `atTheDoor`, deferred triggers have
+ * already run.
+ */
 async function halfway(sql: string, id: string, atTheDoor: boolean) {
   const client = await database().connect()
   await client.query('begin')
   await client.query(sql, [id])
-  // This runs what is deferred to the commit: from here on the time is taken and the lock is held.
+  // This runs the deferred triggers, which read the clock and hold a lock until the commit.
   if (atTheDoor) await client.query('set constraints all immediate')
   return async () => {
     await client.query('commit')

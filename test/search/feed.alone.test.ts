@@ -1,4 +1,4 @@
-// The tests count over the whole feed, and nobody else may publish meanwhile, so they run alone.
+// The tests read the whole feed, and nobody else may publish meanwhile, so they run alone.
 import { expect, test } from 'vitest'
 import { database, guest, type Person, signUp } from '../support/client.ts'
 import { pause, waitUntil } from '../support/wait.ts'
@@ -59,7 +59,7 @@ test.each(['all', 'sale', 'rent', 'exchange'])(
       filter === 'all' || ['sale', 'rent', 'exchange'][Math.floor(i / 20)] === filter
     )
     const { made, stop } = bustle(crowd)
-    // The walk is long enough for some listings to come in between.
+    // Reading all pages takes long enough for some listings to be published in between.
     const pages = await walk(filter, 5, async () => {
       const before = made.length
       await waitUntil('listings have come', () => made.length > Math.max(before, 12))
@@ -244,7 +244,7 @@ test('without a filter every eighth slot is a verified office, by rating, until 
   const pages = await walk('all', 12)
   const slots = pages.flatMap(({ items }) => items)
   expect(ids(slots.filter(({ kind }) => kind === 'office'))).toEqual(offices)
-  // On a page without an empty slot an item's position is the number of its slot.
+  // On a page without empty slots an item's position is the number of its slot.
   const whole = [...pages.entries()].filter(([nth, { items }]) =>
     items.length === 12 && (nth + 1) * 12 <= offices.length * 8
   )

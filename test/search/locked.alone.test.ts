@@ -7,7 +7,7 @@ import { hasStack } from '../support/facade.ts'
 import { publishListing } from '../support/listings.ts'
 import { untilLocked } from '../support/races.ts'
 
-// SRCH-08 runs on the embedded stack only, because it locks tables. A replica does not have the lock, and
+// SRCH-08 runs on the embedded stack only, because it locks tables. A replica is not affected by the lock and
 // would still answer guests.
 const isLockedForGuests = hasStack && variable('REPLICAS') === '0'
 

@@ -5,7 +5,7 @@ import { bulk } from '../support/nightly.ts'
 
 type Cluster = { count: number; minPrice: number | null; bbox: number[] }
 
-/** At night there are more than the 20,000 that the map counts one by one. */
+/** At night there are more listings than the 20,000 that the map counts one by one. */
 const listings = bulk(20_600, 3000)
 
 let client: pg.PoolClient

@@ -1,4 +1,4 @@
-// The searches run among more listings of one area, kind and word than a walk passes by.
+// The searches run among more listings of one area, kind and word than a search reads in index order.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
 import { signUp } from '../support/client.ts'

@@ -13,7 +13,7 @@ import {
   type World,
 } from './world.ts'
 
-/** Total seconds for comparing random searches. */
+/** The total number of seconds for comparing random searches. */
 const seconds = Number(variable('ORACLE_SECONDS'))
 
 let world: World

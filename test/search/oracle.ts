@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { database } from '../support/client.ts'
 import { type Reading, readingOf, type Search } from './world.ts'
 
-// Every public listing with all searchable fields; this query is written for clarity alone.
+// Selects every public listing with all searchable fields. The query is written for clarity, not speed.
 const everything = `
   create temporary table shown on commit drop as
   select
@@ -139,7 +139,7 @@ export class Oracle {
     const values: unknown[] = []
     const value = (one: unknown) => `$${values.push(one)}`
     const where = conditionOf({ strategy, filters }, value)
-    // Distances are rounded to a thousandth of a millimetre, because two computations agree no further.
+    // Distances are rounded to a thousandth of a millimetre, because the two computations differ beyond it.
     const order = sort === 'distance'
       ? `round((${
         way(number(value(filters.near.lat)), number(value(filters.near.lng)))
@@ -196,7 +196,7 @@ export class Oracle {
     return rows[0].answer
   }
 
-  /** Returns the reading or, if nothing in the strategy matches it, what can be left of it. */
+  /** Returns the reading or, if nothing matches it, the reading without what the search leaves out. */
   private async whatFits(strategy: string, whole: Reading): Promise<Reading> {
     if (await this.fitting(strategy, whole)) return whole
     const isNumber = (word: string) => /^[0-9]+$/.test(word)

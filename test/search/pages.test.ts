@@ -30,7 +30,7 @@ test('pages have no gap and no repeat while listings come and go', async () => {
   expect(ids(first)).toEqual([d, c])
 
   const [newest] = await offers(q, [600])
-  await seller.delete(`/properties/${c}`) // the last row seen
+  await seller.delete(`/properties/${c}`) // the last row that was read
   await seller.post(`/properties/${b}/pause`)
   const second = await search({ q, limit: 2, cursor: first.body.nextCursor })
   expect(ids(second)).toEqual([a])
@@ -110,7 +110,7 @@ test('INP-07 a cursor is good for the query that it came from only', async () =>
     },
   }
 
-  expect(await search({ q, limit: 2, cursor })).toMatchObject({ status: 200 }) // any page size
+  expect(await search({ q, limit: 2, cursor })).toMatchObject({ status: 200 }) // the page size may change
   expect(await quick(`q=${q}&cursor=${cursor}`)).toMatchObject({ status: 200 })
   expect(await search({ q: `${q} x`, cursor })).toMatchObject(refused)
   expect(await search({ cursor })).toMatchObject(refused)

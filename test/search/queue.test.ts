@@ -36,7 +36,7 @@ describe.runIf(hasStack)('searches at once', () => {
       taken.push(...proxy.takeMessages())
       return taken.length >= count
     })
-    // When these are answered, all earlier requests have been read.
+    // Once these are answered, the facade has read all earlier requests.
     for (let after = 0; after < 3; after++) await get('/errors')
     return [...taken, ...proxy.takeMessages()]
   }

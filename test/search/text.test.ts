@@ -19,7 +19,7 @@ async function inDatabase(texts: string[]) {
   return rows as { plain: string; words: string[] }[]
 }
 
-// The words are compared by code point, as Postgres sorts with collation C.
+// Sorts the words by code point, as Postgres does with collation C.
 const sorted = (words: string[]) =>
   words.sort((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)))
 

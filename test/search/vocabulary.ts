@@ -1,4 +1,4 @@
-// A word becomes a candidate for misspelt ones once it is counted and five accounts have written it.
+// A word becomes a candidate for misspelt words once it is counted and five accounts have written it.
 import { database } from '../support/client.ts'
 
 /** Runs the counting until all changes of these words are counted; a job may do so too. */
@@ -16,7 +16,7 @@ export async function countWords(...words: string[]) {
   }
 }
 
-/** Pretends that five accounts with a phone wrote these words, which makes them candidates. */
+/** Pretends that five accounts with a phone have written these words, which makes the words candidates. */
 export async function spread(...words: string[]) {
   await countWords(...words)
   await database().query(

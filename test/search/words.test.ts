@@ -71,7 +71,7 @@ test('INP-01 INP-02 INP-03 search text is only text, whatever it means elsewhere
     `${word} x,owner_identity_id.neq.0`,
     `${word}' OR 1=1--`,
   ]
-  // `literal` is set, because a text that is read may lose a value that no listing has.
+  // `literal` is set, because a search that reads values from the text may leave out one that no listing has.
   for (const q of notFound) expect([q, ids(await quick({ q, literal: 'true' }))]).toEqual([q, []])
   const signs = ['%', '_', '\\', '%'.repeat(200), '<->', ':*', '&|!', '((((', "'", '*', '$$']
   for (const q of signs) expect([q, ids(await quick({ q }))]).toEqual([q, []])
@@ -175,7 +175,7 @@ test('a filter never adds a result, on any page, and both ways of asking agree',
   const alike = [3, 6, 9].map((at) => word.slice(0, at) + 'ي' + word.slice(at + 1))
   const person = await signUp()
   for (let n = 0; n < 12; n++) {
-    // The word itself appears 4 times, so that similar ones follow, and one of these appears 6 times.
+    // 4 listings have the word itself, few enough for similar words to be added; 6 have one of those.
     const titleAr = `شقة ${n < 4 ? word : n < 10 ? alike[0] : alike[n - 9]}`
     await publishListing(person, { titleAr, bedrooms: n % 3, areaId: n % 2 ? 'salmiya' : 'qibla' })
   }

@@ -126,7 +126,7 @@ export function dice(seed: number): Dice {
   }
 }
 
-/** A query's meaning: by fields (hard ones always hold, soft ones can be left out) and by words. */
+/** A query's meaning: conditions on fields, of which only the soft ones can be left out, and words. */
 export type Reading = { hard?: string; soft?: string; words: string[] }
 
 const block = `regexp_replace(private.ascii_digits(block), '[^0-9]', '', 'g')`
@@ -208,7 +208,7 @@ const governorateIds = ['capital', 'hawalli', 'farwaniya', 'mubarak-al-kabeer', 
 const some = <T>(roll: Dice, from: T[]) => from[roll(from.length)]
 const several = <T>(roll: Dice, from: T[]) => from.filter(() => roll(from.length) < 2).slice(0, 9)
 
-/** Every filter: how many percent of random searches have it, and a value. */
+/** Each filter with the percentage of random searches that have it and a function that draws a value. */
 // deno-lint-ignore no-explicit-any
 export const filters: Record<string, [chance: number, value: (roll: Dice, world: World) => any]> = {
   type: [15, (roll) => some(roll, ['SALE', 'RENT', 'EXCHANGE'])],
@@ -281,8 +281,8 @@ export function randomSearch(
 }
 
 /**
- * More listings of a type, kind and area than a walk passes by, four in each millisecond up to now, so that
- * others' listings do not come before them.
+ * Inserts more listings of a type, kind and area than a search reads in index order, four in each millisecond
+ * up to now, so that other tests' listings do not come before them.
  */
 export const crowd = `
   insert into public.properties (
