@@ -1,8 +1,8 @@
-// `npm run test:previous -- [version] [arguments of vitest]` (MIG-04): during a rollout or rollback, the
-// new schema serves the previous version's functions. This runs that version's functions, gateway and tests
-// on today's migrations; by default the last release, or any commit. Fields that are new to it are ignored
-// (NEWER_SCHEMA). Run it before a release: a change that fails here needs its functions deployed in the
-// same minute, which the changelog must say.
+// `npm run test:previous -- [version] [arguments of vitest]` (MIG-04): during a rollout or rollback, the new
+// schema serves the previous version's functions. This runs that version's functions, gateway and tests on
+// today's migrations. The version is a commit, by default the last release. Fields that it does not know are
+// ignored (NEWER_SCHEMA). Run it before a release: if a test fails, schema and functions must be deployed
+// within the same minute, which the changelog must say.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, globSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,8 +1,8 @@
-// `npm run test:release -- [areas]`: carries out docs/releases.md, from 1.0.0 on, on a clone
-// of the last commit: a release is deployed with data; a listing gets a field by the recipe, with a
-// backfill; that is migrated, checked, tested, tested with the previous functions, released, deployed on
-// the data, and rolled back. It stops at the first failing step and names it. It runs the named areas of
-// the suite, `all` of them, or those that the field concerns. The nightly workflow runs it.
+// `npm run test:release -- [areas]`: carries out docs/releases.md, from 1.0.0 on, on a clone of the last
+// commit: a release is deployed with data; a listing gets a field by the recipe, with a backfill; this change
+// is migrated, checked, tested, tested with the previous functions, released, deployed on the data, and
+// rolled back. It stops at the first failing step and names it. It runs the named areas of the suite, `all`
+// of them, or those that the field concerns. The nightly workflow runs it.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

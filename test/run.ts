@@ -1,7 +1,7 @@
 // `npm test`: runs the areas on one embedded stack and, in parallel, tests that need their own stack
-// (*.alone.test.ts) on two others. Each ends with the final checks. A given project (SUPABASE_URL) is a
-// single stack, where they run one after the other. Arguments go to vitest; --since=<commit> selects the
-// tests of what changed since then and those that span areas.
+// (*.alone.test.ts) on two others. Each ends with the final checks. On a given project (SUPABASE_URL) they
+// run one after the other. Arguments go to vitest; --since=<commit> selects the tests of what changed since
+// then and those that span areas.
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -25,7 +25,7 @@ const newProject = join(folder, 'new-project')
 // Hundreds of processes load the same modules, so Node keeps their compiled code.
 process.env.NODE_COMPILE_CACHE ??= join(folder, 'compiled')
 const running = new Set<ReturnType<typeof spawn>>()
-// Ctrl-C reaches every process by itself, and the stacks need time to stop.
+// Ctrl-C reaches every process directly, and the stacks need time to stop.
 process.on('SIGINT', () => {})
 process.on('SIGTERM', () => running.forEach((child) => child.kill('SIGTERM')))
 

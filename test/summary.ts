@@ -1,4 +1,4 @@
-// Counts a run's tests and records failures: in the file SUMMARY, for run.ts to print, or prints a last line.
+// Counts a run's tests and failures, for run.ts in the file SUMMARY; without that file it prints a last line.
 import { writeFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'

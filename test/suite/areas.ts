@@ -1,4 +1,4 @@
-// Areas of the suite as its commands name them: `favorites` is `test/favorites/`.
+// Resolves the areas that commands name: `favorites` means `test/favorites/`.
 import type { Tree } from './since.ts'
 
 /** Returns arguments for vitest; files and everything from the first option on stay unchanged. */

@@ -5,7 +5,7 @@ const quoted = (word: string) =>
 
 export const patternOf = (name: string) => `^${name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')}$`
 
-/** The tests' settings, without which a failure may not recur, except the project's address. */
+/** The settings of the tests, without which a failure may not recur; the project's address is left out. */
 const settings = Object.entries(variables)
   .filter(([name, { of }]) => of.includes('tests') && !/^(SUPABASE|DATABASE|INBOX)_/.test(name))
   .map(([name]) => name as VariableName)

@@ -1,6 +1,6 @@
-// A project right after its migrations. `npm test` makes one, and every stack with an empty folder starts
-// with a copy (NEW_PROJECT), because making it is the longest part of a start. local/stack/stack.test.ts
-// tests a complete first start.
+// Makes and copies a project right after its migrations. `npm test` makes one (NEW_PROJECT), and every stack
+// with an empty folder starts with a copy, because making it takes most of the time of a start.
+// local/stack/stack.test.ts tests a complete first start.
 import { execFileSync } from 'node:child_process'
 import { cpSync, globSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { push, root, writeProject } from '../../local/schema/cli.ts'
 import { schemaPaths } from '../../local/schema/migration.ts'
 import { onTemporaryServer } from '../../local/schema/temporary-server.ts'
 
-/** The parts that belong to the database, and the functions compiled by Deno; a start makes the others. */
+/** The parts that are copied: the database and Deno's compiled functions. A start makes the others. */
 const parts = ['postgres', 'secrets.json', 'deno']
 
 export const makeProject = (target: string): Promise<void> =>

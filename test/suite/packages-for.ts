@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Copies the packages here if both lock the same ones, which needs no registry; otherwise runs `npm ci`. */
+/** Copies node_modules from `here`, which needs no registry, or runs `npm ci` if the lock files differ. */
 export function packagesFor(folder: string, here: string) {
   const [theirs, ours] = [lockedIn(folder), lockedIn(here)]
   if (theirs === ours) {

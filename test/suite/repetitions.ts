@@ -1,5 +1,5 @@
-// Records repetitions. Our own failures are never repeated, because that would hide them; those of outside
-// services (a package registry) may be, and each is counted and printed at the end.
+// Records repetitions. Only acts that depend on an outside service (a package registry) are repeated after a
+// failure, and each is printed at the end; repeating others would hide faults of ours.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { variable } from '../../local/config/environment.ts'

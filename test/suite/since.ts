@@ -1,6 +1,6 @@
-// `npm test -- --since=<commit>`: runs the tests of changed files. A file concerns its area and the areas of
-// files that name it (an import, a path in a text); an area has the same name everywhere. Tests that span
-// areas always run; a file without a rule runs everything.
+// `npm test -- --since=<commit>`: runs the tests of changed files. A changed file affects its area and the
+// areas of files that name it (by an import or a path in a text); an area has the same name everywhere. Tests
+// that span areas always run; a file without a rule makes all tests run.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
@@ -12,12 +12,12 @@ export type Tree = {
 }
 
 const spans = 'test/whole/'
-/** Files without an area, of which tests only check that they fit the others. */
+/** Files without an area; tests only check that these fit the other files. */
 const ofWholeOnly = /^(\.github|\.ci|bench)\/|^[A-Z]+(\.md)?$|^\.gitignore$/
 
 const onWhichAllStand = /^sql\/(01_base\/|03_accounts\/(1_callers|2_rules_rates)\.sql$)/
 
-/** These list everything, so files that name them are not affected by one entry. */
+/** These files list everything, so a change of one entry does not affect the files that name them. */
 const lists = ['functions/api/app.ts', 'local/functions/programs.ts']
 
 /** Returns path filters for vitest; undefined means everything. */

@@ -1,6 +1,6 @@
-// Slows all descendants of a process, from outside: node test/suite/slower.ts <pid> <seed> <folder of held
-// processes>. It stops and continues each by signals, so that it runs a quarter of the time. When its input
-// ends (the runner has finished or was killed), it continues all, and ends the remaining ones.
+// Slows all descendants of a process: node test/suite/slower.ts <pid> <seed> <folder of held processes>. It
+// stops and continues each of them by signals, so that they run a quarter of the time. When its input ends
+// (the runner has finished or was killed), it continues all of them and ends those that remain.
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   commandOf,
@@ -15,7 +15,7 @@ import { isHeld } from './held-processes.ts'
 const [runner, seed] = process.argv.slice(2, 4).map(Number) as [number, number]
 const held = process.argv[4]!
 
-/** Milliseconds between two searches for new processes. */
+/** The number of milliseconds between two searches for new processes. */
 const checkEvery = 300
 /**
  * `npm test` and the vitest processes directly below the runner only start and count tests, so they are
@@ -34,7 +34,7 @@ function signal({ pid }: Process, name: NodeJS.Signals): boolean {
 function slow(one: Process, draw: () => number): () => void {
   let timer: ReturnType<typeof setTimeout>
   const run = () => {
-    // Most pauses are as on a busy machine; some are long enough for others to overtake.
+    // Most pauses are as short as on a busy machine; some are long enough for other processes to overtake.
     const ms = draw() < 0.8 ? 2 + 6 * draw() : 20 + 60 * draw()
     timer = setTimeout(() => stop(3 * ms), ms)
   }
@@ -55,7 +55,7 @@ function slow(one: Process, draw: () => number): () => void {
 const draw = drawsOf(seed)
 const nameOf = ({ pid, born }: Process) => `${pid} ${born}`
 type Known = Process & { release: () => void }
-/** Processes by name, so that one stays known after losing its parent. */
+/** The processes by pid and start time, so that one stays known after it has lost its parent. */
 const known = new Map<string, Known>()
 
 function spared(all: Process[]): Process[] {
@@ -113,7 +113,7 @@ async function stillThere(some: Process[], limit: number): Promise<Process[]> {
   return there()
 }
 
-// On Ctrl-C the slowing ends, so that the run ends as it does without it.
+// On Ctrl-C all processes are continued, so that the run ends as quickly as without this program.
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, releaseAll)
 process.stdin.on('end', endAll).on('error', endAll).resume()
 process.on('uncaughtException', (error) => {

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { test } from 'vitest'
 import { projectUrl } from './client.ts'
 
-// All addresses 127.x.y.z belong to this machine, but a local stack takes each for a different client.
+// All addresses 127.x.y.z belong to this machine, but a local stack treats each as a different client.
 const isHere = new URL(projectUrl).hostname === '127.0.0.1'
 export const testFromAddresses = test.runIf(isHere)
 if (!isHere) {

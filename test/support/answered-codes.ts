@@ -3,7 +3,7 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { variable } from '../../local/config/environment.ts'
 
-/** Codes of token, body and rates come from shared code, so one operation is enough. */
+/** Codes about tokens, bodies and rates come from shared code; one operation that answers them is enough. */
 const common = [
   'token_missing',
   'token_expired',

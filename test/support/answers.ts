@@ -32,8 +32,8 @@ export function closed(schema: Schema): Schema {
     copy.additionalProperties = closed(copy.additionalProperties)
   }
   if (copy.allOf) {
-    // Each part lists only its own properties, so only the whole can be closed; and what a part says
-    // about another part's property is incomplete.
+    // Each part lists only its own properties, so only the whole can be closed. If a part narrows a property
+    // of another part, its schema for that property is incomplete and stays open.
     const others = copy.allOf.filter((one) => one.$ref).map((one) => resolve(one).properties ?? {})
     copy.allOf = copy.allOf.map((one) => {
       const part = closed(resolve(one))
@@ -76,7 +76,7 @@ const patterns = everyOperation.map((operation) => ({
 
 /** Returns the operation of a request; a path without parameters comes before one with them. */
 export function operationOf(method: string, path: string): Operation | undefined {
-  // This is the path as it is sent: dots that stand for folders are resolved.
+  // HTTP clients resolve dot segments before they send a path.
   const bare = URL.parse(`http://api${path}`)?.pathname ?? path
   return patterns
     .filter(({ operation, pattern }) =>
@@ -122,7 +122,7 @@ export function faultsOf(method: string, path: string, { status, body, headers }
     if (!content) {
       if (body !== null) faults.push('a body where none is described')
     } else {
-      // A file is sent as it is, with its own type.
+      // An answer without JSON is a file, with its own content type.
       const type = headers.get('content-type')?.toLowerCase() ?? 'none'
       const json = content['application/json']
       if (json ? type !== 'application/json; charset=utf-8' : !content[type]) {
@@ -150,7 +150,7 @@ export function faultsOf(method: string, path: string, { status, body, headers }
 
 const notConfigured = /_(disabled|not_configured)$/
 
-/** Returns whether a failure is allowed: that of the database for a moment, or that of a provider. */
+/** Returns whether a failure is allowed, which is a brief one of the database or one of a provider. */
 const cleanFailure = (status: number, code?: string) =>
   status === 503 || ['sms_send_failed', 'payment_provider_error'].includes(code ?? '')
 

@@ -17,7 +17,7 @@ export const storageAs = (person: Person) =>
 export const sizeLimit = 100_000
 const limits = { fileSizeLimit: '100KB', allowedMimeTypes: ['text/*', 'image/png'] }
 
-/** Makes a private bucket with a folder per person, a public one, and two people, for all tests of a file. */
+/** Makes a private bucket with a folder per person, a public bucket and two people for a file's tests. */
 export function ownBuckets() {
   const bucket = `test-${randomUUID()}`
   const open = `${bucket}-open`

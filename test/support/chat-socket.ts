@@ -102,8 +102,8 @@ export class ChatSocket {
 export const upTo = (count: number) => Array.from({ length: count }, (_, i) => i + 1)
 
 /**
- * Waits until a person's sockets have received all earlier events. Another person's message follows those by
- * the same path, and its frame is removed again.
+ * Waits until a person's sockets have received all earlier events. A message from another person follows
+ * those events on the same path, and its frames are removed again.
  */
 export async function toldAll(person: Person, ...sockets: ChatSocket[]): Promise<void> {
   const other = await signUp()

@@ -1,4 +1,4 @@
-/** The intervals of clients' own checks, which a file may change although it shares a process with others. */
+/** Lets a file change the intervals of clients' own checks, although it shares its process with others. */
 import { afterEach, beforeEach } from 'vitest'
 import { checkTimes } from '../../client/src/chat/list-check.ts'
 

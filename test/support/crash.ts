@@ -24,7 +24,7 @@ export async function crash(what: string): Promise<void> {
   await waitUntil(`${what} is back`, () => ![old, undefined].includes(processIdOf(what)))
 }
 
-/** Kills the database's main process; waits until the database and Auth answer again. */
+/** Kills the database's main process and waits until the database and Auth answer again. */
 export async function crashDatabase(): Promise<void> {
   const pid = Number(
     readFileSync(join(folder(), 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0],

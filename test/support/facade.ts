@@ -47,7 +47,7 @@ const theStack = () =>
     NODE_ENV: 'test',
   })
 
-/** Starts it. Settings replace the default ones, undefined removes one; `names` are served instead of api. */
+/** Starts a facade that serves `names`. Settings replace the default ones; undefined removes one. */
 export async function startFacade(settings: Settings = {}, ...names: string[]): Promise<Facade> {
   const served = names.length ? names : ['api']
   const port = await freePort()
@@ -60,7 +60,7 @@ export async function startFacade(settings: Settings = {}, ...names: string[]): 
       ...defaultSettings(),
       READ_RATE: '0',
       REFUSAL_RATE: '0',
-      // A test that counts queries must see all of them.
+      // A test that counts queries must see all of them, so none may go to the replica.
       ...(settings.FACADE_DB_URL && { FACADE_READ_DB_URL: undefined }),
       ...settings,
     },

@@ -82,7 +82,7 @@ export async function insertListing(
     lng: 48.077777,
     location_precision: 'block',
     published_at: new Date(),
-    // The listing ends too late for the job to warn of it.
+    // The listing expires too late for the job to warn its owner.
     expires_at: new Date(Date.now() + 30 * 86_400_000),
     ...columns,
   }

@@ -1,3 +1,3 @@
-/** Returns whether a join has to wait: the first in three days precedes Realtime's partitions. */
+/** Returns whether to repeat a join: Realtime may first have to create its partitions. */
 export const isTemporary = (error: Error | undefined): boolean =>
   /MissingPartition|InitializingProject/.test(error?.message ?? '')

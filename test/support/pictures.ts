@@ -47,13 +47,13 @@ export const exifSegment = (orientation: number, secret?: string) =>
 
 type Jpeg = Size & {
   shade?: number
-  /** What comes after the beginning and before the pixels. */
+  /** The segments after the beginning and before the pixels. */
   before?: Buffer[]
   after?: Buffer
   jfif?: boolean
 }
 
-/** Makes a grey picture of one shade, in which each block is one code. */
+/** Makes a grey picture of one shade, in which every block but the first takes three bits. */
 export function jpeg({ width, height, shade = 0, before = [], after, jfif = true }: Jpeg): Buffer {
   const blocks = Math.ceil(width / 8) * Math.ceil(height / 8)
   return Buffer.concat([
@@ -62,7 +62,7 @@ export function jpeg({ width, height, shade = 0, before = [], after, jfif = true
     ...before,
     segment(0xdb, Buffer.concat([bytes(0), Buffer.alloc(64, 1)])),
     segment(0xc0, Buffer.concat([bytes(8), big(height, 2), big(width, 2), bytes(1, 1, 0x11, 0)])),
-    // DC: categories 0 and 10 in one bit each; AC: only the end of a block.
+    // DC has categories 0 and 10, in two bits each; AC has only the end of a block, in one bit.
     segment(0xc4, bytes(0x00, 0, 2, ...Array(14).fill(0), 0, 10)),
     segment(0xc4, bytes(0x10, 1, ...Array(15).fill(0), 0)),
     segment(0xda, bytes(1, 1, 0, 0, 63, 0)),
@@ -122,8 +122,8 @@ export function png(
 export function pngOf(length: number): Buffer {
   const width = 340
   const row = 1 + width * 3
-  // Subtracts what is around the rows: the signature, the header chunk, the heads of the pixel chunk and
-  // the end chunk, and the head and checksum of the zlib stream.
+  // Subtracts all bytes besides the rows: the signature, the header chunk, what frames the pixel chunk, the
+  // end chunk, and the head and checksum of the zlib stream.
   const left = length - 8 - 25 - 12 - 12 - 6
   let height = Math.floor((left - 10) / row)
   // Rows are stored in blocks with a head of five bytes each; some are empty.

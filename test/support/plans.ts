@@ -2,7 +2,7 @@ import pg from 'pg'
 import { databaseAt } from '../../local/schema/connection.ts'
 import { database } from './client.ts'
 
-/** Lifts the free plan's quota (its tests: quotas.alone.test.ts); returns a function that restores it. */
+/** Lifts the free plan's quota (tested in quotas.alone.test.ts) and returns a function that restores it. */
 export async function liftQuota(url: string): Promise<() => Promise<void>> {
   // Each query opens a connection of its own, because an open one would not survive the tests that end
   // the database.

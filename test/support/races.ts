@@ -16,7 +16,7 @@ export type RawRequest = {
   body?: unknown
   /** Pairs, so that a header can come twice. */
   headers?: [name: string, value: string][]
-  /** The client's address: 127.0.0.2, .3 … are other clients to a stack on this machine. */
+  /** The client's address; a stack on this machine treats 127.0.0.2, .3 … as different clients. */
   from?: string
   base?: string
 }

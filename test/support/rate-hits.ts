@@ -1,6 +1,6 @@
 import { database } from './client.ts'
 
-/** Replaces the hits of a subject by this many of now, to test a large limit without as many requests. */
+/** Replaces a subject's hits with this many of just now, to test large limits with few requests. */
 export async function plantHits(rule: string, subject: string, hits: number) {
   await database().query(
     `insert into private.rate_hits (rule, subject, hits, expires_at)

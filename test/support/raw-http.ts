@@ -42,8 +42,8 @@ export function sendLiteral(method: string, path: string, { headers, body }: Sen
 }
 
 /**
- * Sends bytes and returns everything received until the server closes the connection or, if that is kept
- * alive, until `answers` responses have begun.
+ * Sends bytes and returns everything received until the server closes the connection or, if it keeps the
+ * connection alive, until `answers` responses have begun.
  */
 export async function sendBytes(
   text: string | Buffer,

@@ -1,5 +1,5 @@
-// The services outside for the real Auth: Google's and Apple's keys are the suite's, and Turnstile accepts no
-// token. Auth reaches them through a proxy, by TLS with a certificate from openssl.
+// Stand-ins for the services that the real Auth calls: Google and Apple with the suite's keys, and a
+// Turnstile that accepts no token. Auth reaches them over TLS through a proxy; openssl makes the certificate.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer as createProxy } from 'node:http'
@@ -14,7 +14,7 @@ const providers: Record<string, string> = {
 }
 const turnstile = 'challenges.cloudflare.com'
 
-/** Starts them for the issuer at this address; returns the settings for a stack. */
+/** Starts the stand-ins for the issuer at this address and returns the settings for a stack. */
 export async function startOutside(issuerUrl: string) {
   const folder = mkdtempSync(join(tmpdir(), 'property-outside-'))
   const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')]

@@ -9,7 +9,7 @@ export function recordSecrets(value: unknown) {
   if (!file || typeof value !== 'object' || value === null) return
   const found: string[] = []
   JSON.stringify(value, (key, one) => {
-    // A short one may be in a log by chance.
+    // A short secret may be in a log by chance.
     if (typeof one === 'string' && one.length >= 16 && secret.test(key) && !/\s/.test(one)) {
       found.push(one)
     }

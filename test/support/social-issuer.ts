@@ -1,5 +1,5 @@
-// Stands in for Google and Apple: it has their key sets, signs any id token, and exchanges and revokes tokens
-// of Apple. One serves the whole run (setup.ts starts it).
+// Stands in for Google and Apple: serves their key sets, signs any id token, and, as Apple, exchanges
+// authorization codes and revokes tokens. One issuer serves the whole run (setup.ts starts it).
 import { createHash, generateKeyPairSync, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -22,7 +22,7 @@ const bodyOf = async (request: IncomingMessage) => {
   return text
 }
 
-/** Starts the issuer; returns its address and the settings with which a stack trusts it. */
+/** Starts the issuer and returns its address and the settings with which a stack trusts it. */
 export async function startIssuer() {
   const keys = { google: rsa(), apple: rsa(), stranger: rsa() }
   const sets = {

@@ -12,7 +12,7 @@ type How = {
   /** A command that runs the program, such as nsenter. */
   within?: string[]
   user?: { uid?: number; gid?: number }
-  /** Whether it gets a process group of its own, to which signals are sent as from a terminal. */
+  /** Whether the program gets its own process group, to which signals are sent as from a terminal. */
   group?: boolean
 }
 

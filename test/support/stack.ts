@@ -74,13 +74,13 @@ const ofOthers = [
   /PID \d+ is not a PostgreSQL (backend|server) process/,
   // A test rolls back a transaction that had already ended by itself.
   /there is no transaction in progress/,
-  // Tests call realtime.send() without a topic or as a client's role; ours has a topic and full rights.
+  // Tests call realtime.send() without a topic or as a client's role, which our own code never does.
   /WarnSendingBroadcastMessage: (null value in column "topic"|new row violates row-level security)/,
   // If nobody has joined in three days, or ever, there is no partition and no listener.
   /WarnSendingBroadcastMessage: no partition of relation "messages"/,
 ]
 
-/** Returns other warnings of a stack's database: there are none, because our own code raises alarms. */
+/** Returns other warnings of the database. There should be none, because our own code raises alarms. */
 export function warningsIn(folder: string): string[] {
   const log = join(folder, 'logs', 'postgres.log')
   if (!existsSync(log)) return []
@@ -90,8 +90,8 @@ export function warningsIn(folder: string): string[] {
 }
 
 /**
- * Finds a port with room above it for the stack's other ports, below the range for outgoing connections, of
- * which other tests open many.
+ * Finds a port that is free together with those above it, for the stack's other ports. All are below the
+ * range for outgoing connections, of which other tests open many.
  */
 export async function freePorts(): Promise<number> {
   for (;;) {

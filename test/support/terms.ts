@@ -32,7 +32,7 @@ const write = (client: pg.PoolClient, value: Terms | null) =>
     JSON.stringify(value),
   ])
 
-/** Makes the event of the new terms so old that only these people had an account by then. */
+/** Makes the event older than all accounts but these people's, which become older than the event. */
 async function onlyTo(client: pg.PoolClient, people: Person[]) {
   await client.query(
     `update public.accounts set created_at = now() - interval '30 hours' where id = any ($1)`,

@@ -23,7 +23,7 @@ export function partsOf(token: string): Parts {
   return { header, claims }
 }
 
-/** Header and claims as they are signed; either may be text, to write what JSON cannot. */
+/** Returns the text to sign. Header and claims may be text too, for values that JSON cannot write. */
 const signingInput = (header: Json | string, claims: Json | string) =>
   `${encoded(asText(header))}.${encoded(asText(claims))}`
 
@@ -65,7 +65,7 @@ export function mintToken(token: string, changes: Json | string, header: Json = 
   return signEs256({ alg: 'ES256', typ: 'JWT', kid, ...header }, claims, key)
 }
 
-/** Tests that need the project's signing key, which only the embedded stack gives away. */
+/** For tests that need the project's signing key, which only the embedded stack reveals. */
 export const testWithKey = test.runIf(stack)
 if (!stack) {
   console.log('LOCAL_STACK is not set: tests that sign with the project key are left out.')

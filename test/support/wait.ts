@@ -7,7 +7,7 @@ const giveUpAfter = 240_000 * slowness
 
 /**
  * Waits until a condition holds; one that throws does not hold yet. Returns the milliseconds that it took. If
- * progress is reported, the limit counts from there.
+ * progress is reported, the limit counts from the last progress.
  */
 export async function waitUntil(
   what: string,
@@ -35,8 +35,8 @@ export async function waitFor<T>(what: string, get: () => Promise<T | undefined>
 }
 
 /**
- * Reasons for letting time pass: a crash or race at any moment; or time is the subject, the part's setting
- * is short, and the test waits ten times as long.
+ * The reasons for letting time pass: a crash or race may come at any moment, or time is the subject, in which
+ * case the tested part has a short limit and the test waits ten times as long.
  */
 export type Reason = 'any moment is right' | 'time is the subject'
 

@@ -10,7 +10,7 @@ import { variable } from '../../local/config/environment.ts'
 export type Json = any
 type Answer = { status: number; body: Json }
 
-/** The sender of requests; a guest without a token. */
+/** The sender of requests, which is a guest if it has no token. */
 export type Asker = { token?: string }
 
 class Wrong extends Error {}
