@@ -18,7 +18,7 @@ import { cheaply, type Senders, signUpSenders } from './input-requests.ts'
 
 const text = '\u0651\u064e'.repeat(4000)
 
-/** Arguments about which there is no error, with the reason. */
+/** Arguments that are not refused, with the reason. */
 const silent: Record<string, string> = {
   'api.remove_device device_id': 'it is only compared, and no device has such an id',
   'private.begin_upload bucket': 'a word of the facade, which alone calls it',
@@ -31,7 +31,7 @@ const lists: Record<string, string> = {
   'api.upload_documents again': 'hashes of files, which are only compared',
   'api.upload_listing_media again': 'the same',
 }
-/** Fields that a body may have because records have them; they are neither read nor stored. */
+/** Fields that a body may contain because records contain them, but that are neither read nor stored. */
 const unread = ['rentConditions.0.text', 'additionalExpenses.0.label']
 
 type Row = {
@@ -156,7 +156,10 @@ const isFree = ({ input }: Field) => {
   return maxLength !== undefined && maxLength > 64 && !words && !pattern && !format
 }
 
-/** Returns a body with the value in one field; only a term with code `other` has the owner's words. */
+/**
+ * Returns a body with the value in one field. Terms get the code `other`, because only such a term may have
+ * text of the owner's own.
+ */
 function bodyWith(row: Row, { operation, input }: Field, value: string) {
   const [top] = input.name.split('.')
   const part = requestWith(operation, input, value).body![top!]

@@ -112,7 +112,7 @@ export const catalogue: Invariant[] = [
     plant: 'grant truncate on public.favorites to authenticated',
   },
   {
-    // Clients may send on live channels only: broadcasts and presence, which a policy can tell apart.
+    // Clients may send only on live channels, where a policy can distinguish broadcasts from presence.
     id: 'I-29',
     says: 'clients may not broadcast on Realtime but on live topics',
     sql: `select policyname as bad from pg_policies

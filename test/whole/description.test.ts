@@ -13,7 +13,7 @@ import {
 
 type Bounds = Pick<Schema, 'minimum' | 'maximum' | 'minLength' | 'maxLength'>
 
-/** A limit in a check constraint: a column or a function of it, the comparison, and the value. */
+/** Matches a limit in a check constraint: the column or its length, the comparison and the value. */
 const comparison =
   /(?:char_length\((?<text>\w+)\)|\((?<number>\w+)) (?<sign>[<>]=) \(?'?(?<bound>-?[\d.]+)/g
 
@@ -62,8 +62,8 @@ const bodies = [
 ] as const
 
 describe('what a body takes is what the database takes', () => {
-  // The current year is not in the description, the smallest step is that of three decimals, and an empty
-  // text counts as none.
+  // These bounds differ: the last year depends on the current one, the least step has three decimals in the
+  // description, and an empty text counts as none.
   const elsewhere = [
     'buildingYear.maximum',
     'minIncrement.minimum',

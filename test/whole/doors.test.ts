@@ -98,7 +98,7 @@ async function routines(): Promise<Routine[]> {
   return rows
 }
 
-// Twelve texts, the most that a function has, are less than the 10 MB that the Data API accepts.
+// Twelve such texts, the most that a function takes, are less than the 10 MB that the Data API accepts.
 const longText = 'ا'.repeat(bulk(400_000, 40_000))
 const values: Record<string, (of: string, text: string) => unknown> = {
   uuid: (of) => of,

@@ -1,4 +1,4 @@
-// Rules of the description for generators of clients, checked on the form in which it is sent.
+// Checks rules for client generators on the description in the form in which it is sent.
 import { expect, test } from 'vitest'
 import { plainDescription, type Schema } from '../support/openapi.ts'
 

@@ -5,7 +5,7 @@ import { database } from '../support/client.ts'
 
 type Routine = { name: string; source: string; isTrigger: boolean; isOpen: boolean; isJob: boolean }
 
-/** Whether a function is a job: jobs run by the clock, so no client causes their rows. */
+/** Returns whether a function is a job. Jobs run by the clock, so no client causes the rows that they add. */
 const byTheClock = (routine: Routine) => routine.isJob
 
 async function routines(): Promise<Routine[]> {

@@ -74,7 +74,7 @@ function objectsOf(given: Schema, path = ''): { path: string; keys: string[] }[]
   ]
 }
 
-/** Adds a key to the object at a path. Objects that are missing on the way are filled in from samples. */
+/** Adds a key to the object at a path. Missing objects on the path are filled in from samples. */
 function withKey(schema: Schema, body: object, path: string, key: string) {
   const marked = structuredClone(body) as Record<string, unknown>
   let at: Record<string, unknown> = marked

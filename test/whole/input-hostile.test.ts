@@ -52,7 +52,7 @@ const hostile = [
   '{a,"b',
 ]
 
-/** Every fifth value in turn or, where stored text is searched, a third by day and all at night. */
+/** Returns every fifth value or, if stored text is searched, a third by day and all at night. */
 const valuesOf = (index: number, looksFor: boolean) =>
   looksFor ? someOf(hostile, index) : hostile.filter((_, i) => i % 5 === index % 5)
 
@@ -110,7 +110,7 @@ describe('INP-01 INP-03 past the facade', () => {
   const filters = inputsOf(routes.find(({ path }) => path === '/search/advanced')!.operation)
     .map(({ name }) => name.split('.')[0]!)
 
-  /** Arguments that a function needs before it reads the others, for each search strategy in turn. */
+  /** Returns the arguments that a function needs before it reads the others, for each search strategy. */
   function contexts(names: string[]): Record<string, string>[] {
     if (names.includes('bbox')) return [{ bbox: `'[47.9,29.2,48.1,29.4]'`, zoom: '12' }]
     if (!names.includes('strategy')) return [{}]

@@ -50,7 +50,7 @@ export async function signUpSenders() {
   }
 }
 
-/** All at night; by day every third, starting at a place of their own, so that all have their turn. */
+/** Returns all values at night and by day every third, chosen by `place`, so that all have their turn. */
 export const someOf = <T>(all: T[], place: number): T[] =>
   all.filter((_, i) => isNightly || i % 3 === place % 3)
 

@@ -69,7 +69,7 @@ describe('INP-02 INP-03 what is searched for is a text', () => {
     const exact = Object.keys(titles)
       .filter((id) => words(q).every((word) => words(titles[id]!).includes(word)))
     const found = idsOf(advanced.body)
-    // Listings with every word come first; similar ones may follow.
+    // Listings with every word come first, and similar ones may follow.
     expect(new Set(found.slice(0, exact.length))).toEqual(new Set(exact))
     for (const id of found) expect(Object.keys(titles)).toContain(id)
   })

@@ -62,7 +62,7 @@ function built(operation: Operation, input?: Input, text?: string) {
 
 let turn = 0
 
-/** Runs the work on a few at a time: on all at night, by day on a changing third. */
+/** Runs the work on six values at a time, at night on all of them and by day on a changing third. */
 async function each<T>(all: T[], work: (one: T) => Promise<unknown>) {
   const some = all.filter(() => turn++ % bulk(1, 3) === 0)
   let next = 0

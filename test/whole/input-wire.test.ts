@@ -1,5 +1,5 @@
-// Raw HTTP that no library would write, to every part behind the gateway: accepted as on the platform, or
-// refused in that part's format.
+// Sends raw HTTP that no library would write to every part behind the gateway, which accepts it as the
+// platform does or refuses it in its own format.
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
@@ -11,7 +11,7 @@ import { sendBytes, statusCodes } from '../support/raw-http.ts'
 const { host } = new URL(projectUrl)
 const api = '/functions/v1/api'
 
-/** The head of a request in UTF-8, the last on its connection unless a line says otherwise. */
+/** Returns the head of a request in UTF-8, the last on its connection unless a line says otherwise. */
 const head = (method: string, target: string, ...lines: string[]) =>
   [
     `${method} ${target} HTTP/1.1`,

@@ -20,7 +20,7 @@ const built: Senders['built'] = (...input) => senders.built(...input)
 const call: Senders['call'] = (...sent) => senders.call(...sent)
 const headers: Senders['headers'] = (path) => senders.headers(path)
 
-/** A number for a name, by its letters, so that fields of one route differ, and routes with one field too. */
+/** Returns a number for a name, so that different fields and different routes try different values. */
 const placeOf = ({ name }: { name: string }) =>
   [...name].reduce((sum, letter) => sum + letter.charCodeAt(0), 0)
 

@@ -222,7 +222,7 @@ export const invariants: Invariant[] = [
   {
     id: 'I-23',
     says: 'no connection is stuck',
-    // The platform's own role is ignored: monitoring, and Realtime's long reads.
+    // The platform's own role is ignored, because it does monitoring and Realtime's long reads.
     sql: `select pid as bad, state, query
       from pg_stat_activity
       where datname = current_database() and backend_type = 'client backend'

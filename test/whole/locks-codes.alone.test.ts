@@ -1,5 +1,5 @@
-// Codes for changes of phone and email are used while an administrator acts by a row on that account: both
-// lock in one order, and a rolled-back act is repeated.
+// Codes for changes of email are used while an administrator acts on that account by a row of admin_acts.
+// Both lock in the same order, and an act that was rolled back is repeated.
 import { beforeAll, expect, test } from 'vitest'
 import { act, byHand } from '../admin/studio.ts'
 import { signUpAdmin } from '../support/admins.ts'

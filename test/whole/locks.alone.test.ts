@@ -1,5 +1,5 @@
-// Admins and jobs act on people who send requests at that moment. There are no deadlocks
-// (sql/03_accounts/2_rules_locks.sql), and nothing remains of a closed account.
+// Admins and jobs act on people who send requests at the same moment. There must be no deadlocks
+// (sql/03_accounts/2_rules_locks.sql), and nothing may remain of a closed account.
 import { randomUUID } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import { adminActions, adminActs, deletion, reason, type Side } from './racing-actions.ts'
@@ -295,7 +295,7 @@ test('of documents that arrive while their company is decided none is decided un
   expect(decided).toEqual(expect.arrayContaining([200, 409]))
 })
 
-/** Postgres looks for a deadlock after a second and rolls back the request, which began to wait first. */
+/** The head start in ms with which the request finds the deadlock first, and so is rolled back. */
 const aheadOfUs = 500
 
 test('a notification that meets a lock is retried, and its cause does not fail', async () => {

@@ -1,4 +1,4 @@
-// The tables of the schema private, which only functions may access, for test/whole/matrix.test.ts.
+// The tables of the schema private, which only functions may read and write, for test/whole/matrix.test.ts.
 import type { Table } from './matrix-outcomes.ts'
 
 export const closed = (of: string | null, plant?: string): Table => ({ of, plant })

@@ -6,15 +6,15 @@ export const callers = ['guest', 'owner', 'other identity', 'stranger', 'suspend
 export const commands = ['select', 'insert', 'update', 'delete', 'upsert'] as const
 
 export type Command = (typeof commands)[number]
-/** done; none: allowed, but no row was found; denied; -: the caller has no such row. */
+/** `none`: the command is allowed, but no row was found. `-`: the caller has no such row. */
 export type Outcome = 'done' | 'none' | 'denied' | '-'
 
 export type Table = {
   /** SQL for the account, identity or property that a row belongs to; null for none. */
   of: string | null
   /**
-   * For each command the outcomes for a guest, its owner acting as that identity, its owner acting as another
-   * one, another account, and its suspended owner. Omitted commands are denied to all.
+   * For each command the outcomes for a guest, the row's owner acting as that identity, the owner acting as
+   * another one, another account, and the suspended owner. Omitted commands are denied to all.
    */
   may?: Partial<Record<Command, Outcome[]>>
   plant?: string
@@ -269,10 +269,10 @@ export const views = [
 
 /** Buckets, with the file commands that Storage's policies allow clients. */
 export const buckets: Record<string, Partial<Record<Command, (typeof callers)[number][]>>> = {
-  // These are read only by public address, without a policy; the functions write with the secret key.
+  // Files are read by public address, without a policy; the functions write them with the secret key.
   avatars: {},
   listings: {},
-  // The functions read them with the secret key, if the database allows it.
+  // The functions read the files with the secret key, if the database allows it.
   documents: {},
 }
 

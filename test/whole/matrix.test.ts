@@ -64,7 +64,7 @@ async function rowsOf(table: string, reached: string[]): Promise<string[]> {
   return rows.map(({ row }) => row)
 }
 
-/** Returns where the row is now: elsewhere after any update, nowhere after a delete. */
+/** Returns the row's physical location, which any update changes; undefined after a delete. */
 async function locationOf(table: string, row: string): Promise<string | undefined> {
   const { rows } = await client.query(
     `select ctid::text from ${table} where ${named(table)} = $1 limit 1`,
@@ -94,7 +94,7 @@ async function columnsOf(table: string, privilege: string, role: string): Promis
   return rows.map(({ name }) => name)
 }
 
-/** Returns SQL that uses all of the role's privileges, or tries the command without any. */
+/** Returns SQL that uses all columns that the role may use, or tries the command if there are none. */
 async function attempt(command: Command, table: string, role: string, row: string) {
   const name = table.split('.')[1]
   if (command === 'select') {

@@ -8,7 +8,7 @@ import { jpeg } from '../support/pictures.ts'
 import { formFor, postForm } from '../support/uploads.ts'
 import { fingerprintOf, insertListing, insertOrganisation } from '../support/fixtures.ts'
 
-// Rules for every route, made from the API's description: a new route is covered automatically.
+// Tests rules for every route of the API's description, so a new route is covered automatically.
 
 let owner: Person
 let stranger: Person
@@ -154,7 +154,7 @@ describe('an operation that acts as an identity', () => {
   })
 })
 
-/** Returns what two answers must share: all but the request's id, the time and the state of rates. */
+/** Returns what must be equal in two answers: all but the request's id, the time and the state of rates. */
 function looks({ status, body, headers }: Reply) {
   const { requestId: _, ...error } = body?.error ?? {}
   const varying = ['x-request-id', 'date', 'ratelimit-remaining', 'ratelimit-reset']

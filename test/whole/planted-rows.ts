@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { insertListing } from '../support/fixtures.ts'
 import { tables } from './matrix-outcomes.ts'
 
-/** Inserts them and returns the listing's id. */
+/** Inserts these rows and returns the listing's id. */
 export async function plantRows(client: pg.PoolClient, account: string, identity: string) {
   const property = await insertListing(identity, {}, client)
   const values: Record<string, string> = { account, identity, property }

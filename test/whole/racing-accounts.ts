@@ -9,7 +9,7 @@ import { partsOf } from '../support/tokens.ts'
 import { pdf } from '../support/pdf.ts'
 import { uploadDocuments } from '../support/uploads.ts'
 
-/** Lets the email's owner take over, by a provider, an account that anyone may have registered. */
+/** Lets the owner of an email sign in by a provider, and so take over the account registered with it. */
 const takenOver = (provider: Provider): Action => async ({ identifier, id }) => ({
   path: `/auth/${provider}`,
   body: { idToken: await token(provider, claims(provider, { email: identifier, sub: id })) },

@@ -31,7 +31,10 @@ export const device = () => ({
   pushToken: `token-${randomUUID()}`,
 })
 
-/** Makes a request of a person who knows another, and first what the request uses up. */
+/**
+ * Builds a request that `by` will send concerning `about` (`talk` is their conversation), after creating any
+ * row that the request consumes.
+ */
 export type Action = (
   by: Side,
   about: Side,
@@ -125,7 +128,7 @@ export const actions: Record<string, Action> = {
     body: { nameAr: `مكتب ${randomUUID().slice(0, 8)}` },
   }),
   about: () => ({ method: 'PATCH', path: '/office/profile', body: { aboutAr: randomUUID() } }),
-  // The office's number is set or removed at random, and its listings follow.
+  // The office's number is set or removed at random, which changes its listings.
   number: () => ({
     method: 'PATCH',
     path: '/office/profile',

@@ -20,7 +20,7 @@ import { givePlan } from '../support/plans.ts'
 import { defaultRates } from '../support/rates.ts'
 
 // The people are registered at one address and prove nothing, so proof_first is left out. pushes_strangers is
-// low, because more is counted past it.
+// low, because pushes_waiting is counted only beyond it.
 withRates({ ...defaultRates(/^(?!proof_first$)/), pushes_strangers: 1 })
 
 beforeAll(() =>
@@ -46,8 +46,9 @@ afterAll(() =>
 )
 
 /**
- * Returns the rules counted together, the earlier one first; and of these the pairs counted in both orders,
- * unless both transactions counted a common row before, where one waits without holding any.
+ * Returns the pairs of rules that one transaction counted, in counting order (`pairs`), and those that could
+ * deadlock, because two transactions counted the same two rows in opposite orders (`bothWays`). It is safe if
+ * both first counted a common row: one then waits there and holds neither of the two.
  */
 async function orders() {
   const { rows } = await database().query(

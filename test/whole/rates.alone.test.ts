@@ -1,5 +1,5 @@
-// LOAD-05: an account's rates are the same through the facade and the Data API. SQL adds hits up to each
-// limit, and the last steps go over HTTP. For messages see test/chat/rates.alone.test.ts.
+// LOAD-05: an account's rates are the same through the facade and the Data API. Tests plant hits up to the
+// limit in SQL and send only the last requests. For messages see test/chat/rates.alone.test.ts.
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { asCaller, database, newEmail, type Person, signUp } from '../support/client.ts'
@@ -202,8 +202,8 @@ describe('LOAD-05 listings', () => {
     )
       .rejects.toMatchObject({ code: 'PT429' })
     expect(refused.body.error.fields).toMatchObject([{ path: 'price', code: 'rate_limited' }])
-    // The refused request changed nothing; other fields, the same price and other listings may still be
-    // changed.
+    // The refused request changed nothing. Other fields and other listings may still be changed, and the same
+    // price may be sent.
     expect((await person.patch(path, { price: 1002, bedrooms: 3 })).body)
       .toMatchObject({ price: 1002, bedrooms: 3 })
     expect((await person.patch(`/properties/${other.id}`, { price: 1001 })).status).toBe(200)
@@ -296,8 +296,8 @@ describe('LOAD-05 what cannot be taken back', () => {
     expect(answers.map((answer) => rateLimitOf(answer).slice(0, 2)))
       .toEqual([3, 2, 1, 0].map((left) => [5, left]))
     expectRateLimited(await ask(person, id), 5, 86_400)
-    // A contact that is not available is refused without use of the limit, and a conversation does not count
-    // as a number that is shown.
+    // A contact that is not available is refused without a hit, and a conversation does not count as a shown
+    // number.
     expect((await ask(person, id, 'whatsapp')).body.error)
       .toMatchObject({ code: 'property_state_conflict', allowed: ['call', 'chat'] })
     expect((await ask(person, id, 'chat')).status).toBe(200)
@@ -306,7 +306,7 @@ describe('LOAD-05 what cannot be taken back', () => {
     expect(await hitsOf('contact', person.id)).toBe(6)
     await plantHits('contact', person.id, 30)
     expectRateLimited(await ask(person, id), 30, 86_400)
-    // Registering by phone proves it, so the owner has the higher limit.
+    // Registering by phone proves the phone, so the owner has the higher limit.
     await givePhone(person)
     expect(rateLimitOf(await ask(owner, await insertListing(person.identityId)))[0]).toBe(30)
     expect(

@@ -99,7 +99,7 @@ test('MIG-05 a backup made under load gives the same answers, pictures included'
   }
 })
 
-/** Runs npm run restore:check as after a restore. */
+/** Runs what `npm run restore:check` runs after a restore. */
 async function restoreCheck(env: Record<string, string>, ...flags: string[]) {
   const child = spawn(process.execPath, ['local/deploy/restore-check.ts', ...flags], {
     env: { PATH: process.env.PATH, ...env },

@@ -1,4 +1,4 @@
-// Every function with a caller other than its owner, by whom and why. A missing function fails
+// Every function that a role other than its owner may execute, by whom and why. A missing function fails
 // test/whole/doors.test.ts, whether or not the Data API exposes its schema.
 import { ofBackend } from './reviewed-backend.ts'
 

@@ -27,7 +27,7 @@ type Client = SupabaseClient<any, any, any>
 
 let person: Person
 let listing: string
-/** One client stores the session itself, one is given access tokens, and one has no token. */
+/** One client stores its session itself, one is given access tokens, and one has no token. */
 let keeping: Client
 let given: Client
 let nobody: Client

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { createSecureContext, TLSSocket } from 'node:tls'
 import type { Certificate } from './certificates.ts'
 
-// The first message of a client that wants TLS; others begin with the start-up itself.
+// The first message of a client that wants TLS; other clients begin with the startup message.
 const sslRequest = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
 
 export async function tlsProxy(databaseUrl: string) {

@@ -1,4 +1,4 @@
-// Emptying a table locks it and all that refer to it before the refusal, so it runs alone.
+// TRUNCATE locks a table and all tables that refer to it before it is refused, so the test runs alone.
 import { expect, test } from 'vitest'
 import { byHand } from '../admin/studio.ts'
 import { database } from '../support/client.ts'

@@ -38,7 +38,7 @@ let invoiceId: string
 beforeAll(async () => {
   person = await signUp()
   invoiceId = (await topUpInvoice(person)).id
-  // code_service is left out: beyond it the answer is 503, and other tests may have used it up.
+  // code_service is left out, because beyond it the answer is 503, and other tests may have used it up.
   const rules = Object.keys(defaultRates(/./)).filter((rule) => rule !== 'code_service')
   lift = await enforceRates(
     variable('DATABASE_URL')!,
@@ -72,8 +72,8 @@ test('each reason names a write', () => {
 test.each(writes.filter(({ id }) => !unlimited[id]))('$method $path', async (operation) => {
   const input = requestWith(operation)
   let reply: Reply = await send(operation, input)
-  // Sign-ins are counted by the identifier that was sent, and one that was never sent is not counted, so
-  // the request is repeated.
+  // Requests without a token are counted by identifier or address, for which no hits are planted, so they are
+  // repeated.
   for (let more = 2; !operation.secured && reply.status !== 429 && more; more--) {
     reply = await send(operation, input)
   }
