@@ -35,7 +35,7 @@ test('the list holds cards or whole listings, newest first, in consecutive pages
   for (const { id } of made.toReversed()) await toggleFavorite(buyer, id)
 
   const { body } = await buyer.get('/favorites')
-  // Other people are not shown which numbers the owner lacks.
+  // Other people do not see which phone numbers the owner lacks.
   const asShown = { allowCall: false, allowWhatsapp: false, contactMissing: null }
   const saved = made.map((listing) => (
     { ...listing, ...asShown, isFavorite: true, favoritesCount: 1 }

@@ -55,7 +55,7 @@ testLocally(
       )).rows
     const begun = () =>
       database().query('select from private.uploads where account_id = $1', [owner.id])
-    // Makes begun uploads due, as an hour later. The last data may still be on its way to the database.
+    // Makes begun uploads due, as after an hour. The last data may still be on its way to the database.
     await waitUntil('files and rows are in step', async () => {
       await database().query('update private.uploads set due_at = now() where account_id = $1', [
         owner.id,

@@ -1,4 +1,4 @@
-// MED-27: Storage is down, a document's file is missing, or an upload ends half-way.
+// MED-27: Storage is down, a document's file is missing, or an upload is interrupted.
 import { connect } from 'node:net'
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'

@@ -106,8 +106,8 @@ test('MED-11 uploads are rate limited, and an identity has a storage quota', asy
   } finally {
     await restore()
   }
-  // The free plan allows 10 pictures for each of 5 listings, four times, and 200 more. The suite lifts the
-  // number of listings, so it is set to 5 here.
+  // The limit is four times the pictures of the free plan (10 for each of 5 listings), plus 200. The suite
+  // lifts the number of listings, so it is set to 5 here.
   const client = await database().connect()
   const before = await client.query(`select active_listings from public.plans where code = 'free'`)
   const setMost = (most: number) =>

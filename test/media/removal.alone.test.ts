@@ -15,7 +15,7 @@ const { storage } = createClient(projectUrl, secretKey, {
 })
 const files = storage.from('listings')
 
-/** Inserts rows of unused pictures, older than any other, whose files are gone already. */
+/** Inserts rows of unused pictures that are older than all others and have no files. */
 const plantDiscarded = ({ id, identityId }: Person, count: number) =>
   database().query(
     `insert into public.media (account_id, identity_id, bucket, name, width, height, orientation,
@@ -152,7 +152,7 @@ testLocally(
       for (let flow = 0; flow < 4; flow++) urls.push(...await givenUp(owner, 10))
       const { alarm, refusals } = await meetRefusals(owner)
       expect(alarm.count).toBe(40)
-      // Storage refuses once, and then two halves for each of twenty refusals; single names would take 79.
+      // Storage refuses the whole batch and then, up to twenty times, two halves; single names would take 79.
       expect(refusals).toBe(41)
       for (const url of urls) expect((await download(url)).status).toBe(200)
     })

@@ -62,7 +62,7 @@ test('the list is newest first in consecutive pages, also while some are deleted
   const { nextCursor } = (await sara.get('/notifications?limit=2&unread=true')).body
   for (
     const query of [
-      `cursor=${nextCursor}`, // with another filter
+      `cursor=${nextCursor}`, // the cursor belongs to another filter
       `unread=false&cursor=${nextCursor}`,
       'cursor=x',
       'unread=maybe',

@@ -87,7 +87,7 @@ test('a late notification carries the time of its event', async () => {
   await toggleFavorite(buyer, id)
   const at = new Date(Date.now() - 3 * 3_600_000)
   const hour = new Date(at.getTime() + 3 * 3_600_000).toISOString().slice(11, 16)
-  // Records a price drop and a sign-in of three hours ago, for which no job has run yet.
+  // Records a price drop and a sign-in as of three hours ago, for which no job has run yet.
   const late = await database().connect()
   try {
     await late.query('begin')

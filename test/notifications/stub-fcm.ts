@@ -18,7 +18,7 @@ type Answer = (response: ServerResponse) => unknown
 export type FcmStub = {
   settings: { FCM_URL: string; FCM_SERVICE_ACCOUNT: string }
   received: Received[]
-  /** Answers for some push tokens; all others succeed. */
+  /** The answers for some push tokens; pushes to all others succeed. */
   answers: Map<string, Answer>
   /** The answer of the token service; undefined means a token. */
   tokenAnswer?: Answer

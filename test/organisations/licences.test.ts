@@ -1,4 +1,4 @@
-// Anyone may claim a licence, but only one organisation holds it, and an admin decides which.
+// Anyone may claim a licence, but only one organisation can hold it, and an admin decides which one.
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { edit } from '../admin/studio.ts'

@@ -12,7 +12,7 @@ beforeEach(async () => {
   await owner.post('/auth/identity/switch', { identityId: office })
 })
 
-/** Makes a conversation with messages of the asker (>) or the office (<), each so many minutes ago. */
+/** Makes a conversation with messages from the asker (>) or the office (<), each that many minutes old. */
 async function talk(lines: [who: '>' | '<', minutesAgo: number][]) {
   const asker = await signUp()
   const opened = await asker.post('/conversations', { identityId: office })

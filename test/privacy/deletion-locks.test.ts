@@ -60,7 +60,7 @@ const waits = (id: string) =>
 
 type Step = [name: string, status: string, work: (who: Leaver) => Promise<unknown>]
 
-/** Expects each step to keep the requested deletion; it continues with the account of the previous step. */
+/** Expects that no step cancels the requested deletion. All steps use one account, in order. */
 function eachKeeps(steps: Step[]) {
   let who: Leaver
   beforeAll(async () => {

@@ -136,7 +136,7 @@ test.runIf(hasSandbox)(
     await deleted(person)
     await expect(signIn(person.identifier, person.password)).rejects.toThrow()
 
-    // 16.250: 5 of the newer payment, 10 of the older, and the rest without one.
+    // Of 16.250, 5 go back to the newer payment and 10 to the older one; the rest belongs to no payment.
     expect(await amountsOf(person)).toEqual([['at_provider', 10], ['at_provider', 5], [
       'open',
       1.25,

@@ -23,7 +23,7 @@ const remove = (id: string) => admin.delete(`/admin/users/${id}`, { reason })
 
 type Leaver = Awaited<ReturnType<typeof somebody>>
 
-/** Creates a person with data in every area, in words and numbers that nobody else has. */
+/** Creates a person with data in every area, whose texts and numbers nobody else has. */
 async function somebody() {
   const mark = randomUUID().slice(0, 8)
   const name = `ضاحي${mark} المغادر`
@@ -218,7 +218,7 @@ describe('deletion that a person asks for', () => {
       [id],
     )
 
-  /** Signs in while the account becomes due, so that no other test's job comes first. */
+  /** Signs in while the account becomes due, so that no other test's job deletes it first. */
   async function signInOnceDue(person: Person) {
     const clock = await database().connect()
     try {

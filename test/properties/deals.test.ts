@@ -43,7 +43,7 @@ test('a deal is measured against the lowest price of the 30 days before it dropp
   await age(id, '31 days')
   await set(id, 1000)(seller) // the price is raised first
   await set(id, 900)(seller)
-  expect(await pct(id)).toBe(null) // 800 was valid until today
+  expect(await pct(id)).toBe(null) // 800 was the price until today
   await set(id, 720)(seller)
   expect(await pct(id)).toBe(10) // percent of 800
 

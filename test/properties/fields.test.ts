@@ -65,7 +65,7 @@ const ofForm: Record<string, (field: Field, codes: string[]) => Edges> = {
   'boolean, false': () => [[true, false], ['true', 'no', 1, 0, {}]],
 }
 
-/** The same for fields that have a form of their own. */
+/** The accepted and refused values of fields that have a form of their own. */
 const ofField: Record<string, Edges> = {
   type: [['SALE', 'RENT', 'EXCHANGE'], ['sale', 'Sale', '', null, 1, 'AUCTION', '__proto__']],
   paciNo: [['00000000', '12345678'], ['1234567', '123456789', '1234567a', 12345678, '']],
@@ -358,7 +358,7 @@ test('save_property writes every column of a listing that owners and admins may 
        and not attisdropped and attgenerated = ''
      order by attname`,
   )
-  // These columns never change, or triggers write them.
+  // These columns never change or are written by triggers.
   expect(rows.filter(({ saved }) => !saved).map(({ name }) => name)).toEqual([
     'auction_ends_at',
     'auction_starts_at',

@@ -297,7 +297,7 @@ const acts: Act[] = [
     kind: 'security_provider',
     what: 'a provider that signs her in from now on',
     does: async () => {
-      // The email is verified, because otherwise the sign-in would be a takeover, which would end her
+      // The email is verified, because otherwise the sign-in would take the account over and delete her
       // devices.
       await proveEmail(sara)
       const { post } = await signUp()

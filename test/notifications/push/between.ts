@@ -57,7 +57,7 @@ testLocally('a review is told once, however often it is deleted and written agai
   id = await review(other, 2)
   expect(await notificationsOf(sara, 'review_new')).toEqual([])
   expect(await pushesOf('review_new', pushToken)).toHaveLength(1)
-  // She is notified of other people's reviews, but nobody is notified of her reply.
+  // Sara is notified of other people's reviews, but nobody is notified of her reply.
   await review((await acquaintance()).other)
   expect(await notificationsOf(sara, 'review_new')).toHaveLength(1)
   expect((await sara.post(`/reviews/${id}/reply`, { body: 'شكراً' })).status).toBe(200)
