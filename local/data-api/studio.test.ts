@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { auditOf, signUpAdmin } from '../../test/support/admins.ts'
 import { database, signUp } from '../../test/support/client.ts'
 import { testLocally } from '../../test/support/facade.ts'
+import { bulk } from '../../test/support/nightly.ts'
 import { views } from '../../test/whole/matrix-outcomes.ts'
 import { tablesOf } from './studio.ts'
 import { askRows, studio, tables } from './support/studio-rows.ts'
@@ -112,8 +113,10 @@ testLocally('a write that means no row is refused and writes nothing', async () 
   expect(rows).toEqual([])
 })
 
+const last = bulk(150_000, 20_000)
+
 testLocally(
-  'row 150,000 is found by its place, by a filter and by an order, and edited',
+  `row ${last} of a table is found by its place, by a filter and by an order, and edited`,
   async () => {
     const alarms = (await tables()).find(({ name }) => name === 'alarms')!
     const remove = `delete from private.alarms where kind = 'planted'`
@@ -121,7 +124,8 @@ testLocally(
     await database().query(
       `insert into private.alarms (kind, subject_id, settled_at, settled_note)
        select 'planted', 'row_' || to_char(n, 'FM000000'), now() - n * interval '1 second', 'صف ' || n
-       from generate_series(1, 150000) as n`,
+       from generate_series(1, $1::integer) as n`,
+      [last],
     )
     try {
       const idsOf = async (query: string) => {
@@ -130,13 +134,13 @@ testLocally(
         return body.map(({ subject_id }: { subject_id: string }) => subject_id)
       }
       const mine = 'kind=eq.planted&order=subject_id.asc'
-      expect(await idsOf(`${mine}&offset=149999&limit=100`)).toEqual(['row_150000'])
-      expect(await idsOf('settled_note=ilike.*150000*')).toEqual(['row_150000'])
-      expect(await idsOf('kind=eq.planted&order=settled_at.asc,id.asc&limit=1')).toEqual([
-        'row_150000',
-      ])
+      const subject = `row_${String(last).padStart(6, '0')}`
+      expect(await idsOf(`${mine}&offset=${last - 1}&limit=100`)).toEqual([subject])
+      expect(await idsOf(`settled_note=ilike.*${last}*`)).toEqual([subject])
+      expect(await idsOf('kind=eq.planted&order=settled_at.asc,id.asc&limit=1')).toEqual([subject])
       const { rows: [{ id }] } = await database().query(
-        `select id from private.alarms where subject_id = 'row_150000'`,
+        'select id from private.alarms where subject_id = $1',
+        [subject],
       )
       const edited = await askRows('PATCH', alarms, `id=eq.${id}`, { settled_note: 'آخر صف' })
       expect(edited.status, JSON.stringify(edited.body)).toBe(200)

@@ -9,6 +9,7 @@ import type { Message } from '../../functions/chat/protocol.ts'
 import { ChatSocket, upTo } from '../../test/support/chat-socket.ts'
 import { type Person, projectUrl, signUp } from '../../test/support/client.ts'
 import { hasStack } from '../../test/support/facade.ts'
+import { bulk } from '../../test/support/nightly.ts'
 import { startWorkers } from '../../test/support/own-workers.ts'
 import { pause, waitUntil } from '../../test/support/wait.ts'
 import { startConversation, wholeHistory } from '../../test/support/conversations.ts'
@@ -142,6 +143,15 @@ describe.runIf(hasStack).concurrent('a worker of an edge function', () => {
     expect(await ask()).toMatchObject({ status: 200, body: { seen: 1 } })
   })
 
+  test('is ended with the others while it starts, and its request is 503', async () => {
+    const functions = { late: 'Deno.serve(() => new Response())' }
+    const { url, asked, stop } = await startWorkers({ life: 600, functions })
+    const answer = fetch(`${url}/late`)
+    await waitUntil('it starts', () => asked() === 1)
+    await stop()
+    expect((await answer).status).toBe(503)
+  })
+
   test('exists only for existing functions: 404 for others, 503 for one that fails to start', async ({ onTestFinished }) => {
     const functions = { broken: 'throw new Error("no")' }
     const { url } = await workersWith(onTestFinished, { life: 600, functions })
@@ -229,7 +239,7 @@ describe.runIf(hasStack).concurrent('a worker of an edge function', () => {
     let sent = 0
     const bodies: string[] = []
     await Promise.all(apps.map(async ({ chat }) => {
-      while (used() < 4) {
+      while (used() < bulk(4, 3)) {
         const message = await chat.send({ conversationId, type: 'text', body: String(++sent) })
         bodies.push(message.body)
         await pause(100, 'any moment is right')

@@ -117,6 +117,7 @@ export class Workers {
   private readonly settings: Record<string, string | undefined>
   private readonly current = new Map<string, Promise<Worker>>()
   private readonly all = new Set<Worker>()
+  private closed = false
 
   constructor(
     stack: Stack,
@@ -131,12 +132,16 @@ export class Workers {
     const fn = this.stack.config.functions.find((known) => known.name === name)
     if (!fn) throw notFound
     for (;;) {
+      if (this.closed) throw bootError
       const worker = await (this.current.get(name) ?? this.start(fn))
-      if (!worker.retired) return worker.acquire()
+      if (!worker.retired && !this.closed) return worker.acquire()
     }
   }
 
+  /** Ends all workers, also those that are just starting. */
   async close(): Promise<void> {
+    this.closed = true
+    await Promise.allSettled(this.current.values())
     await Promise.all([...this.all].map((worker) => worker.stop()))
   }
 

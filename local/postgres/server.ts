@@ -118,8 +118,15 @@ function describeFailure(
 /** Waits until the server accepts connections; returns the reason if it never will. */
 async function ready(child: ChildProcess, url: string): Promise<string | undefined> {
   let ended: string | undefined
-  child.once('exit', (code, signal) => (ended = `it ended at once (${signal ?? code})`))
-  child.once('error', (error) => (ended = error.message))
+  const end = new Promise<never>((_, reject) => {
+    const because = (reason: string) => {
+      ended = reason
+      reject(new Error(reason))
+    }
+    child.once('exit', (code, signal) => because(`it ended at once (${signal ?? code})`))
+    child.once('error', ({ message }) => because(message))
+  })
+  end.catch(() => {})
   // Recovery after a crash may take long if there is much data.
   const waiting = new AbortController()
   let hangs = false
@@ -129,12 +136,13 @@ async function ready(child: ChildProcess, url: string): Promise<string | undefin
     const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
     client.on('error', () => {})
     try {
-      await client.connect()
+      // Another program that has taken the port may never answer.
+      await Promise.race([client.connect(), end])
       await client.end()
       waiting.abort()
       return undefined
     } catch (error) {
-      await client.end().catch(() => {})
+      void client.end().catch(() => {})
       const { code } = error as { code?: string }
       // Class 28: the server is up and rejects us, so either the server or its passwords are not ours.
       if (code?.startsWith('28')) {

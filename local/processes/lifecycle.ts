@@ -29,9 +29,14 @@ export function listen(server: Server, port: number, host = '127.0.0.1'): Promis
   })
 }
 
+/** Closes the server after its current requests, without waiting for connections that they leave open. */
 export function close(server: HttpServer): Promise<void> {
+  const clock = setInterval(() => server.closeIdleConnections(), 50)
   return new Promise((resolve) => {
-    server.close(() => resolve())
+    server.close(() => {
+      clearInterval(clock)
+      resolve()
+    })
     server.closeIdleConnections()
   })
 }

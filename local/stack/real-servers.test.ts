@@ -1,10 +1,18 @@
 import { once } from 'node:events'
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import pg from 'pg'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { get } from 'node:http'
 import { realDataApiSettings } from '../data-api/real-proxy.ts'
 import { realRealtimeSettings } from '../realtime/real-proxy.ts'
@@ -15,7 +23,7 @@ import { root } from '../config/settings.ts'
 import { readStack } from '../config/stack.ts'
 import { realStorageSettings } from '../storage/real-proxy.ts'
 import { bulk, isNightly } from '../../test/support/nightly.ts'
-import { freePorts, startStack } from '../../test/support/stack.ts'
+import { freePorts, type Stack, startStack, warningsIn } from '../../test/support/stack.ts'
 import { ready, start } from '../../test/support/stack-program.ts'
 import { waitUntil } from '../../test/support/wait.ts'
 
@@ -96,94 +104,187 @@ describe('a real server in place of a stand-in', () => {
     })
     remove()
   })
+})
 
-  test('creates its own tables and gets tokens in place of API keys', async () => {
-    const { folder, auth, dataApi, realtime } = echo()
-    const port = await freePorts()
-    const stack = await startStack({
+const servers = echo()
+afterAll(() => rmSync(servers.folder, { recursive: true }))
+
+// These tests share one data folder, because the first start in a folder takes longest.
+describe('a stack with real servers', { shuffle: false }, () => {
+  const data = mkdtempSync(join(tmpdir(), 'property-real-'))
+  let port: number
+  let stack: ReturnType<typeof start>
+  let described: Stack
+
+  async function startIt() {
+    const { auth, dataApi, realtime } = servers
+    stack = start({
       PORT: String(port),
+      LOCAL_DATA: data,
       REAL_AUTH: auth,
       REAL_DATA_API: dataApi,
       REAL_REALTIME: realtime,
-      NODE_ENV: 'test',
     })
-    try {
-      const heard = async (headers: Record<string, string>) =>
-        (await fetch(`${stack.url}/auth/v1/admin/users?page=1`, { headers })).json()
-      const asService = await heard({ apikey: stack.secretKey })
-      expect(asService.url).toBe('/admin/users?page=1')
-      expect(claimsOf(asService.headers)).toMatchObject({ role: 'service_role' })
-      const asGuest = await heard({ apikey: stack.publishableKey, 'sb-forwarded-for': '1.2.3.4' })
-      expect(claimsOf(asGuest.headers)).toMatchObject({ role: 'anon' })
-      // Only a server with the secret key may name an address other than its own.
-      expect(asGuest.headers['sb-forwarded-for']).toBe('127.0.0.1')
-      const asUser = await heard({ apikey: stack.publishableKey, authorization: 'Bearer a.b.c' })
-      expect(asUser.headers.authorization).toBe('Bearer a.b.c')
-      expect((await fetch(`${stack.url}/auth/v1/user`)).status).toBe(401)
-
-      const api = async (path: string, headers: Record<string, string>) =>
-        (await fetch(`${stack.url}${path}`, {
-          headers: { apikey: stack.publishableKey, ...headers },
-        }))
-          .json()
-      const called = await api('/rest/v1/rpc/list_plans?a=1', { 'accept-profile': 'api' })
-      expect(called).toMatchObject({
-        url: '/rpc/list_plans?a=1',
-        headers: { 'accept-profile': 'api' },
-      })
-      expect(claimsOf(called.headers)).toMatchObject({ role: 'anon' })
-      const broadcast = await api('/realtime/v1/api/broadcast', { authorization: 'Bearer a.b.c' })
-      expect(broadcast).toMatchObject({
-        url: '/api/broadcast',
-        headers: { host: `local.localhost:${port + 6}`, authorization: 'Bearer a.b.c' },
-      })
-      expect(claims(broadcast.headers.apikey)).toMatchObject({ role: 'anon' })
-
-      const [upgrade] = await once(
-        get(`${stack.url}/realtime/v1/websocket?vsn=2.0.0&apikey=${stack.secretKey}`, {
-          headers: { connection: 'Upgrade', upgrade: 'websocket' },
-        }),
-        'response',
-      )
-      const { url, headers, told } = await new Response(upgrade).json()
-      expect(headers.host).toBe(`local.localhost:${port + 6}`)
-      const { pathname, searchParams } = new URL(url, stack.url)
-      expect([pathname, searchParams.get('vsn')]).toEqual(['/socket/websocket', '2.0.0'])
-      for (const token of [searchParams.get('apikey'), headers['x-api-key']]) {
-        expect(claims(token)).toMatchObject({ role: 'service_role' })
-      }
-      expect(told[0]).toMatchObject({ external_id: 'local', private_only: true })
-      expect(JSON.stringify(told[0].jwt_jwks)).not.toContain('"d"')
-      await addKey(stack.folder)
-      await waitUntil('Realtime has the new key', async () => {
-        const { told } = await (await fetch(`http://127.0.0.1:${port + 6}/`)).json()
-        return told.at(-1).jwt_jwks.keys.length === 2
-      })
-
-      const client = new pg.Client({ connectionString: stack.databaseUrl })
-      await client.connect()
-      const { rows } = await client.query(
-        `select pg_get_userbyid(relowner) as owner from pg_class where oid in
-          ('auth.users'::regclass, 'auth.schema_migrations'::regclass, 'realtime.messages'::regclass)
-        order by 1`,
-      )
-      await client.end()
-      const owners = ['supabase_auth_admin', 'supabase_auth_admin', 'supabase_realtime_admin']
-      expect(rows).toEqual(owners.map((owner) => ({ owner })))
-    } finally {
-      await stack.stop()
-      rmSync(folder, { recursive: true })
-    }
+    described = await ready(stack, data)
+  }
+  async function stopIt() {
+    if (stack.child.exitCode === null) stack.child.kill('SIGTERM')
+    expect(await stack.ended).toMatchObject({ code: 0 })
+  }
+  beforeAll(async () => {
+    port = await freePorts()
+    await startIt()
   })
+  afterAll(async () => {
+    await stopIt()
+    rmSync(data, { recursive: true, force: true })
+  })
+
+  const answering = async () =>
+    Number((await (await fetch(`http://127.0.0.1:${port + 4}/`)).json()).pid)
+  async function anotherAfter(pid: number): Promise<number> {
+    await waitUntil('another answers', async () => await answering() !== pid)
+    return answering()
+  }
+
+  test('lets them create their own tables, and gives them tokens in place of API keys', async () => {
+    const { url: origin, publishableKey, secretKey } = described
+    const heard = async (headers: Record<string, string>) =>
+      (await fetch(`${origin}/auth/v1/admin/users?page=1`, { headers })).json()
+    const asService = await heard({ apikey: secretKey })
+    expect(asService.url).toBe('/admin/users?page=1')
+    expect(claimsOf(asService.headers)).toMatchObject({ role: 'service_role' })
+    const asGuest = await heard({ apikey: publishableKey, 'sb-forwarded-for': '1.2.3.4' })
+    expect(claimsOf(asGuest.headers)).toMatchObject({ role: 'anon' })
+    // Only a server with the secret key may name an address other than its own.
+    expect(asGuest.headers['sb-forwarded-for']).toBe('127.0.0.1')
+    const asUser = await heard({ apikey: publishableKey, authorization: 'Bearer a.b.c' })
+    expect(asUser.headers.authorization).toBe('Bearer a.b.c')
+    expect((await fetch(`${origin}/auth/v1/user`)).status).toBe(401)
+
+    const api = async (path: string, headers: Record<string, string>) =>
+      (await fetch(`${origin}${path}`, { headers: { apikey: publishableKey, ...headers } })).json()
+    const called = await api('/rest/v1/rpc/list_plans?a=1', { 'accept-profile': 'api' })
+    expect(called).toMatchObject({
+      url: '/rpc/list_plans?a=1',
+      headers: { 'accept-profile': 'api' },
+    })
+    expect(claimsOf(called.headers)).toMatchObject({ role: 'anon' })
+    const broadcast = await api('/realtime/v1/api/broadcast', { authorization: 'Bearer a.b.c' })
+    expect(broadcast).toMatchObject({
+      url: '/api/broadcast',
+      headers: { host: `local.localhost:${port + 6}`, authorization: 'Bearer a.b.c' },
+    })
+    expect(claims(broadcast.headers.apikey)).toMatchObject({ role: 'anon' })
+
+    const [upgrade] = await once(
+      get(`${origin}/realtime/v1/websocket?vsn=2.0.0&apikey=${secretKey}`, {
+        headers: { connection: 'Upgrade', upgrade: 'websocket' },
+      }),
+      'response',
+    )
+    const { url, headers, told } = await new Response(upgrade).json()
+    expect(headers.host).toBe(`local.localhost:${port + 6}`)
+    const { pathname, searchParams } = new URL(url, origin)
+    expect([pathname, searchParams.get('vsn')]).toEqual(['/socket/websocket', '2.0.0'])
+    for (const token of [searchParams.get('apikey'), headers['x-api-key']]) {
+      expect(claims(token)).toMatchObject({ role: 'service_role' })
+    }
+    expect(told[0]).toMatchObject({ external_id: 'local', private_only: true })
+    expect(JSON.stringify(told[0].jwt_jwks)).not.toContain('"d"')
+
+    const client = new pg.Client({ connectionString: described.databaseUrl })
+    await client.connect()
+    const { rows } = await client.query(
+      `select pg_get_userbyid(relowner) as owner from pg_class where oid in
+        ('auth.users'::regclass, 'auth.schema_migrations'::regclass, 'realtime.messages'::regclass)
+      order by 1`,
+    )
+    await client.end()
+    const owners = ['supabase_auth_admin', 'supabase_auth_admin', 'supabase_realtime_admin']
+    expect(rows).toEqual(owners.map((owner) => ({ owner })))
+    expect(warningsIn(data)).toEqual([])
+  })
+
+  test('tells them of new keys', async () => {
+    const before = await answering()
+    const keysOf = async () => {
+      const { told } = await (await fetch(`http://127.0.0.1:${port + 6}/`)).json()
+      return told.at(-1).jwt_jwks.keys.length
+    }
+    const keys = await keysOf()
+    await addKey(data)
+    await waitUntil('Realtime has the new key', async () => await keysOf() === keys + 1)
+    await anotherAfter(before)
+  })
+
+  test('ends an Auth that outlived everybody', async () => {
+    const { pid: supervisor } = JSON.parse(readFileSync(join(data, 'supervisor.lock'), 'utf8'))
+    const orphan = await answering()
+    const keeper = parentOf(orphan)
+    // Kills the supervisor and the parent of Auth, so that Auth and the database outlive the stack.
+    for (const pid of [supervisor, keeper]) process.kill(pid, 'SIGKILL')
+    await stack.ended
+    expect(await answering()).toBe(orphan)
+    rmSync(join(data, 'stack.json'))
+    await startIt()
+    expect(await answering()).not.toBe(orphan)
+    expect(startTimeOf(orphan)).toBe('')
+  })
+
+  test('ends an Auth that does not end by itself: for new keys, and with the stack meanwhile', async () => {
+    const asked = () =>
+      readFileSync(join(data, 'logs', 'auth.log'), 'utf8').split('asked to end').length - 1
+    const first = await answering()
+    copyFileSync(servers.stubborn, servers.auth)
+    await addKey(data)
+    const stubborn = await anotherAfter(first)
+    await addKey(data)
+    const next = await anotherAfter(stubborn)
+    expect(startTimeOf(stubborn)).toBe('')
+    await addKey(data)
+    await waitUntil('the next one is asked to end', () => asked() === 2)
+    await stopIt()
+    expect(startTimeOf(next)).toBe('')
+  })
+
+  test.each(
+    ([['realtime', 13], ['auth', 4], ['realtime', 12]] as const).slice(0, bulk(3, 1)),
+  )(
+    'starts no %s where something else listens on PORT + %i, and leaves that alone',
+    async (part, index) => {
+      await stopIt()
+      const port = await freePorts()
+      const other = createServer((socket) => socket.end()).listen(port + index, '127.0.0.1')
+      await once(other, 'listening')
+      // The note has the id of this process and this folder, but another start time.
+      writeFileSync(
+        join(data, `real-${part}.json`),
+        JSON.stringify({ pid: process.pid, born: '1', dataDir: data }),
+      )
+      const settings = {
+        PORT: String(port),
+        [`REAL_${part.toUpperCase()}`]: servers[part],
+        NODE_ENV: 'test',
+        LOCAL_DATA: data,
+      }
+      try {
+        await expect(startStack(settings)).rejects.toThrow()
+        expect(readFileSync(join(data, 'logs', `${part}.log`), 'utf8'))
+          .toContain(`something else answers on port ${port + index}`)
+      } finally {
+        other.close()
+      }
+    },
+  )
 })
 
 test.runIf(isNightly)(
   'the real Storage has none of the pictures of the demo, and the start says so',
   async () => {
-    const { folder, storage } = echo()
     const LOCAL_DATA = mkdtempSync(join(tmpdir(), 'property-real-'))
     const PORT = String(await freePorts())
-    const stack = start({ PORT, LOCAL_DATA, SEED: 'demo', REAL_STORAGE: storage })
+    const stack = start({ PORT, LOCAL_DATA, SEED: 'demo', REAL_STORAGE: servers.storage })
     try {
       const { baseUrl } = await ready(stack, LOCAL_DATA)
       expect(stack.said.out).toContain('demo data loaded, without pictures and papers')
@@ -193,108 +294,10 @@ test.runIf(isNightly)(
     } finally {
       stack.child.kill('SIGINT')
       await stack.ended
-      for (const each of [folder, LOCAL_DATA]) rmSync(each, { recursive: true })
+      rmSync(LOCAL_DATA, { recursive: true })
     }
   },
 )
-
-describe('the real Auth as a child of the stack', () => {
-  const answering = async (port: number) =>
-    Number((await (await fetch(`http://127.0.0.1:${port + 4}/`)).json()).pid)
-
-  // The second test continues with the database of the first.
-  const data = mkdtempSync(join(tmpdir(), 'property-real-'))
-  afterAll(() => rmSync(data, { recursive: true, force: true }))
-
-  async function started(port: number, auth: string) {
-    const stack = start({ PORT: String(port), REAL_AUTH: auth, LOCAL_DATA: data })
-    await ready(stack, data)
-    return stack
-  }
-  async function stopped(stack: ReturnType<typeof start>) {
-    stack.child.kill('SIGTERM')
-    expect(await stack.ended).toMatchObject({ code: 0 })
-  }
-
-  test('that outlived everybody is ended, and follows new keys', async () => {
-    const { folder, auth } = echo()
-    const port = await freePorts()
-    let stack = await started(port, auth)
-    try {
-      const { pid: supervisor } = JSON.parse(readFileSync(join(data, 'supervisor.lock'), 'utf8'))
-      const orphan = await answering(port)
-      const keeper = parentOf(orphan)
-      // Kills the supervisor and the parent of Auth, so that Auth and the database outlive the stack.
-      for (const pid of [supervisor, keeper]) process.kill(pid, 'SIGKILL')
-      expect(await answering(port)).toBe(orphan)
-      rmSync(join(data, 'stack.json'))
-      stack = await started(port, auth)
-      const next = await answering(port)
-      expect(next).not.toBe(orphan)
-      expect(startTimeOf(orphan)).toBe('')
-
-      await addKey(data)
-      await waitUntil('Auth has read the new key', async () => await answering(port) !== next)
-    } finally {
-      await stopped(stack)
-      rmSync(folder, { recursive: true })
-    }
-  })
-
-  test('that does not end by itself is ended: for new keys, and with the stack meanwhile', async () => {
-    const { folder, stubborn } = echo()
-    const port = await freePorts()
-    const stack = await started(port, stubborn)
-    const asked = () =>
-      readFileSync(join(data, 'logs', 'auth.log'), 'utf8').split('asked to end').length - 1
-    const first = await answering(port)
-    let next = first
-    try {
-      await addKey(data)
-      await waitUntil('Auth has read the new key', async () => {
-        next = await answering(port).catch(() => first)
-        return next !== first
-      })
-      expect(startTimeOf(first)).toBe('')
-      await addKey(data)
-      await waitUntil('the next one is asked to end', () => asked() === 2)
-    } finally {
-      await stopped(stack)
-      rmSync(folder, { recursive: true })
-    }
-    expect(startTimeOf(next)).toBe('')
-  })
-})
-
-test.each(
-  ([['realtime', 13], ['auth', 4], ['realtime', 12]] as const).slice(0, bulk(3, 1)),
-)('the real %s does not share PORT + %i with anything else, nor end it', async (part, index) => {
-  const { folder, ...parts } = echo()
-  const port = await freePorts()
-  const other = createServer((socket) => socket.end()).listen(port + index, '127.0.0.1')
-  await once(other, 'listening')
-  const data = mkdtempSync(join(tmpdir(), 'property-real-'))
-  // The note has the id of this process and this folder, but another start time.
-  writeFileSync(
-    join(data, `real-${part}.json`),
-    JSON.stringify({ pid: process.pid, born: '1', dataDir: data }),
-  )
-  const settings = {
-    PORT: String(port),
-    [`REAL_${part.toUpperCase()}`]: parts[part],
-    NODE_ENV: 'test',
-    LOCAL_DATA: data,
-  }
-  const logs = () => readFileSync(join(data, 'logs', `${part}.log`), 'utf8')
-  try {
-    await expect(startStack(settings)).rejects.toThrow()
-    expect(logs()).toContain(`something else answers on port ${port + index}`)
-  } finally {
-    other.close()
-    rmSync(folder, { recursive: true })
-    rmSync(data, { recursive: true, force: true })
-  }
-})
 
 const claims = (token: string) =>
   JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString())

@@ -18,6 +18,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseToml } from '../config/config-toml.ts'
 import { startTimeOf } from '../processes/process-info.ts'
 import { descendants } from '../../test/support/descendants.ts'
+import { bulk, isNightly } from '../../test/support/nightly.ts'
 import { freePorts } from '../../test/support/stack.ts'
 import { jpeg } from '../../test/support/pictures.ts'
 import { expectWithin } from '../../test/support/promised-times.ts'
@@ -25,6 +26,10 @@ import { ready, run, type Settings, start } from '../../test/support/stack-progr
 import { waitUntil } from '../../test/support/wait.ts'
 
 const folders: string[] = []
+
+// Only Linux has every address of 127.0.0.0/8.
+const hasPhone = process.platform === 'linux'
+const phone = '127.0.0.2'
 
 function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'local-test-'))
@@ -36,7 +41,7 @@ const isGone = ({ pid }: { pid: number }) => startTimeOf(pid) === ''
 
 afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })))
 
-describe('a running stack', () => {
+describe('a running stack', { shuffle: false }, () => {
   const folder = newFolder()
   let settings: Settings
   let stack: ReturnType<typeof run>
@@ -65,10 +70,27 @@ describe('a running stack', () => {
     return users.status === 200 && facade.status === 404 && rest.status === 404
   }
 
+  type How = 'plainly' | 'for phones' | 'by npm'
+  let started: How | undefined
+  /** Restarts the stack in this way, unless it already runs so. */
+  async function startAs(how: How) {
+    if (started === how) return
+    if (started) await stop('SIGTERM')
+    started = how
+    stack = how === 'by npm'
+      ? run(process.env.npm_execpath!, settings, { args: ['start'] })
+      : start({ ...settings, ...(how === 'for phones' && { HOST: phone }) })
+    described = await ready(stack, folder)
+  }
+  async function stop(signal: 'SIGINT' | 'SIGTERM') {
+    stack.child.kill(signal)
+    expect(await stack.ended).toMatchObject({ code: 0 })
+    started = undefined
+  }
+
   beforeAll(async () => {
     settings = { PORT: String(await freePorts()), LOCAL_DATA: folder }
-    stack = start(settings)
-    described = await ready(stack, folder)
+    await startAs('plainly')
   })
 
   afterAll(() => {
@@ -141,7 +163,8 @@ describe('a running stack', () => {
       rmSync(join(logs, name))
       symlinkSync('/dev/full', join(logs, name))
     }
-    for (const part of ['services.ts', 'data-api/main.ts', 'functions/main.ts', 'postgres']) {
+    const parts = ['services.ts', 'data-api/main.ts', 'functions/main.ts', 'postgres']
+    for (const part of isNightly ? parts : ['functions/main.ts', 'postgres']) {
       const running = descendants(stack.child.pid!).find(({ command }) => command.includes(part))!
       process.kill(running.pid, 'SIGKILL')
       await waitUntil(`${part} is gone`, () => isGone(running))
@@ -198,7 +221,7 @@ describe('a running stack', () => {
         headers: { apikey: described.publishableKey, 'content-type': 'application/json' },
         body: '{}',
       }).then(({ status }) => status)
-    for (let starts = 0; starts < 3; starts++) {
+    for (let starts = 0; starts < bulk(3, 1); starts++) {
       const part = descendants(stack.child.pid!)
         .find(({ command }) => command.includes('data-api/main.ts'))!
       process.kill(part.pid, 'SIGKILL')
@@ -224,26 +247,21 @@ describe('a running stack', () => {
   })
 
   test('stops cleanly on a signal, and starts again with all its data', async () => {
-    const keys = described
-    stack.child.kill('SIGINT')
-    expect(await stack.ended).toMatchObject({ code: 0 })
+    const before = described
+    await stop('SIGINT')
     expect(existsSync(join(folder, 'stack.json'))).toBe(false)
     expect(existsSync(join(folder, 'postgres', 'postmaster.pid'))).toBe(false)
-    stack = start(settings)
-    expect(await ready(stack, folder)).toEqual(keys)
-    stack.child.kill('SIGTERM')
-    expect(await stack.ended).toMatchObject({ code: 0 })
+    await startAs(hasPhone ? 'for phones' : 'by npm')
+    expect(described).toEqual(before)
   })
 
-  // Only Linux has every address of 127.0.0.0/8.
-  test.runIf(process.platform === 'linux')(
+  test.runIf(hasPhone)(
     'HOST lets phones in, and addresses follow',
     async () => {
       const at = (host: string, more = 0) => `http://${host}:${Number(settings.PORT) + more}`
       const answers = (url: string) => fetch(url).then(() => true, () => false)
-      const phone = '127.0.0.2'
-      stack = start({ ...settings, HOST: phone })
-      expect((await ready(stack, folder)).url).toBe(at('127.0.0.1'))
+      await startAs('for phones')
+      expect(described.url).toBe(at('127.0.0.1'))
       // On the phone's address only the API is reachable; on this machine also the inbox, the database
       // and Studio.
       for (const host of [phone, '127.0.0.1']) expect(await answers(at(host))).toBe(true)
@@ -277,11 +295,8 @@ describe('a running stack', () => {
         headers: { ...json, authorization },
         body: JSON.stringify({ avatarMediaId: uploaded.mediaId }),
       })
-      stack.child.kill('SIGTERM')
-      expect(await stack.ended).toMatchObject({ code: 0 })
 
-      stack = start(settings)
-      await ready(stack, folder)
+      await startAs('by npm')
       expect(await answers(at(phone))).toBe(false)
       // The session is valid at either address.
       await waitUntil('the picture has the address of now', async () => {
@@ -290,14 +305,11 @@ describe('a running stack', () => {
             .json()
         return me.user.avatarUrl === uploaded.url.replace(phone, '127.0.0.1')
       })
-      stack.child.kill('SIGTERM')
-      expect(await stack.ended).toMatchObject({ code: 0 })
     },
   )
 
   test('ends with the npm that started it, even if that is killed', async () => {
-    stack = run(process.env.npm_execpath!, settings, { args: ['start'] })
-    await ready(stack, folder)
+    await startAs('by npm')
     const parts = descendants(stack.child.pid!)
     stack.child.kill('SIGKILL')
     await waitUntil('all of it is gone', () => parts.every(isGone))
@@ -342,12 +354,13 @@ describe('a start that cannot succeed reports why in a sentence', () => {
     writeFileSync(join(folder, 'secrets.json'), '{"database":')
     await refused(settings, /cannot be read/)
     const names = ['publishableKey', 'secretKey', 'database', 'code', 'seal', 'dataApi']
+    const some = isNightly ? names : names.slice(0, 2)
     const write = (value: (name: string) => string) =>
       writeFileSync(
         join(folder, 'secrets.json'),
         JSON.stringify(Object.fromEntries(names.map((name) => [name, value(name)]))),
       )
-    for (const name of names) {
+    for (const name of some) {
       write((each) => each === name ? 'changeme-changeme' : randomUUID())
       await refused(settings, /holds a placeholder/)
     }

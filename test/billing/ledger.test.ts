@@ -280,7 +280,7 @@ test('WAL-01 a random history of a ledger matches its model', async () => {
   }
   try {
     await client.query(liveInSql)
-    for (let key = 0; key < bulk(10_000, 2500);) {
+    for (let key = 0; key < bulk(10_000, 800);) {
       const steps = Array.from({ length: 100 }, () => {
         const who = random(people.length)
         const step = kinds[random(kinds.length)]!(who, key++)

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { database, signUp } from '../support/client.ts'
 import { alarmsAbout, findPlan, giveMoney, topUpInvoice, walletOf } from '../support/money.ts'
+import { bulk } from '../support/nightly.ts'
 
 test('a wallet that was never used is empty', async () => {
   const person = await signUp()
@@ -36,14 +37,17 @@ test('INP-04 a top-up that is not a number is refused', async () => {
   }
 })
 
-test('WAL-03 a thousandth ten thousand times is exactly 10.000', async () => {
+const times = bulk(10_000, 1000)
+const sum = (times / 1000).toFixed(3)
+
+test(`WAL-03 a thousandth ${times} times is exactly ${sum}`, async () => {
   const person = await signUp()
   const { rows: [{ id }] } = await database().query(
     'select private.wallet_of($1) as id',
     [person.identityId],
   )
   const move = async (from: string, to: string) => {
-    for (let moved = 0; moved < 5000; moved += 250) {
+    for (let moved = 0; moved < times / 2; moved += 250) {
       await database().query(
         `select count(private.move_money(${from}, ${to}, 0.001, 'adjustment', 'adjustment',
            gen_random_uuid())) from generate_series(1, 250)`,
@@ -52,14 +56,14 @@ test('WAL-03 a thousandth ten thousand times is exactly 10.000', async () => {
     }
   }
   const adjustments = `private.system_account('adjustments')`
-  for (const expected of [5, 10]) {
+  for (const expected of [times / 2000, times / 1000]) {
     await move(adjustments, '$1')
     expect((await walletOf(person)).available).toBe(expected)
   }
   const exact = async () =>
     (await database().query('select balance::text from public.wallets where id = $1', [id])).rows[0]
       .balance
-  expect(await exact()).toBe('10.000')
+  expect(await exact()).toBe(sum)
   await move('$1', adjustments)
   await move('$1', adjustments)
   expect(await exact()).toBe('0.000')

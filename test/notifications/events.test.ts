@@ -169,7 +169,7 @@ test('thousands who saved a listing delay neither its owner nor others, and are 
   await toggleFavorite(buyer, other)
   // SQL makes accounts with a hundred identities each, every account in a transaction of its own, because
   // others would have to wait for a long one.
-  const accounts = Array.from({ length: bulk(100, 30) }, () => randomUUID())
+  const accounts = Array.from({ length: bulk(100, 20) }, () => randomUUID())
   for (const account of accounts) {
     await sql('insert into auth.users (id, email) values ($1, $2)', [
       account,

@@ -14,7 +14,7 @@ import {
   requestWith,
   typeOf,
 } from '../support/openapi.ts'
-import { cheaply, type Senders, signUpSenders } from './input-requests.ts'
+import { cheaply, type Senders, signUpSenders, someOf } from './input-requests.ts'
 
 const text = '\u0651\u064e'.repeat(4000)
 
@@ -205,8 +205,8 @@ test('INP-23 so is every text inside of what is JSON', async () => {
   expect(rows.length).toBeGreaterThan(8)
   const others: unknown[] = []
   const known = new Map(fields.map((field) => [field.input.name, field]))
-  for (const row of rows) {
-    for (const field of known.values()) {
+  for (const [place, row] of rows.entries()) {
+    for (const field of someOf([...known.values()], place)) {
       const { name } = field.input
       const value = JSON.stringify(bodyWith(row, field, text))
       const outcome = await cheaply(() => asWhoMay(row, value))

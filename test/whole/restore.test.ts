@@ -8,96 +8,14 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { invariants } from './invariant-checks.ts'
 import { adminOf, backUp, copyFolder } from '../support/backup.ts'
 import { completeFields } from '../support/listings.ts'
 import { pdf } from '../support/pdf.ts'
 import { jpeg } from '../support/pictures.ts'
-import { freePorts, startStack } from '../support/stack.ts'
+import { freePorts, type Stack, startStack } from '../support/stack.ts'
 import { waitUntil } from '../support/wait.ts'
-
-type Person = { token: string; identityId: string }
-
-test('MIG-05 a backup made under load gives the same answers, pictures included', async () => {
-  const port = await freePorts()
-  const settings = { PORT: String(port), RATES: 'off', HASHING: 'quick', NODE_ENV: 'test' }
-  const base = `http://127.0.0.1:${port}/functions/v1/api`
-  const ask = async (path: string, person?: Person, body?: unknown) => {
-    const form = body instanceof FormData
-    const response = await fetch(path.startsWith('http') ? path : base + path, {
-      method: body === undefined ? 'GET' : 'POST',
-      headers: {
-        ...(person && { authorization: `Bearer ${person.token}` }),
-        ...(body !== undefined && !form && { 'content-type': 'application/json' }),
-      },
-      body: body === undefined ? undefined : form ? body : JSON.stringify(body),
-    })
-    return { status: response.status, text: await response.text() }
-  }
-  const signUp = async (): Promise<Person> => {
-    const account = { identifier: `${randomUUID()}@example.com`, password: randomUUID() }
-    await ask('/auth/register', undefined, account)
-    const session = JSON.parse((await ask('/auth/login', undefined, account)).text)
-    return { token: session.accessToken, identityId: session.activeIdentity.id }
-  }
-  const offer = async (person: Person) =>
-    JSON.parse((await ask('/properties', person, { ...completeFields.SALE, publish: true })).text)
-      .id
-
-  const stack = await startStack(settings)
-  const copy = mkdtempSync(join(tmpdir(), 'property-restore-'))
-  let restored: Awaited<ReturnType<typeof startStack>> | undefined
-  try {
-    const [seller, buyer] = [await signUp(), await signUp()]
-    const propertyId = await offer(seller)
-    const form = new FormData()
-    form.append('propertyId', propertyId)
-    const picture = jpeg({ width: 32, height: 32 })
-    form.append('files', new Blob([new Uint8Array(picture)], { type: 'image/jpeg' }), 'a.jpg')
-    const uploaded = JSON.parse((await ask('/media/upload/listings', seller, form)).text)
-    await ask(`/favorites/${propertyId}`, buyer, {})
-    const message = { propertyId, message: 'هل العقار متاح؟' }
-    const { id } = JSON.parse((await ask('/conversations', buyer, message)).text)
-    await ask('/wallet/topup', buyer, { amount: 10 })
-    const requests: [string, Person?][] = [
-      ...[seller, buyer].flatMap((person): [string, Person][] =>
-        ['/auth/me', '/properties/mine', '/favorites', '/conversations', '/wallet', '/invoices']
-          .map((path) => [path, person])
-      ),
-      [`/conversations/${id}/messages`, seller],
-      [`/properties/${propertyId}`],
-      [uploaded.files[0].url],
-    ]
-    const answers = async () => {
-      const given = []
-      for (const [path, person] of requests) given.push([path, await ask(path, person)])
-      return given
-    }
-    const before = await answers()
-
-    let working = true
-    const work = (async () => {
-      while (working) await offer(await signUp())
-    })()
-    await backUp(stack, copy)
-    working = false
-    await work
-    await stack.stop()
-
-    restored = await startStack({ ...settings, LOCAL_DATA: copy })
-    expect(await answers()).toEqual(before)
-    const client = new pg.Client({ connectionString: restored.databaseUrl })
-    await client.connect()
-    for (const { id, says, sql } of invariants) {
-      expect.soft((await client.query(sql)).rows, `${id} ${says}`).toEqual([])
-    }
-    await client.end()
-  } finally {
-    await (restored ?? stack).stop()
-    rmSync(copy, { recursive: true, force: true })
-  }
-})
 
 /** Runs what `npm run restore:check` runs after a restore. */
 async function restoreCheck(env: Record<string, string>, ...flags: string[]) {
@@ -132,21 +50,25 @@ async function startTap(charges: { id: string; status: string; transaction: stri
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server }
 }
 
-test('MIG-05 a database that was put back is compared with what went on without it', async () => {
-  const port = await freePorts()
-  const settings = { PORT: String(port), RATES: 'off', HASHING: 'quick', NODE_ENV: 'test' }
-  const stack = await startStack(settings)
-  const copy = mkdtempSync(join(tmpdir(), 'property-put-back-'))
-  const [before, made] = [randomUUID(), randomUUID()]
-  const tap = await startTap([
-    { id: 'chg_1', status: 'CAPTURED', transaction: before },
-    { id: 'chg_2', status: 'DECLINED', transaction: randomUUID() },
-    { id: 'chg_3', status: 'CAPTURED', transaction: made },
-  ])
-  let restored: Awaited<ReturnType<typeof startStack>> | undefined
-  const ask = async (method: string, path: string, token?: string, body?: unknown) => {
+type Person = { identifier: string; password: string; token: string; id: string }
+
+describe('MIG-05 a stack that is backed up under load, used, lost and restored', {
+  shuffle: false,
+}, () => {
+  let stack: Stack
+  let restored: Stack | undefined
+  /** `later` gets the files and logs that the stack had when it was lost. */
+  const [copy, later] = ['backup', 'later'].map((name) =>
+    mkdtempSync(join(tmpdir(), `property-restore-${name}-`))
+  ) as [string, string]
+  const logs = join(later, 'functions.txt')
+  let since: string
+
+  const there = () => restored ?? stack
+  async function respond(method: string, path: string, token?: string, body?: unknown) {
     const form = body instanceof FormData
-    const response = await fetch(`${stack.url}/functions/v1${path}`, {
+    const address = path.startsWith('http') ? path : `${there().url}/functions/v1${path}`
+    const response = await fetch(address, {
       method,
       headers: {
         ...(token && (path === '/jobs' ? { apikey: token } : { authorization: `Bearer ${token}` })),
@@ -154,29 +76,75 @@ test('MIG-05 a database that was put back is compared with what went on without 
       },
       body: body === undefined ? undefined : form ? body : JSON.stringify(body),
     })
-    const text = await response.text()
-    expect(response.ok, `${method} ${path}: ${text}`).toBe(true)
+    return { status: response.status, text: await response.text() }
+  }
+  const ask = async (method: string, path: string, token?: string, body?: unknown) => {
+    const { status, text } = await respond(method, path, token, body)
+    expect(status, `${method} ${path}: ${text}`).toBeLessThan(300)
     return text ? JSON.parse(text) : undefined
   }
-  const signUp = async () => {
+  const signUp = async (): Promise<Person> => {
     const account = { identifier: `${randomUUID()}@example.com`, password: randomUUID() }
     await ask('POST', '/api/auth/register', undefined, account)
     const session = await ask('POST', '/api/auth/login', undefined, account)
-    return { ...account, token: session.accessToken as string, id: session.user.id as string }
+    return { ...account, token: session.accessToken, id: session.user.id }
   }
-  try {
-    const [seller, leaver] = [await signUp(), await signUp()]
-    const listing = await ask('POST', '/api/properties', seller.token, completeFields.SALE)
-    const upload = async (size: number) => {
-      const form = new FormData()
-      form.append('propertyId', listing.id)
-      const picture = new Uint8Array(jpeg({ width: size, height: size }))
-      form.append('files', new Blob([picture], { type: 'image/jpeg' }), 'a.jpg')
-      const { files: [file] } = await ask('POST', '/api/media/upload/listings', seller.token, form)
-      return { id: file.mediaId, path: (file.url as string).split('/public/')[1]! }
+  const offer = async ({ token }: Person): Promise<string> =>
+    (await ask('POST', '/api/properties', token, { ...completeFields.SALE, publish: true })).id
+  const upload = async ({ token }: Person, propertyId: string, size: number) => {
+    const form = new FormData()
+    form.append('propertyId', propertyId)
+    const picture = new Uint8Array(jpeg({ width: size, height: size }))
+    form.append('files', new Blob([picture], { type: 'image/jpeg' }), 'a.jpg')
+    const { files: [file] } = await ask('POST', '/api/media/upload/listings', token, form)
+    return { id: file.mediaId, url: file.url, path: (file.url as string).split('/public/')[1]! }
+  }
+  const query = async (sql: string, values?: unknown[]) => {
+    const client = new pg.Client({ connectionString: there().databaseUrl })
+    await client.connect()
+    return (await client.query(sql, values).finally(() => client.end())).rows
+  }
+
+  const reads: [string, Person?][] = []
+  const answers = async () => {
+    const given = []
+    for (const [path, person] of reads) {
+      given.push([path, await respond('GET', path, person?.token)])
     }
-    const [present, gone] = [await upload(32), await upload(48)]
-    const { id: company } = await ask('POST', '/api/auth/identities', seller.token, {
+    return given
+  }
+  let before: unknown
+  let present: Awaited<ReturnType<typeof upload>>
+  let gone: Awaited<ReturnType<typeof upload>>
+  let keptPaper: { path: string }
+  let gonePaper: { path: string }
+  let leaver: Person
+
+  beforeAll(async () => {
+    const port = String(await freePorts())
+    const settings = { PORT: port, RATES: 'off', HASHING: 'quick', NODE_ENV: 'test' }
+    stack = await startStack(settings)
+    const [seller, buyer] = [await signUp(), await signUp()]
+    const propertyId = await offer(seller)
+    const { url } = await upload(seller, propertyId, 32)
+    await ask('POST', `/api/favorites/${propertyId}`, buyer.token, {})
+    const message = { propertyId, message: 'هل العقار متاح؟' }
+    const { id } = await ask('POST', '/api/conversations', buyer.token, message)
+    await ask('POST', '/api/wallet/topup', buyer.token, { amount: 10 })
+    const own = ['auth/me', 'properties/mine', 'favorites', 'conversations', 'wallet', 'invoices']
+    for (const person of [seller, buyer]) {
+      for (const path of own) reads.push([`/api/${path}`, person])
+    }
+    reads.push([`/api/conversations/${id}/messages`, seller], [`/api/properties/${propertyId}`])
+    reads.push([url])
+
+    // Some of these are deleted after the backup.
+    leaver = await signUp()
+    const { token } = seller
+    const listing = await offer(seller)
+    present = await upload(seller, listing, 32)
+    gone = await upload(seller, listing, 48)
+    const { id: company } = await ask('POST', '/api/auth/identities', token, {
       type: 'company',
       nameAr: 'شركة السور العقارية',
       licenceNo: randomUUID().slice(0, 12),
@@ -185,90 +153,113 @@ test('MIG-05 a database that was put back is compared with what went on without 
     const papers = new FormData()
     papers.append('identityId', company)
     for (const content of ['kept', 'gone']) papers.append('files', new Blob([pdf(content)]))
-    const { files: sent } = await ask('POST', '/api/media/upload/documents', seller.token, papers)
-    const stray = `listings/${randomUUID()}/${randomUUID()}.jpg`
-    const stored = await fetch(`${stack.url}/storage/v1/object/${stray}`, {
-      method: 'POST',
-      headers: {
-        apikey: stack.secretKey,
-        authorization: `Bearer ${stack.secretKey}`,
-        'content-type': 'image/jpeg',
-      },
-      body: new Uint8Array(jpeg({ width: 16, height: 16 })),
-    })
-    expect(stored.status).toBe(200)
-    const known = new pg.Client({ connectionString: stack.databaseUrl })
-    await known.connect()
-    await known.query(`set edits.by = 'tests'`)
-    await ask('POST', '/api/wallet/topup', seller.token, { amount: 10 })
-    await known.query(
-      `insert into public.payments (id, invoice_id, provider, mode, state, amount, return_url)
-       select $1, id, 'tap', 'live', 'failed', 12.5, 'x' from public.invoices limit 1`,
-      [before],
-    )
-    const { rows: [keptPaper, gonePaper] } = await known.query(
+    const { files: sent } = await ask('POST', '/api/media/upload/documents', token, papers)
+    ;[keptPaper, gonePaper] = await query(
       `select 'documents/' || file as path from public.documents order by file`,
-    )
-    await known.end()
-    const since = new Date().toISOString()
-    await backUp(stack, copy)
+    ) as [{ path: string }, { path: string }]
 
-    await ask('DELETE', `/api/properties/${listing.id}/media/${gone.id}`, seller.token)
-    const paper = `/api/auth/identities/${company}/documents/${sent[1].documentId}`
-    await ask('DELETE', paper, seller.token)
+    before = await answers()
+    since = new Date().toISOString()
+    let working = true
+    const work = (async () => {
+      while (working) await offer(await signUp())
+    })()
+    await backUp(stack, copy)
+    working = false
+    await work
+
+    await ask('DELETE', `/api/properties/${listing}/media/${gone.id}`, token)
+    await ask('DELETE', `/api/auth/identities/${company}/documents/${sent[1].documentId}`, token)
     await ask('POST', '/jobs', stack.secretKey)
-    await upload(64)
+    await upload(seller, listing, 64)
     await ask('POST', '/api/auth/me/delete', leaver.token, { password: leaver.password })
-    const logs = join(copy, 'functions.txt')
     const folder = join(stack.folder, 'logs')
     writeFileSync(
       logs,
       readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8')).join('\n'),
     )
-    rmSync(join(copy, 'storage'), { recursive: true })
-    copyFolder(join(stack.folder, 'storage'), join(copy, 'storage'))
+    copyFolder(join(stack.folder, 'storage'), join(later, 'storage'))
     await stack.stop()
     restored = await startStack({ ...settings, LOCAL_DATA: copy })
+  })
 
-    const environment = {
-      SUPABASE_URL: restored.url,
-      SUPABASE_SECRET_KEY: restored.secretKey,
-      DATABASE_URL: restored.databaseUrl,
-      TAP_SECRET_KEY: 'sk_live_of_the_drill',
-      TAP_URL: tap.url,
+  afterAll(async () => {
+    await there()?.stop()
+    for (const folder of [copy, later]) rmSync(folder, { recursive: true, force: true })
+  })
+
+  test('MIG-05 it gives the same answers, pictures included', async () => {
+    expect(await answers()).toEqual(before)
+    for (const { id, says, sql } of invariants) {
+      expect.soft(await query(sql), `${id} ${says}`).toEqual([])
     }
-    const { code, output } = await restoreCheck(
-      environment,
-      `--since=${since}`,
-      `--logs=${logs}`,
-    )
-    expect(output).toContain(
-      `rows whose file does not answer: 2\n   ${gonePaper.path}\n   ${gone.path}`,
-    )
-    expect(output).not.toContain(present.path)
-    expect(output).not.toContain(keptPaper.path)
-    expect(output).toContain(`files without a row: 1\n   ${stray}`)
-    expect(output).toContain('payments that only the provider knows: 1\n   chg_3: 12.500 KWD')
-    expect(output).toContain(`deletions to repeat: 1\n   ${leaver.id}, asked at`)
-    expect(output).toContain("the facade's password: none")
-    expect(output).toContain('uploads that are lost with their rows: 1')
-    expect(code).toBe(2)
+  })
 
-    // The functions have a newer secret than the backup.
-    const admin = await adminOf(restored)
-    await admin.query(`alter role facade password 'of-an-hour-before'`)
-    await admin.query(
-      `select pg_terminate_backend(pid) from pg_stat_activity where usename = 'facade'`,
-    )
-    await admin.end()
-    await waitUntil('it is told', async () => {
-      const { output } = await restoreCheck(environment, `--since=${since}`)
-      expect(output).toContain('nobody knows which deletions to repeat')
-      return output.includes('the functions do not reach the database')
+  test('MIG-05 it is compared with what went on without its database', async () => {
+    const { url, secretKey, databaseUrl } = restored!
+    rmSync(join(copy, 'storage'), { recursive: true })
+    copyFolder(join(later, 'storage'), join(copy, 'storage'))
+    const stray = `listings/${randomUUID()}/${randomUUID()}.jpg`
+    const stored = await fetch(`${url}/storage/v1/object/${stray}`, {
+      method: 'POST',
+      headers: {
+        apikey: secretKey,
+        authorization: `Bearer ${secretKey}`,
+        'content-type': 'image/jpeg',
+      },
+      body: new Uint8Array(jpeg({ width: 16, height: 16 })),
     })
-  } finally {
-    await (restored ?? stack).stop()
-    tap.server.close()
-    rmSync(copy, { recursive: true, force: true })
-  }
+    expect(stored.status).toBe(200)
+    const [known, made] = [randomUUID(), randomUUID()]
+    const tap = await startTap([
+      { id: 'chg_1', status: 'CAPTURED', transaction: known },
+      { id: 'chg_2', status: 'DECLINED', transaction: randomUUID() },
+      { id: 'chg_3', status: 'CAPTURED', transaction: made },
+    ])
+    try {
+      await query(
+        `set edits.by = 'tests';
+         insert into public.payments (id, invoice_id, provider, mode, state, amount, return_url)
+         select '${known}', id, 'tap', 'live', 'failed', 12.5, 'x' from public.invoices limit 1`,
+      )
+      const environment = {
+        SUPABASE_URL: url,
+        SUPABASE_SECRET_KEY: secretKey,
+        DATABASE_URL: databaseUrl,
+        TAP_SECRET_KEY: 'sk_live_of_the_drill',
+        TAP_URL: tap.url,
+      }
+      const { code, output } = await restoreCheck(
+        environment,
+        `--since=${since}`,
+        `--logs=${logs}`,
+      )
+      expect(output).toContain(
+        `rows whose file does not answer: 2\n   ${gonePaper.path}\n   ${gone.path}`,
+      )
+      expect(output).not.toContain(present.path)
+      expect(output).not.toContain(keptPaper.path)
+      expect(output).toContain(`files without a row: 1\n   ${stray}`)
+      expect(output).toContain('payments that only the provider knows: 1\n   chg_3: 12.500 KWD')
+      expect(output).toContain(`deletions to repeat: 1\n   ${leaver.id}, asked at`)
+      expect(output).toContain("the facade's password: none")
+      expect(output).toContain('uploads that are lost with their rows: 1')
+      expect(code).toBe(2)
+
+      // The functions have a newer secret than the backup.
+      const admin = await adminOf(restored!)
+      await admin.query(`alter role facade password 'of-an-hour-before'`)
+      await admin.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity where usename = 'facade'`,
+      )
+      await admin.end()
+      await waitUntil('it is told', async () => {
+        const { output } = await restoreCheck(environment, `--since=${since}`)
+        expect(output).toContain('nobody knows which deletions to repeat')
+        return output.includes('the functions do not reach the database')
+      })
+    } finally {
+      tap.server.close()
+    }
+  })
 })
