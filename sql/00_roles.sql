@@ -2,8 +2,9 @@
 -- facade   is the login of the edge functions; its messages run as anon, authenticated or backend.
 -- backend  is for work without a caller: registration, codes, jobs. It has no BYPASSRLS and can
 --          execute only the functions that are granted to it by name.
--- acting   owns functions that clients execute (16_api.sql lists them), so that row-level security
---          binds every statement in them. It owns no table, and no client can become it.
+-- acting and administering own the functions that clients and administrators execute (16_api.sql),
+--          so that row-level security binds every statement in them. They own no table, and no
+--          client can become them.
 
 do $$
 begin
@@ -13,6 +14,9 @@ begin
   if not exists (select from pg_roles where rolname = 'acting') then
     create role acting nologin noinherit;
   end if;
+  if not exists (select from pg_roles where rolname = 'administering') then
+    create role administering nologin noinherit;
+  end if;
   if not exists (select from pg_roles where rolname = 'facade') then
     create role facade login noinherit;
   end if;
@@ -20,7 +24,7 @@ end
 $$;
 
 grant anon, authenticated, backend to facade;
-grant acting to postgres;
+grant acting, administering to postgres;
 
 alter role facade set statement_timeout = '5s';
 alter role facade set lock_timeout = '4s';

@@ -41,30 +41,35 @@ begin
 end
 $$;
 
--- These are owned by acting, so that row security binds every statement in them. The others that a
--- client can execute are still postgres' own and carry their conditions themselves.
+-- A client can execute these functions with the rights of their owner, which is acting, or
+-- administering if they require an administrator, so that row-level security binds every statement
+-- in them. The functions in the three lists stay with postgres.
 do $$
 declare
+  -- Policies call these, before they can know who is acting.
+  of_policies constant text[] := '{account_id,identity_id,is_admin,my_conversations,may_hear,may_speak,may_save,property_exists}';
+  -- These lock or count for an account that may be locked or gone, or return why it may not act.
+  of_any_caller constant text[] := '{caller_refusal,count_action,lock_own_account,lock_identity,lock_caller_exclusively}';
+  -- These use tables of Auth, on which postgres cannot grant rights.
+  of_auth constant text[] := '{list_sessions,end_session}';
   one record;
 begin
   for one in
-    select pg_proc.oid::regprocedure as signature from pg_proc
-    where pronamespace = 'private'::regnamespace and proname = any ('{
-      get_me,get_settings,update_settings,switch_identity,accept_terms,store_answer,
-      list_blocks,unblock_identity,
-      list_favorite_ids,list_favorites,toggle_favorite,
-      list_notifications,read_notification,read_all_notifications,delete_notification,
-      register_device,remove_device,
-      list_invoices,get_invoice,get_receipt,get_wallet,list_wallet_transactions,list_plans}')
+    select pg_proc.oid::regprocedure as signature,
+      case when prosrc ~ 'private[.]require_admin[(]' then 'administering' else 'acting' end as owner
+    from pg_proc
+    where pronamespace = 'private'::regnamespace and prosecdef
+      and (has_function_privilege('anon', pg_proc.oid, 'execute')
+        or has_function_privilege('authenticated', pg_proc.oid, 'execute'))
+      and proname <> all (of_policies || of_any_caller || of_auth)
   loop
-    execute format('alter function %s owner to acting', one.signature);
+    execute format('alter function %s owner to %I', one.signature, one.owner);
   end loop;
   for one in
     select pg_proc.oid::regprocedure as signature from pg_proc
     where pronamespace = 'private'::regnamespace and prorettype <> 'trigger'::regtype
-      and proowner <> 'acting'::regrole
   loop
-    execute format('grant execute on function %s to acting', one.signature);
+    execute format('grant execute on function %s to acting, administering', one.signature);
   end loop;
 end
 $$;

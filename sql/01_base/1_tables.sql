@@ -8,9 +8,9 @@ revoke all on schema private, api from public;
 alter default privileges for role postgres revoke execute on functions from public;
 grant usage on schema private to anon, authenticated, service_role, backend, supabase_auth_admin;
 -- A role can become the owner of a function only if it may create objects in the schema.
-grant usage, create on schema private to acting;
+grant usage, create on schema private to acting, administering;
 grant usage on schema api to anon, authenticated, service_role;
-grant usage on schema public to anon, authenticated, service_role, backend, acting;
+grant usage on schema public to anon, authenticated, service_role, backend, acting, administering;
 
 -- numeric(14,3) would round silently. NaN counts as larger than any number, so the upper bound excludes it.
 create domain private.kwd as numeric
@@ -26,8 +26,9 @@ create table private.settings (
 comment on table private.settings is
   'Settings of the admins and of the functions. Never purged: it has only a few rows.';
 alter table private.settings enable row level security;
-grant select on private.settings to acting;
-create policy "functions for clients read all" on private.settings for select to acting using (true);
+grant select on private.settings to acting, administering;
+create policy "functions for clients read all" on private.settings
+  for select to acting, administering using (true);
 
 create table private.rates (
   rule text primary key,
@@ -50,7 +51,8 @@ comment on column private.rates.earned_by is
 comment on column private.rates.earns is 'Extra hits that each hit of earned_by allows.';
 comment on column private.rates.edited is 'The columns that an admin changed and releases keep.';
 alter table private.rates enable row level security;
-create policy "nobody but functions of their owner" on private.rates using (false);
+grant select on private.rates to acting;
+create policy "functions for clients read all" on private.rates for select to acting using (true);
 
 create table private.rate_hits (
   rule text not null,
@@ -97,4 +99,6 @@ comment on column private.timestamps.name is
   'jobs_ran: when all jobs last ran; doors: a running test of Auth''s endpoints; doors_tried: the '
   'last daily test; pushes_paused: when FCM accepts pushes again; beat: the clock of the primary.';
 alter table private.timestamps enable row level security;
-create policy "nobody but functions of their owner" on private.timestamps using (false);
+grant select on private.timestamps to acting;
+create policy "functions for clients read all" on private.timestamps
+  for select to acting using (true);

@@ -54,13 +54,14 @@ alter table public.vocabularies enable row level security;
 alter table public.governorates enable row level security;
 alter table public.areas enable row level security;
 revoke all on public.vocabularies, public.governorates, public.areas from anon, authenticated;
-grant select on public.vocabularies, public.governorates, public.areas to anon, authenticated, acting;
+grant select on public.vocabularies, public.governorates, public.areas to anon, authenticated, acting,
+  administering;
 create policy "everybody reads vocabularies" on public.vocabularies
-  for select to anon, authenticated, acting using (true);
+  for select to anon, authenticated, acting, administering using (true);
 create policy "everybody reads governorates" on public.governorates
-  for select to anon, authenticated, acting using (true);
+  for select to anon, authenticated, acting, administering using (true);
 create policy "everybody reads areas" on public.areas
-  for select to anon, authenticated, acting using (true);
+  for select to anon, authenticated, acting, administering using (true);
 
 create function private.is_word(vocabulary text, code text) returns boolean
   language plpgsql

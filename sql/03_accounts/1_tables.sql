@@ -141,6 +141,8 @@ grant select on public.individual_profiles, public.identities to authenticated;
 grant select on public.accounts, public.individual_profiles, public.identities to acting;
 grant update (language, terms_version, terms_accepted_at, active_identity_id) on public.accounts
   to acting;
+grant update (full_name, avatar_url) on public.individual_profiles to acting;
+grant insert, update on public.identities to acting;
 
 create policy "people see their own account" on public.accounts
   for select to authenticated, acting
@@ -153,6 +155,12 @@ create policy "people see their own identities" on public.identities
   using (account_id = (select private.account_id()));
 create policy "people change their own account" on public.accounts for update to acting
   using (id = (select private.account_id()));
+create policy "people change their own profile" on public.individual_profiles for update to acting
+  using (account_id = (select private.account_id()));
+create policy "people add identities of their own" on public.identities for insert to acting
+  with check (account_id = (select private.account_id()));
+create policy "people change their own identities" on public.identities for update to acting
+  using (account_id = (select private.account_id()));
 
 create table public.account_settings (
   account_id uuid primary key references public.accounts (id) on delete cascade,
@@ -210,6 +218,6 @@ comment on table private.idempotency_keys is
 comment on column private.idempotency_keys.request_hash is 'SHA-256 of identity and request.';
 create index idempotency_keys_created_at_idx on private.idempotency_keys (created_at);
 alter table private.idempotency_keys enable row level security;
-grant select, update (answer) on private.idempotency_keys to acting;
+grant select, insert, update (answer), delete on private.idempotency_keys to acting;
 create policy "people keep their own answers" on private.idempotency_keys to acting
   using (account_id = (select private.account_id()));

@@ -19,9 +19,11 @@ alter table public.blocks enable row level security;
 revoke all on public.blocks from anon, authenticated;
 -- Clients must not see which account is behind an identity.
 grant select (account_id, identity_id, created_at) on public.blocks to authenticated;
-grant select, delete on public.blocks to acting;
+grant select, insert, delete on public.blocks to acting;
 create policy "people see whom they blocked" on public.blocks
   for select to authenticated, acting
   using (account_id = (select private.account_id()));
 create policy "people unblock for themselves" on public.blocks for delete to acting
   using (account_id = (select private.account_id()));
+create policy "people block for themselves" on public.blocks for insert to acting
+  with check (account_id = (select private.account_id()));

@@ -90,7 +90,9 @@ create unique index contact_changes_open_key on private.contact_changes (account
 create index contact_changes_account_idx on private.contact_changes (account_id, done_at);
 create index contact_changes_expires_idx on private.contact_changes (expires_at);
 alter table private.contact_changes enable row level security;
-create policy "nobody but functions of their owner" on private.contact_changes using (false);
+grant select on private.contact_changes to acting;
+create policy "people see changes of their own contacts" on private.contact_changes
+  for select to acting using (account_id = (select private.account_id()));
 
 create table private.contact_messages (
   id uuid primary key default gen_random_uuid(),

@@ -106,8 +106,27 @@ create index organisations_area_idx on public.organisations (governorate_id, are
 alter table public.organisations enable row level security;
 revoke all on public.organisations from anon, authenticated;
 grant select on public.organisations to authenticated;
+grant select, insert, update on public.organisations to acting;
 create policy "people see the organisations of their own identities" on public.organisations
   for select to authenticated
+  using (identity_id in (
+    select identities.id from public.identities
+    where identities.account_id = (select private.account_id())
+  ));
+create policy "people see listed organisations, and those of their own identities"
+  on public.organisations for select to acting
+  using (listed or identity_id in (
+    select identities.id from public.identities
+    where identities.account_id = (select private.account_id())
+  ));
+create policy "people add organisations of their own identities" on public.organisations
+  for insert to acting
+  with check (identity_id in (
+    select identities.id from public.identities
+    where identities.account_id = (select private.account_id())
+  ));
+create policy "people change the organisations of their own identities" on public.organisations
+  for update to acting
   using (identity_id in (
     select identities.id from public.identities
     where identities.account_id = (select private.account_id())

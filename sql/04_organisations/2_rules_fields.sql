@@ -129,7 +129,6 @@ comment on function private.organisation_with is 'Absent fields are kept; null c
 
 create function private.set_picture(identity_id uuid, use text, given jsonb) returns text
   language plpgsql
-  security definer
   set search_path = ''
 as $$
 begin

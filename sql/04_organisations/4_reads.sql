@@ -17,6 +17,7 @@ create function private.organisations_after(
 ) returns uuid[]
   language plpgsql
   stable
+  security definer -- as acting, comparing words and ratings could not use an index
   set search_path = ''
 as $$
 declare

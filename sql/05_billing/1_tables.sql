@@ -61,9 +61,13 @@ alter table public.subscriptions enable row level security;
 revoke all on public.plans, public.subscriptions from anon, authenticated;
 grant select on public.plans, public.subscriptions to authenticated;
 grant select on public.plans to acting;
+grant select, update (renews) on public.subscriptions to acting;
 create policy "everybody signed in sees the plans" on public.plans
   for select to authenticated, acting
   using (true);
 create policy "identities see their own subscriptions" on public.subscriptions
-  for select to authenticated
+  for select to authenticated, acting
+  using (identity_id = (select private.identity_id()));
+create policy "identities cancel their own subscriptions" on public.subscriptions
+  for update to acting
   using (identity_id = (select private.identity_id()));

@@ -106,6 +106,9 @@ grant select on public.invoices, public.invoice_lines, public.invoice_events
 create policy "identities see their own invoices" on public.invoices
   for select to authenticated, acting
   using (identity_id = (select private.identity_id()));
+grant update (state) on public.invoices to acting;
+create policy "identities pay their own invoices" on public.invoices for update to acting
+  using (identity_id = (select private.identity_id()));
 create policy "identities see lines of their own invoices" on public.invoice_lines
   for select to authenticated, acting
   using (exists (

@@ -90,15 +90,27 @@ create trigger payments_stay
 alter table public.payments enable row level security;
 alter table public.payment_events enable row level security;
 revoke all on public.payments, public.payment_events from anon, authenticated, service_role;
-grant select on public.payments to authenticated, service_role;
+grant select on public.payments to authenticated, acting, service_role;
+grant insert, update (return_url, requested_at, state) on public.payments to acting;
 grant select on public.payment_events to service_role;
 create policy "identities see payments of their own invoices" on public.payments
-  for select to authenticated
-  using (invoice_id in (
-    select invoices.id from public.invoices
-    where invoices.identity_id = (select private.identity_id())
+  for select to authenticated, acting
+  using (exists (
+    select from public.invoices
+    where invoices.id = payments.invoice_id and invoices.identity_id = (select private.identity_id())
   ));
-create policy "nobody but functions of their owner" on public.payment_events using (false);
+create policy "identities begin payments of their own invoices" on public.payments
+  for insert to acting
+  with check (exists (
+    select from public.invoices
+    where invoices.id = payments.invoice_id and invoices.identity_id = (select private.identity_id())
+  ));
+create policy "identities change payments of their own invoices" on public.payments
+  for update to acting
+  using (exists (
+    select from public.invoices
+    where invoices.id = payments.invoice_id and invoices.identity_id = (select private.identity_id())
+  ));
 
 create table public.refunds (
   id uuid primary key default gen_random_uuid(),
@@ -177,7 +189,10 @@ create table private.sandbox_charges (
 comment on table private.sandbox_charges is 'Sandbox charges. Never purged: none in production.';
 comment on column private.sandbox_charges.reference is 'A repeated request gets the same charge.';
 alter table private.sandbox_charges enable row level security;
-create policy "nobody but functions of their owner" on private.sandbox_charges using (false);
+grant select (id), update (return_url) on private.sandbox_charges to acting;
+create policy "people change the charges of payments that they see" on private.sandbox_charges
+  to acting
+  using (exists (select from public.payments where payments.provider_ref = sandbox_charges.id));
 
 create table private.sandbox_refunds (
   id text primary key default 'sbr_' || replace(gen_random_uuid()::text, '-', ''),

@@ -34,4 +34,3 @@ create trigger wallet_payouts_stay
 alter table public.wallet_payouts enable row level security;
 revoke all on public.wallet_payouts from anon, authenticated, service_role;
 grant select on public.wallet_payouts to service_role;
-create policy "nobody but functions of their owner" on public.wallet_payouts using (false);

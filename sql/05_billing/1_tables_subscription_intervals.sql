@@ -37,7 +37,7 @@ comment on column public.featured_credits.invoice_id is 'Null if an admin gave t
 create index featured_credits_identity_idx on public.featured_credits (identity_id, id);
 alter table public.featured_credits enable row level security;
 revoke all on public.featured_credits from anon, authenticated;
-grant select on public.featured_credits to authenticated;
+grant select on public.featured_credits to authenticated, acting;
 create policy "identities see their own credits" on public.featured_credits
-  for select to authenticated
+  for select to authenticated, acting
   using (identity_id = (select private.identity_id()));

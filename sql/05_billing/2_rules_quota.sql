@@ -1,7 +1,6 @@
 create function private.plan_of(identity_id uuid) returns public.plans
   language plpgsql
   stable
-  security definer -- reads the plan of a listing's owner
   set search_path = ''
 as $$
 declare

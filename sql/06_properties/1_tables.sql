@@ -240,7 +240,11 @@ alter table public.price_history enable row level security;
 alter table public.auctions enable row level security;
 revoke all on public.properties, public.price_history, public.auctions from anon, authenticated;
 grant select on public.properties, public.price_history, public.auctions to authenticated;
-grant select on public.properties to acting; -- the policy is in 07_favorites/2_rules.sql
+-- The policy by which acting selects is in 07_favorites/2_rules.sql.
+grant select, insert, update on public.properties to acting;
+grant usage on sequence private.property_ref_no to acting;
+grant select on public.price_history to acting;
+grant select, insert, update, delete on public.auctions to acting;
 -- No role may change past prices; triggers write them with the rights of their owner.
 revoke insert, update, delete, truncate on public.price_history from service_role;
 
@@ -257,4 +261,17 @@ create policy "owners see their own auctions" on public.auctions for select to a
   using (property_id in (
     select properties.id from public.properties
     where properties.owner_identity_id = (select private.identity_id())
+  ));
+create policy "identities add properties of their own" on public.properties for insert to acting
+  with check (owner_identity_id = (select private.identity_id()));
+create policy "owners change their own properties" on public.properties for update to acting
+  using (owner_identity_id = (select private.identity_id()));
+create policy "people see the prices of properties that they see" on public.price_history
+  for select to acting
+  using (exists (select from public.properties where properties.id = price_history.property_id));
+create policy "owners change their own auctions" on public.auctions to acting
+  using (exists (
+    select from public.properties
+    where properties.id = auctions.property_id
+      and properties.owner_identity_id = (select private.identity_id())
   ));

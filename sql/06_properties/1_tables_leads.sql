@@ -16,12 +16,15 @@ create index leads_identity_idx on public.leads (identity_id, owner_identity_id)
 
 alter table public.leads enable row level security;
 revoke all on public.leads from anon, authenticated;
-grant select on public.leads to authenticated;
-create policy "leads are seen by both sides" on public.leads for select to authenticated
+grant select on public.leads to authenticated, acting;
+grant insert on public.leads to acting;
+create policy "leads are seen by both sides" on public.leads for select to authenticated, acting
   using (
     owner_identity_id = (select private.identity_id())
     or identity_id = (select private.identity_id())
   );
+create policy "identities ask for themselves" on public.leads for insert to acting
+  with check (identity_id = (select private.identity_id()));
 
 -- No foreign keys, because their checks would write a row lock to the listing at every view.
 create table private.property_views (
@@ -37,7 +40,9 @@ create index property_views_uncounted_idx on private.property_views (property_id
   where not counted;
 create index property_views_day_idx on private.property_views (day);
 alter table private.property_views enable row level security;
-create policy "nobody but functions of their owner" on private.property_views using (false);
+grant insert on private.property_views to acting;
+create policy "identities view for themselves" on private.property_views for insert to acting
+  with check (identity_id = (select private.identity_id()));
 
 -- The counters are separate, because counting in properties would rewrite the listing's wide row.
 create table private.property_counters (
@@ -47,4 +52,6 @@ create table private.property_counters (
 ) with (fillfactor = 70); -- room for HOT updates
 comment on table private.property_counters is 'Views and favorites. Deleted with the listing.';
 alter table private.property_counters enable row level security;
-create policy "nobody but functions of their owner" on private.property_counters using (false);
+grant select on private.property_counters to acting;
+create policy "everybody sees the numbers of views and favorites" on private.property_counters
+  for select to acting using (true);

@@ -1,6 +1,5 @@
 create function private.lock_own_property(property_id uuid) returns public.properties
   language plpgsql
-  security definer -- locks a row; clients have no write grant
   set search_path = ''
 as $$
 declare

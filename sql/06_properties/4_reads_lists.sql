@@ -86,6 +86,7 @@ create function private.similar_properties(property public.properties, depth int
   returns uuid[]
   language plpgsql
   stable
+  security definer -- as acting, comparing prices could not use an index; reads the accounts of owners
   set search_path = ''
 as $$
 declare

@@ -57,6 +57,24 @@ $$;
 comment on function private.list_organisation_listings is
   'Api: Listings of the acting company or office (type), newest first, all or those in one state.';
 
+create function private.lead_sender(identity_id uuid) returns json
+  language plpgsql
+  stable
+  security definer -- reads the name of another person, whose lead the caller may see
+  set search_path = ''
+as $$
+begin
+  return (
+    select json_build_object(
+      'identityId', identities.id,
+      'type', identities.type,
+      'displayName', identities.display_name,
+      'avatarUrl', identities.avatar_url)
+    from public.identities where identities.id = lead_sender.identity_id
+  );
+end
+$$;
+
 create function private.list_organisation_leads(
   type text, page_cursor text default null, page_size integer default 20
 ) returns table (items json, "nextCursor" text)
@@ -93,19 +111,14 @@ begin
           'refNo', 'KW-' || properties.ref_no,
           'titleAr', properties.title_ar,
           'status', properties.status),
-        'from', json_build_object(
-          'identityId', identities.id,
-          'type', identities.type,
-          'displayName', identities.display_name,
-          'avatarUrl', identities.avatar_url)
+        'from', private.lead_sender(page.identity_id)
       ) order by page.row_number) filter (where page.row_number <= page_size),
       '[]'),
     private.next_cursor(query,
       jsonb_agg(jsonb_build_array(page.created_at, page.id) order by page.row_number)
         filter (where page.row_number >= page_size))
   from page
-  join public.properties on properties.id = page.property_id
-  join public.identities on identities.id = page.identity_id;
+  join public.properties on properties.id = page.property_id;
 end
 $$;
 comment on function private.list_organisation_leads is

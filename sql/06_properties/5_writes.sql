@@ -122,7 +122,6 @@ begin
   execute format($function$
 create function private.save_property(property public.properties) returns void
   language plpgsql
-  security definer
   set search_path = ''
 as $body$
 begin

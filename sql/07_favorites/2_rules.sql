@@ -8,10 +8,11 @@ create function private.is_withdrawn(property public.properties) returns boolean
 comment on function private.is_withdrawn is
   'Whether favorites leave the listing out, because it was deleted or is no longer published.';
 
-create policy "people see listed properties, their own, and saved ones until withdrawn"
+create policy "people see their own properties, public ones and saved ones"
   on public.properties for select to acting
   using (
-    listed or owner_identity_id = (select private.identity_id())
+    owner_identity_id = (select private.identity_id())
+    or private.may_see(properties, null)
     or not private.is_withdrawn(properties) and exists (
       select from public.favorites
       where favorites.property_id = properties.id

@@ -7,6 +7,7 @@ create function private.published_listings(
 ) returns uuid[]
   language plpgsql
   stable
+  security definer -- reads what was listed at the snapshot
   set search_path = ''
 as $$
 begin
@@ -63,6 +64,7 @@ comment on function private.published_listings is
 create function private.ranked_offices(at timestamptz, take integer) returns uuid[]
   language plpgsql
   stable
+  security definer -- reads what was listed at the snapshot
   set search_path = ''
 as $$
 begin
@@ -183,6 +185,7 @@ create function private.feed_offices(
 ) returns table (slot integer, item text)
   language plpgsql
   stable
+  security definer -- reads the accounts of offices
   set search_path = ''
 as $$
 begin

@@ -29,7 +29,8 @@ comment on column private.reading_words.is_name is 'Whether a trigger wrote the 
 create index reading_words_first_word_idx on private.reading_words (split_part(phrase, ' ', 1));
 
 alter table private.reading_words enable row level security;
-create policy "nobody but functions of their owner" on private.reading_words using (false);
+grant select on private.reading_words to acting;
+create policy "functions for clients read all" on private.reading_words for select to acting using (true);
 
 create type private.reading as (
   found jsonb,

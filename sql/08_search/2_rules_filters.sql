@@ -45,7 +45,9 @@ create table private.search_filter_rules (
   term text
 );
 alter table private.search_filter_rules enable row level security;
-create policy "nobody but functions of their owner" on private.search_filter_rules using (false);
+grant select on private.search_filter_rules to acting;
+create policy "functions for clients read all" on private.search_filter_rules
+  for select to acting using (true);
 comment on table private.search_filter_rules is
   'How each filter is parsed and applied: its name and form, the column compared, the strategy if '
   'only one accepts it, whether the newest-first indexes include that column, and its term. Never '

@@ -80,6 +80,7 @@ comment on function private.exact_query is
 create function private.is_in_listings(strategy text, words tsquery) returns boolean
   language plpgsql
   stable
+  security definer -- reads the documents of all listings
   set search_path = ''
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off

@@ -216,6 +216,7 @@ create function private.find_listings(
 )
   language plpgsql
   stable
+  security definer -- reads the documents of all listings
   set search_path = ''
 as $$
 declare

@@ -45,6 +45,7 @@ create function private.map_clusters(
 ) returns json
   language plpgsql
   stable
+  security definer -- reads the documents of all listings
   set search_path = ''
 as $$
 declare
@@ -103,6 +104,7 @@ create function private.map_points(
 ) returns json
   language plpgsql
   stable
+  security definer -- reads the documents of all listings
   set search_path = ''
 as $$
 declare
@@ -159,6 +161,7 @@ comment on function private.list_map_listings is
 create function private.map_area_prices(filters private.search_filters) returns json
   language plpgsql
   stable
+  security definer -- reads the documents of all listings
   set search_path = ''
 as $$
 declare

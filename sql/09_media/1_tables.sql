@@ -96,14 +96,30 @@ alter table public.media enable row level security;
 alter table private.uploads enable row level security;
 alter table private.upload_sessions enable row level security;
 revoke all on public.media from anon, authenticated;
-grant select on public.media to authenticated;
+grant select on public.media to authenticated, acting;
+grant insert, update on public.media to acting;
+grant select, insert, update (due_at) on private.uploads to acting;
+grant select, insert, update (property_id) on private.upload_sessions to acting;
 -- Rows have to match files, so only functions that know both may write them.
 revoke insert, update, delete, truncate on public.media from service_role;
 
 create policy "identities see their own pictures" on public.media for select to authenticated
   using (identity_id = (select private.identity_id()));
-create policy "nobody but functions of their owner" on private.uploads using (false);
-create policy "nobody but functions of their owner" on private.upload_sessions using (false);
+-- A person may have an avatar even while no identity can act.
+create policy "people see and add pictures of identities and avatars of accounts" on public.media
+  to acting
+  using (
+    account_id = (select private.account_id())
+    and (bucket = 'avatars' or identity_id = (select private.identity_id()))
+  );
+create policy "people begin and end their own uploads" on private.uploads to acting
+  using (account_id = (select private.account_id()))
+  with check (account_id = (select private.account_id()) and exists (
+    select from public.identities
+    where identities.id = uploads.identity_id and identities.account_id = uploads.account_id
+  ));
+create policy "identities use their own sessions" on private.upload_sessions to acting
+  using (identity_id = (select private.identity_id()));
 
 create table private.media_scans (
   bucket text primary key,

@@ -35,12 +35,19 @@ create index documents_discarded_idx on public.documents (removal_due_at)
 
 alter table public.documents enable row level security;
 revoke all on public.documents from anon, authenticated;
-grant select on public.documents to authenticated;
+grant select on public.documents to authenticated, acting;
+grant insert, update (discarded_at) on public.documents to acting;
 -- Rows have to match files, so only functions that know both may write them.
 revoke insert, update, delete, truncate on public.documents from service_role;
 create policy "people see the documents of their own identities" on public.documents
-  for select to authenticated
+  for select to authenticated, acting
   using (account_id = (select private.account_id()) and discarded_at is null);
+create policy "people add documents of their own identities" on public.documents
+  for insert to acting
+  with check (account_id = (select private.account_id()));
+create policy "people lock the documents of their own identities" on public.documents
+  for update to acting
+  using (account_id = (select private.account_id()));
 
 create view private.file_rows with (security_invoker = true) as
   select media.bucket, media.name, media.discarded_at, media.removed_at from public.media

@@ -1,7 +1,6 @@
 create function private.picture_limit(identity_id uuid) returns integer
   language plpgsql
   stable
-  security definer -- reads plans and subscriptions
   set search_path = ''
 as $$
 begin
@@ -12,7 +11,6 @@ $$;
 create function private.picture_allowance(identity_id uuid, out allowed integer, out used integer)
   language plpgsql
   stable
-  security definer
   set search_path = ''
 as $$
 declare

@@ -2,7 +2,6 @@
 
 create function private.lock_own_upload(upload_id uuid, bucket text) returns private.uploads
   language plpgsql
-  security definer
   set search_path = ''
 as $$
 declare
@@ -24,7 +23,6 @@ $$;
 create function private.lock_upload_session(identity_id uuid, upload_session_id uuid)
   returns private.upload_sessions
   language plpgsql
-  security definer
   set search_path = ''
 as $$
 declare
@@ -82,7 +80,6 @@ create function private.earlier_pictures(
   language plpgsql
   stable
   rows 10
-  security definer
   set search_path = ''
 as $$
 begin

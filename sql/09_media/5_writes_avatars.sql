@@ -1,6 +1,5 @@
 create function private.use_picture(media_id uuid, identity_id uuid, use text) returns text
   language plpgsql
-  security definer -- clients have no write grant; the caller has checked the owner
   set search_path = ''
 as $$
 declare
@@ -39,7 +38,6 @@ comment on function private.use_picture is
 
 create function private.discard_picture_of(identity_id uuid, use text) returns void
   language plpgsql
-  security definer
   set search_path = ''
 as $$
 begin
@@ -52,7 +50,6 @@ $$;
 
 create function private.change_avatar(account_id uuid, given jsonb) returns void
   language plpgsql
-  security definer
   set search_path = ''
 as $$
 declare

@@ -4,7 +4,6 @@
 create function private.shown_pictures(property_id uuid) returns uuid[]
   language plpgsql
   stable
-  security definer
   set search_path = ''
 as $$
 begin
@@ -33,7 +32,6 @@ comment on function private.owner_pictures is
 
 create function private.discard_media(media_ids uuid[]) returns void
   language plpgsql
-  security definer
   set search_path = ''
 as $$
 begin
@@ -46,7 +44,6 @@ $$;
 
 create function private.set_shown_pictures(property_id uuid, picture_ids uuid[]) returns void
   language plpgsql
-  security definer
   set search_path = ''
 as $$
 begin
@@ -63,7 +60,6 @@ $$;
 
 create function private.change_pictures(property public.properties, picture_ids uuid[]) returns void
   language plpgsql
-  security definer
   set search_path = ''
 as $$
 declare
@@ -140,7 +136,6 @@ create function private.attach_upload_session(
   property_id uuid, identity_id uuid, upload_session_id uuid
 ) returns void
   language plpgsql
-  security definer
   set search_path = ''
 as $$
 begin

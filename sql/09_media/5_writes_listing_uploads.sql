@@ -62,7 +62,6 @@ create function private.insert_listing_pictures(
   again jsonb, out answer json, out added uuid[]
 )
   language plpgsql
-  security definer
   set search_path = ''
 as $$
 declare
@@ -136,7 +135,6 @@ comment on function private.insert_listing_pictures is
 create function private.free_position(media_ids uuid[], requested integer) returns integer
   language plpgsql
   stable
-  security definer
   set search_path = ''
 as $$
 declare

@@ -115,13 +115,38 @@ grant select (conversation_id, identity_id, last_read_seq, unread, muted, archiv
   active_at, changed_at) on public.participants to authenticated;
 grant select (id, conversation_id, seq, sender_identity_id, client_message_id, type, body, media_id,
   reply_to_seq, created_at) on public.messages to authenticated;
+grant select, update (last_seq) on public.conversations to acting;
+grant select, update (last_read_seq, unread, muted, archived, changed_at)
+  on public.participants to acting;
+grant select on public.messages to acting;
 create policy "participants see their conversations" on public.conversations
   for select to authenticated
   using (id in (select private.my_conversations()));
-create policy "participants see themselves" on public.participants for select to authenticated
+create policy "participants see themselves" on public.participants
+  for select to authenticated, acting
   using (identity_id = (select private.identity_id()));
 create policy "participants see the messages that are not hidden" on public.messages
   for select to authenticated
   using (hidden_at is null and conversation_id in (select private.my_conversations()));
+
+-- Functions read one conversation at a time, for which a look-up costs less than all of one's own.
+create policy "participants see theirs" on public.conversations for select to acting
+  using (exists (
+    select from public.participants
+    where participants.conversation_id = conversations.id and participants.identity_id = (select private.identity_id())
+  ));
+create policy "participants lock theirs" on public.conversations for update to acting
+  using (exists (
+    select from public.participants
+    where participants.conversation_id = conversations.id and participants.identity_id = (select private.identity_id())
+  ));
+create policy "participants change their own side" on public.participants for update to acting
+  using (identity_id = (select private.identity_id()));
+create policy "participants see all messages, hidden ones without their text" on public.messages
+  for select to acting
+  using (exists (
+    select from public.participants
+    where participants.conversation_id = messages.conversation_id and participants.identity_id = (select private.identity_id())
+  ));
 
 grant execute on function private.my_conversations to authenticated;

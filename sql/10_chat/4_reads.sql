@@ -2,7 +2,6 @@ create function private.require_participant(conversation_id uuid, caller_id uuid
   returns public.participants
   language plpgsql
   stable
-  security definer -- answers the same for other people's conversations as for none
   set search_path = ''
 as $$
 declare
@@ -37,7 +36,6 @@ comment on function private.get_conversation is
 create function private.conversations_changed_at(identity_id uuid) returns timestamptz
   language plpgsql
   stable
-  security definer -- reads the caller's side of all its conversations
   set search_path = ''
 as $$
 begin

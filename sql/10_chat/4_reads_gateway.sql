@@ -15,6 +15,21 @@ $$;
 comment on function api.open_socket is
   'The channel of the calling account, if its token is valid, and the time of the check.';
 
+create function private.peer_of(conversation_id uuid, identity_id uuid) returns uuid
+  language plpgsql
+  stable
+  security definer -- reads the other side, whose row only its own identity sees
+  set search_path = ''
+as $$
+begin
+  return (
+    select participants.identity_id from public.participants
+    where participants.conversation_id = peer_of.conversation_id
+      and participants.identity_id <> peer_of.identity_id
+  );
+end
+$$;
+
 create function private.join_conversation(conversation_id uuid) returns json
   language plpgsql
   stable
@@ -39,10 +54,7 @@ begin
     'conversationId', joined.id,
     'lastSeq', joined.last_seq,
     'identityId', caller_id,
-    'peerId', (
-      select participants.identity_id from public.participants
-      where participants.conversation_id = joined.id and participants.identity_id <> caller_id
-    ),
+    'peerId', private.peer_of(joined.id, caller_id),
     'liveTopic', private.live_topic(joined.id)
   );
 end
@@ -164,8 +176,11 @@ begin
     )
     from changed
     join public.participants using (conversation_id, identity_id)
+    join public.conversations on conversations.id = participants.conversation_id
     where participants.changed_at > participants.active_at
-      or private.may_hear_conversation(participants.conversation_id, participants.identity_id)
+      -- The other side is not told of a conversation before its first message.
+      or (conversations.last_seq > 0 or conversations.opened_by = participants.account_id)
+        and private.may_hear_conversation(participants.conversation_id, participants.identity_id)
   );
 end
 $$;

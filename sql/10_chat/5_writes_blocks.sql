@@ -1,3 +1,23 @@
+create function private.account_to_block(caller_id uuid, identity_id uuid) returns uuid
+  language plpgsql
+  stable
+  security definer -- finds the account behind an identity
+  set search_path = ''
+as $$
+begin
+  return (
+    select identities.account_id from public.identities
+    where identities.id = account_to_block.identity_id
+      and (
+        private.is_publicly_visible(identities.id)
+        or private.has_conversation_with(caller_id, identities.id)
+      )
+  );
+end
+$$;
+comment on function private.account_to_block is
+  'Null unless the identity is public or the caller''s account has a conversation with it.';
+
 create function private.block_identity(identity_id uuid) returns void
   language plpgsql
   security definer -- finds the account behind the identity
@@ -5,14 +25,7 @@ create function private.block_identity(identity_id uuid) returns void
 as $$
 declare
   caller_id uuid := private.lock_caller();
-  other_id uuid := (
-    select identities.account_id from public.identities
-    where identities.id = block_identity.identity_id
-      and (
-        private.is_publicly_visible(identities.id)
-        or private.has_conversation_with(caller_id, identities.id)
-      )
-  );
+  other_id uuid := private.account_to_block(caller_id, block_identity.identity_id);
 begin
   if other_id is null then
     perform private.refuse(404, 'identity_not_found');

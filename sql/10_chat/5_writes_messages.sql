@@ -82,6 +82,7 @@ end;
 create function private.store_messages(given private.sent_message[])
   returns private.message_delivery[]
   language plpgsql
+  security definer -- reads and writes both sides
   set search_path = ''
   set join_collapse_limit = 1 -- joins as written: trying every order of ten tables takes 4 ms
   set plan_cache_mode = 'force_generic_plan' -- otherwise it is planned for each number of messages
@@ -128,6 +129,7 @@ comment on function private.store_messages is
 
 create function private.refuse_message(sent private.sent_message) returns void
   language plpgsql
+  security definer -- reads both sides
   set search_path = ''
 as $$
 declare
@@ -170,6 +172,11 @@ begin
   end if;
   sent := row(conversation_id, caller_id, client_message_id, type,
     private.clean_message_body(type, body), media_id, null);
+  if media_id is not null and not exists (
+    select from public.media where media.id = write_message.media_id
+  ) then
+    perform private.refuse(404, 'not_found');
+  end if;
   if reply_to_id is not null then
     select messages.seq into sent.reply_to_seq from public.messages
     where messages.id = reply_to_id and messages.conversation_id = sent.conversation_id;

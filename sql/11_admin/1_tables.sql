@@ -9,4 +9,3 @@ comment on column public.admins.role is 'The only role; admin may use everything
 alter table public.admins enable row level security;
 revoke all on public.admins from anon, authenticated, service_role;
 grant select on public.admins to service_role;
-create policy "nobody but functions of their owner" on public.admins using (false);

@@ -36,4 +36,3 @@ create index audit_action_idx on public.audit (action, at, id);
 alter table public.audit enable row level security;
 revoke all on public.audit from anon, authenticated, service_role;
 grant select on public.audit to service_role;
-create policy "nobody but functions of their owner" on public.audit using (false);

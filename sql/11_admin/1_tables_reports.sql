@@ -28,4 +28,6 @@ create index reports_target_idx on public.reports (target_type, target_id, statu
 create index reports_open_idx on public.reports (created_at, id) where status = 'open';
 alter table public.reports enable row level security;
 revoke all on public.reports from anon, authenticated;
-create policy "nobody but functions of their owner" on public.reports using (false);
+grant select, insert on public.reports to acting;
+create policy "people report and see their own reports" on public.reports to acting
+  using (account_id = (select private.account_id()));

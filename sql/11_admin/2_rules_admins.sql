@@ -142,3 +142,15 @@ create trigger accounts_keep_an_admin
   execute function private.on_admin_account_changed();
 
 grant execute on function private.is_admin, private.require_admin to authenticated;
+
+do $$
+declare
+  name text;
+begin
+  foreach name in array '{accounts,individual_profiles,identities,organisations,properties,documents,reports,invoices,payments,payment_events,wallet_payouts,audit,admins}'::text[] loop
+    execute format('grant select on public.%I to administering', name);
+    execute format('create policy "administrators see all" on public.%I for select to administering '
+      'using ((select private.is_admin()))', name);
+  end loop;
+end
+$$;

@@ -1,7 +1,6 @@
 create function private.waiting_counts() returns json
   language plpgsql
   stable
-  security definer -- counts other people's data; its caller requires an admin
   set search_path = ''
 as $$
 begin

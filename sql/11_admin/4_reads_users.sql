@@ -8,6 +8,19 @@ $$;
 comment on function private.is_decoy is
   'Whether an account is the decoy for sign-ins with unknown identifiers; admins do not see it.';
 
+create function private.phone_part(q text) returns text
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+begin
+  return substring(regexp_replace(private.ascii_digits(q), '[ -]', '', 'g')
+    from '^(?:\+?965)?([0-9]{3,8})$');
+end
+$$;
+comment on function private.phone_part is
+  'The 3 to 8 digits of a text that can be a phone or a part of one, without 965; otherwise null.';
+
 create function private.find_users(q text) returns setof uuid
   language plpgsql
   stable
@@ -19,8 +32,7 @@ declare
   given constant text := private.ascii_digits(private.tidy(q, 120, 'q'));
   part constant text := '%' || replace(replace(replace(lower(given),
     '\', '\\'), '%', '\%'), '_', '\_') || '%';
-  digits constant text := regexp_replace(
-    regexp_replace(given, '[ -]', '', 'g'), '^(\+?965)?', '');
+  digits constant text := private.phone_part(given);
   name constant text := nullif(private.search_text(q), '');
   given_id uuid;
 begin
@@ -33,7 +45,7 @@ begin
     where accounts.email like part
     union all
     select accounts.id from public.accounts
-    where digits ~ '^[0-9]{3,8}$' and accounts.phone like '%' || digits || '%'
+    where accounts.phone like '%' || digits || '%'
     union all
     select identities.account_id from public.identities
     where private.search_text(identities.display_name) like '%' || name || '%'
@@ -55,8 +67,9 @@ create function private.matches_user(account public.accounts, q text) returns bo
 as $$
 declare
   name constant text := nullif(private.search_text(q), '');
+  digits constant text := private.phone_part(q);
 begin
-  return strpos(account.email, lower(q)) > 0 or exists (
+  return strpos(account.email, lower(q)) > 0 or strpos(account.phone, digits) > 0 or exists (
     select from public.identities
     where identities.account_id = account.id
       and strpos(private.search_text(identities.display_name), name) > 0
@@ -195,6 +208,17 @@ comment on function private.list_users is
   'requested deletion, the type and state of an identity, and the times of registration and last '
   'sign-in; newest or oldest first, or sorted by a shown value. 403 admin_only.';
 
+create function private.count_sessions(account_id uuid) returns bigint
+  language plpgsql
+  stable
+  security definer -- reads an Auth table
+  set search_path = ''
+as $$
+begin
+  return (select count(*) from auth.sessions where sessions.user_id = account_id);
+end
+$$;
+
 create function private.get_user(user_id uuid) returns json
   language plpgsql
   stable
@@ -220,7 +244,7 @@ begin
           '[]')
         from public.identities where identities.account_id = account.id
       ),
-      'sessions', (select count(*) from auth.sessions where sessions.user_id = account.id),
+      'sessions', private.count_sessions(account.id),
       'listings', (
         select coalesce(json_object_agg(counted.status, counted.number), '{}')
         from (

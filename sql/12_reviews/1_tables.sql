@@ -55,4 +55,22 @@ create policy "people see reviews by their acting identity, and of it what is sh
     author_identity_id = (select private.identity_id())
     or listed and subject_identity_id = (select private.identity_id())
   );
-create policy "nobody but functions of their owner" on private.review_notices using (false);
+grant select, insert, update, delete on public.reviews to acting;
+create policy "people see listed reviews, those by their acting identity and of it"
+  on public.reviews for select to acting
+  using (
+    listed or author_identity_id = (select private.identity_id())
+    or subject_identity_id = (select private.identity_id())
+  );
+create policy "identities review for themselves" on public.reviews for insert to acting
+  with check (author_identity_id = (select private.identity_id()));
+create policy "identities change their own reviews, and reply" on public.reviews for update to acting
+  using (
+    author_identity_id = (select private.identity_id())
+    or subject_identity_id = (select private.identity_id())
+  );
+create policy "identities delete their own reviews" on public.reviews for delete to acting
+  using (author_identity_id = (select private.identity_id()));
+grant insert on private.review_notices to acting;
+create policy "people note their own reviews" on private.review_notices for insert to acting
+  with check (author_account_id = (select private.account_id()));

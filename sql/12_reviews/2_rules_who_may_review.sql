@@ -51,6 +51,7 @@ create function private.check_may_review(
 ) returns void
   language plpgsql
   stable
+  security definer -- compares the account of the reviewed identity
   set search_path = ''
 as $$
 begin

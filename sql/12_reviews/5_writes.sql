@@ -1,3 +1,17 @@
+create function private.review_subject(identity_id uuid) returns public.identities
+  language plpgsql
+  stable
+  security definer -- reads the account of the reviewed identity, to notify it
+  set search_path = ''
+as $$
+declare
+  subject public.identities;
+begin
+  select * into subject from public.identities where identities.id = review_subject.identity_id;
+  return subject;
+end
+$$;
+
 create function private.create_review(
   identity_id uuid, rating integer, comment text, property_id uuid
 ) returns json
@@ -8,7 +22,7 @@ as $$
 declare
   author_id uuid := private.lock_identity();
   clean text := private.clean_review_text(create_review.comment, 'comment');
-  subject public.identities;
+  subject public.identities := private.review_subject(create_review.identity_id);
   is_first boolean;
   review public.reviews;
   record json;
@@ -16,8 +30,6 @@ begin
   if rating is null or rating not between 1 and 5 then
     perform private.refuse_field('rating', 'invalid');
   end if;
-  select * into subject from public.identities
-  where identities.id = create_review.identity_id;
   perform private.check_may_review(author_id, subject, create_review.property_id);
 
   insert into private.review_notices (author_account_id, subject_identity_id)
@@ -65,7 +77,6 @@ comment on function api.create_review is
 
 create function private.lock_own_review(review_id uuid) returns public.reviews
   language plpgsql
-  security definer -- locks a row; clients have no write grant
   set search_path = ''
 as $$
 declare

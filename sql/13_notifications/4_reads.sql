@@ -55,7 +55,6 @@ comment on function private.list_notifications is
 create function private.count_unread(account_id uuid) returns bigint
   language plpgsql
   stable
-  security definer -- counts for triggers without a caller
   set search_path = ''
 as $$
 begin

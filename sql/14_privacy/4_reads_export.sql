@@ -141,6 +141,39 @@ begin
 end
 $$;
 
+create function private.exported_providers(account_id uuid) returns json
+  language plpgsql
+  stable
+  security definer -- reads an Auth table
+  set search_path = ''
+as $$
+begin
+  return (
+    select coalesce(json_agg(json_build_object(
+      'provider', identities.provider,
+      'subject', identities.provider_id,
+      'said', identities.identity_data,
+      'linkedAt', identities.created_at,
+      'lastSignInAt', identities.last_sign_in_at
+    ) order by identities.created_at, identities.provider), '[]')
+    from auth.identities where identities.user_id = account_id
+  );
+end
+$$;
+
+create function private.exported_metadata(account_id uuid) returns jsonb
+  language plpgsql
+  stable
+  security definer -- reads an Auth table
+  set search_path = ''
+as $$
+begin
+  return (
+    select coalesce(users.raw_user_meta_data, '{}') from auth.users where users.id = account_id
+  );
+end
+$$;
+
 create function private.export_account() returns json
   language plpgsql
   stable
@@ -169,19 +202,8 @@ begin
       left join public.individual_profiles on individual_profiles.account_id = accounts.id
       where accounts.id = caller_id
     ),
-    'signInProviders', (
-      select coalesce(json_agg(json_build_object(
-        'provider', identities.provider,
-        'subject', identities.provider_id,
-        'said', identities.identity_data,
-        'linkedAt', identities.created_at,
-        'lastSignInAt', identities.last_sign_in_at
-      ) order by identities.created_at, identities.provider), '[]')
-      from auth.identities where identities.user_id = caller_id
-    ),
-    'metadata', (
-      select coalesce(users.raw_user_meta_data, '{}') from auth.users where users.id = caller_id
-    ),
+    'signInProviders', private.exported_providers(caller_id),
+    'metadata', private.exported_metadata(caller_id),
     'contactChanges', (
       select coalesce(json_agg(json_build_object(
         'act', changes.act,

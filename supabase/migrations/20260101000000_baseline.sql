@@ -17,8 +17,9 @@ set check_function_bodies = off;
 -- facade   is the login of the edge functions; its messages run as anon, authenticated or backend.
 -- backend  is for work without a caller: registration, codes, jobs. It has no BYPASSRLS and can
 --          execute only the functions that are granted to it by name.
--- acting   owns functions that clients execute (16_api.sql lists them), so that row-level security
---          binds every statement in them. It owns no table, and no client can become it.
+-- acting and administering own the functions that clients and administrators execute (16_api.sql),
+--          so that row-level security binds every statement in them. They own no table, and no
+--          client can become them.
 
 do $$
 begin
@@ -28,6 +29,9 @@ begin
   if not exists (select from pg_roles where rolname = 'acting') then
     create role acting nologin noinherit;
   end if;
+  if not exists (select from pg_roles where rolname = 'administering') then
+    create role administering nologin noinherit;
+  end if;
   if not exists (select from pg_roles where rolname = 'facade') then
     create role facade login noinherit;
   end if;
@@ -35,7 +39,7 @@ end
 $$;
 
 grant anon, authenticated, backend to facade;
-grant acting to postgres;
+grant acting, administering to postgres;
 
 alter role facade set statement_timeout = '5s';
 alter role facade set lock_timeout = '4s';
@@ -60,9 +64,9 @@ revoke all on schema private, api from public;
 alter default privileges for role postgres revoke execute on functions from public;
 grant usage on schema private to anon, authenticated, service_role, backend, supabase_auth_admin;
 -- A role can become the owner of a function only if it may create objects in the schema.
-grant usage, create on schema private to acting;
+grant usage, create on schema private to acting, administering;
 grant usage on schema api to anon, authenticated, service_role;
-grant usage on schema public to anon, authenticated, service_role, backend, acting;
+grant usage on schema public to anon, authenticated, service_role, backend, acting, administering;
 
 -- numeric(14,3) would round silently. NaN counts as larger than any number, so the upper bound excludes it.
 create domain private.kwd as numeric
@@ -78,8 +82,9 @@ create table private.settings (
 comment on table private.settings is
   'Settings of the admins and of the functions. Never purged: it has only a few rows.';
 alter table private.settings enable row level security;
-grant select on private.settings to acting;
-create policy "functions for clients read all" on private.settings for select to acting using (true);
+grant select on private.settings to acting, administering;
+create policy "functions for clients read all" on private.settings
+  for select to acting, administering using (true);
 
 create table private.rates (
   rule text primary key,
@@ -102,7 +107,8 @@ comment on column private.rates.earned_by is
 comment on column private.rates.earns is 'Extra hits that each hit of earned_by allows.';
 comment on column private.rates.edited is 'The columns that an admin changed and releases keep.';
 alter table private.rates enable row level security;
-create policy "nobody but functions of their owner" on private.rates using (false);
+grant select on private.rates to acting;
+create policy "functions for clients read all" on private.rates for select to acting using (true);
 
 create table private.rate_hits (
   rule text not null,
@@ -149,7 +155,9 @@ comment on column private.timestamps.name is
   'jobs_ran: when all jobs last ran; doors: a running test of Auth''s endpoints; doors_tried: the '
   'last daily test; pushes_paused: when FCM accepts pushes again; beat: the clock of the primary.';
 alter table private.timestamps enable row level security;
-create policy "nobody but functions of their owner" on private.timestamps using (false);
+grant select on private.timestamps to acting;
+create policy "functions for clients read all" on private.timestamps
+  for select to acting using (true);
 
 -- sql/01_base/1_tables_notifications.sql
 
@@ -1526,13 +1534,14 @@ alter table public.vocabularies enable row level security;
 alter table public.governorates enable row level security;
 alter table public.areas enable row level security;
 revoke all on public.vocabularies, public.governorates, public.areas from anon, authenticated;
-grant select on public.vocabularies, public.governorates, public.areas to anon, authenticated, acting;
+grant select on public.vocabularies, public.governorates, public.areas to anon, authenticated, acting,
+  administering;
 create policy "everybody reads vocabularies" on public.vocabularies
-  for select to anon, authenticated, acting using (true);
+  for select to anon, authenticated, acting, administering using (true);
 create policy "everybody reads governorates" on public.governorates
-  for select to anon, authenticated, acting using (true);
+  for select to anon, authenticated, acting, administering using (true);
 create policy "everybody reads areas" on public.areas
-  for select to anon, authenticated, acting using (true);
+  for select to anon, authenticated, acting, administering using (true);
 
 create function private.is_word(vocabulary text, code text) returns boolean
   language plpgsql
@@ -2015,6 +2024,8 @@ grant select on public.individual_profiles, public.identities to authenticated;
 grant select on public.accounts, public.individual_profiles, public.identities to acting;
 grant update (language, terms_version, terms_accepted_at, active_identity_id) on public.accounts
   to acting;
+grant update (full_name, avatar_url) on public.individual_profiles to acting;
+grant insert, update on public.identities to acting;
 
 create policy "people see their own account" on public.accounts
   for select to authenticated, acting
@@ -2027,6 +2038,12 @@ create policy "people see their own identities" on public.identities
   using (account_id = (select private.account_id()));
 create policy "people change their own account" on public.accounts for update to acting
   using (id = (select private.account_id()));
+create policy "people change their own profile" on public.individual_profiles for update to acting
+  using (account_id = (select private.account_id()));
+create policy "people add identities of their own" on public.identities for insert to acting
+  with check (account_id = (select private.account_id()));
+create policy "people change their own identities" on public.identities for update to acting
+  using (account_id = (select private.account_id()));
 
 create table public.account_settings (
   account_id uuid primary key references public.accounts (id) on delete cascade,
@@ -2084,7 +2101,7 @@ comment on table private.idempotency_keys is
 comment on column private.idempotency_keys.request_hash is 'SHA-256 of identity and request.';
 create index idempotency_keys_created_at_idx on private.idempotency_keys (created_at);
 alter table private.idempotency_keys enable row level security;
-grant select, update (answer) on private.idempotency_keys to acting;
+grant select, insert, update (answer), delete on private.idempotency_keys to acting;
 create policy "people keep their own answers" on private.idempotency_keys to acting
   using (account_id = (select private.account_id()));
 
@@ -2111,12 +2128,14 @@ alter table public.blocks enable row level security;
 revoke all on public.blocks from anon, authenticated;
 -- Clients must not see which account is behind an identity.
 grant select (account_id, identity_id, created_at) on public.blocks to authenticated;
-grant select, delete on public.blocks to acting;
+grant select, insert, delete on public.blocks to acting;
 create policy "people see whom they blocked" on public.blocks
   for select to authenticated, acting
   using (account_id = (select private.account_id()));
 create policy "people unblock for themselves" on public.blocks for delete to acting
   using (account_id = (select private.account_id()));
+create policy "people block for themselves" on public.blocks for insert to acting
+  with check (account_id = (select private.account_id()));
 
 -- sql/03_accounts/1_tables_sign_in.sql
 
@@ -2212,7 +2231,9 @@ create unique index contact_changes_open_key on private.contact_changes (account
 create index contact_changes_account_idx on private.contact_changes (account_id, done_at);
 create index contact_changes_expires_idx on private.contact_changes (expires_at);
 alter table private.contact_changes enable row level security;
-create policy "nobody but functions of their owner" on private.contact_changes using (false);
+grant select on private.contact_changes to acting;
+create policy "people see changes of their own contacts" on private.contact_changes
+  for select to acting using (account_id = (select private.account_id()));
 
 create table private.contact_messages (
   id uuid primary key default gen_random_uuid(),
@@ -6769,8 +6790,27 @@ create index organisations_area_idx on public.organisations (governorate_id, are
 alter table public.organisations enable row level security;
 revoke all on public.organisations from anon, authenticated;
 grant select on public.organisations to authenticated;
+grant select, insert, update on public.organisations to acting;
 create policy "people see the organisations of their own identities" on public.organisations
   for select to authenticated
+  using (identity_id in (
+    select identities.id from public.identities
+    where identities.account_id = (select private.account_id())
+  ));
+create policy "people see listed organisations, and those of their own identities"
+  on public.organisations for select to acting
+  using (listed or identity_id in (
+    select identities.id from public.identities
+    where identities.account_id = (select private.account_id())
+  ));
+create policy "people add organisations of their own identities" on public.organisations
+  for insert to acting
+  with check (identity_id in (
+    select identities.id from public.identities
+    where identities.account_id = (select private.account_id())
+  ));
+create policy "people change the organisations of their own identities" on public.organisations
+  for update to acting
   using (identity_id in (
     select identities.id from public.identities
     where identities.account_id = (select private.account_id())
@@ -6945,7 +6985,6 @@ comment on function private.organisation_with is 'Absent fields are kept; null c
 
 create function private.set_picture(identity_id uuid, use text, given jsonb) returns text
   language plpgsql
-  security definer
   set search_path = ''
 as $$
 begin
@@ -7278,6 +7317,7 @@ create function private.organisations_after(
 ) returns uuid[]
   language plpgsql
   stable
+  security definer -- as acting, comparing words and ratings could not use an index
   set search_path = ''
 as $$
 declare
@@ -7830,11 +7870,15 @@ alter table public.subscriptions enable row level security;
 revoke all on public.plans, public.subscriptions from anon, authenticated;
 grant select on public.plans, public.subscriptions to authenticated;
 grant select on public.plans to acting;
+grant select, update (renews) on public.subscriptions to acting;
 create policy "everybody signed in sees the plans" on public.plans
   for select to authenticated, acting
   using (true);
 create policy "identities see their own subscriptions" on public.subscriptions
-  for select to authenticated
+  for select to authenticated, acting
+  using (identity_id = (select private.identity_id()));
+create policy "identities cancel their own subscriptions" on public.subscriptions
+  for update to acting
   using (identity_id = (select private.identity_id()));
 
 -- sql/05_billing/1_tables_invoices.sql
@@ -7946,6 +7990,9 @@ grant select on public.invoices, public.invoice_lines, public.invoice_events
   to authenticated, acting, service_role;
 create policy "identities see their own invoices" on public.invoices
   for select to authenticated, acting
+  using (identity_id = (select private.identity_id()));
+grant update (state) on public.invoices to acting;
+create policy "identities pay their own invoices" on public.invoices for update to acting
   using (identity_id = (select private.identity_id()));
 create policy "identities see lines of their own invoices" on public.invoice_lines
   for select to authenticated, acting
@@ -8080,15 +8127,27 @@ create trigger payments_stay
 alter table public.payments enable row level security;
 alter table public.payment_events enable row level security;
 revoke all on public.payments, public.payment_events from anon, authenticated, service_role;
-grant select on public.payments to authenticated, service_role;
+grant select on public.payments to authenticated, acting, service_role;
+grant insert, update (return_url, requested_at, state) on public.payments to acting;
 grant select on public.payment_events to service_role;
 create policy "identities see payments of their own invoices" on public.payments
-  for select to authenticated
-  using (invoice_id in (
-    select invoices.id from public.invoices
-    where invoices.identity_id = (select private.identity_id())
+  for select to authenticated, acting
+  using (exists (
+    select from public.invoices
+    where invoices.id = payments.invoice_id and invoices.identity_id = (select private.identity_id())
   ));
-create policy "nobody but functions of their owner" on public.payment_events using (false);
+create policy "identities begin payments of their own invoices" on public.payments
+  for insert to acting
+  with check (exists (
+    select from public.invoices
+    where invoices.id = payments.invoice_id and invoices.identity_id = (select private.identity_id())
+  ));
+create policy "identities change payments of their own invoices" on public.payments
+  for update to acting
+  using (exists (
+    select from public.invoices
+    where invoices.id = payments.invoice_id and invoices.identity_id = (select private.identity_id())
+  ));
 
 create table public.refunds (
   id uuid primary key default gen_random_uuid(),
@@ -8167,7 +8226,10 @@ create table private.sandbox_charges (
 comment on table private.sandbox_charges is 'Sandbox charges. Never purged: none in production.';
 comment on column private.sandbox_charges.reference is 'A repeated request gets the same charge.';
 alter table private.sandbox_charges enable row level security;
-create policy "nobody but functions of their owner" on private.sandbox_charges using (false);
+grant select (id), update (return_url) on private.sandbox_charges to acting;
+create policy "people change the charges of payments that they see" on private.sandbox_charges
+  to acting
+  using (exists (select from public.payments where payments.provider_ref = sandbox_charges.id));
 
 create table private.sandbox_refunds (
   id text primary key default 'sbr_' || replace(gen_random_uuid()::text, '-', ''),
@@ -8219,7 +8281,6 @@ create trigger wallet_payouts_stay
 alter table public.wallet_payouts enable row level security;
 revoke all on public.wallet_payouts from anon, authenticated, service_role;
 grant select on public.wallet_payouts to service_role;
-create policy "nobody but functions of their owner" on public.wallet_payouts using (false);
 
 -- sql/05_billing/1_tables_subscription_intervals.sql
 
@@ -8262,9 +8323,9 @@ comment on column public.featured_credits.invoice_id is 'Null if an admin gave t
 create index featured_credits_identity_idx on public.featured_credits (identity_id, id);
 alter table public.featured_credits enable row level security;
 revoke all on public.featured_credits from anon, authenticated;
-grant select on public.featured_credits to authenticated;
+grant select on public.featured_credits to authenticated, acting;
 create policy "identities see their own credits" on public.featured_credits
-  for select to authenticated
+  for select to authenticated, acting
   using (identity_id = (select private.identity_id()));
 
 -- sql/05_billing/1_tables_wallet.sql
@@ -8617,7 +8678,6 @@ create trigger wallets_begin_empty
 create function private.plan_of(identity_id uuid) returns public.plans
   language plpgsql
   stable
-  security definer -- reads the plan of a listing's owner
   set search_path = ''
 as $$
 declare
@@ -11672,7 +11732,11 @@ alter table public.price_history enable row level security;
 alter table public.auctions enable row level security;
 revoke all on public.properties, public.price_history, public.auctions from anon, authenticated;
 grant select on public.properties, public.price_history, public.auctions to authenticated;
-grant select on public.properties to acting; -- the policy is in 07_favorites/2_rules.sql
+-- The policy by which acting selects is in 07_favorites/2_rules.sql.
+grant select, insert, update on public.properties to acting;
+grant usage on sequence private.property_ref_no to acting;
+grant select on public.price_history to acting;
+grant select, insert, update, delete on public.auctions to acting;
 -- No role may change past prices; triggers write them with the rights of their owner.
 revoke insert, update, delete, truncate on public.price_history from service_role;
 
@@ -11689,6 +11753,19 @@ create policy "owners see their own auctions" on public.auctions for select to a
   using (property_id in (
     select properties.id from public.properties
     where properties.owner_identity_id = (select private.identity_id())
+  ));
+create policy "identities add properties of their own" on public.properties for insert to acting
+  with check (owner_identity_id = (select private.identity_id()));
+create policy "owners change their own properties" on public.properties for update to acting
+  using (owner_identity_id = (select private.identity_id()));
+create policy "people see the prices of properties that they see" on public.price_history
+  for select to acting
+  using (exists (select from public.properties where properties.id = price_history.property_id));
+create policy "owners change their own auctions" on public.auctions to acting
+  using (exists (
+    select from public.properties
+    where properties.id = auctions.property_id
+      and properties.owner_identity_id = (select private.identity_id())
   ));
 
 -- sql/06_properties/1_tables_cards.sql
@@ -11745,12 +11822,15 @@ create index leads_identity_idx on public.leads (identity_id, owner_identity_id)
 
 alter table public.leads enable row level security;
 revoke all on public.leads from anon, authenticated;
-grant select on public.leads to authenticated;
-create policy "leads are seen by both sides" on public.leads for select to authenticated
+grant select on public.leads to authenticated, acting;
+grant insert on public.leads to acting;
+create policy "leads are seen by both sides" on public.leads for select to authenticated, acting
   using (
     owner_identity_id = (select private.identity_id())
     or identity_id = (select private.identity_id())
   );
+create policy "identities ask for themselves" on public.leads for insert to acting
+  with check (identity_id = (select private.identity_id()));
 
 -- No foreign keys, because their checks would write a row lock to the listing at every view.
 create table private.property_views (
@@ -11766,7 +11846,9 @@ create index property_views_uncounted_idx on private.property_views (property_id
   where not counted;
 create index property_views_day_idx on private.property_views (day);
 alter table private.property_views enable row level security;
-create policy "nobody but functions of their owner" on private.property_views using (false);
+grant insert on private.property_views to acting;
+create policy "identities view for themselves" on private.property_views for insert to acting
+  with check (identity_id = (select private.identity_id()));
 
 -- The counters are separate, because counting in properties would rewrite the listing's wide row.
 create table private.property_counters (
@@ -11776,7 +11858,9 @@ create table private.property_counters (
 ) with (fillfactor = 70); -- room for HOT updates
 comment on table private.property_counters is 'Views and favorites. Deleted with the listing.';
 alter table private.property_counters enable row level security;
-create policy "nobody but functions of their owner" on private.property_counters using (false);
+grant select on private.property_counters to acting;
+create policy "everybody sees the numbers of views and favorites" on private.property_counters
+  for select to acting using (true);
 
 -- sql/06_properties/1_tables_records.sql
 
@@ -11814,7 +11898,9 @@ comment on column private.listed_records.after_deal is 'From after shareUrl to t
 comment on column private.listed_records.deal is 'Valid until drop_until.';
 
 alter table private.listed_records enable row level security;
-create policy "nobody but functions of their owner" on private.listed_records using (false);
+grant select on private.listed_records to acting;
+create policy "everybody sees the records, which are of listed properties"
+  on private.listed_records for select to acting using (true);
 
 -- sql/06_properties/2_rules_auctions.sql
 
@@ -12472,7 +12558,6 @@ $$;
 
 create function private.lock_own_property(property_id uuid) returns public.properties
   language plpgsql
-  security definer -- locks a row; clients have no write grant
   set search_path = ''
 as $$
 declare
@@ -13846,6 +13931,7 @@ create function private.similar_properties(property public.properties, depth int
   returns uuid[]
   language plpgsql
   stable
+  security definer -- as acting, comparing prices could not use an index; reads the accounts of owners
   set search_path = ''
 as $$
 declare
@@ -13993,6 +14079,24 @@ $$;
 comment on function private.list_organisation_listings is
   'Api: Listings of the acting company or office (type), newest first, all or those in one state.';
 
+create function private.lead_sender(identity_id uuid) returns json
+  language plpgsql
+  stable
+  security definer -- reads the name of another person, whose lead the caller may see
+  set search_path = ''
+as $$
+begin
+  return (
+    select json_build_object(
+      'identityId', identities.id,
+      'type', identities.type,
+      'displayName', identities.display_name,
+      'avatarUrl', identities.avatar_url)
+    from public.identities where identities.id = lead_sender.identity_id
+  );
+end
+$$;
+
 create function private.list_organisation_leads(
   type text, page_cursor text default null, page_size integer default 20
 ) returns table (items json, "nextCursor" text)
@@ -14029,19 +14133,14 @@ begin
           'refNo', 'KW-' || properties.ref_no,
           'titleAr', properties.title_ar,
           'status', properties.status),
-        'from', json_build_object(
-          'identityId', identities.id,
-          'type', identities.type,
-          'displayName', identities.display_name,
-          'avatarUrl', identities.avatar_url)
+        'from', private.lead_sender(page.identity_id)
       ) order by page.row_number) filter (where page.row_number <= page_size),
       '[]'),
     private.next_cursor(query,
       jsonb_agg(jsonb_build_array(page.created_at, page.id) order by page.row_number)
         filter (where page.row_number >= page_size))
   from page
-  join public.properties on properties.id = page.property_id
-  join public.identities on identities.id = page.identity_id;
+  join public.properties on properties.id = page.property_id;
 end
 $$;
 comment on function private.list_organisation_leads is
@@ -14332,7 +14431,6 @@ begin
   execute format($function$
 create function private.save_property(property public.properties) returns void
   language plpgsql
-  security definer
   set search_path = ''
 as $body$
 begin
@@ -15342,10 +15440,11 @@ create function private.is_withdrawn(property public.properties) returns boolean
 comment on function private.is_withdrawn is
   'Whether favorites leave the listing out, because it was deleted or is no longer published.';
 
-create policy "people see listed properties, their own, and saved ones until withdrawn"
+create policy "people see their own properties, public ones and saved ones"
   on public.properties for select to acting
   using (
-    listed or owner_identity_id = (select private.identity_id())
+    owner_identity_id = (select private.identity_id())
+    or private.may_see(properties, null)
     or not private.is_withdrawn(properties) and exists (
       select from public.favorites
       where favorites.property_id = properties.id
@@ -15796,6 +15895,7 @@ create function private.published_listings(
 ) returns uuid[]
   language plpgsql
   stable
+  security definer -- reads what was listed at the snapshot
   set search_path = ''
 as $$
 begin
@@ -15852,6 +15952,7 @@ comment on function private.published_listings is
 create function private.ranked_offices(at timestamptz, take integer) returns uuid[]
   language plpgsql
   stable
+  security definer -- reads what was listed at the snapshot
   set search_path = ''
 as $$
 begin
@@ -15972,6 +16073,7 @@ create function private.feed_offices(
 ) returns table (slot integer, item text)
   language plpgsql
   stable
+  security definer -- reads the accounts of offices
   set search_path = ''
 as $$
 begin
@@ -16203,7 +16305,8 @@ comment on column private.reading_words.is_name is 'Whether a trigger wrote the 
 create index reading_words_first_word_idx on private.reading_words (split_part(phrase, ' ', 1));
 
 alter table private.reading_words enable row level security;
-create policy "nobody but functions of their owner" on private.reading_words using (false);
+grant select on private.reading_words to acting;
+create policy "functions for clients read all" on private.reading_words for select to acting using (true);
 
 create type private.reading as (
   found jsonb,
@@ -17181,8 +17284,12 @@ create policy "nobody but functions of their owner" on private.search_documents 
 alter table private.search_names enable row level security;
 alter table private.search_vocabulary enable row level security;
 alter table private.search_word_changes enable row level security;
-create policy "nobody but functions of their owner" on private.search_names using (false);
-create policy "nobody but functions of their owner" on private.search_vocabulary using (false);
+grant select on private.search_names to acting;
+create policy "functions for clients read all" on private.search_names
+  for select to acting using (true);
+grant select on private.search_vocabulary to acting;
+create policy "functions for clients read all" on private.search_vocabulary
+  for select to acting using (true);
 create policy "nobody but functions of their owner" on private.search_word_changes using (false);
 
 -- sql/08_search/2_rules_documents.sql
@@ -17297,7 +17404,9 @@ create table private.search_filter_rules (
   term text
 );
 alter table private.search_filter_rules enable row level security;
-create policy "nobody but functions of their owner" on private.search_filter_rules using (false);
+grant select on private.search_filter_rules to acting;
+create policy "functions for clients read all" on private.search_filter_rules
+  for select to acting using (true);
 comment on table private.search_filter_rules is
   'How each filter is parsed and applied: its name and form, the column compared, the strategy if '
   'only one accepts it, whether the newest-first indexes include that column, and its term. Never '
@@ -17770,6 +17879,7 @@ comment on function private.five_writers is
 create function private.similar_words(word text) returns text[]
   language plpgsql
   stable
+  security definer -- as acting, comparing words could not use an index
   set search_path = ''
   set plan_cache_mode = force_generic_plan -- planning at every call takes five times as long
   -- Without these settings all names would be compared one by one, because they are few.
@@ -18238,6 +18348,7 @@ comment on function private.exact_query is
 create function private.is_in_listings(strategy text, words tsquery) returns boolean
   language plpgsql
   stable
+  security definer -- reads the documents of all listings
   set search_path = ''
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
@@ -18864,6 +18975,7 @@ create function private.find_listings(
 )
   language plpgsql
   stable
+  security definer -- reads the documents of all listings
   set search_path = ''
 as $$
 declare
@@ -19393,7 +19505,9 @@ comment on table private.area_prices is
   'The result of private.map_area_prices without filters. Never purged: it has one row.';
 
 alter table private.area_prices enable row level security;
-create policy "nobody but functions of their owner" on private.area_prices using (false);
+grant select on private.area_prices to acting;
+create policy "everybody sees the prices of areas" on private.area_prices
+  for select to acting using (true);
 
 -- sql/09_map/4_reads.sql
 
@@ -19444,6 +19558,7 @@ create function private.map_clusters(
 ) returns json
   language plpgsql
   stable
+  security definer -- reads the documents of all listings
   set search_path = ''
 as $$
 declare
@@ -19502,6 +19617,7 @@ create function private.map_points(
 ) returns json
   language plpgsql
   stable
+  security definer -- reads the documents of all listings
   set search_path = ''
 as $$
 declare
@@ -19558,6 +19674,7 @@ comment on function private.list_map_listings is
 create function private.map_area_prices(filters private.search_filters) returns json
   language plpgsql
   stable
+  security definer -- reads the documents of all listings
   set search_path = ''
 as $$
 declare
@@ -19746,14 +19863,30 @@ alter table public.media enable row level security;
 alter table private.uploads enable row level security;
 alter table private.upload_sessions enable row level security;
 revoke all on public.media from anon, authenticated;
-grant select on public.media to authenticated;
+grant select on public.media to authenticated, acting;
+grant insert, update on public.media to acting;
+grant select, insert, update (due_at) on private.uploads to acting;
+grant select, insert, update (property_id) on private.upload_sessions to acting;
 -- Rows have to match files, so only functions that know both may write them.
 revoke insert, update, delete, truncate on public.media from service_role;
 
 create policy "identities see their own pictures" on public.media for select to authenticated
   using (identity_id = (select private.identity_id()));
-create policy "nobody but functions of their owner" on private.uploads using (false);
-create policy "nobody but functions of their owner" on private.upload_sessions using (false);
+-- A person may have an avatar even while no identity can act.
+create policy "people see and add pictures of identities and avatars of accounts" on public.media
+  to acting
+  using (
+    account_id = (select private.account_id())
+    and (bucket = 'avatars' or identity_id = (select private.identity_id()))
+  );
+create policy "people begin and end their own uploads" on private.uploads to acting
+  using (account_id = (select private.account_id()))
+  with check (account_id = (select private.account_id()) and exists (
+    select from public.identities
+    where identities.id = uploads.identity_id and identities.account_id = uploads.account_id
+  ));
+create policy "identities use their own sessions" on private.upload_sessions to acting
+  using (identity_id = (select private.identity_id()));
 
 create table private.media_scans (
   bucket text primary key,
@@ -19828,12 +19961,19 @@ create index documents_discarded_idx on public.documents (removal_due_at)
 
 alter table public.documents enable row level security;
 revoke all on public.documents from anon, authenticated;
-grant select on public.documents to authenticated;
+grant select on public.documents to authenticated, acting;
+grant insert, update (discarded_at) on public.documents to acting;
 -- Rows have to match files, so only functions that know both may write them.
 revoke insert, update, delete, truncate on public.documents from service_role;
 create policy "people see the documents of their own identities" on public.documents
-  for select to authenticated
+  for select to authenticated, acting
   using (account_id = (select private.account_id()) and discarded_at is null);
+create policy "people add documents of their own identities" on public.documents
+  for insert to acting
+  with check (account_id = (select private.account_id()));
+create policy "people lock the documents of their own identities" on public.documents
+  for update to acting
+  using (account_id = (select private.account_id()));
 
 create view private.file_rows with (security_invoker = true) as
   select media.bucket, media.name, media.discarded_at, media.removed_at from public.media
@@ -19901,7 +20041,6 @@ $$;
 create function private.picture_limit(identity_id uuid) returns integer
   language plpgsql
   stable
-  security definer -- reads plans and subscriptions
   set search_path = ''
 as $$
 begin
@@ -19912,7 +20051,6 @@ $$;
 create function private.picture_allowance(identity_id uuid, out allowed integer, out used integer)
   language plpgsql
   stable
-  security definer
   set search_path = ''
 as $$
 declare
@@ -19944,7 +20082,6 @@ $$;
 
 create function private.lock_own_upload(upload_id uuid, bucket text) returns private.uploads
   language plpgsql
-  security definer
   set search_path = ''
 as $$
 declare
@@ -19966,7 +20103,6 @@ $$;
 create function private.lock_upload_session(identity_id uuid, upload_session_id uuid)
   returns private.upload_sessions
   language plpgsql
-  security definer
   set search_path = ''
 as $$
 declare
@@ -20024,7 +20160,6 @@ create function private.earlier_pictures(
   language plpgsql
   stable
   rows 10
-  security definer
   set search_path = ''
 as $$
 begin
@@ -20174,7 +20309,6 @@ grant execute on function api.list_documents, private.get_document to authentica
 
 create function private.use_picture(media_id uuid, identity_id uuid, use text) returns text
   language plpgsql
-  security definer -- clients have no write grant; the caller has checked the owner
   set search_path = ''
 as $$
 declare
@@ -20213,7 +20347,6 @@ comment on function private.use_picture is
 
 create function private.discard_picture_of(identity_id uuid, use text) returns void
   language plpgsql
-  security definer
   set search_path = ''
 as $$
 begin
@@ -20226,7 +20359,6 @@ $$;
 
 create function private.change_avatar(account_id uuid, given jsonb) returns void
   language plpgsql
-  security definer
   set search_path = ''
 as $$
 declare
@@ -20389,7 +20521,6 @@ grant execute on function
 create function private.shown_pictures(property_id uuid) returns uuid[]
   language plpgsql
   stable
-  security definer
   set search_path = ''
 as $$
 begin
@@ -20418,7 +20549,6 @@ comment on function private.owner_pictures is
 
 create function private.discard_media(media_ids uuid[]) returns void
   language plpgsql
-  security definer
   set search_path = ''
 as $$
 begin
@@ -20431,7 +20561,6 @@ $$;
 
 create function private.set_shown_pictures(property_id uuid, picture_ids uuid[]) returns void
   language plpgsql
-  security definer
   set search_path = ''
 as $$
 begin
@@ -20448,7 +20577,6 @@ $$;
 
 create function private.change_pictures(property public.properties, picture_ids uuid[]) returns void
   language plpgsql
-  security definer
   set search_path = ''
 as $$
 declare
@@ -20525,7 +20653,6 @@ create function private.attach_upload_session(
   property_id uuid, identity_id uuid, upload_session_id uuid
 ) returns void
   language plpgsql
-  security definer
   set search_path = ''
 as $$
 begin
@@ -20637,7 +20764,6 @@ create function private.insert_listing_pictures(
   again jsonb, out answer json, out added uuid[]
 )
   language plpgsql
-  security definer
   set search_path = ''
 as $$
 declare
@@ -20711,7 +20837,6 @@ comment on function private.insert_listing_pictures is
 create function private.free_position(media_ids uuid[], requested integer) returns integer
   language plpgsql
   stable
-  security definer
   set search_path = ''
 as $$
 declare
@@ -21350,14 +21475,39 @@ grant select (conversation_id, identity_id, last_read_seq, unread, muted, archiv
   active_at, changed_at) on public.participants to authenticated;
 grant select (id, conversation_id, seq, sender_identity_id, client_message_id, type, body, media_id,
   reply_to_seq, created_at) on public.messages to authenticated;
+grant select, update (last_seq) on public.conversations to acting;
+grant select, update (last_read_seq, unread, muted, archived, changed_at)
+  on public.participants to acting;
+grant select on public.messages to acting;
 create policy "participants see their conversations" on public.conversations
   for select to authenticated
   using (id in (select private.my_conversations()));
-create policy "participants see themselves" on public.participants for select to authenticated
+create policy "participants see themselves" on public.participants
+  for select to authenticated, acting
   using (identity_id = (select private.identity_id()));
 create policy "participants see the messages that are not hidden" on public.messages
   for select to authenticated
   using (hidden_at is null and conversation_id in (select private.my_conversations()));
+
+-- Functions read one conversation at a time, for which a look-up costs less than all of one's own.
+create policy "participants see theirs" on public.conversations for select to acting
+  using (exists (
+    select from public.participants
+    where participants.conversation_id = conversations.id and participants.identity_id = (select private.identity_id())
+  ));
+create policy "participants lock theirs" on public.conversations for update to acting
+  using (exists (
+    select from public.participants
+    where participants.conversation_id = conversations.id and participants.identity_id = (select private.identity_id())
+  ));
+create policy "participants change their own side" on public.participants for update to acting
+  using (identity_id = (select private.identity_id()));
+create policy "participants see all messages, hidden ones without their text" on public.messages
+  for select to acting
+  using (exists (
+    select from public.participants
+    where participants.conversation_id = messages.conversation_id and participants.identity_id = (select private.identity_id())
+  ));
 
 grant execute on function private.my_conversations to authenticated;
 
@@ -21891,7 +22041,6 @@ create function private.require_participant(conversation_id uuid, caller_id uuid
   returns public.participants
   language plpgsql
   stable
-  security definer -- answers the same for other people's conversations as for none
   set search_path = ''
 as $$
 declare
@@ -21926,7 +22075,6 @@ comment on function private.get_conversation is
 create function private.conversations_changed_at(identity_id uuid) returns timestamptz
   language plpgsql
   stable
-  security definer -- reads the caller's side of all its conversations
   set search_path = ''
 as $$
 begin
@@ -22119,6 +22267,21 @@ $$;
 comment on function api.open_socket is
   'The channel of the calling account, if its token is valid, and the time of the check.';
 
+create function private.peer_of(conversation_id uuid, identity_id uuid) returns uuid
+  language plpgsql
+  stable
+  security definer -- reads the other side, whose row only its own identity sees
+  set search_path = ''
+as $$
+begin
+  return (
+    select participants.identity_id from public.participants
+    where participants.conversation_id = peer_of.conversation_id
+      and participants.identity_id <> peer_of.identity_id
+  );
+end
+$$;
+
 create function private.join_conversation(conversation_id uuid) returns json
   language plpgsql
   stable
@@ -22143,10 +22306,7 @@ begin
     'conversationId', joined.id,
     'lastSeq', joined.last_seq,
     'identityId', caller_id,
-    'peerId', (
-      select participants.identity_id from public.participants
-      where participants.conversation_id = joined.id and participants.identity_id <> caller_id
-    ),
+    'peerId', private.peer_of(joined.id, caller_id),
     'liveTopic', private.live_topic(joined.id)
   );
 end
@@ -22268,8 +22428,11 @@ begin
     )
     from changed
     join public.participants using (conversation_id, identity_id)
+    join public.conversations on conversations.id = participants.conversation_id
     where participants.changed_at > participants.active_at
-      or private.may_hear_conversation(participants.conversation_id, participants.identity_id)
+      -- The other side is not told of a conversation before its first message.
+      or (conversations.last_seq > 0 or conversations.opened_by = participants.account_id)
+        and private.may_hear_conversation(participants.conversation_id, participants.identity_id)
   );
 end
 $$;
@@ -22300,6 +22463,26 @@ grant execute on function private.changed_sockets, private.missed_updates, priva
 
 -- sql/10_chat/5_writes_blocks.sql
 
+create function private.account_to_block(caller_id uuid, identity_id uuid) returns uuid
+  language plpgsql
+  stable
+  security definer -- finds the account behind an identity
+  set search_path = ''
+as $$
+begin
+  return (
+    select identities.account_id from public.identities
+    where identities.id = account_to_block.identity_id
+      and (
+        private.is_publicly_visible(identities.id)
+        or private.has_conversation_with(caller_id, identities.id)
+      )
+  );
+end
+$$;
+comment on function private.account_to_block is
+  'Null unless the identity is public or the caller''s account has a conversation with it.';
+
 create function private.block_identity(identity_id uuid) returns void
   language plpgsql
   security definer -- finds the account behind the identity
@@ -22307,14 +22490,7 @@ create function private.block_identity(identity_id uuid) returns void
 as $$
 declare
   caller_id uuid := private.lock_caller();
-  other_id uuid := (
-    select identities.account_id from public.identities
-    where identities.id = block_identity.identity_id
-      and (
-        private.is_publicly_visible(identities.id)
-        or private.has_conversation_with(caller_id, identities.id)
-      )
-  );
+  other_id uuid := private.account_to_block(caller_id, block_identity.identity_id);
 begin
   if other_id is null then
     perform private.refuse(404, 'identity_not_found');
@@ -22672,6 +22848,7 @@ end;
 create function private.store_messages(given private.sent_message[])
   returns private.message_delivery[]
   language plpgsql
+  security definer -- reads and writes both sides
   set search_path = ''
   set join_collapse_limit = 1 -- joins as written: trying every order of ten tables takes 4 ms
   set plan_cache_mode = 'force_generic_plan' -- otherwise it is planned for each number of messages
@@ -22718,6 +22895,7 @@ comment on function private.store_messages is
 
 create function private.refuse_message(sent private.sent_message) returns void
   language plpgsql
+  security definer -- reads both sides
   set search_path = ''
 as $$
 declare
@@ -22760,6 +22938,11 @@ begin
   end if;
   sent := row(conversation_id, caller_id, client_message_id, type,
     private.clean_message_body(type, body), media_id, null);
+  if media_id is not null and not exists (
+    select from public.media where media.id = write_message.media_id
+  ) then
+    perform private.refuse(404, 'not_found');
+  end if;
   if reply_to_id is not null then
     select messages.seq into sent.reply_to_seq from public.messages
     where messages.id = reply_to_id and messages.conversation_id = sent.conversation_id;
@@ -23407,7 +23590,6 @@ comment on column public.admins.role is 'The only role; admin may use everything
 alter table public.admins enable row level security;
 revoke all on public.admins from anon, authenticated, service_role;
 grant select on public.admins to service_role;
-create policy "nobody but functions of their owner" on public.admins using (false);
 
 -- sql/11_admin/1_tables_acts.sql
 
@@ -23521,7 +23703,6 @@ create index audit_action_idx on public.audit (action, at, id);
 alter table public.audit enable row level security;
 revoke all on public.audit from anon, authenticated, service_role;
 grant select on public.audit to service_role;
-create policy "nobody but functions of their owner" on public.audit using (false);
 
 -- sql/11_admin/1_tables_indexes.sql
 
@@ -23614,7 +23795,9 @@ create index reports_target_idx on public.reports (target_type, target_id, statu
 create index reports_open_idx on public.reports (created_at, id) where status = 'open';
 alter table public.reports enable row level security;
 revoke all on public.reports from anon, authenticated;
-create policy "nobody but functions of their owner" on public.reports using (false);
+grant select, insert on public.reports to acting;
+create policy "people report and see their own reports" on public.reports to acting
+  using (account_id = (select private.account_id()));
 
 -- sql/11_admin/2_rules_acts.sql
 
@@ -23896,6 +24079,18 @@ create trigger accounts_keep_an_admin
   execute function private.on_admin_account_changed();
 
 grant execute on function private.is_admin, private.require_admin to authenticated;
+
+do $$
+declare
+  name text;
+begin
+  foreach name in array '{accounts,individual_profiles,identities,organisations,properties,documents,reports,invoices,payments,payment_events,wallet_payouts,audit,admins}'::text[] loop
+    execute format('grant select on public.%I to administering', name);
+    execute format('create policy "administrators see all" on public.%I for select to administering '
+      'using ((select private.is_admin()))', name);
+  end loop;
+end
+$$;
 
 -- sql/11_admin/2_rules_audit.sql
 
@@ -25136,7 +25331,6 @@ grant execute on function private.list_payment_events to authenticated;
 create function private.waiting_counts() returns json
   language plpgsql
   stable
-  security definer -- counts other people's data; its caller requires an admin
   set search_path = ''
 as $$
 begin
@@ -25226,6 +25420,19 @@ $$;
 comment on function private.is_decoy is
   'Whether an account is the decoy for sign-ins with unknown identifiers; admins do not see it.';
 
+create function private.phone_part(q text) returns text
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+begin
+  return substring(regexp_replace(private.ascii_digits(q), '[ -]', '', 'g')
+    from '^(?:\+?965)?([0-9]{3,8})$');
+end
+$$;
+comment on function private.phone_part is
+  'The 3 to 8 digits of a text that can be a phone or a part of one, without 965; otherwise null.';
+
 create function private.find_users(q text) returns setof uuid
   language plpgsql
   stable
@@ -25237,8 +25444,7 @@ declare
   given constant text := private.ascii_digits(private.tidy(q, 120, 'q'));
   part constant text := '%' || replace(replace(replace(lower(given),
     '\', '\\'), '%', '\%'), '_', '\_') || '%';
-  digits constant text := regexp_replace(
-    regexp_replace(given, '[ -]', '', 'g'), '^(\+?965)?', '');
+  digits constant text := private.phone_part(given);
   name constant text := nullif(private.search_text(q), '');
   given_id uuid;
 begin
@@ -25251,7 +25457,7 @@ begin
     where accounts.email like part
     union all
     select accounts.id from public.accounts
-    where digits ~ '^[0-9]{3,8}$' and accounts.phone like '%' || digits || '%'
+    where accounts.phone like '%' || digits || '%'
     union all
     select identities.account_id from public.identities
     where private.search_text(identities.display_name) like '%' || name || '%'
@@ -25273,8 +25479,9 @@ create function private.matches_user(account public.accounts, q text) returns bo
 as $$
 declare
   name constant text := nullif(private.search_text(q), '');
+  digits constant text := private.phone_part(q);
 begin
-  return strpos(account.email, lower(q)) > 0 or exists (
+  return strpos(account.email, lower(q)) > 0 or strpos(account.phone, digits) > 0 or exists (
     select from public.identities
     where identities.account_id = account.id
       and strpos(private.search_text(identities.display_name), name) > 0
@@ -25413,6 +25620,17 @@ comment on function private.list_users is
   'requested deletion, the type and state of an identity, and the times of registration and last '
   'sign-in; newest or oldest first, or sorted by a shown value. 403 admin_only.';
 
+create function private.count_sessions(account_id uuid) returns bigint
+  language plpgsql
+  stable
+  security definer -- reads an Auth table
+  set search_path = ''
+as $$
+begin
+  return (select count(*) from auth.sessions where sessions.user_id = account_id);
+end
+$$;
+
 create function private.get_user(user_id uuid) returns json
   language plpgsql
   stable
@@ -25438,7 +25656,7 @@ begin
           '[]')
         from public.identities where identities.account_id = account.id
       ),
-      'sessions', (select count(*) from auth.sessions where sessions.user_id = account.id),
+      'sessions', private.count_sessions(account.id),
       'listings', (
         select coalesce(json_object_agg(counted.status, counted.number), '{}')
         from (
@@ -27119,7 +27337,25 @@ create policy "people see reviews by their acting identity, and of it what is sh
     author_identity_id = (select private.identity_id())
     or listed and subject_identity_id = (select private.identity_id())
   );
-create policy "nobody but functions of their owner" on private.review_notices using (false);
+grant select, insert, update, delete on public.reviews to acting;
+create policy "people see listed reviews, those by their acting identity and of it"
+  on public.reviews for select to acting
+  using (
+    listed or author_identity_id = (select private.identity_id())
+    or subject_identity_id = (select private.identity_id())
+  );
+create policy "identities review for themselves" on public.reviews for insert to acting
+  with check (author_identity_id = (select private.identity_id()));
+create policy "identities change their own reviews, and reply" on public.reviews for update to acting
+  using (
+    author_identity_id = (select private.identity_id())
+    or subject_identity_id = (select private.identity_id())
+  );
+create policy "identities delete their own reviews" on public.reviews for delete to acting
+  using (author_identity_id = (select private.identity_id()));
+grant insert on private.review_notices to acting;
+create policy "people note their own reviews" on private.review_notices for insert to acting
+  with check (author_account_id = (select private.account_id()));
 
 -- sql/12_reviews/2_rules_edits.sql
 
@@ -27234,6 +27470,7 @@ create function private.check_may_review(
 ) returns void
   language plpgsql
   stable
+  security definer -- compares the account of the reviewed identity
   set search_path = ''
 as $$
 begin
@@ -27359,6 +27596,20 @@ grant execute on function private.list_reviews to anon, authenticated;
 
 -- sql/12_reviews/5_writes.sql
 
+create function private.review_subject(identity_id uuid) returns public.identities
+  language plpgsql
+  stable
+  security definer -- reads the account of the reviewed identity, to notify it
+  set search_path = ''
+as $$
+declare
+  subject public.identities;
+begin
+  select * into subject from public.identities where identities.id = review_subject.identity_id;
+  return subject;
+end
+$$;
+
 create function private.create_review(
   identity_id uuid, rating integer, comment text, property_id uuid
 ) returns json
@@ -27369,7 +27620,7 @@ as $$
 declare
   author_id uuid := private.lock_identity();
   clean text := private.clean_review_text(create_review.comment, 'comment');
-  subject public.identities;
+  subject public.identities := private.review_subject(create_review.identity_id);
   is_first boolean;
   review public.reviews;
   record json;
@@ -27377,8 +27628,6 @@ begin
   if rating is null or rating not between 1 and 5 then
     perform private.refuse_field('rating', 'invalid');
   end if;
-  select * into subject from public.identities
-  where identities.id = create_review.identity_id;
   perform private.check_may_review(author_id, subject, create_review.property_id);
 
   insert into private.review_notices (author_account_id, subject_identity_id)
@@ -27426,7 +27675,6 @@ comment on function api.create_review is
 
 create function private.lock_own_review(review_id uuid) returns public.reviews
   language plpgsql
-  security definer -- locks a row; clients have no write grant
   set search_path = ''
 as $$
 declare
@@ -28181,7 +28429,6 @@ comment on function private.list_notifications is
 create function private.count_unread(account_id uuid) returns bigint
   language plpgsql
   stable
-  security definer -- counts for triggers without a caller
   set search_path = ''
 as $$
 begin
@@ -30121,6 +30368,39 @@ begin
 end
 $$;
 
+create function private.exported_providers(account_id uuid) returns json
+  language plpgsql
+  stable
+  security definer -- reads an Auth table
+  set search_path = ''
+as $$
+begin
+  return (
+    select coalesce(json_agg(json_build_object(
+      'provider', identities.provider,
+      'subject', identities.provider_id,
+      'said', identities.identity_data,
+      'linkedAt', identities.created_at,
+      'lastSignInAt', identities.last_sign_in_at
+    ) order by identities.created_at, identities.provider), '[]')
+    from auth.identities where identities.user_id = account_id
+  );
+end
+$$;
+
+create function private.exported_metadata(account_id uuid) returns jsonb
+  language plpgsql
+  stable
+  security definer -- reads an Auth table
+  set search_path = ''
+as $$
+begin
+  return (
+    select coalesce(users.raw_user_meta_data, '{}') from auth.users where users.id = account_id
+  );
+end
+$$;
+
 create function private.export_account() returns json
   language plpgsql
   stable
@@ -30149,19 +30429,8 @@ begin
       left join public.individual_profiles on individual_profiles.account_id = accounts.id
       where accounts.id = caller_id
     ),
-    'signInProviders', (
-      select coalesce(json_agg(json_build_object(
-        'provider', identities.provider,
-        'subject', identities.provider_id,
-        'said', identities.identity_data,
-        'linkedAt', identities.created_at,
-        'lastSignInAt', identities.last_sign_in_at
-      ) order by identities.created_at, identities.provider), '[]')
-      from auth.identities where identities.user_id = caller_id
-    ),
-    'metadata', (
-      select coalesce(users.raw_user_meta_data, '{}') from auth.users where users.id = caller_id
-    ),
+    'signInProviders', private.exported_providers(caller_id),
+    'metadata', private.exported_metadata(caller_id),
     'contactChanges', (
       select coalesce(json_agg(json_build_object(
         'act', changes.act,
@@ -30893,30 +31162,35 @@ begin
 end
 $$;
 
--- These are owned by acting, so that row security binds every statement in them. The others that a
--- client can execute are still postgres' own and carry their conditions themselves.
+-- A client can execute these functions with the rights of their owner, which is acting, or
+-- administering if they require an administrator, so that row-level security binds every statement
+-- in them. The functions in the three lists stay with postgres.
 do $$
 declare
+  -- Policies call these, before they can know who is acting.
+  of_policies constant text[] := '{account_id,identity_id,is_admin,my_conversations,may_hear,may_speak,may_save,property_exists}';
+  -- These lock or count for an account that may be locked or gone, or return why it may not act.
+  of_any_caller constant text[] := '{caller_refusal,count_action,lock_own_account,lock_identity,lock_caller_exclusively}';
+  -- These use tables of Auth, on which postgres cannot grant rights.
+  of_auth constant text[] := '{list_sessions,end_session}';
   one record;
 begin
   for one in
-    select pg_proc.oid::regprocedure as signature from pg_proc
-    where pronamespace = 'private'::regnamespace and proname = any ('{
-      get_me,get_settings,update_settings,switch_identity,accept_terms,store_answer,
-      list_blocks,unblock_identity,
-      list_favorite_ids,list_favorites,toggle_favorite,
-      list_notifications,read_notification,read_all_notifications,delete_notification,
-      register_device,remove_device,
-      list_invoices,get_invoice,get_receipt,get_wallet,list_wallet_transactions,list_plans}')
+    select pg_proc.oid::regprocedure as signature,
+      case when prosrc ~ 'private[.]require_admin[(]' then 'administering' else 'acting' end as owner
+    from pg_proc
+    where pronamespace = 'private'::regnamespace and prosecdef
+      and (has_function_privilege('anon', pg_proc.oid, 'execute')
+        or has_function_privilege('authenticated', pg_proc.oid, 'execute'))
+      and proname <> all (of_policies || of_any_caller || of_auth)
   loop
-    execute format('alter function %s owner to acting', one.signature);
+    execute format('alter function %s owner to %I', one.signature, one.owner);
   end loop;
   for one in
     select pg_proc.oid::regprocedure as signature from pg_proc
     where pronamespace = 'private'::regnamespace and prorettype <> 'trigger'::regtype
-      and proowner <> 'acting'::regrole
   loop
-    execute format('grant execute on function %s to acting', one.signature);
+    execute format('grant execute on function %s to acting, administering', one.signature);
   end loop;
 end
 $$;

@@ -91,8 +91,6 @@ describe('identities', () => {
     expect(await owner.get('/company/profile')).toMatchObject({ status: 403 })
     expect(await owner.post('/properties', { type: 'SALE' }))
       .toMatchObject({ status: 403, body: { error: { code: 'identity_not_usable' } } })
-    const session = await guest.post('/auth/login', owner)
-    expect(session.status).toBe(422) // the body has fields that a sign-in refuses
     const again = await signIn(owner.identifier, owner.password)
     expect((await again.get('/auth/me')).body).toMatchObject({
       activeIdentity: { id: owner.identityId },

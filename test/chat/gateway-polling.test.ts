@@ -144,6 +144,8 @@ describe('the gateway', () => {
     const opened = { conversationId, identityId: a.identityId, lastMessage: null, unread: 0 }
     expect(await news({ accountId: a.id })).toMatchObject([opened])
     expect(await news({ accountId: a.id, seconds: 0 })).toEqual([])
+    // The other side hears of a conversation with its first message.
+    expect(await news({})).toEqual([])
     await sendMessageAs(a, conversationId)
     const update = { conversationId, identityId: b.identityId, accountId: b.id, unread: 1 }
     expect(await news({})).toMatchObject([{ ...update, lastMessage: { seq: 1 } }])

@@ -3,7 +3,7 @@ import { createClient, type SupabaseClient } from '@supabase/supabase-js'
 import { saysHearing } from '../../functions/chat/hearing.ts'
 import { isUuid } from '../../functions/_shared/input/uuid.ts'
 import { check } from './chat-events.ts'
-import { type Person, projectUrl, publishableKey } from './client.ts'
+import { database, type Person, projectUrl, publishableKey } from './client.ts'
 import { isTemporary } from './joins.ts'
 import { waitUntil } from './wait.ts'
 
@@ -35,7 +35,9 @@ export async function joinChannel(client: SupabaseClient, topic: string, config:
     config: { private: true, ...rest, broadcast: { ...broadcast, replication_ready: true } },
   })
   const received: ChannelEvent[] = []
+  let marked = false
   channel.on('broadcast', { event: '*' }, ({ event, payload }) => {
+    if (event === 'mark') return void (marked = true)
     // On an account's channel only the database sends; on a conversation's channel clients send.
     const known = isUuid(topic) ? check('account', event, payload) : payload
     received.push({ event, payload: known })
@@ -57,6 +59,12 @@ export async function joinChannel(client: SupabaseClient, topic: string, config:
       if (is !== 'SUBSCRIBED' && !isTemporary(error)) resolve(is)
     })
   })
+  if (status === 'SUBSCRIBED' && isUuid(topic)) {
+    // Realtime may deliver events from before the join late; they come before this one.
+    await database().query(`select private.broadcast($1, 'mark', '{}')`, [topic])
+    await waitUntil('a mark arrives', () => marked)
+    received.length = 0
+  }
   return {
     channel,
     heard: received,
