@@ -19,7 +19,8 @@ create function private.map_share(plan private.search_plan) returns double preci
   set search_path = ''
 as $$
 declare
-  enough constant integer := 10000; -- such a sample misses a cell of 0.1 % once in 20,000 times
+  -- A sample of this size misses a cell with 0.1 % of the matches once in 20,000 times.
+  enough constant integer := 10000;
   probe double precision := 4000 / greatest((
     select pg_class.reltuples from pg_catalog.pg_class
     where pg_class.oid = 'private.search_documents'::regclass), 4000);
@@ -34,11 +35,12 @@ begin
     'select count(*) from private.search_documents tablesample system (%s) repeatable (1) where %s',
     100 * probe, plan.conditions) into matches using plan.filters, plan;
   probe := probe * enough / greatest(matches, 1);
-  -- Instead of a sample of 30 % or more, all listings are counted.
+  -- All listings are counted if the sample would be 30 % or more of them.
   return case when probe < 0.3 then probe else 1 end;
 end
 $$;
-comment on function private.map_share is 'The share of listings to count: 1 up to 20,000 matches.';
+comment on function private.map_share is
+  'The share of the listings that map_clusters counts: 1 for up to 20,000 matches.';
 
 create function private.map_clusters(
   plan private.search_plan, zoom integer, understood jsonb
@@ -54,11 +56,11 @@ declare
 begin
   if plan.words is not null then
     plan := private.with_source(plan, null);
-    -- Otherwise the planner scans all listings and compares each with a query of frequent words.
+    -- For frequent words the planner would otherwise scan all listings and compare each with them.
     perform set_config('enable_seqscan', 'off', true);
   end if;
   share := private.map_share(plan);
-  -- A sample has the same pages of the table every time, so that a map does not flicker. The grid
+  -- Every sample reads the same pages of the table, so that the map does not flicker. The grid
   -- begins at 180° W and 90° S.
   execute format($sql$
     select json_build_object(
@@ -96,8 +98,8 @@ begin
 end
 $$;
 comment on function private.map_clusters is
-  'At most the 5,000 fullest cells. Of more than 20,000 matches it may count a sample, without '
-  'minPrice.';
+  'Returns at most the 5,000 fullest cells. With more than 20,000 matches it may count a sample; '
+  'minPrice is null then.';
 
 create function private.map_points(
   filters private.search_filters, words tsquery, understood jsonb
@@ -134,7 +136,7 @@ create function private.list_map_listings(
 ) returns json
   language plpgsql
   stable
-  security definer -- row security would prevent the use of its indexes; only listed properties
+  security definer
   set search_path = ''
 as $$
 declare
@@ -156,7 +158,7 @@ end
 $$;
 comment on function private.list_map_listings is
   'Facade: the listings in a box [minLng, minLat, maxLng, maxLat], cut to Kuwait; below zoom 15 as '
-  'clusters on a grid of 360/2^(zoom+2) degrees, else as points. q is read as by private.search.';
+  'clusters on a grid of 360/2^(zoom+2) degrees, else as points. q is read as in private.search.';
 
 create function private.map_area_prices(filters private.search_filters) returns json
   language plpgsql
@@ -203,7 +205,7 @@ $$;
 create function private.list_map_areas(filters jsonb default '{}') returns json
   language plpgsql
   stable
-  security definer -- row security would prevent the use of its indexes; only listed properties
+  security definer
   set search_path = ''
 as $$
 declare

@@ -17,6 +17,6 @@ begin
 end
 $$;
 comment on function private.refresh_area_prices is
-  'Job: renews private.area_prices before it is so old that readers would compute it themselves.';
+  'Job: renews private.area_prices if it is older than age, before readers have to compute it.';
 
 grant execute on function private.refresh_area_prices to backend;

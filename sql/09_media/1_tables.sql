@@ -43,10 +43,13 @@ create table public.media (
   constraint media_positions_are_distinct unique (property_id, position) deferrable
 );
 comment on table public.media is 'Pictures and their use. Cleaned by private.files_to_remove.';
-comment on column public.media.identity_id is 'The identity that uploaded it, or that uses it.';
-comment on column public.media.name is 'The uploader''s identity id and a random name.';
+comment on column public.media.identity_id is
+  'The identity that uses it or, before it is used, the one that uploaded it.';
+comment on column public.media.name is
+  'The name of the file: the id of the identity that uploaded it, a slash and a random name.';
 comment on column public.media.orientation is 'The EXIF orientation, which clients apply.';
-comment on column public.media.sha256 is 'A hash by which a repeated upload is recognised.';
+comment on column public.media.sha256 is
+  'The hash of the file as it was sent, by which a repeated upload is recognised.';
 comment on column public.media.use is 'Null if the picture is not used yet, or no longer.';
 comment on column public.media.upload_session_id is 'Groups the pictures of a new listing.';
 comment on column public.media.pending is 'Whether it is hidden until an admin has decided.';
@@ -71,8 +74,9 @@ create table private.uploads (
 );
 comment on table private.uploads is
   'Uploads that have begun. Cleaned by private.files_to_remove.';
-comment on column private.uploads.id is 'Names its files, with a number as the last two digits.';
-comment on column private.uploads.created_at is 'No upload lasts longer than five minutes.';
+comment on column private.uploads.id is
+  'Files are named by this id, with their number in place of its last two digits.';
+comment on column private.uploads.created_at is 'When it began; it takes less than five minutes.';
 comment on column private.uploads.due_at is 'When a job removes files that got no row.';
 create index uploads_account_idx on private.uploads (account_id);
 create index uploads_identity_idx on private.uploads (identity_id);
@@ -100,12 +104,12 @@ grant select on public.media to authenticated, acting;
 grant insert, update on public.media to acting;
 grant select, insert, update (due_at) on private.uploads to acting;
 grant select, insert, update (property_id) on private.upload_sessions to acting;
--- Rows have to match files, so only functions that know both may write them.
+-- Rows must match the stored files, so only functions that check both may write them.
 revoke insert, update, delete, truncate on public.media from service_role;
 
 create policy "identities see their own pictures" on public.media for select to authenticated
   using (identity_id = (select private.identity_id()));
--- A person may have an avatar even while no identity can act.
+-- A person may upload an avatar even while none of the account's identities can act.
 create policy "people see and add pictures of identities and avatars of accounts" on public.media
   to acting
   using (
@@ -136,9 +140,9 @@ create table private.media_scans (
 comment on table private.media_scans is
   'The progress of private.reconcile_media. Never purged: one row per bucket.';
 comment on column private.media_scans.files_without_row is
-  'How many files of the current scan are more than an hour old and have no row.';
-comment on column private.media_scans.last_files_without_row is 'In the last scan; should be 0.';
-comment on column private.media_scans.last_rows_without_file is 'In the last scan; should be 0.';
+  'The number of files without a row that the current scan found first, all over an hour old.';
+comment on column private.media_scans.last_files_without_row is 'Of the last scan; should be 0.';
+comment on column private.media_scans.last_rows_without_file is 'Of the last scan; should be 0.';
 
 create table private.stray_files (
   bucket text not null,

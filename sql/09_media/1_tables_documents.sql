@@ -24,7 +24,7 @@ comment on table public.documents is
   'Licence papers of companies and offices. Cleaned by private.files_to_remove.';
 comment on column public.documents.name is 'The name that its owner gave it; empty once discarded.';
 comment on column public.documents.file is 'The name of the file in the bucket documents.';
-comment on column public.documents.kept_until is '180 days after upload, or 90 after a decision.';
+comment on column public.documents.kept_until is '180 days from the upload, or 90 from a decision.';
 comment on column public.documents.discarded_at is 'When it was discarded; a job removes the file.';
 comment on column public.documents.removal_due_at is 'When a job next tries to remove the file.';
 create index documents_identity_idx on public.documents (identity_id, created_at);
@@ -37,7 +37,7 @@ alter table public.documents enable row level security;
 revoke all on public.documents from anon, authenticated;
 grant select on public.documents to authenticated, acting;
 grant insert, update (discarded_at) on public.documents to acting;
--- Rows have to match files, so only functions that know both may write them.
+-- Rows must match the stored files, so only functions that check both may write them.
 revoke insert, update, delete, truncate on public.documents from service_role;
 create policy "people see the documents of their own identities" on public.documents
   for select to authenticated, acting

@@ -37,7 +37,7 @@ as $$
   limit 1
 $$;
 comment on function private.document_allowance is
-  'How many documents the identity may have and has, or its account if that leaves less room.';
+  'The limit and number of the documents of the identity, or of its account if that has less room.';
 
 create function private.discard_documents(document_ids uuid[]) returns void
   language plpgsql

@@ -16,7 +16,7 @@ as $$
 declare
   plan public.plans := private.plan_of(identity_id);
 begin
-  -- This is enough for drafts, closed and archived listings, and for a few being created.
+  -- This is enough for drafts, closed and archived listings, and a few that are being created.
   allowed := plan.photos_per_listing * plan.active_listings * 4 + 200;
   used := (
     select count(*) from public.media where media.identity_id = picture_allowance.identity_id

@@ -1,4 +1,4 @@
--- The properties of a stored file are read from Storage and never taken from the caller.
+-- The size, hash and type of a stored file are read from Storage and never taken from the caller.
 
 create function private.lock_own_upload(upload_id uuid, bucket text) returns private.uploads
   language plpgsql
@@ -49,7 +49,7 @@ create function private.stored_files(upload private.uploads)
   language plpgsql
   stable
   rows 20
-  security definer -- reads Storage's list of files
+  security definer -- reads storage.objects
   set search_path = ''
 as $$
 begin
@@ -97,4 +97,4 @@ begin
 end
 $$;
 comment on function private.earlier_pictures is
-  'Pictures uploaded earlier for the same use, so that a repeated one is not stored again.';
+  'The pictures that were uploaded earlier for the same use, among which repeats are recognised.';

@@ -13,7 +13,7 @@ $$;
 
 create function private.set_files_url(url text) returns void
   language plpgsql
-  security definer -- writes a setting, and URLs in other people's rows
+  security definer -- writes a setting, and URLs in everybody's rows
   set search_path = ''
 as $$
 declare
@@ -23,7 +23,7 @@ begin
     return;
   end if;
   update private.settings set value = to_jsonb(url) where settings.name = 'files_url';
-  -- The URL of the project has changed, to a domain of its own or another port of a local stack.
+  -- The project has a new domain, or its local stack another port.
   if before <> '' then
     update public.individual_profiles
     set avatar_url = url || substr(individual_profiles.avatar_url, char_length(before) + 1)

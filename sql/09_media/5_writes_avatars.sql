@@ -10,8 +10,8 @@ begin
     on identities.id = use_picture.identity_id and identities.account_id = media.account_id
   where media.id = use_picture.media_id
     and media.discarded_at is null
-    -- An avatar may have been uploaded by any identity of the account, but another picture only by
-    -- the identity that uses it.
+    -- An avatar may have been uploaded by any identity of the account, but any other picture only
+    -- by the identity that uses it.
     and (media.identity_id = use_picture.identity_id or use_picture.use = 'avatar')
     and (
       media.use is null

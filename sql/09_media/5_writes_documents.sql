@@ -15,7 +15,7 @@ begin
   from public.documents
   where documents.identity_id = begin_document_upload.identity_id
     and documents.discarded_at is null;
-  -- If there are documents, this upload may repeat one, which needs no room.
+  -- If there are documents, this upload may repeat one of them, which needs no room.
   if allowance.used >= allowance.allowed and known is null then
     perform private.refuse(409, 'documents_full',
       jsonb_build_object('limit', allowance.allowed, 'used', allowance.used));
@@ -28,7 +28,8 @@ begin
 end
 $$;
 comment on function private.begin_document_upload is
-  'Facade: begins an upload; returns how to name its files, the room and the hashes of documents.';
+  'Facade: begins an upload; returns how to name its files, the limit and number of documents, and '
+  'their hashes.';
 
 create function private.upload_documents(upload_id uuid, again jsonb default null) returns json
   language plpgsql
@@ -58,7 +59,7 @@ begin
     order by index
     limit 20
   loop
-    -- The document may be stored already, if an answer was lost or by another upload meanwhile.
+    -- The document may already be stored, by an upload whose answer was lost or a concurrent one.
     select documents.id into document_id from public.documents
     where documents.identity_id = upload.identity_id and documents.sha256 = stored.sha256
       and documents.discarded_at is null
@@ -75,7 +76,7 @@ begin
     end if;
     answers := answers || (jsonb_build_object('index', stored.index) || case
       when document_id is not null then jsonb_build_object('documentId', document_id)
-      -- It existed when the upload began, so its file was not stored, but it was deleted since.
+      -- The document existed when the upload began, so its file was not stored; now it is deleted.
       when stored.known then '{"error":"document_not_found"}'
       else '{"error":"documents_full"}' end);
   end loop;
@@ -90,7 +91,7 @@ end
 $$;
 comment on function private.upload_documents is
   'Api: Adds the documents that this upload stored to their company or office. Repeated ones are '
-  'recognised by their hash; those for which there is no room get documents_full. '
+  'recognised by their hash; documents for which there is no room get documents_full. '
   '404 identity_not_found, 409 documents_full when there is room for none.';
 
 create function private.delete_document(identity_id uuid, document_id uuid) returns void

@@ -28,7 +28,7 @@ begin
 end
 $$;
 comment on function private.owner_pictures is
-  'The pictures as the owner sees them: the order pending approval, else the visible pictures.';
+  'The pictures as the owner sees them: in the order that awaits approval, else the shown ones.';
 
 create function private.discard_media(media_ids uuid[]) returns void
   language plpgsql
@@ -82,7 +82,8 @@ begin
     and properties.pending_changes is distinct from nullif(pending, '{}');
 end
 $$;
-comment on function private.change_pictures is 'Changes pictures now, or after approval by an admin.';
+comment on function private.change_pictures is
+  'Changes the pictures at once or, for a moderated listing, stores the change for approval.';
 
 create function private.decide_pictures(property public.properties, approved boolean) returns void
   language plpgsql

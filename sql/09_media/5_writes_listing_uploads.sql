@@ -20,7 +20,7 @@ begin
   elsif start_position not between 0 and 999 then
     perform private.refuse_field('startPosition', 'invalid');
   end if;
-  -- As everywhere, the listing is locked before any row that belongs to it.
+  -- The listing is locked before any row that belongs to it, as everywhere.
   if listing_id is null then
     select upload_sessions.property_id into listing_id from private.upload_sessions
     where upload_sessions.identity_id = owner_id and upload_sessions.id = session_id;
@@ -54,8 +54,9 @@ begin
 end
 $$;
 comment on function private.upload_listing_media is
-  'Api: Adds the pictures that this upload stored to a listing, in order. 404 '
-  'property_not_found, 402 quota_exceeded when there is room for none, 409 property_state_conflict.';
+  'Api: Adds the pictures that this upload stored to a listing, in order; without a listing, to an '
+  'upload session for a new one. 404 property_not_found, 402 quota_exceeded when there is room for '
+  'none, 409 property_state_conflict.';
 
 create function private.insert_listing_pictures(
   upload private.uploads, property public.properties, session_id uuid, start_position integer,
@@ -92,14 +93,14 @@ begin
     limit 20
   loop
     requested := start_position + stored.index;
-    -- The picture may be stored at its position already, if the answer was lost.
+    -- The picture may already be stored at this position, if the answer was lost.
     select * into picture from public.media
     where media.id = any (others) and media.sha256 = stored.sha256
       and (requested is null or media.position = requested or stored.name is null)
     order by media.position is distinct from requested, media.position
     limit 1;
     if picture.id is null and stored.name is null then
-      -- It existed when the upload began, so its file was not stored, but it was deleted since.
+      -- The picture existed when the upload began, so its file was not stored; now it is deleted.
       answers := answers || jsonb_build_object('index', stored.index, 'error', 'not_found');
       continue;
     elsif picture.id is null and cardinality(added) >= room then
@@ -130,7 +131,7 @@ end
 $$;
 comment on function private.insert_listing_pictures is
   'Inserts the rows of a listing''s uploaded pictures. Repeated ones are recognised by position '
-  'and hash; those over the plan''s limit get quota_exceeded.';
+  'and hash; pictures over the plan''s limit get quota_exceeded.';
 
 create function private.free_position(media_ids uuid[], requested integer) returns integer
   language plpgsql
@@ -150,6 +151,6 @@ begin
 end
 $$;
 comment on function private.free_position is
-  'The requested position or the next free one after it; the end if none was requested.';
+  'The requested position or the next free one after it; at the end if none was requested.';
 
 grant execute on function private.upload_listing_media to authenticated;

@@ -1,4 +1,4 @@
--- One call begins an upload, before the facade reads the files, and another creates their rows. In
+-- One call begins an upload, before the facade reads the files, and a second creates their rows. In
 -- between, the facade stores the files under names made from the id of the upload.
 
 create function private.begin_upload(
@@ -24,7 +24,7 @@ begin
   elsif bucket = 'listings' then
     owner_id := private.require_identity();
   elsif owner_id is null then
-    -- A person may upload an avatar even while no identity can act.
+    -- A person may upload an avatar even while none of the account's identities can act.
     select identities.id into owner_id from public.identities
     where identities.account_id = caller_id and identities.type = 'individual';
   end if;
@@ -45,7 +45,7 @@ begin
     allowed := allowance.allowed;
     used := allowance.used;
   end if;
-  -- If there are pictures, this upload may repeat one, which needs no room.
+  -- If there are pictures, this upload may repeat one of them, which needs no room.
   if used >= allowed and uploaded = 0 then
     perform private.refuse(402, 'quota_exceeded',
       jsonb_build_object('limit', allowed, 'used', used));
@@ -59,9 +59,9 @@ begin
 end
 $$;
 comment on function private.begin_upload is
-  'Facade: begins an upload; returns how to name its files, the room, and the existing pictures, '
-  'because a repeated one needs no room. The facade counts the call in an earlier transaction, '
-  'because a refused upload costs as much. 402 quota_exceeded.';
+  'Facade: begins an upload; returns how to name its files, the limit and number of pictures, and '
+  'the existing ones, since a repeated one needs no room. The facade counts the call in an earlier '
+  'transaction, because a refused upload costs as much as another. 402 quota_exceeded.';
 
 create function private.upload_avatar(upload_id uuid, again text default null) returns json
   language plpgsql
@@ -72,7 +72,7 @@ declare
   upload private.uploads := private.lock_own_upload(upload_id, 'avatars');
   picture public.media;
 begin
-  -- The picture may be stored already, if the answer was lost.
+  -- The picture may already be stored, if the answer was lost.
   select * into picture from private.earlier_pictures(upload.identity_id, 'avatars', null, null)
     as known
   where known.sha256 = coalesce(
@@ -101,7 +101,7 @@ end
 $$;
 comment on function private.upload_avatar is
   'Api: Adds the avatar that this upload stored, or finds the same picture by its hash. '
-  '402 quota_exceeded is raised when an upload begins.';
+  '402 quota_exceeded is raised before, by begin_upload.';
 
 create function private.finish_upload(upload private.uploads) returns void
   language plpgsql

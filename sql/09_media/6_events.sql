@@ -1,4 +1,4 @@
--- Cards show a listing's first picture and the number of its pictures.
+-- Cards of listings have the first picture and the number of pictures.
 
 create function private.on_property_deleted() returns trigger
   language plpgsql
@@ -27,7 +27,7 @@ begin
   perform private.discard_media(array(
     select media.id from public.media where media.identity_id = new.id
   ));
-  -- Files that are being stored now get no row; the facade or the job will remove them.
+  -- Files that are now being stored get no row; the facade or the job will remove them.
   update private.uploads set due_at = least(uploads.due_at, now() + interval '5 minutes')
   where uploads.identity_id = new.id;
   return null;

@@ -4,7 +4,7 @@ create function private.on_documents_decided() returns trigger
   set search_path = ''
 as $$
 begin
-  -- An owner's renewal of a licence is not an admin's decision.
+  -- If the owner changed the status, by renewing a licence, no admin has decided.
   if private.account_id() is distinct from new.account_id then
     update public.documents set kept_until = now() + interval '90 days'
     where documents.identity_id = new.id and documents.discarded_at is null;

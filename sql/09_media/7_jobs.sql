@@ -1,13 +1,13 @@
 -- Postgres cannot delete a file. So an edge function selects names here, has Storage delete the
 -- files, and passes the same list to its next call. A row is deleted after its file, so that
--- files are found again if the job crashes. A failed deletion is tried again after all that is due.
+-- files are found again if the job crashes. A failed deletion is retried after all others due.
 
 create function private.check_files(listed jsonb)
   returns table (bucket text, name text, is_stored boolean)
   language plpgsql
   stable
   rows 1000
-  security definer -- reads Storage's list of files
+  security definer -- reads storage.objects
   set search_path = ''
 as $$
 begin
@@ -62,7 +62,7 @@ comment on function private.forget_removed_files is
 
 create function private.expire_uploads() returns void
   language sql
-  security definer -- reads Storage's list of files, deletes rows past the policies
+  security definer -- reads storage.objects, and deletes everybody's due uploads
   set search_path = ''
 as $$
   with due as (
@@ -70,7 +70,7 @@ as $$
       select uploads.id from private.uploads where uploads.due_at <= now()
       order by uploads.due_at
       limit 500
-      -- An upload whose rows are being written is skipped.
+      -- An upload whose rows are being written is locked, so it is skipped.
       for update skip locked
     )
     returning uploads.*
@@ -153,8 +153,8 @@ begin
 end
 $$;
 comment on function private.files_to_remove is
-  'Job: names of some unused files by bucket. attempted is its last result, whose files Storage '
-  'was asked to remove.';
+  'Job: returns the names of unused files by bucket, some at a time. attempted is its last result, '
+  'whose files Storage was asked to remove.';
 
 create function private.reconcile_media() returns bigint
   language plpgsql
@@ -212,7 +212,7 @@ begin
 end
 $$;
 comment on function private.reconcile_media is
-  'Job: compares the next files and rows. Returns how many do not match; these raise an alarm.';
+  'Job: compares the next files with the rows. Returns the number that differ; any raises an alarm.';
 
 create function private.save_media_scan(scan private.media_scans, last_name text) returns void
   language sql
