@@ -14,7 +14,8 @@ comment on column public.conversations.pair_key is
 comment on column public.conversations.live_key is
   'A secret hashed into the name of the live channel; renewed when one side blocks the other.';
 comment on column public.conversations.last_seq is 'The seq of the newest message; 0 without one.';
-comment on column public.conversations.opened_by is 'Counts towards this account''s limit, if any.';
+comment on column public.conversations.opened_by is
+  'The account that opened it, whose limit counts it until it is answered.';
 create index conversations_opened_idx on public.conversations (opened_by, created_at);
 create index conversations_property_idx on public.conversations (property_id);
 
@@ -35,18 +36,19 @@ create table public.participants (
 comment on table public.participants is 'Sides of conversations. Deleted with the conversation.';
 comment on column public.participants.last_read_seq is 'All messages up to it have been read.';
 comment on column public.participants.peer_read_seq is
-  'The seq to which this side saw the other read; kept while read marks are hidden or one blocks.';
+  'The seq up to which the other side has read, as far as this side was told; it is not updated '
+  'while a side hides read marks or has blocked the other.';
 comment on column public.participants.unread is 'Messages of the other side after last_read_seq.';
 comment on column public.participants.written is
-  'The number of messages that this side has written, without those from before they were counted.';
+  'The number of messages written by this side, without those from before they were counted.';
 comment on column public.participants.muted is 'Whether messages cause no push or notification.';
 comment on column public.participants.archived is
-  'Whether it is hidden from the list and unread total: until the next message or, if also muted, '
-  'until this side writes.';
+  'Whether it is hidden from the list and left out of the unread total, until the next message or, '
+  'if also muted, until this side writes.';
 comment on column public.participants.active_at is
   'When the last message was written, or the conversation was opened; the list is sorted by it.';
 comment on column public.participants.changed_at is
-  'When this side last changed: active_at, or when it read, muted, archived or saw the other read.';
+  'When this side last changed, by a message, by reading, muting or archiving, or by a read mark.';
 create index participants_newest_idx
   on public.participants (identity_id, archived, active_at desc, conversation_id desc);
 -- A message sets both times to the same value, so it writes nothing to this index.
@@ -80,7 +82,7 @@ create table public.messages (
     references public.messages (conversation_id, seq),
   constraint messages_of_pictures_have_one check ((type = 'image') = (media_id is not null))
 );
-comment on table public.messages is 'Rows are only added or hidden. Deleted with the conversation.';
+comment on table public.messages is 'Never edited, only hidden. Deleted with the conversation.';
 comment on column public.messages.client_message_id is 'The client''s id; a repeat is not stored.';
 comment on column public.messages.body is
   'The text; for an image its caption, for a location "lat,lng", for a property its id.';
@@ -94,7 +96,7 @@ create index messages_hidden_idx on public.messages (hidden_at)
 create function private.my_conversations() returns setof uuid
   language plpgsql
   stable
-  security definer -- reads participants, whose policy calls this
+  security definer -- policies call this, so they must not bind it in turn
   set search_path = ''
 as $$
 begin
@@ -129,7 +131,7 @@ create policy "participants see the messages that are not hidden" on public.mess
   for select to authenticated
   using (hidden_at is null and conversation_id in (select private.my_conversations()));
 
--- Functions read one conversation at a time, for which a look-up costs less than all of one's own.
+-- Functions read one conversation at a time, for which one lookup costs less than listing them all.
 create policy "participants see theirs" on public.conversations for select to acting
   using (exists (
     select from public.participants

@@ -1,9 +1,10 @@
 -- All events of an account go through one private channel with a random name. Whether the account
 -- may receive an event is checked when it is sent. Participants send presence and typing
 -- themselves, to the live channel of the conversation.
--- Realtime checks access only when a client joins. So when a session or right ends, the account's
--- channel is renamed: topic_changed is the last event on the old one, and only remaining clients
--- may join the new one. Live channels are renamed with it, and clients look up the new names.
+-- Realtime checks access only when a client joins. So when a session ends, the account's channel is
+-- renamed: topic_changed is the last event on the old one, and only remaining clients may join the
+-- new one. Live channels are renamed then and also when a right to them ends
+-- (6_events_lost_access.sql); clients look up their new names.
 
 create function private.may_hear_conversation(conversation_id uuid, identity_id uuid)
   returns boolean
@@ -52,7 +53,7 @@ comment on function private.live_topic_name is
 create function private.live_topic(conversation_id uuid) returns text
   language plpgsql
   stable
-  security definer -- reads keys that no client sees
+  security definer -- reads secret keys, which no client sees
   set search_path = ''
 as $$
 begin
@@ -90,11 +91,11 @@ $$;
 create function private.may_speak(topic text, extension text) returns boolean
   language plpgsql
   stable
-  security definer -- the caller may not read names and participants
+  security definer -- reads the names of channels and participants, which the caller may not
   set search_path = ''
 as $$
 declare
-  -- Only one spelling is accepted, because names are compared as text.
+  -- Only one spelling of the id is accepted, because names are compared as text.
   conversation_id constant uuid := substring(may_speak.topic
     from '^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})[.][0-9a-f]{32}$');
 begin

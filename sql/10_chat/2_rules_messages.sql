@@ -59,7 +59,7 @@ end
 $$;
 
 -- Realtime can deliver an event before its commit is visible to other sessions. The writer's lock
--- is released only once it is, so a reader who reacts to the event waits for this lock.
+-- is released only after the commit is visible, so a reader who reacts to the event waits for it.
 
 create function private.announce_messages(conversation_ids uuid[]) returns void
   language plpgsql

@@ -63,7 +63,8 @@ begin
 end
 $$;
 comment on function private.conversation_peer is
-  'The given identity, else the listing''s owner. 422 for one''s own or a listing of neither side.';
+  'The given identity or else the listing''s owner. 422 for an identity of the caller''s account '
+  'and for a listing that belongs to neither side.';
 
 create function private.check_open_to_chat(property_id uuid, caller_id uuid) returns void
   language plpgsql
@@ -86,4 +87,4 @@ begin
 end
 $$;
 comment on function private.check_open_to_chat is
-  'Called only for new conversations: existing ones continue if a listing ends or allows no chat.';
+  'Called only for new conversations, as existing ones continue if a listing ends or bars chats.';

@@ -1,7 +1,7 @@
 create function private.peer_json(identity_id uuid) returns json
   language plpgsql
   stable
-  security definer -- reads other people's names; the caller has checked access
+  security definer -- reads other people's names; its callers check access
   set search_path = ''
 as $$
 begin
@@ -20,7 +20,7 @@ $$;
 create function private.message_json(message public.messages) returns jsonb
   language plpgsql
   stable
-  security definer -- reads URLs of pictures
+  security definer -- reads messages and pictures of both sides
   set search_path = ''
 as $$
 declare
@@ -79,7 +79,8 @@ begin
 end
 $$;
 comment on function private.message_preview is
-  'The beginning of the text, else the type in the language of the reader (null: of the caller).';
+  'The beginning of the text or else the type of the message, in the language of the reader or, '
+  'if reader_account_id is null, of the caller.';
 
 create function private.message_summary(
   message public.messages, identity_id uuid, reader_account_id uuid default null
@@ -105,7 +106,7 @@ create function private.last_message_json(
 ) returns jsonb
   language plpgsql
   stable
-  security definer -- reads messages; the caller has checked access
+  security definer -- reads messages; its callers check access
   set search_path = ''
 as $$
 begin
@@ -137,7 +138,7 @@ begin
   );
 end
 $$;
-comment on function private.shown_read_seq is 'peer_read_seq; null while a side hides read marks.';
+comment on function private.shown_read_seq is 'peer_read_seq, or null if a side hides read marks.';
 
 create function private.conversation_updated_json(participant public.participants)
   returns jsonb
@@ -164,7 +165,7 @@ create function private.conversation_property_json(property_id uuid, identity_id
   returns json
   language plpgsql
   stable
-  security definer -- reads other people's listings that may be seen
+  security definer -- reads other people's listings, if they may be seen
   set search_path = ''
 as $$
 begin
@@ -187,7 +188,7 @@ $$;
 create function private.conversation_json(conversation_id uuid, identity_id uuid) returns json
   language plpgsql
   stable
-  security definer -- reads both participants; the caller has checked access
+  security definer -- reads both participants; its callers check access
   set search_path = ''
 as $$
 begin

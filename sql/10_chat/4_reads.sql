@@ -20,7 +20,7 @@ $$;
 create function private.get_conversation(conversation_id uuid) returns json
   language plpgsql
   stable
-  security definer -- reads the other participant
+  security definer
   set search_path = ''
 as $$
 declare
@@ -39,7 +39,7 @@ create function private.conversations_changed_at(identity_id uuid) returns times
   set search_path = ''
 as $$
 begin
-  -- This reads the newest entry of each index.
+  -- Each of these subqueries reads only the newest entry of its part of an index.
   return greatest(
     (
       select participants.active_at from public.participants
@@ -67,7 +67,7 @@ create function private.list_conversations(
 )
   language plpgsql
   stable
-  security definer -- reads the other participants
+  security definer
   set search_path = ''
 as $$
 declare
@@ -110,15 +110,16 @@ end
 $$;
 comment on function private.list_conversations is
   'Api: The acting identity''s conversations, newest message first: the archived ones or all '
-  'others. unreadTotal counts the unread messages in all others, changedAt is the last change in '
-  'any, realtimeTopic the account''s channel. A page of one shows whether anything was missed.';
+  'others. unreadTotal counts the unread messages in those not archived, changedAt is the last '
+  'change of any, realtimeTopic the account''s channel. To find out whether anything was missed, a '
+  'page of one is enough.';
 
 create function private.list_messages(
   conversation_id uuid, before_seq bigint default null, after_seq bigint default null,
   page_size integer default 20
 ) returns table (items json, "hasMore" boolean)
   language plpgsql -- volatile, to see what is committed while the function waits
-  security definer -- reads the messages of both participants
+  security definer
   set search_path = ''
 as $$
 declare
@@ -165,15 +166,15 @@ begin
 end
 $$;
 comment on function private.list_messages is
-  'Api: Messages by seq: the newest, those before a seq or those after one; hasMore: whether there '
-  'are more in that direction. Messages announced by an event are included. 404 '
-  'conversation_not_found.';
+  'Api: Messages in the order of seq: the newest, those before a seq or those after one. hasMore '
+  'says whether there are more in that direction. Messages that an event has announced are '
+  'included. 404 conversation_not_found.';
 
 create function private.list_blocks(page_cursor text default null, page_size integer default 20)
   returns table (items json, "nextCursor" text)
   language plpgsql
   stable
-  security definer -- reads other people's names
+  security definer
   set search_path = ''
 as $$
 declare

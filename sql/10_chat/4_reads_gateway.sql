@@ -1,4 +1,5 @@
--- The chat gateway (functions/chat) calls these. They return nothing that lists do not show.
+-- The chat gateway (functions/chat) calls these. They return nothing that is not in the lists of
+-- conversations and messages.
 
 create function api.open_socket() returns json
   language plpgsql
@@ -18,7 +19,7 @@ comment on function api.open_socket is
 create function private.peer_of(conversation_id uuid, identity_id uuid) returns uuid
   language plpgsql
   stable
-  security definer -- reads the other side, whose row only its own identity sees
+  security definer -- reads the row of the other side, which only that side sees
   set search_path = ''
 as $$
 begin
@@ -33,7 +34,7 @@ $$;
 create function private.join_conversation(conversation_id uuid) returns json
   language plpgsql
   stable
-  security definer -- reads by key; the policy would collect all the caller's conversations
+  security definer
   set search_path = ''
 as $$
 declare
@@ -65,7 +66,7 @@ comment on function private.join_conversation is
 create function private.changed_sockets(sockets jsonb) returns json
   language plpgsql
   stable
-  security definer -- reads the rights of all accounts with an open socket
+  security definer -- checks the rights of all accounts with an open socket
   set search_path = ''
 as $$
 begin
@@ -178,14 +179,15 @@ begin
     join public.participants using (conversation_id, identity_id)
     join public.conversations on conversations.id = participants.conversation_id
     where participants.changed_at > participants.active_at
-      -- The other side is not told of a conversation before its first message.
+      -- The other side is not notified of a conversation before its first message.
       or (conversations.last_seq > 0 or conversations.opened_by = participants.account_id)
         and private.may_hear_conversation(participants.conversation_id, participants.identity_id)
   );
 end
 $$;
 comment on function private.missed_updates is
-  'Conversations changed in the given seconds and since openedAt; the gateway skips those it sent.';
+  'Conversations that changed within the given seconds and since openedAt. The gateway skips those '
+  'that it has already sent.';
 
 create function private.current_topics(channels jsonb) returns json
   language plpgsql
@@ -202,7 +204,8 @@ begin
 end
 $$;
 comment on function private.current_topics is
-  'The channels that are still current: after reconnecting to Realtime a gateway joins no others.';
+  'Returns the given channels that are still current. A gateway that reconnects to Realtime joins '
+  'no others.';
 
 grant execute on function api.open_socket to authenticated;
 grant execute on function private.join_conversation to authenticated;

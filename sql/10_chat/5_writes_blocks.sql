@@ -20,7 +20,7 @@ comment on function private.account_to_block is
 
 create function private.block_identity(identity_id uuid) returns void
   language plpgsql
-  security definer -- finds the account behind the identity
+  security definer
   set search_path = ''
 as $$
 declare

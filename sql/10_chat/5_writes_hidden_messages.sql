@@ -8,7 +8,8 @@ as $$
   select messages from public.messages where messages.id = find_message.message_id
 $$;
 comment on function private.find_message is
-  'Only for admins. Other code names the conversation, so that messages can be partitioned by it.';
+  'For acts of admins only. All other code names the conversation too, so that messages can be '
+  'partitioned by it.';
 
 create function private.hide_message(message public.messages) returns void
   language plpgsql
@@ -63,6 +64,7 @@ begin
   return purged;
 end
 $$;
-comment on function private.purge_hidden_words is 'Job: deletes texts hidden for 180 days.';
+comment on function private.purge_hidden_words is
+  'Job: erases the texts of messages that have been hidden for 180 days.';
 
 grant execute on function private.purge_hidden_words to backend;

@@ -9,8 +9,9 @@ create type private.message_ends as (
   sender_peer_read_seq bigint, reader_peer_read_seq bigint
 );
 comment on type private.message_ends is
-  'Both sides of a new message, read once under the conversation''s lock: with the unread counts '
-  'before it, whether the reader keeps it archived, and why the sender may not write (refusal).';
+  'Both sides of a new message, read once under the conversation''s lock, with the unread counts '
+  'before it, whether the conversation stays archived for the reader, and why the sender may not '
+  'write (refusal).';
 
 create type private.sent_message as (
   conversation_id uuid, sender_id uuid, client_message_id text, type text, body text,
@@ -82,10 +83,10 @@ end;
 create function private.store_messages(given private.sent_message[])
   returns private.message_delivery[]
   language plpgsql
-  security definer -- reads and writes both sides
+  security definer -- reads and writes both sides of conversations
   set search_path = ''
-  set join_collapse_limit = 1 -- joins as written: trying every order of ten tables takes 4 ms
-  set plan_cache_mode = 'force_generic_plan' -- otherwise it is planned for each number of messages
+  set join_collapse_limit = 1 -- joins in the written order, since trying all orders takes 4 ms
+  set plan_cache_mode = 'force_generic_plan' -- avoids planning for each number of messages
 as $$
 declare
   deliveries private.message_delivery[];
@@ -125,11 +126,11 @@ begin
 end
 $$;
 comment on function private.store_messages is
-  'Stores messages of different conversations, except those stored already or not allowed.';
+  'Stores messages of different conversations, except any already stored or not allowed.';
 
 create function private.refuse_message(sent private.sent_message) returns void
   language plpgsql
-  security definer -- reads both sides
+  security definer -- reads both sides of the conversation
   set search_path = ''
 as $$
 declare
@@ -143,7 +144,7 @@ begin
 end
 $$;
 comment on function private.refuse_message is
-  'Raises the refusal, or 40001, which repeats the call, if the message is allowed by now.';
+  'Raises the refusal or, if the message is allowed by now, 40001, so that the call is repeated.';
 
 create function private.write_message(
   caller_id uuid, conversation_id uuid, client_message_id text, type text, body text,
@@ -157,7 +158,7 @@ declare
   deliveries private.message_delivery[];
   stored public.messages;
 begin
-  -- With this lock the writers of the conversation wait for each other.
+  -- This lock makes the writers of a conversation wait for each other.
   perform from public.conversations
   join public.participants on participants.conversation_id = conversations.id
   where conversations.id = write_message.conversation_id and participants.identity_id = caller_id
@@ -203,7 +204,8 @@ begin
   return json_build_object('created', false, 'message', private.message_json(stored));
 end
 $$;
-comment on function private.write_message is 'The caller has locked the acting identity.';
+comment on function private.write_message is
+  'Writes a message as the acting identity, which the calling function has locked.';
 
 create function private.count_message() returns jsonb
   language plpgsql
@@ -212,7 +214,7 @@ as $$
 declare
   -- Rates are counted in the same order as in count_texts, which locks the same rows.
   in_minute constant timestamptz := private.count_action('messages');
-  -- The headers of the answer show the rate per minute.
+  -- The headers of the answer show the rate per minute, not the one per day.
   rate constant text := coalesce(current_setting('private.rate', true), '');
   in_day constant timestamptz := private.count_action('messages_day');
 begin

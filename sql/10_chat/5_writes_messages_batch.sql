@@ -1,5 +1,5 @@
 -- Many texts cost little more than one, so functions/_shared/chat/store-message.ts collects
--- concurrent ones. api.send_message handles texts that wait for a lock, are refused or repeated.
+-- concurrent ones. api.send_message sends those that must wait for a lock, are refused or repeated.
 
 create type private.sent_text as (
   nth bigint, account_id uuid, session_id uuid, conversation_id uuid, client_message_id text,
@@ -16,7 +16,7 @@ begin
       given.client_message_id, private.trimmed_message(given.body), counted.hits,
       concat_ws(',', counted."limit", counted.remaining, counted.reset))::private.sent_text
     from (
-      -- The order is fixed, so that two of these calls do not deadlock.
+      -- The order is fixed, so that two calls of this function do not deadlock.
       select sent.*
       from rows from (
         jsonb_to_recordset(messages) as (
@@ -46,7 +46,7 @@ declare
     select terms.version from private.terms() as terms where terms.required_from <= now()
   );
 begin
-  -- This locks and checks the same rows as lock_identity and write_message, but does not wait.
+  -- This locks and checks the same rows as lock_identity and write_message, but without waiting.
   return array(
     select row(conversations.id, accounts.active_identity_id, sent.client_message_id, 'text',
       sent.body, null, null)::private.sent_message
@@ -67,7 +67,7 @@ $$;
 
 create function private.send_messages(messages jsonb) returns json
   language plpgsql
-  security definer -- acts for callers whose tokens the functions have verified
+  security definer -- acts for people whose tokens the edge functions have verified
   set search_path = ''
   set lock_timeout = '100ms'
 as $$

@@ -56,18 +56,18 @@ comment on function api.update_conversation is
 
 create function private.broadcast_own_side() returns trigger
   language plpgsql
-  security definer -- broadcasts for any role
+  security definer -- broadcasts, whatever role changes the row
   set search_path = ''
 as $$
 begin
-  -- This ignores blocks, because the event only goes to the side's own account.
+  -- Blocks do not matter, because the event only goes to the side's own account.
   perform private.broadcast_to_account(new.account_id, 'conversation_updated',
     private.conversation_updated_json(new) || jsonb_build_object('identityId', new.identity_id));
   return null;
 end
 $$;
 comment on function private.broadcast_own_side is
-  'Sends what was muted or archived to the account''s own devices.';
+  'Sends a change of muted or archived to the account''s own devices.';
 
 -- A message also unarchives a conversation, but it has its own event and does not update muted.
 create trigger participants_broadcast_own_side

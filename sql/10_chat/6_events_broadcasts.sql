@@ -1,6 +1,6 @@
 create function private.broadcast(topic uuid, event text, payload jsonb) returns void
   language plpgsql
-  security definer -- clients may not write to these channels
+  security definer -- clients may not send to these channels
   set search_path = ''
 as $$
 begin
@@ -12,7 +12,7 @@ comment on function private.broadcast is 'Sends an event at the commit; a failur
 create function private.broadcast_to_account(account_id uuid, event text, payload jsonb)
   returns void
   language plpgsql
-  security definer -- reads names of channels, which are secret
+  security definer -- reads the secret names of channels
   set search_path = ''
 as $$
 begin
@@ -60,7 +60,8 @@ create function private.broadcast_messages(
   set search_path = ''
 as $$
 begin
-  -- Several events cost little more than one realtime.send. Realtime grants postgres the insert.
+  -- One insert of several events costs little more than one realtime.send. Realtime lets postgres
+  -- insert.
   insert into realtime.messages (id, topic, event, payload, private, extension)
   select sides.id, sides.topic, 'new_message',
     jsonb_build_object(
@@ -133,7 +134,7 @@ $$;
 
 create function private.on_read() returns trigger
   language plpgsql
-  security definer -- sends to the other side, whoever reads
+  security definer -- writes the row of the other side
   set search_path = ''
 as $$
 declare

@@ -1,6 +1,6 @@
 create function private.on_sessions_ended() returns trigger
   language plpgsql
-  security definer -- runs as Auth's role
+  security definer -- fired by Auth's role, which may not write our tables
   set search_path = ''
 as $$
 declare
@@ -52,12 +52,12 @@ create function private.on_identity_deactivated() returns trigger
   set search_path = ''
 as $$
 begin
-  -- The account's own channel keeps its name: events of this identity are no longer sent there.
+  -- The account's own channel keeps its name, because it gets no more events of this identity.
   update public.accounts set live_key = gen_random_uuid() where accounts.id = new.account_id;
   return null;
 end
 $$;
-comment on function private.on_identity_deactivated is 'Renames live channels of the account.';
+comment on function private.on_identity_deactivated is 'Renames all live channels of the account.';
 
 create trigger identities_renew_live_keys
   after update of status on public.identities
@@ -102,7 +102,8 @@ begin
 end
 $$;
 comment on function private.on_blocked is
-  'Renames the live channels with a blocked account, and sends the blocker the name of the newest.';
+  'Renames the live channels shared with a blocked account, and sends the blocker the new name of '
+  'the one used last.';
 
 create trigger blocks_renew_live_keys
   after insert on public.blocks
