@@ -1,4 +1,4 @@
--- An act has the effects of an API call. 2_rules_acts.sql checks it, 5_writes_acts.sql runs it.
+-- An act has the effects of an API call (2_rules_acts.sql checks it, 5_writes_acts.sql does it).
 
 create table public.admin_act_kinds (
   act text primary key,
@@ -10,11 +10,11 @@ create table public.admin_act_kinds (
   undone_by text not null
 );
 comment on table public.admin_act_kinds is
-  'The acts that admin_acts can have, and what each needs. Never purged: one row per act.';
+  'The kinds of act that admin_acts accepts, and what each needs. Never purged: one row per kind.';
 comment on column public.admin_act_kinds.required is 'Columns that must be filled in.';
-comment on column public.admin_act_kinds.optional is 'Columns that may be filled in; no others.';
-comment on column public.admin_act_kinds.needs is 'Describes required and optional in words.';
-comment on column public.admin_act_kinds.undone_by is 'The act that undoes it, or why nothing can.';
+comment on column public.admin_act_kinds.optional is 'Further columns that may be filled in.';
+comment on column public.admin_act_kinds.needs is 'A description of required and optional.';
+comment on column public.admin_act_kinds.undone_by is 'The act that undoes it, or why none can.';
 alter table public.admin_act_kinds enable row level security;
 revoke all on public.admin_act_kinds from anon, authenticated, service_role;
 create policy "nobody but functions of their owner" on public.admin_act_kinds using (false);
@@ -56,9 +56,9 @@ comment on column public.admin_acts.until is
   'For suspend_account: 31/1/2027, or 31/1/2027 14:30 in Kuwait time; empty means for good.';
 comment on column public.admin_acts.version is
   'As admin_listings_to_review or admin_identities_to_verify shows it; refused if it has changed.';
-comment on column public.admin_acts.reason is 'Shown to the person, kept in the audit trail.';
+comment on column public.admin_acts.reason is 'For the person concerned and the audit trail.';
 comment on column public.admin_acts.note is 'For administrators; deleted with the account.';
-comment on column public.admin_acts.state is 'done, waiting for the provider, or refused by it.';
+comment on column public.admin_acts.state is 'done, waiting (for a provider) or refused (by it).';
 comment on column public.admin_acts.account_id is 'The account that the act is about.';
 create index admin_acts_target_idx on public.admin_acts (target, created_at);
 create index admin_acts_account_idx on public.admin_acts (account_id) where note is not null;

@@ -16,11 +16,12 @@ create table public.audit (
 comment on table public.audit is
   'An append-only list of acts and edits by hand. Never purged: it is the record of what was done.';
 comment on column public.audit.at is
-  'Usually taken after the changed rows are locked, so the newest entry has their current state.';
+  'The time of the entry, usually taken after the changed rows were locked, so that the newest '
+  'entry has their current state.';
 -- There are no foreign keys, because an entry is kept when its target is deleted.
 comment on column public.audit.actor_id is 'The admin who acted; null for Studio, SQL or a job.';
 comment on column public.audit.actor_name is 'The name at that time; kept after a deletion.';
-comment on column public.audit.said_id is 'The admin whom a row of admin_acts names; not proven.';
+comment on column public.audit.said_id is 'The admin named in a row of admin_acts, unproven.';
 comment on column public.audit.actor_role is
   'The database login: facade is the API and jobs, authenticator the Data API; others are by hand.';
 comment on column public.audit.action is 'What was done, for example account.status.';

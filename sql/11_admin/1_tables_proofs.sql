@@ -8,7 +8,8 @@ create table private.session_proofs (
 comment on table private.session_proofs is
   'The newest proof of identity that an administrator gave in a session, valid for ten minutes. '
   'Cleaned by private.on_session_ended.';
-comment on column private.session_proofs.hash is 'A SHA-256 hash, which a reader cannot use.';
-comment on column private.session_proofs.way is 'A provider sign-in makes only one proof.';
+comment on column private.session_proofs.hash is 'The SHA-256 hash of the proof.';
+comment on column private.session_proofs.way is
+  'How it was proven: by password, by code, or once by the sign-in with a provider.';
 alter table private.session_proofs enable row level security;
 create policy "nobody but functions of their owner" on private.session_proofs using (false);

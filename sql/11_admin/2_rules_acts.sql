@@ -79,7 +79,8 @@ begin
   return admin_ids[1];
 end
 $$;
-comment on function private.said_by is 'Null if "by" is empty and at most one admin may act.';
+comment on function private.said_by is
+  'Returns the admin named in "by"; null if "by" is empty and at most one admin may act.';
 
 create function private.check_act(act public.admin_acts, kind public.admin_act_kinds) returns void
   language plpgsql

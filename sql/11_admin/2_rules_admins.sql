@@ -45,8 +45,8 @@ begin
 end
 $$;
 comment on function private.refuse_admin_target is
-  'Called after the lock. A row of admin_acts (admin_id is null) may target an administrator, so '
-  'that a team can unlock its own people.';
+  'Refuses acts on the admin''s own account or another admin''s; called after the lock. A row of '
+  'admin_acts (admin_id is null) may target admins, so that a team can unlock its own people.';
 
 create function private.lock_admins() returns void
   language sql
@@ -55,7 +55,7 @@ as $$
   select pg_advisory_xact_lock(hashtextextended('admins', 0))
 $$;
 comment on function private.lock_admins is
-  'If two admins remove each other, the second waits and then finds no other admin left.';
+  'Makes the second of two admins who remove each other wait; it then finds no other admin left.';
 
 create function private.lock_admins_with(account_id uuid) returns void
   language plpgsql
@@ -69,7 +69,8 @@ begin
 end
 $$;
 comment on function private.lock_admins_with is
-  'Called before the account''s state changes; 03_accounts/2_rules_locks.sql has the order.';
+  'Calls lock_admins for the account of an admin, before its state changes; the order of locks is '
+  'in 03_accounts/2_rules_locks.sql.';
 
 create function private.admins_in_order() returns setof uuid
   language plpgsql
@@ -88,7 +89,7 @@ $$;
 
 create function private.require_remaining_admin() returns void
   language plpgsql
-  security definer -- calls closed functions, whoever removes an admin
+  security definer -- calls private functions, whatever role removes an admin
   set search_path = ''
 as $$
 begin

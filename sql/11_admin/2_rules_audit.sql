@@ -17,7 +17,7 @@ create trigger audit_is_only_added_to
 
 create function private.name_admins() returns trigger
   language plpgsql
-  security definer -- reads profiles, whoever caused the entry
+  security definer -- reads profiles, whatever role adds an entry
   set search_path = ''
 as $$
 begin
@@ -74,7 +74,7 @@ declare
   before jsonb;
   after jsonb;
 begin
-  -- Skips what users change of their own data and, except in accounts, what triggers change.
+  -- Skips changes that people make to their own data and, except in accounts, those by triggers.
   if private.account_id() is not null and not private.is_admin()
     or pg_trigger_depth() > 1 and tg_table_name <> 'accounts'
     or target::text = any (string_to_array(current_setting('audit.recorded', true), ' ')) then

@@ -26,7 +26,7 @@ as $$
   select pg_advisory_xact_lock(hashtextextended('ceilings ' || admin_id, 0))
 $$;
 comment on function private.lock_ceilings is
-  'Taken before all other locks, so that the second of two concurrent calls counts the first.';
+  'Called before any other lock, so that the second of two concurrent calls counts the first.';
 
 create function private.check_ceiling() returns trigger
   language plpgsql
@@ -48,7 +48,7 @@ begin
   where audit.actor_id = new.actor_id and done.rule = counted.rule
     and audit.at > new.at - make_interval(secs => rate.seconds);
   if total > rate.max then
-    -- The last entry up to the previous ceiling; the proof must be newer than that.
+    -- The time of the last entry up to the previous ceiling; the proof must be newer.
     select max(earlier.at) into newest_before
     from (
       select audit.at, sum(done.amount) over (order by audit.at, audit.id) as so_far

@@ -56,7 +56,7 @@ begin
 end
 $$;
 comment on function private.check_documents_by_hand is
-  'Refuses to verify or reject by hand if there are documents: nothing shows that they were seen.';
+  'Refuses to verify or reject by hand if there are documents, as nothing shows they were seen.';
 create trigger identities_with_documents_are_decided_by_acts
   before update of status on public.identities
   for each row when (

@@ -1,5 +1,5 @@
 -- An administrator needs a proof to set an identifier, delete, ban, refund to the source, pay out
--- or write off. Only the facade passes on the hash of X-Proof, so the Data API refuses these calls.
+-- or write off. Only the facade passes on the hash of X-Proof, so these calls fail in the Data API.
 
 create function private.proven_at() returns timestamptz
   language plpgsql
@@ -18,7 +18,7 @@ begin
   );
 end
 $$;
-comment on function private.proven_at is 'When the proof was made; null without a valid one.';
+comment on function private.proven_at is 'When the given proof was made; null if it is not valid.';
 
 create function private.require_admin_proof() returns void
   language plpgsql
@@ -31,4 +31,5 @@ begin
   end if;
 end
 $$;
-comment on function private.require_admin_proof is 'Called right after require_admin.';
+comment on function private.require_admin_proof is
+  'Raises 403 proof_required without a valid proof. Called right after require_admin.';

@@ -37,12 +37,13 @@ begin
     select from public.identities
     where identities.id = author_id and identities.account_id = private.account_id()
   ) then
-    perform private.refuse_field('targetId', 'invalid'); -- people cannot report what is theirs
+    perform private.refuse_field('targetId', 'invalid'); -- people cannot report their own content
   end if;
   return conversation_id;
 end
 $$;
-comment on function private.require_reportable is 'The conversation of a message, else null.';
+comment on function private.require_reportable is
+  'Refuses what the caller cannot see or owns. Returns the conversation of a message, else null.';
 
 create function private.on_report_decided() returns trigger
   language plpgsql

@@ -10,7 +10,7 @@ declare
     private.ascii_digits(private.tidy(value, 320, 'value')), '[\u200E\u200F\u202A-\u202E\u2066-\u2069]',
     '', 'g')), '');
 begin
-  -- NFKC turns 5² into 52 and ① into 1. Such text is returned unchanged, so it is unreadable.
+  -- NFKC turns 5² into 52 and ① into 1. Such text is returned unchanged, and refused later.
   return case
     when plain is null or regexp_replace(plain, '[^0-9]', '', 'g')
       = regexp_replace(private.ascii_digits(value), '[^0-9]', '', 'g') then plain
@@ -19,7 +19,8 @@ begin
 end
 $$;
 comment on function private.typed is
-  'Makes one line with ASCII digits and no direction marks; unchanged if a number would change.';
+  'Returns the text on one line, with ASCII digits and without direction marks, or unchanged if a '
+  'number in it would change.';
 
 create function private.phone_of(typed text) returns text
   language sql
@@ -91,7 +92,7 @@ $$;
 comment on function private.typed_amount is
   '٫ and a dot are decimal marks, ٬ separates groups. A comma separates groups if another mark or '
   'group follows. Otherwise it is a decimal mark, unless exactly three digits follow it: 1,250 '
-  'could mean both and is refused.';
+  'could mean either and is refused.';
 
 create function private.typed_day(value text) returns timestamptz
   language plpgsql
@@ -124,7 +125,7 @@ begin
 end
 $$;
 comment on function private.typed_day is
-  'Reads day/month/year or year/month/day and a time, in Kuwait unless it has an offset.';
+  'Reads day/month/year or year/month/day and perhaps a time, in Kuwait unless it has an offset.';
 
 create function private.day_text(moment timestamptz) returns text
   language sql

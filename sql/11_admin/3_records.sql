@@ -48,7 +48,7 @@ create function private.audit_records(entry_ids bigint[])
   language plpgsql
   stable
   rows 20
-  security definer -- reads a closed table; its callers require an admin
+  security definer -- reads the audit trail; its callers require an admin
   set search_path = ''
 as $$
 begin
@@ -97,7 +97,7 @@ create function private.report_record(report public.reports) returns json
 create function private.admin_report_json(report public.reports) returns json
   language plpgsql
   stable
-  security definer -- reads other people's data; its caller requires an admin
+  security definer -- reads other people's data, for admins
   set search_path = ''
 as $$
 begin

@@ -4,7 +4,7 @@ create function private.waiting_source(filters jsonb, sort text) returns text
   set search_path = ''
 as $$
 declare
-  -- A filter or sort that only some kinds of entries have leaves out all other kinds.
+  -- A filter or sort that exists only for some kinds of entries leaves out all other kinds.
   of_listings constant boolean := sort !~ 'licenceExpiresOn|reports' and not filters ?|
     array['identity_type', 'licence_no', 'licence_expires_before', 'target_type', 'target_id',
       'report_reason'];
@@ -19,7 +19,8 @@ declare
       'identity_type', 'licence_no', 'licence_expires_before', 'target_type', 'target_id',
       'report_reason'];
 begin
-  -- The planner merges branches as ordered index scans only if each is one table unconditionally.
+  -- The planner merges the branches as ordered index scans only if each reads one table without
+  -- conditions.
   return format($sql$
     from (
       select properties.id, properties.created_at, coalesce(properties.title_ar, '') as name,
@@ -94,7 +95,8 @@ begin
 end
 $$;
 comment on function private.waiting_source is
-  'Sorting by time, name or price scans an index of each kind; other sorts read the whole queue.';
+  'Builds the query of the queue. Sorting by time, name or price scans an index of each kind; any '
+  'other sort reads the whole queue.';
 
 create function private.licence_claims(identity_id uuid) returns json
   language plpgsql
@@ -227,7 +229,7 @@ create function private.list_moderation(
 ) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
-  security definer -- reads other people's data, for an admin
+  security definer
   set search_path = ''
 as $$
 declare

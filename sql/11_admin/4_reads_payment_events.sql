@@ -37,11 +37,11 @@ create function private.list_payment_events(
 ) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
-  security definer -- reads all payments, for admins only
+  security definer
   set search_path = ''
 as $$
 declare
-  -- Events without an amount sort as the smallest, unprocessed ones after all processed ones.
+  -- Events without an amount sort as the smallest, unprocessed events after all processed ones.
   sorts constant jsonb := jsonb_build_object(
     'oldest', array['payment_events.received_at', 'payment_events.id'],
     'amount', array['coalesce(payment_events.amount, ''-Infinity'')', 'payment_events.id'],
@@ -94,7 +94,7 @@ begin
 end
 $$;
 comment on function private.list_payment_events is
-  'Api: For admins: reports of payment providers and their effects, filtered by provider, outcome, '
+  'Api: For admins: events of payment providers and their effects, filtered by provider, outcome, '
   'payment, invoice, amount and time; sorted by time, amount or processing. 403 admin_only.';
 
 grant execute on function private.list_payment_events to authenticated;

@@ -25,7 +25,7 @@ $$;
 create function private.get_admin_stats() returns json
   language plpgsql
   stable
-  security definer -- counts other people's data, for an admin
+  security definer
   set search_path = ''
 as $$
 begin

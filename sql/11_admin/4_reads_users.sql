@@ -19,7 +19,7 @@ begin
 end
 $$;
 comment on function private.phone_part is
-  'The 3 to 8 digits of a text that can be a phone or a part of one, without 965; otherwise null.';
+  'The 3 to 8 digits of a text that may be a phone or a part of one, without 965; otherwise null.';
 
 create function private.find_users(q text) returns setof uuid
   language plpgsql
@@ -57,7 +57,7 @@ begin
 end
 $$;
 comment on function private.find_users is
-  'Returns at most 2001 ids, because users_source only uses the ids of a shorter list.';
+  'Returns at most 2001 ids, because users_source uses a list of ids only if it is shorter.';
 
 create function private.matches_user(account public.accounts, q text) returns boolean
   language plpgsql
@@ -77,7 +77,7 @@ begin
 end
 $$;
 comment on function private.matches_user is
-  'For texts that occur often, where checking accounts one by one soon fills a page.';
+  'Whether an account matches q; used if many do, because checking one by one soon fills a page.';
 
 create function private.account_ids(type text, identity_status text, row_limit integer)
   returns uuid[]
@@ -85,7 +85,7 @@ create function private.account_ids(type text, identity_status text, row_limit i
   stable
   security definer -- reads other people's identities; its caller requires an admin
   set search_path = ''
-  set plan_cache_mode = 'force_custom_plan' -- so that a missing filter costs nothing
+  set plan_cache_mode = 'force_custom_plan' -- so that an absent filter costs nothing
 as $$
 begin
   return array(
@@ -104,7 +104,7 @@ create function private.users_source(filters jsonb) returns text
   set search_path = ''
 as $$
 declare
-  -- Few matches are selected by id. If there are many, a scan of the list soon fills a page.
+  -- Few matches are selected by their ids. If there are many, a scan of the list soon fills a page.
   many constant integer := 2001;
   named constant uuid[] := case when filters ? 'q' then
     array(select private.find_users(filters ->> 'q')) end;
@@ -159,7 +159,7 @@ create function private.list_users(
 ) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
-  security definer -- reads other people's accounts, for an admin
+  security definer
   set search_path = ''
 as $$
 declare
@@ -222,7 +222,7 @@ $$;
 create function private.get_user(user_id uuid) returns json
   language plpgsql
   stable
-  security definer -- reads someone else's account, for an admin
+  security definer
   set search_path = ''
 as $$
 declare

@@ -1,5 +1,5 @@
 -- A row of admin_acts is carried out by the functions that the routes call, or refused with a
--- sentence. Nobody is signed in then, so the audit trail has the row's id and the admin it names.
+-- sentence. Nobody is signed in then, so the audit trail gets the row's id and the admin it names.
 
 create function private.act_on_account(act public.admin_acts, account_id uuid) returns text
   language plpgsql
@@ -121,7 +121,7 @@ $$;
 
 create function private.do_act(act public.admin_acts, kind text, target_id uuid) returns text
   language plpgsql
-  security definer -- carries out an act for whoever may write to the closed table
+  security definer -- carries out an act, whatever role adds a row to admin_acts
   set search_path = ''
 as $$
 begin

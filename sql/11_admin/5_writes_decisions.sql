@@ -19,7 +19,8 @@ begin
   return property;
 end
 $$;
-comment on function private.lock_to_decide is 'seen is the version that the admin saw.';
+comment on function private.lock_to_decide is
+  'Locks a listing. seen is the version that the admin saw: 409 version_conflict if it changed.';
 
 create function private.decide_property(
   property_id uuid, approved boolean, reason text default null, seen integer default null
@@ -90,4 +91,5 @@ begin
   end if;
 end
 $$;
-comment on function private.lift_suspension is 'Pauses the listing if the quota is used up.';
+comment on function private.lift_suspension is
+  'Restores the status before the suspension; pauses the listing if the quota is used up.';

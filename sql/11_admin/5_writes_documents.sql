@@ -1,6 +1,6 @@
 create function private.get_admin_document(document_id uuid) returns json
   language plpgsql
-  security definer -- reads other people's data, for an admin
+  security definer
   set search_path = ''
 as $$
 declare

@@ -46,7 +46,7 @@ create function private.set_identity_status(
   identity_id uuid, status text, reason text, document_ids uuid[] default null
 ) returns json
   language plpgsql
-  security definer -- updates someone else's identity on an admin's behalf
+  security definer
   set search_path = ''
 as $$
 declare

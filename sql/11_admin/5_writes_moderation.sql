@@ -38,7 +38,8 @@ begin
   );
 end
 $$;
-comment on function private.moderate_property is 'Locks the listing after its owner''s quota.';
+comment on function private.moderate_property is
+  'Carries out a decision about a listing, which is locked after its owner''s quota.';
 
 create function private.moderate_identity(
   identity public.identities, decision text, reason text, document_ids uuid[]
@@ -118,11 +119,11 @@ begin
 end
 $$;
 comment on function private.apply_report_decision is
-  'Decides all reports of a target; upholding suspends a listing or hides a review or message.';
+  'Decides all reports of the target. Upholding suspends a listing, or hides a review or message.';
 
 create trigger reports_apply_decisions
   after update of status on public.reports
-  -- The trigger also fires for the other reports, but then nothing is left to do.
+  -- The trigger also fires for the other reports, for which nothing is left to do.
   for each row when (old.status <> new.status)
   execute function private.apply_report_decision();
 
@@ -193,7 +194,7 @@ create function private.decide_moderation(
   document_ids uuid[] default null, note text default null
 ) returns json
   language plpgsql
-  security definer -- updates someone else's data on an admin's behalf
+  security definer
   set search_path = ''
 as $$
 declare

@@ -3,7 +3,7 @@ create function private.make_refund(
   payment_id uuid, may_ask boolean
 ) returns void
   language plpgsql
-  security definer -- an admin refunds another's payment
+  security definer -- refunds other people's payments on an admin's behalf
   set search_path = ''
 as $$
 declare
@@ -70,14 +70,14 @@ begin
 end
 $$;
 comment on function private.make_refund is
-  'admin_id is null for a row of admin_acts. may_ask is whether a provider can be called.';
+  'admin_id is null for a row of admin_acts. may_ask says whether a provider can be called.';
 
 create function private.refund_invoice(
   invoice_id uuid, destination text, reason text, amount numeric default null,
   payment_id uuid default null
 ) returns json
   language plpgsql
-  security definer -- calls functions that are closed to clients, for an admin
+  security definer
   set search_path = ''
 as $$
 declare

@@ -46,7 +46,7 @@ create function private.set_user_status(
   user_id uuid, status text, reason text, until timestamptz default null
 ) returns json
   language plpgsql
-  security definer -- calls functions that are closed to clients, for an admin
+  security definer
   set search_path = ''
 as $$
 declare
@@ -95,7 +95,7 @@ comment on function private.end_account is 'admin_id is null for a row of admin_
 
 create function private.delete_user(user_id uuid, reason text) returns void
   language plpgsql
-  security definer -- calls functions that are closed to clients, for an admin
+  security definer
   set search_path = ''
 as $$
 declare
@@ -107,7 +107,7 @@ begin
 end
 $$;
 comment on function private.delete_user is
-  'Facade: for admins: deletes an account, and its name in financial records. Can be repeated.';
+  'Facade: for admins: deletes an account and its name in financial records. Can be repeated.';
 
 create function private.set_contact(
   admin_id uuid, user_id uuid, value text, remove_other boolean, reason text
@@ -154,13 +154,14 @@ begin
 end
 $$;
 comment on function private.set_contact is
-  'Ends all earlier access; remove_other also removes the other contact and the providers.';
+  'Sets a proven phone or email and ends all earlier access; remove_other also removes the other '
+  'contact and the providers.';
 
 create function private.set_user_identifier(
   user_id uuid, value text, reason text, remove_other boolean default false
 ) returns json
   language plpgsql
-  security definer -- calls functions that are closed to clients, for an admin
+  security definer
   set search_path = ''
 as $$
 declare

@@ -1,11 +1,11 @@
 create function private.end_sessions() returns trigger
   language plpgsql
-  security definer -- deletes from an Auth table, whoever locks the account
+  security definer -- deletes from an Auth table, whatever role locks the account
   set search_path = ''
 as $$
 begin
-  -- The sessions are locked already, except new ones and unless the account was changed by hand.
-  -- A session that another transaction holds, perhaps waiting for the account, is left to a job.
+  -- The sessions are already locked, except new ones and unless the account was changed by hand. A
+  -- session that another transaction has locked, perhaps to wait for the account, is left to a job.
   delete from auth.sessions where sessions.id in (
     select own.id from auth.sessions as own where own.user_id = new.id for update skip locked
   );

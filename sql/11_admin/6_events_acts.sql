@@ -1,6 +1,6 @@
 create function private.on_refund_of_act_answered() returns trigger
   language plpgsql
-  security definer -- writes a closed table, whoever records the answer
+  security definer -- updates admin_acts, whatever role stores the answer
   set search_path = ''
 as $$
 begin
@@ -16,7 +16,7 @@ begin
 end
 $$;
 comment on function private.on_refund_of_act_answered is
-  'Ends an act when the provider has answered its refund.';
+  'Ends an act when the provider has answered about its refund.';
 
 create trigger refunds_end_their_acts
   after update of state on public.refunds

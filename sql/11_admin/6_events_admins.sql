@@ -3,7 +3,7 @@ create function private.notify_admins(details jsonb) returns void
   security definer
   set search_path = ''
 as $$
-  -- A job notifies the admins, so that the acting one does not wait for locks of other accounts.
+  -- A job notifies the admins, so that the one who acts does not wait for locks on other accounts.
   insert into private.deferred_notifications (account_id, kind, details)
   select admins.account_id, 'admin_event', details || jsonb_build_object('at', clock_timestamp())
   from public.admins
@@ -44,7 +44,7 @@ create trigger audit_tells_admins
 
 create function private.on_alarm() returns trigger
   language plpgsql
-  security definer -- reads a closed table, whoever raises the alarm
+  security definer -- reads admins, whatever role raises the alarm
   set search_path = ''
 as $$
 declare

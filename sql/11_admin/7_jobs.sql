@@ -13,7 +13,7 @@ begin
     jsonb_build_object('act', admin_acts.act, 'since', admin_acts.created_at))
   from public.admin_acts
   where admin_acts.state = 'waiting' and admin_acts.created_at < now() - interval '24 hours';
-  return 0; -- a job is called until it returns 0
+  return 0; -- a job is called again until it returns 0
 end
 $$;
 comment on function private.report_waiting_acts is

@@ -1,4 +1,4 @@
--- These views are closed to clients and have their caller's rights; their comments guide admins.
+-- Clients cannot read these views, which have their caller's rights. Their comments guide admins.
 
 create view public.admin_users with (security_invoker = true) as
   select
@@ -175,7 +175,7 @@ create view public.admin_reports with (security_invoker = true) as
   where reports.status = 'open'
   order by reports.created_at, reports.id;
 comment on view public.admin_reports is
-  'Open reports, oldest first; about and account_id name the reported account, says is its text. '
+  'Open reports, oldest first; about and account_id name the reported account, says is the text. '
   'Add a row to admin_acts with act uphold or dismiss and id as target. Upholding suspends the '
   'listing or hides the review or message; both acts decide all reports of the same target.';
 
@@ -222,7 +222,7 @@ create view public.admin_payment_events with (security_invoker = true) as
   left join public.payments on payments.id = payment_events.payment_id
   left join public.invoices on invoices.id = payments.invoice_id
   order by payment_events.id desc;
-comment on view public.admin_payment_events is 'Reports of payment providers, newest first.';
+comment on view public.admin_payment_events is 'Events of payment providers, newest first.';
 
 create view public.admin_audit with (security_invoker = true) as
   select
@@ -239,7 +239,8 @@ create view public.admin_audit with (security_invoker = true) as
   from public.audit
   order by audit.id desc;
 comment on view public.admin_audit is
-  'Newest first. actor is the admin or the database login; said is the admin named in by.';
+  'The audit trail, newest first. actor is the admin or the database login; said is the admin '
+  'named in "by" of admin_acts.';
 
 revoke all on
   public.admin_users, public.admin_properties, public.admin_identities_to_verify,
