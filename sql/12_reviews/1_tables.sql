@@ -23,10 +23,12 @@ create table public.reviews (
 comment on table public.reviews is 'One review per account and identity. Deleted with the account.';
 comment on column public.reviews.author_account_id is 'The author''s account; set by a trigger.';
 comment on column public.reviews.comment is 'Null if there is none or the author was deleted.';
-comment on column public.reviews.created_at is 'The author can change the review for 48 hours.';
+comment on column public.reviews.created_at is
+  'When it was written; the author can change it for 48 hours.';
 comment on column public.reviews.replied_at is 'When the reviewed identity first replied.';
-comment on column public.reviews.author_active is 'False while the author is suspended or banned.';
-comment on column public.reviews.hidden_at is 'When an admin hid it; null if shown.';
+comment on column public.reviews.author_active is
+  'False while the author''s identity is suspended or its account may not act.';
+comment on column public.reviews.hidden_at is 'When an admin hid it; null if it is shown.';
 comment on column public.reviews.listed is 'Whether it is shown to everybody and counted.';
 create index reviews_subject_idx
   on public.reviews (subject_identity_id, listed, created_at desc, id desc);
@@ -39,7 +41,8 @@ create table private.review_notices (
   primary key (author_account_id, subject_identity_id)
 );
 comment on table private.review_notices is
-  'Reviews already notified, so that one written again is not. Deleted with the account.';
+  'Pairs of an author and an identity that was notified of the review; a second one notifies '
+  'nobody. Deleted with the account.';
 create index review_notices_subject_idx on private.review_notices (subject_identity_id);
 
 alter table public.reviews enable row level security;

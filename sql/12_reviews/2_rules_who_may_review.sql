@@ -5,7 +5,7 @@ create function private.have_been_in_contact(author_id uuid, subject_id uuid) re
   set search_path = ''
 as $$
 begin
-  -- A request for contact costs nothing, so it counts only if the account is proven.
+  -- A request for contact costs nothing, so it counts only with a proven phone or email.
   return exists (
     select from public.leads
     join public.identities on identities.id = leads.identity_id
@@ -31,7 +31,7 @@ $$;
 
 create function private.name_author_account() returns trigger
   language plpgsql
-  security definer -- reads identities
+  security definer -- reads identities, whatever role adds the review
   set search_path = ''
 as $$
 begin
@@ -51,7 +51,7 @@ create function private.check_may_review(
 ) returns void
   language plpgsql
   stable
-  security definer -- compares the account of the reviewed identity
+  security definer -- reads the listings of the reviewed identity
   set search_path = ''
 as $$
 begin

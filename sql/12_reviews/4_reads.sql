@@ -3,7 +3,7 @@ create function private.list_reviews(
 ) returns table ( items json, "nextCursor" text, average numeric, count integer, histogram json )
   language plpgsql
   stable
-  security definer -- reads other people's reviews; shows only listed ones
+  security definer
   set search_path = ''
 as $$
 declare

@@ -72,8 +72,9 @@ begin
 end
 $$;
 comment on function api.create_review is
-  'Reviews an identity after a real contact with it, once. 422 review_self, 404 identity_not_found, '
-  'property_not_found, 403 terms_not_accepted, account_unproven, review_not_eligible, 409 review_exists.';
+  'Reviews an identity, once, after a real contact with it. 422 review_self, 404 '
+  'identity_not_found, property_not_found, 403 terms_not_accepted, account_unproven, '
+  'review_not_eligible, 409 review_exists.';
 
 create function private.lock_own_review(review_id uuid) returns public.reviews
   language plpgsql

@@ -1,6 +1,6 @@
 create function private.update_reviews_of_author(identity_id uuid) returns void
   language plpgsql
-  security definer -- writes reviews of the changed author
+  security definer -- updates reviews, whatever role changes the author
   set search_path = ''
 as $$
 declare
@@ -14,14 +14,14 @@ begin
   from public.identities
   join public.accounts on accounts.id = identities.account_id
   where identities.id = update_reviews_of_author.identity_id;
-  -- Reviews are sorted, so that authors who change concurrently lock averages in the same order.
+  -- The reviews are sorted, so that concurrent changes of authors lock averages in the same order.
   for review_id in
     select reviews.id from public.reviews
     where reviews.author_identity_id = update_reviews_of_author.identity_id
       and (author.closed or reviews.author_active <> author.active)
     order by reviews.subject_identity_id
   loop
-    -- The rating by a deleted author is kept, the text is not.
+    -- A closed author's rating is kept, but not the text.
     update public.reviews
     set author_active = case when author.closed then reviews.author_active else author.active end,
         comment = case when author.closed then null else reviews.comment end
@@ -37,7 +37,7 @@ $$;
 
 create function private.on_author_identity_changed() returns trigger
   language plpgsql
-  security definer -- writes reviews of the changed author
+  security definer -- updates reviews, whatever role changes the identity
   set search_path = ''
 as $$
 begin
@@ -54,7 +54,7 @@ create trigger identities_update_reviews
 
 create function private.on_author_account_changed() returns trigger
   language plpgsql
-  security definer -- reads identities of the changed account
+  security definer -- reads identities, whatever role changes the account
   set search_path = ''
 as $$
 begin

@@ -1,5 +1,5 @@
--- Triggers (6_events_*.sql) or private.notify make notifications. If a kind collapses, later events
--- are counted into the unread notification about the same thing, which moves to the top.
+-- Notifications are made by triggers (6_events_*.sql) or private.notify. If a kind collapses, later
+-- events are counted into the unread notification about the same thing, which moves to the top.
 
 create table public.notifications (
   id uuid primary key default gen_random_uuid(),
@@ -24,14 +24,16 @@ create table public.notifications (
 );
 comment on table public.notifications is
   'The notifications of accounts, kept for 180 days. Cleaned by private.purge_notifications.';
-comment on column public.notifications.identity_id is 'Null if it is about the account itself.';
+comment on column public.notifications.identity_id is
+  'The identity that it is for; null if it is about the account itself.';
 comment on column public.notifications.collapses is
   'Copied from the kind: later events about the same thing are counted into it while it is unread.';
 comment on column public.notifications.entity_id is
-  'The id of the conversation, listing, invoice, identity, review or session that it is about.';
+  'The id of the conversation, listing, invoice, plan, identity, review or session that it is '
+  'about, if any.';
 comment on column public.notifications.from_identity_id is
   'The identity that it quotes; the notification is deleted when that identity is closed.';
-comment on column public.notifications.route is 'The screen that the app opens, for entity_id.';
+comment on column public.notifications.route is 'The screen that the app opens for it.';
 comment on column public.notifications.times is 'The number of events that it stands for.';
 
 create index notifications_newest_idx

@@ -21,9 +21,10 @@ comment on table public.devices is
   'Phones and browsers that get an account''s pushes. Deleted with the account.';
 comment on column public.devices.device_id is 'Chosen by the app; unique within an account.';
 comment on column public.devices.session_id is
-  'The device is deleted with its session, so that a signed-out person gets no pushes.';
+  'The session that last registered it; the device is deleted with the session, so that a '
+  'signed-out person gets no pushes.';
 comment on column public.devices.push_token is 'The FCM token; only one account has it at a time.';
-comment on column public.devices.locale is 'The app''s locale; texts use the account''s language.';
+comment on column public.devices.locale is 'The app''s locale; pushes use the account''s language.';
 create index devices_session_idx on public.devices (session_id);
 
 alter table public.devices enable row level security;

@@ -14,13 +14,14 @@ create table private.notification_events (
 );
 comment on table private.notification_events is
   'Events about which jobs notify accounts. Cleaned by private.purge_notification_events.';
-comment on column private.notification_events.property_id is 'Everybody who saved it is notified.';
+comment on column private.notification_events.property_id is
+  'The listing that the event is about; everybody who saved it is notified.';
 comment on column private.notification_events.details is
   'The values for the texts; for a first sign-in its address and client.';
 comment on column private.notification_events.last_identity_id is
-  'The identities up to this id have been notified.';
+  'The last identity handled so far; a job goes through them in the order of their ids.';
 comment on column private.notification_events.notified_at is
-  'When all were notified. The row is kept for a day, so that nobody is notified of it twice.';
+  'When everybody was notified. The row is kept for a day, so that nobody is notified twice.';
 create index notification_events_waiting_idx on private.notification_events (id)
   where notified_at is null;
 create index notification_events_property_idx
@@ -39,7 +40,9 @@ create table private.expiry_warnings (
 );
 comment on table private.expiry_warnings is
   'Listings whose owners were warned of the expiry. Cleaned by private.purge_notifications.';
-comment on column private.expiry_warnings.expires_at is 'A renewed listing has a later one.';
+comment on column private.expiry_warnings.expires_at is
+  'The expiry that the warning was about. A renewed listing expires later, so its owner is warned '
+  'again.';
 create index expiry_warnings_expires_at_idx on private.expiry_warnings (expires_at);
 alter table private.expiry_warnings enable row level security;
 create policy "nobody but functions of their owner" on private.expiry_warnings using (false);

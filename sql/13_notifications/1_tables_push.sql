@@ -27,20 +27,21 @@ create table private.push_outbox (
 );
 comment on table private.push_outbox is
   'Pushes that wait to be sent; sent ones are deleted. Cleaned by private.drop_pushes.';
-comment on column private.push_outbox.device_id is 'The push is deleted with its device.';
-comment on column private.push_outbox.notification_id is 'The push is not sent once this is read.';
-comment on column private.push_outbox.from_identity_id is 'As in public.notifications.';
+comment on column private.push_outbox.device_id is 'The device; the push is deleted with it.';
+comment on column private.push_outbox.notification_id is 'Once it is read, the push is not sent.';
+comment on column private.push_outbox.from_identity_id is 'The identity that it quotes.';
 comment on column private.push_outbox.collapse_key is
-  'A newer push with this key replaces it; one about waiting messages does so only on the device.';
+  'A newer push with the same key replaces it, here and on the device. A push about waiting '
+  'messages is replaced on the device only: its key here is unique.';
 comment on column private.push_outbox.category is 'A preference category; on Android the channel.';
 comment on column private.push_outbox.title is
   'Empty, like body, for a push about waiting messages: its text is made when it is sent.';
-comment on column private.push_outbox.data is 'The screen that the app opens; strings only.';
+comment on column private.push_outbox.data is 'For the app, to open a screen; strings only.';
 comment on column private.push_outbox.exempt is 'Whether it is sent in quiet hours too.';
 comment on column private.push_outbox.version is 'Grows whenever a newer push replaces it.';
 comment on column private.push_outbox.due_at is
   'The earliest time to send it: after quiet hours, the lease or the wait before the next attempt.';
-comment on column private.push_outbox.lost is 'How many leases ended without a known outcome.';
+comment on column private.push_outbox.lost is 'The number of leases with an unknown outcome.';
 create index push_outbox_due_idx on private.push_outbox (due_at, id);
 create index push_outbox_notification_idx on private.push_outbox (notification_id);
 create index push_outbox_from_identity_idx on private.push_outbox (from_identity_id)

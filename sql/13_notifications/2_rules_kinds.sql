@@ -10,10 +10,9 @@ create table private.notification_kinds (
 alter table private.notification_kinds enable row level security;
 create policy "nobody but functions of their owner" on private.notification_kinds using (false);
 comment on table private.notification_kinds is
-  'always_listed: listed even if its category (vocabulary notification_category) is switched off; '
-  'this holds for changes of sign-in data, suspensions, new terms and admins'' events. collapses: '
-  'events about one thing make one unread notification. at_once: pushed in quiet hours too. Never '
-  'purged: one row per kind.';
+  'The kinds of notifications. always_listed: listed even if the category (vocabulary '
+  'notification_category) is switched off. collapses: events about one thing make one unread '
+  'notification. at_once: pushed in quiet hours too. Never purged: one row per kind.';
 
 create table private.notification_texts (
   kind text references private.notification_kinds (kind),
@@ -28,6 +27,7 @@ create table private.notification_texts (
 alter table private.notification_texts enable row level security;
 create policy "nobody but functions of their owner" on private.notification_texts using (false);
 comment on table private.notification_texts is
-  'The first text whose condition holds is used. Never purged: a few rows per kind.';
+  'The texts of a kind, of which the first is used whose condition holds. Never purged: a few rows '
+  'per kind.';
 comment on column private.notification_texts.holds_for is
   'A condition on the details of the event and on times, the number of events; null always holds.';

@@ -14,7 +14,7 @@ declare
   pieces text[];
   filled text;
   piece text;
-  parts text[]; -- the name, then its default or the forms of a count
+  parts text[]; -- the name, then a default or the forms of a count
   value text;
 begin
   select array[stored.title_ar, stored.body_ar, stored.title_en, stored.body_en]
@@ -24,7 +24,8 @@ begin
     and (stored.holds_for is null or given @@ stored.holds_for)
   order by stored.position
   limit 1;
-  -- This is one function, because calls of helpers with a search_path cost more than their work.
+  -- This is one long function, because calling helpers with a search_path would cost more than the
+  -- helpers do.
   for nth in 1 .. 4 loop
     continue when strpos(texts[nth], '{') = 0;
     pieces := string_to_array(texts[nth], '{');

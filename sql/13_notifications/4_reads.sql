@@ -3,7 +3,7 @@ create function private.list_notifications(
 ) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
-  security definer -- checks the caller first; the helpers for pages are closed to clients
+  security definer
   set search_path = ''
 as $$
 declare
@@ -99,7 +99,7 @@ begin
   where devices.account_id = caller_id;
 end
 $$;
-comment on function api.list_devices is 'The caller''s devices, the last registered first.';
+comment on function api.list_devices is 'The caller''s devices, the last registered one first.';
 
 grant execute on function private.list_notifications to authenticated;
 grant execute on function api.count_unread_notifications, api.list_devices to authenticated;

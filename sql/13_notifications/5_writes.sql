@@ -36,7 +36,7 @@ as $$
 declare
   caller_id uuid := private.require_account();
 begin
-  -- Rows that are being written are newer than this request, so they are skipped and stay unread.
+  -- Locked rows are being updated for newer events, so they are skipped and stay unread.
   update public.notifications set read_at = clock_timestamp()
   where notifications.id in (
     select unread.id from public.notifications as unread
@@ -57,7 +57,7 @@ begin
 end
 $$;
 comment on function api.read_all_notifications is
-  'Marks all notifications as read; returns how many arrived meanwhile.';
+  'Marks all notifications as read; returns the number of unread ones, which arrived meanwhile.';
 
 create function private.delete_notification(notification_id uuid) returns void
   language plpgsql
@@ -65,7 +65,7 @@ create function private.delete_notification(notification_id uuid) returns void
   set search_path = ''
 as $$
 declare
-  caller_id uuid := private.lock_caller(); -- locked, because pushes are deleted too
+  caller_id uuid := private.lock_caller(); -- locked before push_outbox, where the delete cascades
 begin
   delete from public.notifications
   where notifications.id = delete_notification.notification_id

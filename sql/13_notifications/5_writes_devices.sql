@@ -19,7 +19,7 @@ $$;
 
 create function private.lock_session(session_id uuid) returns void
   language plpgsql
-  security definer -- locks an Auth row
+  security definer -- locks a row of an Auth table
   set search_path = ''
 as $$
 begin
@@ -45,7 +45,7 @@ begin
       case problem when 'platform' then 'device_platform_invalid' else 'invalid' end);
   end if;
 
-  -- The session is locked before the account, as in a refresh; lock_caller refuses an ended one.
+  -- The session is locked before the account, as in a refresh; lock_caller fails if it has ended.
   perform private.lock_session(caller_session_id);
   perform private.lock_caller();
 
@@ -92,7 +92,7 @@ begin
 end
 $$;
 comment on function api.register_device is
-  'Registers a device; from now on its token gets no pushes of another account. Of more than 20 '
+  'Registers a device; from then on its token gets no pushes for other accounts. Of more than 20 '
   'devices, the least recently registered is deleted. 422 device_platform_invalid.';
 
 create function private.remove_device(device_id text) returns void

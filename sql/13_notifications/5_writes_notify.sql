@@ -30,7 +30,8 @@ begin
   return draft;
 end
 $$;
-comment on function private.notification_draft is 'times is the number of events.';
+comment on function private.notification_draft is
+  'Builds the row of a notification without storing it. times is the number of events.';
 
 create function private.store_notification(
   draft public.notifications, unread_id uuid, times bigint
@@ -63,7 +64,7 @@ begin
 end
 $$;
 comment on function private.store_notification is
-  'Null if another transaction has meanwhile written the unread notification.';
+  'Returns null if another transaction has meanwhile written the unread notification.';
 
 create function private.set_notification_aside(
   state text, message text, account_id uuid, identity_id uuid, kind text, entity_id uuid,
@@ -85,14 +86,15 @@ begin
 end
 $$;
 comment on function private.set_notification_aside is
-  'Defers a notification that met a lock to a job, else raises an alarm; the act does not fail.';
+  'Leaves a notification that met a lock to a job; otherwise raises an alarm. What caused it does '
+  'not fail.';
 
 create function private.make_notification(
   account_id uuid, identity_id uuid, kind text, entity_id uuid, details jsonb default '{}',
   broadcast boolean default true, texts private.notification_text default null
 ) returns uuid
   language plpgsql
-  security definer -- for triggers and functions of all areas and callers
+  security definer -- notifies any account, whatever role causes it
   set search_path = ''
 as $$
 declare
@@ -107,7 +109,7 @@ begin
     perform from public.accounts where accounts.id = make_notification.account_id for share nowait;
   end if;
   loop
-    -- This takes only one read and one write, because it runs for many messages.
+    -- Messages are frequent, so a notification takes only one read and one write.
     select kinds as kind, accounts.language, accounts.status, account_settings as chosen,
       unread.id as unread_id, coalesce(unread.times, 0) as times
     into strict known
@@ -131,7 +133,7 @@ begin
       and not private.wants(known.chosen, (known.kind).category, 'inApp');
 
     made := private.store_notification(made, known.unread_id, known.times);
-    -- If another transaction has changed or made the notification meanwhile, this starts again.
+    -- If another transaction has changed or made the notification meanwhile, the loop starts again.
     continue when made.id is null;
     if broadcast then
       perform private.broadcast_to_account(make_notification.account_id, 'notification',
@@ -247,7 +249,8 @@ begin
 end
 $$;
 comment on function private.queue_waiting_push is
-  'Queues one push an hour that gives the number of strangers'' messages that were not pushed.';
+  'Queues at most one push an hour, with the number of messages from strangers that were not '
+  'pushed themselves.';
 
 create function private.queue_push(
   made public.notifications, category text, at_once boolean, language text,
@@ -299,7 +302,8 @@ begin
 end
 $$;
 comment on function private.queue_push is
-  'Rates limit the pushes from one author and those from all strangers together.';
+  'Queues a push for each device of the account. Rates limit the pushes per author, and those of '
+  'messages from all strangers together.';
 
 create function private.withdraw_notification(account_id uuid, kind text, entity_id uuid)
   returns void
@@ -318,7 +322,7 @@ begin
     where waiting.account_id = withdraw_notification.account_id
       and waiting.data @> jsonb_build_object(
         'kind', withdraw_notification.kind, 'entityId', withdraw_notification.entity_id)
-    order by waiting.device_id, waiting.collapse_key -- as in private.lock_devices
+    order by waiting.device_id, waiting.collapse_key -- the order of private.lock_devices
     for update
   );
   delete from public.notifications
@@ -330,11 +334,11 @@ $$;
 
 create function private.apply_push_preferences(account_id uuid) returns void
   language plpgsql
-  security definer -- writes a closed table, for the account that has changed its settings
+  security definer -- writes push_outbox, whatever role changes the settings
   set search_path = ''
 as $$
 begin
-  -- Pushes that are being written are skipped; they follow the old or the new preferences.
+  -- Locked pushes are being claimed or written; they follow the old or the new preferences.
   with held as materialized (
     select push_outbox.id from private.push_outbox
     where push_outbox.account_id = apply_push_preferences.account_id and push_outbox.attempts = 0
@@ -347,7 +351,7 @@ begin
   )
   update private.push_outbox as waiting
   set due_at = private.after_quiet_hours(
-    -- This push is sent once an hour, and new preferences must not send it earlier.
+    -- A push about waiting messages is sent once an hour, and new preferences must not hasten it.
     case when waiting.collapse_key like 'messages_waiting:%' then greatest(now(), waiting.due_at)
       else now() end,
     chosen.quiet_from, chosen.quiet_to)

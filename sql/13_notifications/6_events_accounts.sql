@@ -1,6 +1,6 @@
 create function private.on_identity_decided() returns trigger
   language plpgsql
-  security definer -- notifies the account of an admin's decision
+  security definer -- notifies the account, whatever role decides
   set search_path = ''
 as $$
 declare
@@ -140,7 +140,7 @@ create trigger accounts_forget_their_notifications
 
 create function private.withdraw_notifications() returns trigger
   language plpgsql
-  security definer -- deletes rows of the notified accounts
+  security definer -- deletes rows of other accounts
   set search_path = ''
 as $$
 begin
@@ -159,7 +159,7 @@ create trigger identities_withdraw_notifications
 
 create function private.on_review_gone() returns trigger
   language plpgsql
-  security definer -- deletes rows of the reviewed account
+  security definer -- deletes rows of the account of the reviewed identity
   set search_path = ''
 as $$
 begin
@@ -204,7 +204,7 @@ create trigger settings_tell_of_terms
 
 create function private.on_push_preferences() returns trigger
   language plpgsql
-  security definer -- calls closed functions, whoever changes settings
+  security definer -- writes push_outbox, whatever role changes the settings
   set search_path = ''
 as $$
 begin

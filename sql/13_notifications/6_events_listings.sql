@@ -1,5 +1,5 @@
--- An event for all who saved a listing is only stored here. A job notifies them, so that the owner
--- does not wait for 10,000 notifications.
+-- An event for all who saved a listing is only stored here. A job notifies them later, so that the
+-- owner does not wait for 10,000 notifications.
 
 create function private.queue_listing_event() returns trigger
   language plpgsql
@@ -35,7 +35,7 @@ create trigger properties_queue_listing_events
 
 create function private.on_listing_decided() returns trigger
   language plpgsql
-  security definer -- notifies the owner of an admin's decision
+  security definer -- notifies the owner, whatever role decides
   set search_path = ''
 as $$
 begin

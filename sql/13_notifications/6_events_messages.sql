@@ -46,7 +46,7 @@ begin
     where (delivery.ends).pushes
   ) then
     if array_position(counted_ids, null) is not null then
-      -- The rates of all readers are locked here in one order; new notifications are pushed later.
+      -- This locks the rates of all readers in one order; new notifications are pushed later.
       perform private.hold_hits('pushes_strangers', array(
         select (delivery.ends).reader_account_id::text
         from unnest(deliveries) as delivery
@@ -58,7 +58,7 @@ begin
         order by (delivery.ends).reader_account_id
       ));
     end if;
-    -- No alias is a column name, because account_settings.notifications would take precedence.
+    -- The alias is not notifications, as account_settings.notifications would take precedence.
     perform private.queue_push(made, 'messages', false, accounts.language, chosen,
       (delivery.ends).sender_account_id)
     from unnest(deliveries) with ordinality as delivery (message, message_json, ends, nth)
@@ -72,7 +72,8 @@ begin
 end
 $$;
 comment on function private.count_up_messages is
-  'Returns ids in the order of the messages, null for a message without an unread notification.';
+  'Counts messages into the unread notifications about their conversations. Returns the ids of '
+  'these in the order of the messages, null where there is none.';
 
 create function private.message_details(delivery private.message_delivery) returns jsonb
   language plpgsql
@@ -102,7 +103,7 @@ begin
     when others then
       sent := (deliveries[1]).ends;
       if cardinality(deliveries) = 1 and not sent.muted then
-        -- An immediate retry would meet the same lock and delay others that wait for this one.
+        -- An immediate retry would meet the same lock and delay those waiting for this transaction.
         perform private.set_notification_aside(
           sqlstate, sqlerrm, sent.reader_account_id, sent.reader_id, 'message_new',
           ((deliveries[1]).message).conversation_id, private.message_details(deliveries[1]));
@@ -140,7 +141,7 @@ create function private.on_messages_read() returns trigger
   set search_path = ''
 as $$
 begin
-  -- A notification that is being updated now stands for a newer message, so it stays unread.
+  -- A locked notification is being updated for a newer message, so it stays unread.
   update public.notifications set read_at = clock_timestamp()
   where notifications.id in (
     select unread.id from public.notifications as unread

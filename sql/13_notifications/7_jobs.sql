@@ -24,7 +24,7 @@ $$;
 
 create function private.warn_expiring_listings() returns bigint
   language sql
-  security definer -- notifies owners
+  security definer -- reads everybody's listings
   set search_path = ''
 as $$
   select private.for_each('warn_expiring_listing', array(

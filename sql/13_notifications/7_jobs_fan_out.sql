@@ -15,7 +15,7 @@ $$;
 
 create function private.notify_of_sign_ins() returns bigint
   language plpgsql
-  security definer -- notifies the accounts
+  security definer -- reads everybody's events
   set search_path = ''
 as $$
 declare
@@ -31,7 +31,7 @@ begin
       and notification_events.created_at < clock_timestamp() - interval '2 seconds'
       and not private.failed_recently('notify_of_sign_ins', notification_events.id::text)
     order by notification_events.id
-    limit 20 -- short, so that people do not wait for the processor
+    limit 20 -- a small batch, so that requests do not wait for the processor
     for update skip locked
   loop
     begin
@@ -51,7 +51,7 @@ comment on function private.notify_of_sign_ins is 'Job: notifies accounts of new
 
 create function private.notify_of_terms() returns bigint
   language plpgsql
-  security definer -- notifies all accounts
+  security definer -- reads everybody's accounts
   set search_path = ''
 as $$
 declare
@@ -96,7 +96,8 @@ begin
 end
 $$;
 comment on function private.notify_of_terms is
-  'Job: notifies those of the next 200 people who have not accepted new terms; 0 when it is done.';
+  'Job: notifies those of the next 200 people who have not accepted new terms; returns 0 when all '
+  'are done.';
 
 create function private.next_listing_event() returns private.notification_events
   language plpgsql
@@ -109,14 +110,14 @@ declare
 begin
   select * into event from private.notification_events
   where notification_events.notified_at is null and notification_events.property_id is not null
-  -- Events that already took a batch come last, so that one for many accounts delays no others.
+  -- Events that already had a batch come last, so that an event for many accounts delays no others.
   order by notification_events.last_identity_id is not null, notification_events.id
   limit 1
   for update skip locked;
   if event.id is null then
     return null;
   end if;
-  -- Only the newest event of a kind is kept; its price is compared with the highest earlier price.
+  -- Only the newest event of a kind is kept; it gets the highest of the earlier prices.
   select * into event from private.notification_events
   where notification_events.property_id = event.property_id
     and notification_events.kind = event.kind and notification_events.notified_at is null
@@ -149,7 +150,7 @@ create function private.listing_event_details(event private.notification_events)
 as $$
 declare
   property public.properties;
-  owner jsonb; -- the identity (from) and account (by)
+  owner jsonb; -- the owner's identity (from) and account (by)
 begin
   select * into property from public.properties where properties.id = event.property_id;
   owner := jsonb_build_object('from', property.owner_identity_id, 'by', (
@@ -248,11 +249,11 @@ begin
 end
 $$;
 comment on function private.fan_out_listing_events is
-  'Job: notifies the next 200 accounts that saved a listing; 0 when nothing is left.';
+  'Job: notifies the next 200 accounts that saved a listing; returns 0 when nothing is left.';
 
 create function private.retry_deferred_notifications() returns bigint
   language plpgsql
-  security definer -- notifies any account
+  security definer -- makes notifications for any account
   set search_path = ''
 as $$
 declare

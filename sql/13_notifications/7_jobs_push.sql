@@ -68,7 +68,7 @@ as $$
 $$;
 comment on function private.drop_pushes is
   'Job: drops pushes that are expired, read, tried 8 times or lost in two crashes, those of '
-  'accounts that may not act or of signed-out devices, and those that quote across a block.';
+  'accounts that may not act or of signed-out devices, and those that quote a blocked identity.';
 
 create function private.waiting_push(
   push private.push_outbox, out title text, out body text, out data jsonb
@@ -93,7 +93,8 @@ begin
 end
 $$;
 comment on function private.waiting_push is
-  'The text of a push about waiting messages when it is sent; counts at most those unread now.';
+  'Makes the text of a push about waiting messages when it is sent, which counts at most the '
+  'messages that are unread now.';
 
 create function private.claim_pushes(batch integer) returns json
   language plpgsql
