@@ -1,5 +1,6 @@
 -- Creates in schema api a namesake of each private function whose comment begins with "Api: ", with
--- the same grants and its caller's rights. Texts are bounded here; cursors have their own bound.
+-- the same grants, which runs with its caller's rights. Texts are bounded here; cursors have their
+-- own bound.
 
 do $$
 declare
@@ -41,12 +42,12 @@ begin
 end
 $$;
 
--- A client can execute these functions with the rights of their owner, which is acting, or
--- administering if they require an administrator, so that row-level security binds every statement
--- in them. The functions in the three lists stay with postgres.
+-- The functions that a client can execute are given to acting, or to administering if they require
+-- an administrator, so that row-level security binds every statement in them. The functions in the
+-- three lists still belong to postgres.
 do $$
 declare
-  -- Policies call these, before they can know who is acting.
+  -- Policies call these, so policies must not bind them in turn.
   of_policies constant text[] := '{account_id,identity_id,is_admin,my_conversations,may_hear,may_speak,may_save,property_exists}';
   -- These lock or count for an account that may be locked or gone, or return why it may not act.
   of_any_caller constant text[] := '{caller_refusal,count_action,lock_own_account,lock_identity,lock_caller_exclusively}';

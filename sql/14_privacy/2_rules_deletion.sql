@@ -21,4 +21,6 @@ begin
   ], null);
 end
 $$;
-comment on function private.obligations is 'money is the person''s decision about the wallets.';
+comment on function private.obligations is
+  'Returns what stops the deletion of the account: auction, money or both. The argument money is '
+  'the person''s decision about the wallets.';

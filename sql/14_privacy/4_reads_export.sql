@@ -1,10 +1,10 @@
 -- Of other people, the export has only display names and messages in the account's conversations.
--- Only the facade calls it, after committing the count, as in 06_properties/5_writes_contact.sql.
+-- Only the facade calls it, after committing the rate's count (06_properties/5_writes_contact.sql).
 
 create function private.exported_conversation(participant public.participants) returns json
   language plpgsql
   stable
-  security definer -- reads the messages of a conversation of the caller
+  security definer -- reads the other side's name and messages
   set search_path = ''
 as $$
 begin
@@ -177,7 +177,7 @@ $$;
 create function private.export_account() returns json
   language plpgsql
   stable
-  security definer -- reads the calling account's rows in tables closed to clients
+  security definer
   set search_path = ''
 as $$
 declare
@@ -248,6 +248,6 @@ begin
 end
 $$;
 comment on function private.export_account is
-  'Facade: everything that the calling account owns, with all its identities, as one JSON.';
+  'Facade: everything that the calling account owns, with all its identities, as one JSON object.';
 
 grant execute on function private.export_account to authenticated;

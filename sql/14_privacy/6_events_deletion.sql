@@ -14,8 +14,8 @@ begin
 end
 $$;
 comment on function private.forget_traces is
-  'Deletes the traces of a deleted account. Counters of rates expire within a day; they protect '
-  'the phone and the email, not the account.';
+  'Deletes the traces of a deleted account. Counters of rates are kept until they expire within a '
+  'day, because they protect the phone and the email, not the account.';
 
 create trigger accounts_leave_no_traces
   after update of status on public.accounts

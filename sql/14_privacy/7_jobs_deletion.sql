@@ -116,7 +116,7 @@ begin
 end
 $$;
 comment on function private.notify_of_stopped_deletions is
-  'Job: notifies admins and the owner once of each deletion that money or an auction stops.';
+  'Job: notifies the admins and the owner, once, of each deletion that money or an auction stops.';
 
 create function private.give_up_unreachable_account(account_id uuid) returns boolean
   language plpgsql

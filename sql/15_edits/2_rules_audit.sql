@@ -4,7 +4,7 @@ create function private.audit_edit() returns trigger
   set search_path = ''
 as $$
 declare
-  -- private.audit_change records changes of these columns, except edited, which a trigger sets.
+  -- private.audit_change records changes of these columns; edited is set by a trigger.
   elsewhere constant text[] := '{status,status_reason,suspended_until,hidden_at,edited}';
   names constant text[] := '{id,account_id,identity_id,name,rule,vocabulary,code,phrase}';
   stack text;

@@ -62,7 +62,7 @@ begin
     select attname || ' is missing: fill it in'
     from pg_catalog.pg_attribute
     where attrelid = relation and attnum > 0 and attnotnull and attgenerated = ''
-      and atttypid <> 'jsonb'::regtype -- such a column may have a JSON null
+      and atttypid <> 'jsonb'::regtype -- a jsonb column may have a JSON null
       and given ->> attname is null
     order by attnum
     limit 1
@@ -70,7 +70,8 @@ begin
 end
 $$;
 comment on function private.broken_rule is
-  'Returns a sentence, because an error of Postgres shows a constraint''s name and the whole row.';
+  'Returns a sentence about the first rule that a row breaks, or null. An error of Postgres would '
+  'show the name of a constraint and the whole row.';
 
 create function private.explain_refusal() returns trigger
   language plpgsql

@@ -1,6 +1,7 @@
--- This lists what may be changed by hand, in Studio or by SQL. A listed change has all its effects
--- and is recorded in the audit trail. Anything else is refused with the sentence, or a usual one if
--- the table is not listed. `acts` has insert and delete if rows may be added or deleted.
+-- This lists what may be changed by hand, in Studio or by SQL. A listed change has the same effects
+-- as one through the API and is recorded in the audit trail. Anything else is refused with the
+-- table's `sentence`, or a default one if the table is not listed. `acts` names what is allowed
+-- besides updates: insert, delete or both.
 
 do $$
 declare
@@ -140,7 +141,7 @@ begin
       case when fenced.columns = '{}' then 'update' end,
       'truncate'
     ], null);
-    -- Triggers run in the order of their names, so _ is before the table's own triggers, ~ after.
+    -- Triggers fire in the order of their names: those with _ before the table's own, with ~ after.
     execute format(
       'create trigger "_by_hand" before %s on %s for each statement '
       'when (session_user <> ''facade'') execute function private.refuse_edit(%L)',

@@ -25,6 +25,6 @@ as $$
     'readOnly', current_setting('transaction_read_only')::boolean,
     'rowsThere', private.missing_rows() = '{}')
 $$;
-comment on function private.health is 'What the database adds to GET /health.';
+comment on function private.health is 'The state of the database for GET /health.';
 
 grant execute on function private.health to backend;

@@ -10,7 +10,7 @@ begin
   where alarms.kind = 'row_missing' and alarms.settled_at is null
     and alarms.subject_id <> all (missing);
   perform private.raise_alarm('row_missing', subject) from unnest(missing) as subject;
-  return 0; -- a job is called until it returns 0
+  return 0; -- a job is called again until it returns 0
 end
 $$;
 comment on function private.report_missing_rows is 'Job: raises an alarm for each missing row.';

@@ -19532,7 +19532,8 @@ create function private.map_share(plan private.search_plan) returns double preci
   set search_path = ''
 as $$
 declare
-  enough constant integer := 10000; -- such a sample misses a cell of 0.1 % once in 20,000 times
+  -- A sample of this size misses a cell with 0.1 % of the matches once in 20,000 times.
+  enough constant integer := 10000;
   probe double precision := 4000 / greatest((
     select pg_class.reltuples from pg_catalog.pg_class
     where pg_class.oid = 'private.search_documents'::regclass), 4000);
@@ -19547,11 +19548,12 @@ begin
     'select count(*) from private.search_documents tablesample system (%s) repeatable (1) where %s',
     100 * probe, plan.conditions) into matches using plan.filters, plan;
   probe := probe * enough / greatest(matches, 1);
-  -- Instead of a sample of 30 % or more, all listings are counted.
+  -- All listings are counted if the sample would be 30 % or more of them.
   return case when probe < 0.3 then probe else 1 end;
 end
 $$;
-comment on function private.map_share is 'The share of listings to count: 1 up to 20,000 matches.';
+comment on function private.map_share is
+  'The share of the listings that map_clusters counts: 1 for up to 20,000 matches.';
 
 create function private.map_clusters(
   plan private.search_plan, zoom integer, understood jsonb
@@ -19567,11 +19569,11 @@ declare
 begin
   if plan.words is not null then
     plan := private.with_source(plan, null);
-    -- Otherwise the planner scans all listings and compares each with a query of frequent words.
+    -- For frequent words the planner would otherwise scan all listings and compare each with them.
     perform set_config('enable_seqscan', 'off', true);
   end if;
   share := private.map_share(plan);
-  -- A sample has the same pages of the table every time, so that a map does not flicker. The grid
+  -- Every sample reads the same pages of the table, so that the map does not flicker. The grid
   -- begins at 180° W and 90° S.
   execute format($sql$
     select json_build_object(
@@ -19609,8 +19611,8 @@ begin
 end
 $$;
 comment on function private.map_clusters is
-  'At most the 5,000 fullest cells. Of more than 20,000 matches it may count a sample, without '
-  'minPrice.';
+  'Returns at most the 5,000 fullest cells. With more than 20,000 matches it may count a sample; '
+  'minPrice is null then.';
 
 create function private.map_points(
   filters private.search_filters, words tsquery, understood jsonb
@@ -19647,7 +19649,7 @@ create function private.list_map_listings(
 ) returns json
   language plpgsql
   stable
-  security definer -- row security would prevent the use of its indexes; only listed properties
+  security definer
   set search_path = ''
 as $$
 declare
@@ -19669,7 +19671,7 @@ end
 $$;
 comment on function private.list_map_listings is
   'Facade: the listings in a box [minLng, minLat, maxLng, maxLat], cut to Kuwait; below zoom 15 as '
-  'clusters on a grid of 360/2^(zoom+2) degrees, else as points. q is read as by private.search.';
+  'clusters on a grid of 360/2^(zoom+2) degrees, else as points. q is read as in private.search.';
 
 create function private.map_area_prices(filters private.search_filters) returns json
   language plpgsql
@@ -19716,7 +19718,7 @@ $$;
 create function private.list_map_areas(filters jsonb default '{}') returns json
   language plpgsql
   stable
-  security definer -- row security would prevent the use of its indexes; only listed properties
+  security definer
   set search_path = ''
 as $$
 declare
@@ -19759,7 +19761,7 @@ begin
 end
 $$;
 comment on function private.refresh_area_prices is
-  'Job: renews private.area_prices before it is so old that readers would compute it themselves.';
+  'Job: renews private.area_prices if it is older than age, before readers have to compute it.';
 
 grant execute on function private.refresh_area_prices to backend;
 
@@ -19810,10 +19812,13 @@ create table public.media (
   constraint media_positions_are_distinct unique (property_id, position) deferrable
 );
 comment on table public.media is 'Pictures and their use. Cleaned by private.files_to_remove.';
-comment on column public.media.identity_id is 'The identity that uploaded it, or that uses it.';
-comment on column public.media.name is 'The uploader''s identity id and a random name.';
+comment on column public.media.identity_id is
+  'The identity that uses it or, before it is used, the one that uploaded it.';
+comment on column public.media.name is
+  'The name of the file: the id of the identity that uploaded it, a slash and a random name.';
 comment on column public.media.orientation is 'The EXIF orientation, which clients apply.';
-comment on column public.media.sha256 is 'A hash by which a repeated upload is recognised.';
+comment on column public.media.sha256 is
+  'The hash of the file as it was sent, by which a repeated upload is recognised.';
 comment on column public.media.use is 'Null if the picture is not used yet, or no longer.';
 comment on column public.media.upload_session_id is 'Groups the pictures of a new listing.';
 comment on column public.media.pending is 'Whether it is hidden until an admin has decided.';
@@ -19838,8 +19843,9 @@ create table private.uploads (
 );
 comment on table private.uploads is
   'Uploads that have begun. Cleaned by private.files_to_remove.';
-comment on column private.uploads.id is 'Names its files, with a number as the last two digits.';
-comment on column private.uploads.created_at is 'No upload lasts longer than five minutes.';
+comment on column private.uploads.id is
+  'Files are named by this id, with their number in place of its last two digits.';
+comment on column private.uploads.created_at is 'When it began; it takes less than five minutes.';
 comment on column private.uploads.due_at is 'When a job removes files that got no row.';
 create index uploads_account_idx on private.uploads (account_id);
 create index uploads_identity_idx on private.uploads (identity_id);
@@ -19867,12 +19873,12 @@ grant select on public.media to authenticated, acting;
 grant insert, update on public.media to acting;
 grant select, insert, update (due_at) on private.uploads to acting;
 grant select, insert, update (property_id) on private.upload_sessions to acting;
--- Rows have to match files, so only functions that know both may write them.
+-- Rows must match the stored files, so only functions that check both may write them.
 revoke insert, update, delete, truncate on public.media from service_role;
 
 create policy "identities see their own pictures" on public.media for select to authenticated
   using (identity_id = (select private.identity_id()));
--- A person may have an avatar even while no identity can act.
+-- A person may upload an avatar even while none of the account's identities can act.
 create policy "people see and add pictures of identities and avatars of accounts" on public.media
   to acting
   using (
@@ -19903,9 +19909,9 @@ create table private.media_scans (
 comment on table private.media_scans is
   'The progress of private.reconcile_media. Never purged: one row per bucket.';
 comment on column private.media_scans.files_without_row is
-  'How many files of the current scan are more than an hour old and have no row.';
-comment on column private.media_scans.last_files_without_row is 'In the last scan; should be 0.';
-comment on column private.media_scans.last_rows_without_file is 'In the last scan; should be 0.';
+  'The number of files without a row that the current scan found first, all over an hour old.';
+comment on column private.media_scans.last_files_without_row is 'Of the last scan; should be 0.';
+comment on column private.media_scans.last_rows_without_file is 'Of the last scan; should be 0.';
 
 create table private.stray_files (
   bucket text not null,
@@ -19950,7 +19956,7 @@ comment on table public.documents is
   'Licence papers of companies and offices. Cleaned by private.files_to_remove.';
 comment on column public.documents.name is 'The name that its owner gave it; empty once discarded.';
 comment on column public.documents.file is 'The name of the file in the bucket documents.';
-comment on column public.documents.kept_until is '180 days after upload, or 90 after a decision.';
+comment on column public.documents.kept_until is '180 days from the upload, or 90 from a decision.';
 comment on column public.documents.discarded_at is 'When it was discarded; a job removes the file.';
 comment on column public.documents.removal_due_at is 'When a job next tries to remove the file.';
 create index documents_identity_idx on public.documents (identity_id, created_at);
@@ -19963,7 +19969,7 @@ alter table public.documents enable row level security;
 revoke all on public.documents from anon, authenticated;
 grant select on public.documents to authenticated, acting;
 grant insert, update (discarded_at) on public.documents to acting;
--- Rows have to match files, so only functions that know both may write them.
+-- Rows must match the stored files, so only functions that check both may write them.
 revoke insert, update, delete, truncate on public.documents from service_role;
 create policy "people see the documents of their own identities" on public.documents
   for select to authenticated, acting
@@ -20023,7 +20029,7 @@ as $$
   limit 1
 $$;
 comment on function private.document_allowance is
-  'How many documents the identity may have and has, or its account if that leaves less room.';
+  'The limit and number of the documents of the identity, or of its account if that has less room.';
 
 create function private.discard_documents(document_ids uuid[]) returns void
   language plpgsql
@@ -20056,7 +20062,7 @@ as $$
 declare
   plan public.plans := private.plan_of(identity_id);
 begin
-  -- This is enough for drafts, closed and archived listings, and for a few being created.
+  -- This is enough for drafts, closed and archived listings, and a few that are being created.
   allowed := plan.photos_per_listing * plan.active_listings * 4 + 200;
   used := (
     select count(*) from public.media where media.identity_id = picture_allowance.identity_id
@@ -20078,7 +20084,7 @@ $$;
 
 -- sql/09_media/2_rules_uploads.sql
 
--- The properties of a stored file are read from Storage and never taken from the caller.
+-- The size, hash and type of a stored file are read from Storage and never taken from the caller.
 
 create function private.lock_own_upload(upload_id uuid, bucket text) returns private.uploads
   language plpgsql
@@ -20129,7 +20135,7 @@ create function private.stored_files(upload private.uploads)
   language plpgsql
   stable
   rows 20
-  security definer -- reads Storage's list of files
+  security definer -- reads storage.objects
   set search_path = ''
 as $$
 begin
@@ -20177,7 +20183,7 @@ begin
 end
 $$;
 comment on function private.earlier_pictures is
-  'Pictures uploaded earlier for the same use, so that a repeated one is not stored again.';
+  'The pictures that were uploaded earlier for the same use, among which repeats are recognised.';
 
 -- sql/09_media/3_records_documents.sql
 
@@ -20211,7 +20217,7 @@ $$;
 
 create function private.set_files_url(url text) returns void
   language plpgsql
-  security definer -- writes a setting, and URLs in other people's rows
+  security definer -- writes a setting, and URLs in everybody's rows
   set search_path = ''
 as $$
 declare
@@ -20221,7 +20227,7 @@ begin
     return;
   end if;
   update private.settings set value = to_jsonb(url) where settings.name = 'files_url';
-  -- The URL of the project has changed, to a domain of its own or another port of a local stack.
+  -- The project has a new domain, or its local stack another port.
   if before <> '' then
     update public.individual_profiles
     set avatar_url = url || substr(individual_profiles.avatar_url, char_length(before) + 1)
@@ -20319,8 +20325,8 @@ begin
     on identities.id = use_picture.identity_id and identities.account_id = media.account_id
   where media.id = use_picture.media_id
     and media.discarded_at is null
-    -- An avatar may have been uploaded by any identity of the account, but another picture only by
-    -- the identity that uses it.
+    -- An avatar may have been uploaded by any identity of the account, but any other picture only
+    -- by the identity that uses it.
     and (media.identity_id = use_picture.identity_id or use_picture.use = 'avatar')
     and (
       media.use is null
@@ -20401,7 +20407,7 @@ begin
   from public.documents
   where documents.identity_id = begin_document_upload.identity_id
     and documents.discarded_at is null;
-  -- If there are documents, this upload may repeat one, which needs no room.
+  -- If there are documents, this upload may repeat one of them, which needs no room.
   if allowance.used >= allowance.allowed and known is null then
     perform private.refuse(409, 'documents_full',
       jsonb_build_object('limit', allowance.allowed, 'used', allowance.used));
@@ -20414,7 +20420,8 @@ begin
 end
 $$;
 comment on function private.begin_document_upload is
-  'Facade: begins an upload; returns how to name its files, the room and the hashes of documents.';
+  'Facade: begins an upload; returns how to name its files, the limit and number of documents, and '
+  'their hashes.';
 
 create function private.upload_documents(upload_id uuid, again jsonb default null) returns json
   language plpgsql
@@ -20444,7 +20451,7 @@ begin
     order by index
     limit 20
   loop
-    -- The document may be stored already, if an answer was lost or by another upload meanwhile.
+    -- The document may already be stored, by an upload whose answer was lost or a concurrent one.
     select documents.id into document_id from public.documents
     where documents.identity_id = upload.identity_id and documents.sha256 = stored.sha256
       and documents.discarded_at is null
@@ -20461,7 +20468,7 @@ begin
     end if;
     answers := answers || (jsonb_build_object('index', stored.index) || case
       when document_id is not null then jsonb_build_object('documentId', document_id)
-      -- It existed when the upload began, so its file was not stored, but it was deleted since.
+      -- The document existed when the upload began, so its file was not stored; now it is deleted.
       when stored.known then '{"error":"document_not_found"}'
       else '{"error":"documents_full"}' end);
   end loop;
@@ -20476,7 +20483,7 @@ end
 $$;
 comment on function private.upload_documents is
   'Api: Adds the documents that this upload stored to their company or office. Repeated ones are '
-  'recognised by their hash; those for which there is no room get documents_full. '
+  'recognised by their hash; documents for which there is no room get documents_full. '
   '404 identity_not_found, 409 documents_full when there is room for none.';
 
 create function private.delete_document(identity_id uuid, document_id uuid) returns void
@@ -20545,7 +20552,7 @@ begin
 end
 $$;
 comment on function private.owner_pictures is
-  'The pictures as the owner sees them: the order pending approval, else the visible pictures.';
+  'The pictures as the owner sees them: in the order that awaits approval, else the shown ones.';
 
 create function private.discard_media(media_ids uuid[]) returns void
   language plpgsql
@@ -20599,7 +20606,8 @@ begin
     and properties.pending_changes is distinct from nullif(pending, '{}');
 end
 $$;
-comment on function private.change_pictures is 'Changes pictures now, or after approval by an admin.';
+comment on function private.change_pictures is
+  'Changes the pictures at once or, for a moderated listing, stores the change for approval.';
 
 create function private.decide_pictures(property public.properties, approved boolean) returns void
   language plpgsql
@@ -20722,7 +20730,7 @@ begin
   elsif start_position not between 0 and 999 then
     perform private.refuse_field('startPosition', 'invalid');
   end if;
-  -- As everywhere, the listing is locked before any row that belongs to it.
+  -- The listing is locked before any row that belongs to it, as everywhere.
   if listing_id is null then
     select upload_sessions.property_id into listing_id from private.upload_sessions
     where upload_sessions.identity_id = owner_id and upload_sessions.id = session_id;
@@ -20756,8 +20764,9 @@ begin
 end
 $$;
 comment on function private.upload_listing_media is
-  'Api: Adds the pictures that this upload stored to a listing, in order. 404 '
-  'property_not_found, 402 quota_exceeded when there is room for none, 409 property_state_conflict.';
+  'Api: Adds the pictures that this upload stored to a listing, in order; without a listing, to an '
+  'upload session for a new one. 404 property_not_found, 402 quota_exceeded when there is room for '
+  'none, 409 property_state_conflict.';
 
 create function private.insert_listing_pictures(
   upload private.uploads, property public.properties, session_id uuid, start_position integer,
@@ -20794,14 +20803,14 @@ begin
     limit 20
   loop
     requested := start_position + stored.index;
-    -- The picture may be stored at its position already, if the answer was lost.
+    -- The picture may already be stored at this position, if the answer was lost.
     select * into picture from public.media
     where media.id = any (others) and media.sha256 = stored.sha256
       and (requested is null or media.position = requested or stored.name is null)
     order by media.position is distinct from requested, media.position
     limit 1;
     if picture.id is null and stored.name is null then
-      -- It existed when the upload began, so its file was not stored, but it was deleted since.
+      -- The picture existed when the upload began, so its file was not stored; now it is deleted.
       answers := answers || jsonb_build_object('index', stored.index, 'error', 'not_found');
       continue;
     elsif picture.id is null and cardinality(added) >= room then
@@ -20832,7 +20841,7 @@ end
 $$;
 comment on function private.insert_listing_pictures is
   'Inserts the rows of a listing''s uploaded pictures. Repeated ones are recognised by position '
-  'and hash; those over the plan''s limit get quota_exceeded.';
+  'and hash; pictures over the plan''s limit get quota_exceeded.';
 
 create function private.free_position(media_ids uuid[], requested integer) returns integer
   language plpgsql
@@ -20852,13 +20861,13 @@ begin
 end
 $$;
 comment on function private.free_position is
-  'The requested position or the next free one after it; the end if none was requested.';
+  'The requested position or the next free one after it; at the end if none was requested.';
 
 grant execute on function private.upload_listing_media to authenticated;
 
 -- sql/09_media/5_writes_uploads.sql
 
--- One call begins an upload, before the facade reads the files, and another creates their rows. In
+-- One call begins an upload, before the facade reads the files, and a second creates their rows. In
 -- between, the facade stores the files under names made from the id of the upload.
 
 create function private.begin_upload(
@@ -20884,7 +20893,7 @@ begin
   elsif bucket = 'listings' then
     owner_id := private.require_identity();
   elsif owner_id is null then
-    -- A person may upload an avatar even while no identity can act.
+    -- A person may upload an avatar even while none of the account's identities can act.
     select identities.id into owner_id from public.identities
     where identities.account_id = caller_id and identities.type = 'individual';
   end if;
@@ -20905,7 +20914,7 @@ begin
     allowed := allowance.allowed;
     used := allowance.used;
   end if;
-  -- If there are pictures, this upload may repeat one, which needs no room.
+  -- If there are pictures, this upload may repeat one of them, which needs no room.
   if used >= allowed and uploaded = 0 then
     perform private.refuse(402, 'quota_exceeded',
       jsonb_build_object('limit', allowed, 'used', used));
@@ -20919,9 +20928,9 @@ begin
 end
 $$;
 comment on function private.begin_upload is
-  'Facade: begins an upload; returns how to name its files, the room, and the existing pictures, '
-  'because a repeated one needs no room. The facade counts the call in an earlier transaction, '
-  'because a refused upload costs as much. 402 quota_exceeded.';
+  'Facade: begins an upload; returns how to name its files, the limit and number of pictures, and '
+  'the existing ones, since a repeated one needs no room. The facade counts the call in an earlier '
+  'transaction, because a refused upload costs as much as another. 402 quota_exceeded.';
 
 create function private.upload_avatar(upload_id uuid, again text default null) returns json
   language plpgsql
@@ -20932,7 +20941,7 @@ declare
   upload private.uploads := private.lock_own_upload(upload_id, 'avatars');
   picture public.media;
 begin
-  -- The picture may be stored already, if the answer was lost.
+  -- The picture may already be stored, if the answer was lost.
   select * into picture from private.earlier_pictures(upload.identity_id, 'avatars', null, null)
     as known
   where known.sha256 = coalesce(
@@ -20961,7 +20970,7 @@ end
 $$;
 comment on function private.upload_avatar is
   'Api: Adds the avatar that this upload stored, or finds the same picture by its hash. '
-  '402 quota_exceeded is raised when an upload begins.';
+  '402 quota_exceeded is raised before, by begin_upload.';
 
 create function private.finish_upload(upload private.uploads) returns void
   language plpgsql
@@ -20988,7 +20997,7 @@ grant execute on function private.begin_upload, private.upload_avatar to authent
 
 -- sql/09_media/6_events.sql
 
--- Cards show a listing's first picture and the number of its pictures.
+-- Cards of listings have the first picture and the number of pictures.
 
 create function private.on_property_deleted() returns trigger
   language plpgsql
@@ -21017,7 +21026,7 @@ begin
   perform private.discard_media(array(
     select media.id from public.media where media.identity_id = new.id
   ));
-  -- Files that are being stored now get no row; the facade or the job will remove them.
+  -- Files that are now being stored get no row; the facade or the job will remove them.
   update private.uploads set due_at = least(uploads.due_at, now() + interval '5 minutes')
   where uploads.identity_id = new.id;
   return null;
@@ -21079,7 +21088,7 @@ create function private.on_documents_decided() returns trigger
   set search_path = ''
 as $$
 begin
-  -- An owner's renewal of a licence is not an admin's decision.
+  -- If the owner changed the status, by renewing a licence, no admin has decided.
   if private.account_id() is distinct from new.account_id then
     update public.documents set kept_until = now() + interval '90 days'
     where documents.identity_id = new.id and documents.discarded_at is null;
@@ -21119,14 +21128,14 @@ create trigger identities_take_their_documents
 
 -- Postgres cannot delete a file. So an edge function selects names here, has Storage delete the
 -- files, and passes the same list to its next call. A row is deleted after its file, so that
--- files are found again if the job crashes. A failed deletion is tried again after all that is due.
+-- files are found again if the job crashes. A failed deletion is retried after all others due.
 
 create function private.check_files(listed jsonb)
   returns table (bucket text, name text, is_stored boolean)
   language plpgsql
   stable
   rows 1000
-  security definer -- reads Storage's list of files
+  security definer -- reads storage.objects
   set search_path = ''
 as $$
 begin
@@ -21181,7 +21190,7 @@ comment on function private.forget_removed_files is
 
 create function private.expire_uploads() returns void
   language sql
-  security definer -- reads Storage's list of files, deletes rows past the policies
+  security definer -- reads storage.objects, and deletes everybody's due uploads
   set search_path = ''
 as $$
   with due as (
@@ -21189,7 +21198,7 @@ as $$
       select uploads.id from private.uploads where uploads.due_at <= now()
       order by uploads.due_at
       limit 500
-      -- An upload whose rows are being written is skipped.
+      -- An upload whose rows are being written is locked, so it is skipped.
       for update skip locked
     )
     returning uploads.*
@@ -21272,8 +21281,8 @@ begin
 end
 $$;
 comment on function private.files_to_remove is
-  'Job: names of some unused files by bucket. attempted is its last result, whose files Storage '
-  'was asked to remove.';
+  'Job: returns the names of unused files by bucket, some at a time. attempted is its last result, '
+  'whose files Storage was asked to remove.';
 
 create function private.reconcile_media() returns bigint
   language plpgsql
@@ -21331,7 +21340,7 @@ begin
 end
 $$;
 comment on function private.reconcile_media is
-  'Job: compares the next files and rows. Returns how many do not match; these raise an alarm.';
+  'Job: compares the next files with the rows. Returns the number that differ; any raises an alarm.';
 
 create function private.save_media_scan(scan private.media_scans, last_name text) returns void
   language sql
@@ -21374,7 +21383,8 @@ comment on column public.conversations.pair_key is
 comment on column public.conversations.live_key is
   'A secret hashed into the name of the live channel; renewed when one side blocks the other.';
 comment on column public.conversations.last_seq is 'The seq of the newest message; 0 without one.';
-comment on column public.conversations.opened_by is 'Counts towards this account''s limit, if any.';
+comment on column public.conversations.opened_by is
+  'The account that opened it, whose limit counts it until it is answered.';
 create index conversations_opened_idx on public.conversations (opened_by, created_at);
 create index conversations_property_idx on public.conversations (property_id);
 
@@ -21395,18 +21405,19 @@ create table public.participants (
 comment on table public.participants is 'Sides of conversations. Deleted with the conversation.';
 comment on column public.participants.last_read_seq is 'All messages up to it have been read.';
 comment on column public.participants.peer_read_seq is
-  'The seq to which this side saw the other read; kept while read marks are hidden or one blocks.';
+  'The seq up to which the other side has read, as far as this side was told; it is not updated '
+  'while a side hides read marks or has blocked the other.';
 comment on column public.participants.unread is 'Messages of the other side after last_read_seq.';
 comment on column public.participants.written is
-  'The number of messages that this side has written, without those from before they were counted.';
+  'The number of messages written by this side, without those from before they were counted.';
 comment on column public.participants.muted is 'Whether messages cause no push or notification.';
 comment on column public.participants.archived is
-  'Whether it is hidden from the list and unread total: until the next message or, if also muted, '
-  'until this side writes.';
+  'Whether it is hidden from the list and left out of the unread total, until the next message or, '
+  'if also muted, until this side writes.';
 comment on column public.participants.active_at is
   'When the last message was written, or the conversation was opened; the list is sorted by it.';
 comment on column public.participants.changed_at is
-  'When this side last changed: active_at, or when it read, muted, archived or saw the other read.';
+  'When this side last changed, by a message, by reading, muting or archiving, or by a read mark.';
 create index participants_newest_idx
   on public.participants (identity_id, archived, active_at desc, conversation_id desc);
 -- A message sets both times to the same value, so it writes nothing to this index.
@@ -21440,7 +21451,7 @@ create table public.messages (
     references public.messages (conversation_id, seq),
   constraint messages_of_pictures_have_one check ((type = 'image') = (media_id is not null))
 );
-comment on table public.messages is 'Rows are only added or hidden. Deleted with the conversation.';
+comment on table public.messages is 'Never edited, only hidden. Deleted with the conversation.';
 comment on column public.messages.client_message_id is 'The client''s id; a repeat is not stored.';
 comment on column public.messages.body is
   'The text; for an image its caption, for a location "lat,lng", for a property its id.';
@@ -21454,7 +21465,7 @@ create index messages_hidden_idx on public.messages (hidden_at)
 create function private.my_conversations() returns setof uuid
   language plpgsql
   stable
-  security definer -- reads participants, whose policy calls this
+  security definer -- policies call this, so they must not bind it in turn
   set search_path = ''
 as $$
 begin
@@ -21489,7 +21500,7 @@ create policy "participants see the messages that are not hidden" on public.mess
   for select to authenticated
   using (hidden_at is null and conversation_id in (select private.my_conversations()));
 
--- Functions read one conversation at a time, for which a look-up costs less than all of one's own.
+-- Functions read one conversation at a time, for which one lookup costs less than listing them all.
 create policy "participants see theirs" on public.conversations for select to acting
   using (exists (
     select from public.participants
@@ -21516,9 +21527,10 @@ grant execute on function private.my_conversations to authenticated;
 -- All events of an account go through one private channel with a random name. Whether the account
 -- may receive an event is checked when it is sent. Participants send presence and typing
 -- themselves, to the live channel of the conversation.
--- Realtime checks access only when a client joins. So when a session or right ends, the account's
--- channel is renamed: topic_changed is the last event on the old one, and only remaining clients
--- may join the new one. Live channels are renamed with it, and clients look up the new names.
+-- Realtime checks access only when a client joins. So when a session ends, the account's channel is
+-- renamed: topic_changed is the last event on the old one, and only remaining clients may join the
+-- new one. Live channels are renamed then and also when a right to them ends
+-- (6_events_lost_access.sql); clients look up their new names.
 
 create function private.may_hear_conversation(conversation_id uuid, identity_id uuid)
   returns boolean
@@ -21567,7 +21579,7 @@ comment on function private.live_topic_name is
 create function private.live_topic(conversation_id uuid) returns text
   language plpgsql
   stable
-  security definer -- reads keys that no client sees
+  security definer -- reads secret keys, which no client sees
   set search_path = ''
 as $$
 begin
@@ -21605,11 +21617,11 @@ $$;
 create function private.may_speak(topic text, extension text) returns boolean
   language plpgsql
   stable
-  security definer -- the caller may not read names and participants
+  security definer -- reads the names of channels and participants, which the caller may not
   set search_path = ''
 as $$
 declare
-  -- Only one spelling is accepted, because names are compared as text.
+  -- Only one spelling of the id is accepted, because names are compared as text.
   conversation_id constant uuid := substring(may_speak.topic
     from '^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})[.][0-9a-f]{32}$');
 begin
@@ -21703,7 +21715,7 @@ end
 $$;
 
 -- Realtime can deliver an event before its commit is visible to other sessions. The writer's lock
--- is released only once it is, so a reader who reacts to the event waits for this lock.
+-- is released only after the commit is visible, so a reader who reacts to the event waits for it.
 
 create function private.announce_messages(conversation_ids uuid[]) returns void
   language plpgsql
@@ -21791,7 +21803,8 @@ begin
 end
 $$;
 comment on function private.conversation_peer is
-  'The given identity, else the listing''s owner. 422 for one''s own or a listing of neither side.';
+  'The given identity or else the listing''s owner. 422 for an identity of the caller''s account '
+  'and for a listing that belongs to neither side.';
 
 create function private.check_open_to_chat(property_id uuid, caller_id uuid) returns void
   language plpgsql
@@ -21814,14 +21827,14 @@ begin
 end
 $$;
 comment on function private.check_open_to_chat is
-  'Called only for new conversations: existing ones continue if a listing ends or allows no chat.';
+  'Called only for new conversations, as existing ones continue if a listing ends or bars chats.';
 
 -- sql/10_chat/3_records.sql
 
 create function private.peer_json(identity_id uuid) returns json
   language plpgsql
   stable
-  security definer -- reads other people's names; the caller has checked access
+  security definer -- reads other people's names; its callers check access
   set search_path = ''
 as $$
 begin
@@ -21840,7 +21853,7 @@ $$;
 create function private.message_json(message public.messages) returns jsonb
   language plpgsql
   stable
-  security definer -- reads URLs of pictures
+  security definer -- reads messages and pictures of both sides
   set search_path = ''
 as $$
 declare
@@ -21899,7 +21912,8 @@ begin
 end
 $$;
 comment on function private.message_preview is
-  'The beginning of the text, else the type in the language of the reader (null: of the caller).';
+  'The beginning of the text or else the type of the message, in the language of the reader or, '
+  'if reader_account_id is null, of the caller.';
 
 create function private.message_summary(
   message public.messages, identity_id uuid, reader_account_id uuid default null
@@ -21925,7 +21939,7 @@ create function private.last_message_json(
 ) returns jsonb
   language plpgsql
   stable
-  security definer -- reads messages; the caller has checked access
+  security definer -- reads messages; its callers check access
   set search_path = ''
 as $$
 begin
@@ -21957,7 +21971,7 @@ begin
   );
 end
 $$;
-comment on function private.shown_read_seq is 'peer_read_seq; null while a side hides read marks.';
+comment on function private.shown_read_seq is 'peer_read_seq, or null if a side hides read marks.';
 
 create function private.conversation_updated_json(participant public.participants)
   returns jsonb
@@ -21984,7 +21998,7 @@ create function private.conversation_property_json(property_id uuid, identity_id
   returns json
   language plpgsql
   stable
-  security definer -- reads other people's listings that may be seen
+  security definer -- reads other people's listings, if they may be seen
   set search_path = ''
 as $$
 begin
@@ -22007,7 +22021,7 @@ $$;
 create function private.conversation_json(conversation_id uuid, identity_id uuid) returns json
   language plpgsql
   stable
-  security definer -- reads both participants; the caller has checked access
+  security definer -- reads both participants; its callers check access
   set search_path = ''
 as $$
 begin
@@ -22059,7 +22073,7 @@ $$;
 create function private.get_conversation(conversation_id uuid) returns json
   language plpgsql
   stable
-  security definer -- reads the other participant
+  security definer
   set search_path = ''
 as $$
 declare
@@ -22078,7 +22092,7 @@ create function private.conversations_changed_at(identity_id uuid) returns times
   set search_path = ''
 as $$
 begin
-  -- This reads the newest entry of each index.
+  -- Each of these subqueries reads only the newest entry of its part of an index.
   return greatest(
     (
       select participants.active_at from public.participants
@@ -22106,7 +22120,7 @@ create function private.list_conversations(
 )
   language plpgsql
   stable
-  security definer -- reads the other participants
+  security definer
   set search_path = ''
 as $$
 declare
@@ -22149,15 +22163,16 @@ end
 $$;
 comment on function private.list_conversations is
   'Api: The acting identity''s conversations, newest message first: the archived ones or all '
-  'others. unreadTotal counts the unread messages in all others, changedAt is the last change in '
-  'any, realtimeTopic the account''s channel. A page of one shows whether anything was missed.';
+  'others. unreadTotal counts the unread messages in those not archived, changedAt is the last '
+  'change of any, realtimeTopic the account''s channel. To find out whether anything was missed, a '
+  'page of one is enough.';
 
 create function private.list_messages(
   conversation_id uuid, before_seq bigint default null, after_seq bigint default null,
   page_size integer default 20
 ) returns table (items json, "hasMore" boolean)
   language plpgsql -- volatile, to see what is committed while the function waits
-  security definer -- reads the messages of both participants
+  security definer
   set search_path = ''
 as $$
 declare
@@ -22204,15 +22219,15 @@ begin
 end
 $$;
 comment on function private.list_messages is
-  'Api: Messages by seq: the newest, those before a seq or those after one; hasMore: whether there '
-  'are more in that direction. Messages announced by an event are included. 404 '
-  'conversation_not_found.';
+  'Api: Messages in the order of seq: the newest, those before a seq or those after one. hasMore '
+  'says whether there are more in that direction. Messages that an event has announced are '
+  'included. 404 conversation_not_found.';
 
 create function private.list_blocks(page_cursor text default null, page_size integer default 20)
   returns table (items json, "nextCursor" text)
   language plpgsql
   stable
-  security definer -- reads other people's names
+  security definer
   set search_path = ''
 as $$
 declare
@@ -22250,7 +22265,8 @@ grant execute on function
 
 -- sql/10_chat/4_reads_gateway.sql
 
--- The chat gateway (functions/chat) calls these. They return nothing that lists do not show.
+-- The chat gateway (functions/chat) calls these. They return nothing that is not in the lists of
+-- conversations and messages.
 
 create function api.open_socket() returns json
   language plpgsql
@@ -22270,7 +22286,7 @@ comment on function api.open_socket is
 create function private.peer_of(conversation_id uuid, identity_id uuid) returns uuid
   language plpgsql
   stable
-  security definer -- reads the other side, whose row only its own identity sees
+  security definer -- reads the row of the other side, which only that side sees
   set search_path = ''
 as $$
 begin
@@ -22285,7 +22301,7 @@ $$;
 create function private.join_conversation(conversation_id uuid) returns json
   language plpgsql
   stable
-  security definer -- reads by key; the policy would collect all the caller's conversations
+  security definer
   set search_path = ''
 as $$
 declare
@@ -22317,7 +22333,7 @@ comment on function private.join_conversation is
 create function private.changed_sockets(sockets jsonb) returns json
   language plpgsql
   stable
-  security definer -- reads the rights of all accounts with an open socket
+  security definer -- checks the rights of all accounts with an open socket
   set search_path = ''
 as $$
 begin
@@ -22430,14 +22446,15 @@ begin
     join public.participants using (conversation_id, identity_id)
     join public.conversations on conversations.id = participants.conversation_id
     where participants.changed_at > participants.active_at
-      -- The other side is not told of a conversation before its first message.
+      -- The other side is not notified of a conversation before its first message.
       or (conversations.last_seq > 0 or conversations.opened_by = participants.account_id)
         and private.may_hear_conversation(participants.conversation_id, participants.identity_id)
   );
 end
 $$;
 comment on function private.missed_updates is
-  'Conversations changed in the given seconds and since openedAt; the gateway skips those it sent.';
+  'Conversations that changed within the given seconds and since openedAt. The gateway skips those '
+  'that it has already sent.';
 
 create function private.current_topics(channels jsonb) returns json
   language plpgsql
@@ -22454,7 +22471,8 @@ begin
 end
 $$;
 comment on function private.current_topics is
-  'The channels that are still current: after reconnecting to Realtime a gateway joins no others.';
+  'Returns the given channels that are still current. A gateway that reconnects to Realtime joins '
+  'no others.';
 
 grant execute on function api.open_socket to authenticated;
 grant execute on function private.join_conversation to authenticated;
@@ -22485,7 +22503,7 @@ comment on function private.account_to_block is
 
 create function private.block_identity(identity_id uuid) returns void
   language plpgsql
-  security definer -- finds the account behind the identity
+  security definer
   set search_path = ''
 as $$
 declare
@@ -22703,7 +22721,8 @@ as $$
   select messages from public.messages where messages.id = find_message.message_id
 $$;
 comment on function private.find_message is
-  'Only for admins. Other code names the conversation, so that messages can be partitioned by it.';
+  'For acts of admins only. All other code names the conversation too, so that messages can be '
+  'partitioned by it.';
 
 create function private.hide_message(message public.messages) returns void
   language plpgsql
@@ -22758,7 +22777,8 @@ begin
   return purged;
 end
 $$;
-comment on function private.purge_hidden_words is 'Job: deletes texts hidden for 180 days.';
+comment on function private.purge_hidden_words is
+  'Job: erases the texts of messages that have been hidden for 180 days.';
 
 grant execute on function private.purge_hidden_words to backend;
 
@@ -22775,8 +22795,9 @@ create type private.message_ends as (
   sender_peer_read_seq bigint, reader_peer_read_seq bigint
 );
 comment on type private.message_ends is
-  'Both sides of a new message, read once under the conversation''s lock: with the unread counts '
-  'before it, whether the reader keeps it archived, and why the sender may not write (refusal).';
+  'Both sides of a new message, read once under the conversation''s lock, with the unread counts '
+  'before it, whether the conversation stays archived for the reader, and why the sender may not '
+  'write (refusal).';
 
 create type private.sent_message as (
   conversation_id uuid, sender_id uuid, client_message_id text, type text, body text,
@@ -22848,10 +22869,10 @@ end;
 create function private.store_messages(given private.sent_message[])
   returns private.message_delivery[]
   language plpgsql
-  security definer -- reads and writes both sides
+  security definer -- reads and writes both sides of conversations
   set search_path = ''
-  set join_collapse_limit = 1 -- joins as written: trying every order of ten tables takes 4 ms
-  set plan_cache_mode = 'force_generic_plan' -- otherwise it is planned for each number of messages
+  set join_collapse_limit = 1 -- joins in the written order, since trying all orders takes 4 ms
+  set plan_cache_mode = 'force_generic_plan' -- avoids planning for each number of messages
 as $$
 declare
   deliveries private.message_delivery[];
@@ -22891,11 +22912,11 @@ begin
 end
 $$;
 comment on function private.store_messages is
-  'Stores messages of different conversations, except those stored already or not allowed.';
+  'Stores messages of different conversations, except any already stored or not allowed.';
 
 create function private.refuse_message(sent private.sent_message) returns void
   language plpgsql
-  security definer -- reads both sides
+  security definer -- reads both sides of the conversation
   set search_path = ''
 as $$
 declare
@@ -22909,7 +22930,7 @@ begin
 end
 $$;
 comment on function private.refuse_message is
-  'Raises the refusal, or 40001, which repeats the call, if the message is allowed by now.';
+  'Raises the refusal or, if the message is allowed by now, 40001, so that the call is repeated.';
 
 create function private.write_message(
   caller_id uuid, conversation_id uuid, client_message_id text, type text, body text,
@@ -22923,7 +22944,7 @@ declare
   deliveries private.message_delivery[];
   stored public.messages;
 begin
-  -- With this lock the writers of the conversation wait for each other.
+  -- This lock makes the writers of a conversation wait for each other.
   perform from public.conversations
   join public.participants on participants.conversation_id = conversations.id
   where conversations.id = write_message.conversation_id and participants.identity_id = caller_id
@@ -22969,7 +22990,8 @@ begin
   return json_build_object('created', false, 'message', private.message_json(stored));
 end
 $$;
-comment on function private.write_message is 'The caller has locked the acting identity.';
+comment on function private.write_message is
+  'Writes a message as the acting identity, which the calling function has locked.';
 
 create function private.count_message() returns jsonb
   language plpgsql
@@ -22978,7 +23000,7 @@ as $$
 declare
   -- Rates are counted in the same order as in count_texts, which locks the same rows.
   in_minute constant timestamptz := private.count_action('messages');
-  -- The headers of the answer show the rate per minute.
+  -- The headers of the answer show the rate per minute, not the one per day.
   rate constant text := coalesce(current_setting('private.rate', true), '');
   in_day constant timestamptz := private.count_action('messages_day');
 begin
@@ -23103,7 +23125,7 @@ grant execute on function api.send_message, api.read_conversation to authenticat
 -- sql/10_chat/5_writes_messages_batch.sql
 
 -- Many texts cost little more than one, so functions/_shared/chat/store-message.ts collects
--- concurrent ones. api.send_message handles texts that wait for a lock, are refused or repeated.
+-- concurrent ones. api.send_message sends those that must wait for a lock, are refused or repeated.
 
 create type private.sent_text as (
   nth bigint, account_id uuid, session_id uuid, conversation_id uuid, client_message_id text,
@@ -23120,7 +23142,7 @@ begin
       given.client_message_id, private.trimmed_message(given.body), counted.hits,
       concat_ws(',', counted."limit", counted.remaining, counted.reset))::private.sent_text
     from (
-      -- The order is fixed, so that two of these calls do not deadlock.
+      -- The order is fixed, so that two calls of this function do not deadlock.
       select sent.*
       from rows from (
         jsonb_to_recordset(messages) as (
@@ -23150,7 +23172,7 @@ declare
     select terms.version from private.terms() as terms where terms.required_from <= now()
   );
 begin
-  -- This locks and checks the same rows as lock_identity and write_message, but does not wait.
+  -- This locks and checks the same rows as lock_identity and write_message, but without waiting.
   return array(
     select row(conversations.id, accounts.active_identity_id, sent.client_message_id, 'text',
       sent.body, null, null)::private.sent_message
@@ -23171,7 +23193,7 @@ $$;
 
 create function private.send_messages(messages jsonb) returns json
   language plpgsql
-  security definer -- acts for callers whose tokens the functions have verified
+  security definer -- acts for people whose tokens the edge functions have verified
   set search_path = ''
   set lock_timeout = '100ms'
 as $$
@@ -23272,18 +23294,18 @@ comment on function api.update_conversation is
 
 create function private.broadcast_own_side() returns trigger
   language plpgsql
-  security definer -- broadcasts for any role
+  security definer -- broadcasts, whatever role changes the row
   set search_path = ''
 as $$
 begin
-  -- This ignores blocks, because the event only goes to the side's own account.
+  -- Blocks do not matter, because the event only goes to the side's own account.
   perform private.broadcast_to_account(new.account_id, 'conversation_updated',
     private.conversation_updated_json(new) || jsonb_build_object('identityId', new.identity_id));
   return null;
 end
 $$;
 comment on function private.broadcast_own_side is
-  'Sends what was muted or archived to the account''s own devices.';
+  'Sends a change of muted or archived to the account''s own devices.';
 
 -- A message also unarchives a conversation, but it has its own event and does not update muted.
 create trigger participants_broadcast_own_side
@@ -23298,7 +23320,7 @@ grant execute on function api.update_conversation to authenticated;
 
 create function private.broadcast(topic uuid, event text, payload jsonb) returns void
   language plpgsql
-  security definer -- clients may not write to these channels
+  security definer -- clients may not send to these channels
   set search_path = ''
 as $$
 begin
@@ -23310,7 +23332,7 @@ comment on function private.broadcast is 'Sends an event at the commit; a failur
 create function private.broadcast_to_account(account_id uuid, event text, payload jsonb)
   returns void
   language plpgsql
-  security definer -- reads names of channels, which are secret
+  security definer -- reads the secret names of channels
   set search_path = ''
 as $$
 begin
@@ -23358,7 +23380,8 @@ create function private.broadcast_messages(
   set search_path = ''
 as $$
 begin
-  -- Several events cost little more than one realtime.send. Realtime grants postgres the insert.
+  -- One insert of several events costs little more than one realtime.send. Realtime lets postgres
+  -- insert.
   insert into realtime.messages (id, topic, event, payload, private, extension)
   select sides.id, sides.topic, 'new_message',
     jsonb_build_object(
@@ -23431,7 +23454,7 @@ $$;
 
 create function private.on_read() returns trigger
   language plpgsql
-  security definer -- sends to the other side, whoever reads
+  security definer -- writes the row of the other side
   set search_path = ''
 as $$
 declare
@@ -23467,7 +23490,7 @@ create trigger participants_broadcast_reads
 
 create function private.on_sessions_ended() returns trigger
   language plpgsql
-  security definer -- runs as Auth's role
+  security definer -- fired by Auth's role, which may not write our tables
   set search_path = ''
 as $$
 declare
@@ -23519,12 +23542,12 @@ create function private.on_identity_deactivated() returns trigger
   set search_path = ''
 as $$
 begin
-  -- The account's own channel keeps its name: events of this identity are no longer sent there.
+  -- The account's own channel keeps its name, because it gets no more events of this identity.
   update public.accounts set live_key = gen_random_uuid() where accounts.id = new.account_id;
   return null;
 end
 $$;
-comment on function private.on_identity_deactivated is 'Renames live channels of the account.';
+comment on function private.on_identity_deactivated is 'Renames all live channels of the account.';
 
 create trigger identities_renew_live_keys
   after update of status on public.identities
@@ -23569,7 +23592,8 @@ begin
 end
 $$;
 comment on function private.on_blocked is
-  'Renames the live channels with a blocked account, and sends the blocker the name of the newest.';
+  'Renames the live channels shared with a blocked account, and sends the blocker the new name of '
+  'the one used last.';
 
 create trigger blocks_renew_live_keys
   after insert on public.blocks
@@ -23586,14 +23610,14 @@ create table public.admins (
 );
 comment on table public.admins is
   'Edited in Studio or by SQL; the last admin cannot be removed. Deleted with the account.';
-comment on column public.admins.role is 'The only role; admin may use everything under /admin.';
+comment on column public.admins.role is 'Always admin, which may use everything under /admin.';
 alter table public.admins enable row level security;
 revoke all on public.admins from anon, authenticated, service_role;
 grant select on public.admins to service_role;
 
 -- sql/11_admin/1_tables_acts.sql
 
--- An act has the effects of an API call. 2_rules_acts.sql checks it, 5_writes_acts.sql runs it.
+-- An act has the effects of an API call (2_rules_acts.sql checks it, 5_writes_acts.sql does it).
 
 create table public.admin_act_kinds (
   act text primary key,
@@ -23605,11 +23629,11 @@ create table public.admin_act_kinds (
   undone_by text not null
 );
 comment on table public.admin_act_kinds is
-  'The acts that admin_acts can have, and what each needs. Never purged: one row per act.';
+  'The kinds of act that admin_acts accepts, and what each needs. Never purged: one row per kind.';
 comment on column public.admin_act_kinds.required is 'Columns that must be filled in.';
-comment on column public.admin_act_kinds.optional is 'Columns that may be filled in; no others.';
-comment on column public.admin_act_kinds.needs is 'Describes required and optional in words.';
-comment on column public.admin_act_kinds.undone_by is 'The act that undoes it, or why nothing can.';
+comment on column public.admin_act_kinds.optional is 'Further columns that may be filled in.';
+comment on column public.admin_act_kinds.needs is 'A description of required and optional.';
+comment on column public.admin_act_kinds.undone_by is 'The act that undoes it, or why none can.';
 alter table public.admin_act_kinds enable row level security;
 revoke all on public.admin_act_kinds from anon, authenticated, service_role;
 create policy "nobody but functions of their owner" on public.admin_act_kinds using (false);
@@ -23651,9 +23675,9 @@ comment on column public.admin_acts.until is
   'For suspend_account: 31/1/2027, or 31/1/2027 14:30 in Kuwait time; empty means for good.';
 comment on column public.admin_acts.version is
   'As admin_listings_to_review or admin_identities_to_verify shows it; refused if it has changed.';
-comment on column public.admin_acts.reason is 'Shown to the person, kept in the audit trail.';
+comment on column public.admin_acts.reason is 'For the person concerned and the audit trail.';
 comment on column public.admin_acts.note is 'For administrators; deleted with the account.';
-comment on column public.admin_acts.state is 'done, waiting for the provider, or refused by it.';
+comment on column public.admin_acts.state is 'done, waiting (for a provider) or refused (by it).';
 comment on column public.admin_acts.account_id is 'The account that the act is about.';
 create index admin_acts_target_idx on public.admin_acts (target, created_at);
 create index admin_acts_account_idx on public.admin_acts (account_id) where note is not null;
@@ -23683,11 +23707,12 @@ create table public.audit (
 comment on table public.audit is
   'An append-only list of acts and edits by hand. Never purged: it is the record of what was done.';
 comment on column public.audit.at is
-  'Usually taken after the changed rows are locked, so the newest entry has their current state.';
+  'The time of the entry, usually taken after the changed rows were locked, so that the newest '
+  'entry has their current state.';
 -- There are no foreign keys, because an entry is kept when its target is deleted.
 comment on column public.audit.actor_id is 'The admin who acted; null for Studio, SQL or a job.';
 comment on column public.audit.actor_name is 'The name at that time; kept after a deletion.';
-comment on column public.audit.said_id is 'The admin whom a row of admin_acts names; not proven.';
+comment on column public.audit.said_id is 'The admin named in a row of admin_acts, unproven.';
 comment on column public.audit.actor_role is
   'The database login: facade is the API and jobs, authenticator the Data API; others are by hand.';
 comment on column public.audit.action is 'What was done, for example account.status.';
@@ -23758,8 +23783,9 @@ create table private.session_proofs (
 comment on table private.session_proofs is
   'The newest proof of identity that an administrator gave in a session, valid for ten minutes. '
   'Cleaned by private.on_session_ended.';
-comment on column private.session_proofs.hash is 'A SHA-256 hash, which a reader cannot use.';
-comment on column private.session_proofs.way is 'A provider sign-in makes only one proof.';
+comment on column private.session_proofs.hash is 'The SHA-256 hash of the proof.';
+comment on column private.session_proofs.way is
+  'How it was proven: by password, by code, or once by the sign-in with a provider.';
 alter table private.session_proofs enable row level security;
 create policy "nobody but functions of their owner" on private.session_proofs using (false);
 
@@ -23882,7 +23908,8 @@ begin
   return admin_ids[1];
 end
 $$;
-comment on function private.said_by is 'Null if "by" is empty and at most one admin may act.';
+comment on function private.said_by is
+  'Returns the admin named in "by"; null if "by" is empty and at most one admin may act.';
 
 create function private.check_act(act public.admin_acts, kind public.admin_act_kinds) returns void
   language plpgsql
@@ -23982,8 +24009,8 @@ begin
 end
 $$;
 comment on function private.refuse_admin_target is
-  'Called after the lock. A row of admin_acts (admin_id is null) may target an administrator, so '
-  'that a team can unlock its own people.';
+  'Refuses acts on the admin''s own account or another admin''s; called after the lock. A row of '
+  'admin_acts (admin_id is null) may target admins, so that a team can unlock its own people.';
 
 create function private.lock_admins() returns void
   language sql
@@ -23992,7 +24019,7 @@ as $$
   select pg_advisory_xact_lock(hashtextextended('admins', 0))
 $$;
 comment on function private.lock_admins is
-  'If two admins remove each other, the second waits and then finds no other admin left.';
+  'Makes the second of two admins who remove each other wait; it then finds no other admin left.';
 
 create function private.lock_admins_with(account_id uuid) returns void
   language plpgsql
@@ -24006,7 +24033,8 @@ begin
 end
 $$;
 comment on function private.lock_admins_with is
-  'Called before the account''s state changes; 03_accounts/2_rules_locks.sql has the order.';
+  'Calls lock_admins for the account of an admin, before its state changes; the order of locks is '
+  'in 03_accounts/2_rules_locks.sql.';
 
 create function private.admins_in_order() returns setof uuid
   language plpgsql
@@ -24025,7 +24053,7 @@ $$;
 
 create function private.require_remaining_admin() returns void
   language plpgsql
-  security definer -- calls closed functions, whoever removes an admin
+  security definer -- calls private functions, whatever role removes an admin
   set search_path = ''
 as $$
 begin
@@ -24113,7 +24141,7 @@ create trigger audit_is_only_added_to
 
 create function private.name_admins() returns trigger
   language plpgsql
-  security definer -- reads profiles, whoever caused the entry
+  security definer -- reads profiles, whatever role adds an entry
   set search_path = ''
 as $$
 begin
@@ -24170,7 +24198,7 @@ declare
   before jsonb;
   after jsonb;
 begin
-  -- Skips what users change of their own data and, except in accounts, what triggers change.
+  -- Skips changes that people make to their own data and, except in accounts, those by triggers.
   if private.account_id() is not null and not private.is_admin()
     or pg_trigger_depth() > 1 and tg_table_name <> 'accounts'
     or target::text = any (string_to_array(current_setting('audit.recorded', true), ' ')) then
@@ -24266,7 +24294,7 @@ as $$
   select pg_advisory_xact_lock(hashtextextended('ceilings ' || admin_id, 0))
 $$;
 comment on function private.lock_ceilings is
-  'Taken before all other locks, so that the second of two concurrent calls counts the first.';
+  'Called before any other lock, so that the second of two concurrent calls counts the first.';
 
 create function private.check_ceiling() returns trigger
   language plpgsql
@@ -24288,7 +24316,7 @@ begin
   where audit.actor_id = new.actor_id and done.rule = counted.rule
     and audit.at > new.at - make_interval(secs => rate.seconds);
   if total > rate.max then
-    -- The last entry up to the previous ceiling; the proof must be newer than that.
+    -- The time of the last entry up to the previous ceiling; the proof must be newer.
     select max(earlier.at) into newest_before
     from (
       select audit.at, sum(done.amount) over (order by audit.at, audit.id) as so_far
@@ -24466,7 +24494,7 @@ begin
 end
 $$;
 comment on function private.check_documents_by_hand is
-  'Refuses to verify or reject by hand if there are documents: nothing shows that they were seen.';
+  'Refuses to verify or reject by hand if there are documents, as nothing shows they were seen.';
 create trigger identities_with_documents_are_decided_by_acts
   before update of status on public.identities
   for each row when (
@@ -24477,7 +24505,7 @@ create trigger identities_with_documents_are_decided_by_acts
 -- sql/11_admin/2_rules_proofs.sql
 
 -- An administrator needs a proof to set an identifier, delete, ban, refund to the source, pay out
--- or write off. Only the facade passes on the hash of X-Proof, so the Data API refuses these calls.
+-- or write off. Only the facade passes on the hash of X-Proof, so these calls fail in the Data API.
 
 create function private.proven_at() returns timestamptz
   language plpgsql
@@ -24496,7 +24524,7 @@ begin
   );
 end
 $$;
-comment on function private.proven_at is 'When the proof was made; null without a valid one.';
+comment on function private.proven_at is 'When the given proof was made; null if it is not valid.';
 
 create function private.require_admin_proof() returns void
   language plpgsql
@@ -24509,7 +24537,8 @@ begin
   end if;
 end
 $$;
-comment on function private.require_admin_proof is 'Called right after require_admin.';
+comment on function private.require_admin_proof is
+  'Raises 403 proof_required without a valid proof. Called right after require_admin.';
 
 -- sql/11_admin/2_rules_reports.sql
 
@@ -24552,12 +24581,13 @@ begin
     select from public.identities
     where identities.id = author_id and identities.account_id = private.account_id()
   ) then
-    perform private.refuse_field('targetId', 'invalid'); -- people cannot report what is theirs
+    perform private.refuse_field('targetId', 'invalid'); -- people cannot report their own content
   end if;
   return conversation_id;
 end
 $$;
-comment on function private.require_reportable is 'The conversation of a message, else null.';
+comment on function private.require_reportable is
+  'Refuses what the caller cannot see or owns. Returns the conversation of a message, else null.';
 
 create function private.on_report_decided() returns trigger
   language plpgsql
@@ -24597,7 +24627,7 @@ declare
     private.ascii_digits(private.tidy(value, 320, 'value')), '[\u200E\u200F\u202A-\u202E\u2066-\u2069]',
     '', 'g')), '');
 begin
-  -- NFKC turns 5² into 52 and ① into 1. Such text is returned unchanged, so it is unreadable.
+  -- NFKC turns 5² into 52 and ① into 1. Such text is returned unchanged, and refused later.
   return case
     when plain is null or regexp_replace(plain, '[^0-9]', '', 'g')
       = regexp_replace(private.ascii_digits(value), '[^0-9]', '', 'g') then plain
@@ -24606,7 +24636,8 @@ begin
 end
 $$;
 comment on function private.typed is
-  'Makes one line with ASCII digits and no direction marks; unchanged if a number would change.';
+  'Returns the text on one line, with ASCII digits and without direction marks, or unchanged if a '
+  'number in it would change.';
 
 create function private.phone_of(typed text) returns text
   language sql
@@ -24678,7 +24709,7 @@ $$;
 comment on function private.typed_amount is
   '٫ and a dot are decimal marks, ٬ separates groups. A comma separates groups if another mark or '
   'group follows. Otherwise it is a decimal mark, unless exactly three digits follow it: 1,250 '
-  'could mean both and is refused.';
+  'could mean either and is refused.';
 
 create function private.typed_day(value text) returns timestamptz
   language plpgsql
@@ -24711,7 +24742,7 @@ begin
 end
 $$;
 comment on function private.typed_day is
-  'Reads day/month/year or year/month/day and a time, in Kuwait unless it has an offset.';
+  'Reads day/month/year or year/month/day and perhaps a time, in Kuwait unless it has an offset.';
 
 create function private.day_text(moment timestamptz) returns text
   language sql
@@ -24787,7 +24818,7 @@ create function private.audit_records(entry_ids bigint[])
   language plpgsql
   stable
   rows 20
-  security definer -- reads a closed table; its callers require an admin
+  security definer -- reads the audit trail; its callers require an admin
   set search_path = ''
 as $$
 begin
@@ -24836,7 +24867,7 @@ create function private.report_record(report public.reports) returns json
 create function private.admin_report_json(report public.reports) returns json
   language plpgsql
   stable
-  security definer -- reads other people's data; its caller requires an admin
+  security definer -- reads other people's data, for admins
   set search_path = ''
 as $$
 begin
@@ -24951,7 +24982,7 @@ create function private.waiting_source(filters jsonb, sort text) returns text
   set search_path = ''
 as $$
 declare
-  -- A filter or sort that only some kinds of entries have leaves out all other kinds.
+  -- A filter or sort that exists only for some kinds of entries leaves out all other kinds.
   of_listings constant boolean := sort !~ 'licenceExpiresOn|reports' and not filters ?|
     array['identity_type', 'licence_no', 'licence_expires_before', 'target_type', 'target_id',
       'report_reason'];
@@ -24966,7 +24997,8 @@ declare
       'identity_type', 'licence_no', 'licence_expires_before', 'target_type', 'target_id',
       'report_reason'];
 begin
-  -- The planner merges branches as ordered index scans only if each is one table unconditionally.
+  -- The planner merges the branches as ordered index scans only if each reads one table without
+  -- conditions.
   return format($sql$
     from (
       select properties.id, properties.created_at, coalesce(properties.title_ar, '') as name,
@@ -25041,7 +25073,8 @@ begin
 end
 $$;
 comment on function private.waiting_source is
-  'Sorting by time, name or price scans an index of each kind; other sorts read the whole queue.';
+  'Builds the query of the queue. Sorting by time, name or price scans an index of each kind; any '
+  'other sort reads the whole queue.';
 
 create function private.licence_claims(identity_id uuid) returns json
   language plpgsql
@@ -25174,7 +25207,7 @@ create function private.list_moderation(
 ) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
-  security definer -- reads other people's data, for an admin
+  security definer
   set search_path = ''
 as $$
 declare
@@ -25264,11 +25297,11 @@ create function private.list_payment_events(
 ) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
-  security definer -- reads all payments, for admins only
+  security definer
   set search_path = ''
 as $$
 declare
-  -- Events without an amount sort as the smallest, unprocessed ones after all processed ones.
+  -- Events without an amount sort as the smallest, unprocessed events after all processed ones.
   sorts constant jsonb := jsonb_build_object(
     'oldest', array['payment_events.received_at', 'payment_events.id'],
     'amount', array['coalesce(payment_events.amount, ''-Infinity'')', 'payment_events.id'],
@@ -25321,7 +25354,7 @@ begin
 end
 $$;
 comment on function private.list_payment_events is
-  'Api: For admins: reports of payment providers and their effects, filtered by provider, outcome, '
+  'Api: For admins: events of payment providers and their effects, filtered by provider, outcome, '
   'payment, invoice, amount and time; sorted by time, amount or processing. 403 admin_only.';
 
 grant execute on function private.list_payment_events to authenticated;
@@ -25355,7 +25388,7 @@ $$;
 create function private.get_admin_stats() returns json
   language plpgsql
   stable
-  security definer -- counts other people's data, for an admin
+  security definer
   set search_path = ''
 as $$
 begin
@@ -25431,7 +25464,7 @@ begin
 end
 $$;
 comment on function private.phone_part is
-  'The 3 to 8 digits of a text that can be a phone or a part of one, without 965; otherwise null.';
+  'The 3 to 8 digits of a text that may be a phone or a part of one, without 965; otherwise null.';
 
 create function private.find_users(q text) returns setof uuid
   language plpgsql
@@ -25469,7 +25502,7 @@ begin
 end
 $$;
 comment on function private.find_users is
-  'Returns at most 2001 ids, because users_source only uses the ids of a shorter list.';
+  'Returns at most 2001 ids, because users_source uses a list of ids only if it is shorter.';
 
 create function private.matches_user(account public.accounts, q text) returns boolean
   language plpgsql
@@ -25489,7 +25522,7 @@ begin
 end
 $$;
 comment on function private.matches_user is
-  'For texts that occur often, where checking accounts one by one soon fills a page.';
+  'Whether an account matches q; used if many do, because checking one by one soon fills a page.';
 
 create function private.account_ids(type text, identity_status text, row_limit integer)
   returns uuid[]
@@ -25497,7 +25530,7 @@ create function private.account_ids(type text, identity_status text, row_limit i
   stable
   security definer -- reads other people's identities; its caller requires an admin
   set search_path = ''
-  set plan_cache_mode = 'force_custom_plan' -- so that a missing filter costs nothing
+  set plan_cache_mode = 'force_custom_plan' -- so that an absent filter costs nothing
 as $$
 begin
   return array(
@@ -25516,7 +25549,7 @@ create function private.users_source(filters jsonb) returns text
   set search_path = ''
 as $$
 declare
-  -- Few matches are selected by id. If there are many, a scan of the list soon fills a page.
+  -- Few matches are selected by their ids. If there are many, a scan of the list soon fills a page.
   many constant integer := 2001;
   named constant uuid[] := case when filters ? 'q' then
     array(select private.find_users(filters ->> 'q')) end;
@@ -25571,7 +25604,7 @@ create function private.list_users(
 ) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
-  security definer -- reads other people's accounts, for an admin
+  security definer
   set search_path = ''
 as $$
 declare
@@ -25634,7 +25667,7 @@ $$;
 create function private.get_user(user_id uuid) returns json
   language plpgsql
   stable
-  security definer -- reads someone else's account, for an admin
+  security definer
   set search_path = ''
 as $$
 declare
@@ -25692,7 +25725,7 @@ grant execute on function private.list_users, private.get_user to authenticated;
 -- sql/11_admin/5_writes_acts.sql
 
 -- A row of admin_acts is carried out by the functions that the routes call, or refused with a
--- sentence. Nobody is signed in then, so the audit trail has the row's id and the admin it names.
+-- sentence. Nobody is signed in then, so the audit trail gets the row's id and the admin it names.
 
 create function private.act_on_account(act public.admin_acts, account_id uuid) returns text
   language plpgsql
@@ -25814,7 +25847,7 @@ $$;
 
 create function private.do_act(act public.admin_acts, kind text, target_id uuid) returns text
   language plpgsql
-  security definer -- carries out an act for whoever may write to the closed table
+  security definer -- carries out an act, whatever role adds a row to admin_acts
   set search_path = ''
 as $$
 begin
@@ -26013,7 +26046,8 @@ begin
   return property;
 end
 $$;
-comment on function private.lock_to_decide is 'seen is the version that the admin saw.';
+comment on function private.lock_to_decide is
+  'Locks a listing. seen is the version that the admin saw: 409 version_conflict if it changed.';
 
 create function private.decide_property(
   property_id uuid, approved boolean, reason text default null, seen integer default null
@@ -26084,13 +26118,14 @@ begin
   end if;
 end
 $$;
-comment on function private.lift_suspension is 'Pauses the listing if the quota is used up.';
+comment on function private.lift_suspension is
+  'Restores the status before the suspension; pauses the listing if the quota is used up.';
 
 -- sql/11_admin/5_writes_documents.sql
 
 create function private.get_admin_document(document_id uuid) returns json
   language plpgsql
-  security definer -- reads other people's data, for an admin
+  security definer
   set search_path = ''
 as $$
 declare
@@ -26162,7 +26197,7 @@ create function private.set_identity_status(
   identity_id uuid, status text, reason text, document_ids uuid[] default null
 ) returns json
   language plpgsql
-  security definer -- updates someone else's identity on an admin's behalf
+  security definer
   set search_path = ''
 as $$
 declare
@@ -26233,7 +26268,8 @@ begin
   );
 end
 $$;
-comment on function private.moderate_property is 'Locks the listing after its owner''s quota.';
+comment on function private.moderate_property is
+  'Carries out a decision about a listing, which is locked after its owner''s quota.';
 
 create function private.moderate_identity(
   identity public.identities, decision text, reason text, document_ids uuid[]
@@ -26313,11 +26349,11 @@ begin
 end
 $$;
 comment on function private.apply_report_decision is
-  'Decides all reports of a target; upholding suspends a listing or hides a review or message.';
+  'Decides all reports of the target. Upholding suspends a listing, or hides a review or message.';
 
 create trigger reports_apply_decisions
   after update of status on public.reports
-  -- The trigger also fires for the other reports, but then nothing is left to do.
+  -- The trigger also fires for the other reports, for which nothing is left to do.
   for each row when (old.status <> new.status)
   execute function private.apply_report_decision();
 
@@ -26388,7 +26424,7 @@ create function private.decide_moderation(
   document_ids uuid[] default null, note text default null
 ) returns json
   language plpgsql
-  security definer -- updates someone else's data on an admin's behalf
+  security definer
   set search_path = ''
 as $$
 declare
@@ -26519,7 +26555,7 @@ create function private.make_refund(
   payment_id uuid, may_ask boolean
 ) returns void
   language plpgsql
-  security definer -- an admin refunds another's payment
+  security definer -- refunds other people's payments on an admin's behalf
   set search_path = ''
 as $$
 declare
@@ -26586,14 +26622,14 @@ begin
 end
 $$;
 comment on function private.make_refund is
-  'admin_id is null for a row of admin_acts. may_ask is whether a provider can be called.';
+  'admin_id is null for a row of admin_acts. may_ask says whether a provider can be called.';
 
 create function private.refund_invoice(
   invoice_id uuid, destination text, reason text, amount numeric default null,
   payment_id uuid default null
 ) returns json
   language plpgsql
-  security definer -- calls functions that are closed to clients, for an admin
+  security definer
   set search_path = ''
 as $$
 declare
@@ -26712,7 +26748,7 @@ create function private.set_user_status(
   user_id uuid, status text, reason text, until timestamptz default null
 ) returns json
   language plpgsql
-  security definer -- calls functions that are closed to clients, for an admin
+  security definer
   set search_path = ''
 as $$
 declare
@@ -26761,7 +26797,7 @@ comment on function private.end_account is 'admin_id is null for a row of admin_
 
 create function private.delete_user(user_id uuid, reason text) returns void
   language plpgsql
-  security definer -- calls functions that are closed to clients, for an admin
+  security definer
   set search_path = ''
 as $$
 declare
@@ -26773,7 +26809,7 @@ begin
 end
 $$;
 comment on function private.delete_user is
-  'Facade: for admins: deletes an account, and its name in financial records. Can be repeated.';
+  'Facade: for admins: deletes an account and its name in financial records. Can be repeated.';
 
 create function private.set_contact(
   admin_id uuid, user_id uuid, value text, remove_other boolean, reason text
@@ -26820,13 +26856,14 @@ begin
 end
 $$;
 comment on function private.set_contact is
-  'Ends all earlier access; remove_other also removes the other contact and the providers.';
+  'Sets a proven phone or email and ends all earlier access; remove_other also removes the other '
+  'contact and the providers.';
 
 create function private.set_user_identifier(
   user_id uuid, value text, reason text, remove_other boolean default false
 ) returns json
   language plpgsql
-  security definer -- calls functions that are closed to clients, for an admin
+  security definer
   set search_path = ''
 as $$
 declare
@@ -26849,12 +26886,12 @@ grant execute on function
 
 create function private.end_sessions() returns trigger
   language plpgsql
-  security definer -- deletes from an Auth table, whoever locks the account
+  security definer -- deletes from an Auth table, whatever role locks the account
   set search_path = ''
 as $$
 begin
-  -- The sessions are locked already, except new ones and unless the account was changed by hand.
-  -- A session that another transaction holds, perhaps waiting for the account, is left to a job.
+  -- The sessions are already locked, except new ones and unless the account was changed by hand. A
+  -- session that another transaction has locked, perhaps to wait for the account, is left to a job.
   delete from auth.sessions where sessions.id in (
     select own.id from auth.sessions as own where own.user_id = new.id for update skip locked
   );
@@ -26900,7 +26937,7 @@ create trigger accounts_forget_notes
 
 create function private.on_refund_of_act_answered() returns trigger
   language plpgsql
-  security definer -- writes a closed table, whoever records the answer
+  security definer -- updates admin_acts, whatever role stores the answer
   set search_path = ''
 as $$
 begin
@@ -26916,7 +26953,7 @@ begin
 end
 $$;
 comment on function private.on_refund_of_act_answered is
-  'Ends an act when the provider has answered its refund.';
+  'Ends an act when the provider has answered about its refund.';
 
 create trigger refunds_end_their_acts
   after update of state on public.refunds
@@ -26930,7 +26967,7 @@ create function private.notify_admins(details jsonb) returns void
   security definer
   set search_path = ''
 as $$
-  -- A job notifies the admins, so that the acting one does not wait for locks of other accounts.
+  -- A job notifies the admins, so that the one who acts does not wait for locks on other accounts.
   insert into private.deferred_notifications (account_id, kind, details)
   select admins.account_id, 'admin_event', details || jsonb_build_object('at', clock_timestamp())
   from public.admins
@@ -26971,7 +27008,7 @@ create trigger audit_tells_admins
 
 create function private.on_alarm() returns trigger
   language plpgsql
-  security definer -- reads a closed table, whoever raises the alarm
+  security definer -- reads admins, whatever role raises the alarm
   set search_path = ''
 as $$
 declare
@@ -27018,7 +27055,7 @@ begin
     jsonb_build_object('act', admin_acts.act, 'since', admin_acts.created_at))
   from public.admin_acts
   where admin_acts.state = 'waiting' and admin_acts.created_at < now() - interval '24 hours';
-  return 0; -- a job is called until it returns 0
+  return 0; -- a job is called again until it returns 0
 end
 $$;
 comment on function private.report_waiting_acts is
@@ -27028,7 +27065,7 @@ grant execute on function private.report_waiting_acts to backend;
 
 -- sql/11_admin/9_studio.sql
 
--- These views are closed to clients and have their caller's rights; their comments guide admins.
+-- Clients cannot read these views, which have their caller's rights. Their comments guide admins.
 
 create view public.admin_users with (security_invoker = true) as
   select
@@ -27205,7 +27242,7 @@ create view public.admin_reports with (security_invoker = true) as
   where reports.status = 'open'
   order by reports.created_at, reports.id;
 comment on view public.admin_reports is
-  'Open reports, oldest first; about and account_id name the reported account, says is its text. '
+  'Open reports, oldest first; about and account_id name the reported account, says is the text. '
   'Add a row to admin_acts with act uphold or dismiss and id as target. Upholding suspends the '
   'listing or hides the review or message; both acts decide all reports of the same target.';
 
@@ -27252,7 +27289,7 @@ create view public.admin_payment_events with (security_invoker = true) as
   left join public.payments on payments.id = payment_events.payment_id
   left join public.invoices on invoices.id = payments.invoice_id
   order by payment_events.id desc;
-comment on view public.admin_payment_events is 'Reports of payment providers, newest first.';
+comment on view public.admin_payment_events is 'Events of payment providers, newest first.';
 
 create view public.admin_audit with (security_invoker = true) as
   select
@@ -27269,7 +27306,8 @@ create view public.admin_audit with (security_invoker = true) as
   from public.audit
   order by audit.id desc;
 comment on view public.admin_audit is
-  'Newest first. actor is the admin or the database login; said is the admin named in by.';
+  'The audit trail, newest first. actor is the admin or the database login; said is the admin '
+  'named in "by" of admin_acts.';
 
 revoke all on
   public.admin_users, public.admin_properties, public.admin_identities_to_verify,
@@ -27305,10 +27343,12 @@ create table public.reviews (
 comment on table public.reviews is 'One review per account and identity. Deleted with the account.';
 comment on column public.reviews.author_account_id is 'The author''s account; set by a trigger.';
 comment on column public.reviews.comment is 'Null if there is none or the author was deleted.';
-comment on column public.reviews.created_at is 'The author can change the review for 48 hours.';
+comment on column public.reviews.created_at is
+  'When it was written; the author can change it for 48 hours.';
 comment on column public.reviews.replied_at is 'When the reviewed identity first replied.';
-comment on column public.reviews.author_active is 'False while the author is suspended or banned.';
-comment on column public.reviews.hidden_at is 'When an admin hid it; null if shown.';
+comment on column public.reviews.author_active is
+  'False while the author''s identity is suspended or its account may not act.';
+comment on column public.reviews.hidden_at is 'When an admin hid it; null if it is shown.';
 comment on column public.reviews.listed is 'Whether it is shown to everybody and counted.';
 create index reviews_subject_idx
   on public.reviews (subject_identity_id, listed, created_at desc, id desc);
@@ -27321,7 +27361,8 @@ create table private.review_notices (
   primary key (author_account_id, subject_identity_id)
 );
 comment on table private.review_notices is
-  'Reviews already notified, so that one written again is not. Deleted with the account.';
+  'Pairs of an author and an identity that was notified of the review; a second one notifies '
+  'nobody. Deleted with the account.';
 create index review_notices_subject_idx on private.review_notices (subject_identity_id);
 
 alter table public.reviews enable row level security;
@@ -27424,7 +27465,7 @@ create function private.have_been_in_contact(author_id uuid, subject_id uuid) re
   set search_path = ''
 as $$
 begin
-  -- A request for contact costs nothing, so it counts only if the account is proven.
+  -- A request for contact costs nothing, so it counts only with a proven phone or email.
   return exists (
     select from public.leads
     join public.identities on identities.id = leads.identity_id
@@ -27450,7 +27491,7 @@ $$;
 
 create function private.name_author_account() returns trigger
   language plpgsql
-  security definer -- reads identities
+  security definer -- reads identities, whatever role adds the review
   set search_path = ''
 as $$
 begin
@@ -27470,7 +27511,7 @@ create function private.check_may_review(
 ) returns void
   language plpgsql
   stable
-  security definer -- compares the account of the reviewed identity
+  security definer -- reads the listings of the reviewed identity
   set search_path = ''
 as $$
 begin
@@ -27515,7 +27556,7 @@ $$;
 create function private.review_record(review public.reviews, viewer_identity_id uuid) returns json
   language plpgsql
   stable
-  security definer -- reads the names of authors
+  security definer -- reads the names of other people
   set search_path = ''
 as $$
 begin
@@ -27548,7 +27589,7 @@ create function private.list_reviews(
 ) returns table ( items json, "nextCursor" text, average numeric, count integer, histogram json )
   language plpgsql
   stable
-  security definer -- reads other people's reviews; shows only listed ones
+  security definer
   set search_path = ''
 as $$
 declare
@@ -27670,8 +27711,9 @@ begin
 end
 $$;
 comment on function api.create_review is
-  'Reviews an identity after a real contact with it, once. 422 review_self, 404 identity_not_found, '
-  'property_not_found, 403 terms_not_accepted, account_unproven, review_not_eligible, 409 review_exists.';
+  'Reviews an identity, once, after a real contact with it. 422 review_self, 404 '
+  'identity_not_found, property_not_found, 403 terms_not_accepted, account_unproven, '
+  'review_not_eligible, 409 review_exists.';
 
 create function private.lock_own_review(review_id uuid) returns public.reviews
   language plpgsql
@@ -27810,7 +27852,7 @@ grant execute on function
 
 create function private.update_reviews_of_author(identity_id uuid) returns void
   language plpgsql
-  security definer -- writes reviews of the changed author
+  security definer -- updates reviews, whatever role changes the author
   set search_path = ''
 as $$
 declare
@@ -27824,14 +27866,14 @@ begin
   from public.identities
   join public.accounts on accounts.id = identities.account_id
   where identities.id = update_reviews_of_author.identity_id;
-  -- Reviews are sorted, so that authors who change concurrently lock averages in the same order.
+  -- The reviews are sorted, so that concurrent changes of authors lock averages in the same order.
   for review_id in
     select reviews.id from public.reviews
     where reviews.author_identity_id = update_reviews_of_author.identity_id
       and (author.closed or reviews.author_active <> author.active)
     order by reviews.subject_identity_id
   loop
-    -- The rating by a deleted author is kept, the text is not.
+    -- A closed author's rating is kept, but not the text.
     update public.reviews
     set author_active = case when author.closed then reviews.author_active else author.active end,
         comment = case when author.closed then null else reviews.comment end
@@ -27847,7 +27889,7 @@ $$;
 
 create function private.on_author_identity_changed() returns trigger
   language plpgsql
-  security definer -- writes reviews of the changed author
+  security definer -- updates reviews, whatever role changes the identity
   set search_path = ''
 as $$
 begin
@@ -27864,7 +27906,7 @@ create trigger identities_update_reviews
 
 create function private.on_author_account_changed() returns trigger
   language plpgsql
-  security definer -- reads identities of the changed account
+  security definer -- reads identities, whatever role changes the account
   set search_path = ''
 as $$
 begin
@@ -27891,8 +27933,8 @@ create trigger accounts_update_reviews
 
 -- sql/13_notifications/1_tables.sql
 
--- Triggers (6_events_*.sql) or private.notify make notifications. If a kind collapses, later events
--- are counted into the unread notification about the same thing, which moves to the top.
+-- Notifications are made by triggers (6_events_*.sql) or private.notify. If a kind collapses, later
+-- events are counted into the unread notification about the same thing, which moves to the top.
 
 create table public.notifications (
   id uuid primary key default gen_random_uuid(),
@@ -27917,14 +27959,16 @@ create table public.notifications (
 );
 comment on table public.notifications is
   'The notifications of accounts, kept for 180 days. Cleaned by private.purge_notifications.';
-comment on column public.notifications.identity_id is 'Null if it is about the account itself.';
+comment on column public.notifications.identity_id is
+  'The identity that it is for; null if it is about the account itself.';
 comment on column public.notifications.collapses is
   'Copied from the kind: later events about the same thing are counted into it while it is unread.';
 comment on column public.notifications.entity_id is
-  'The id of the conversation, listing, invoice, identity, review or session that it is about.';
+  'The id of the conversation, listing, invoice, plan, identity, review or session that it is '
+  'about, if any.';
 comment on column public.notifications.from_identity_id is
   'The identity that it quotes; the notification is deleted when that identity is closed.';
-comment on column public.notifications.route is 'The screen that the app opens, for entity_id.';
+comment on column public.notifications.route is 'The screen that the app opens for it.';
 comment on column public.notifications.times is 'The number of events that it stands for.';
 
 create index notifications_newest_idx
@@ -27977,9 +28021,10 @@ comment on table public.devices is
   'Phones and browsers that get an account''s pushes. Deleted with the account.';
 comment on column public.devices.device_id is 'Chosen by the app; unique within an account.';
 comment on column public.devices.session_id is
-  'The device is deleted with its session, so that a signed-out person gets no pushes.';
+  'The session that last registered it; the device is deleted with the session, so that a '
+  'signed-out person gets no pushes.';
 comment on column public.devices.push_token is 'The FCM token; only one account has it at a time.';
-comment on column public.devices.locale is 'The app''s locale; texts use the account''s language.';
+comment on column public.devices.locale is 'The app''s locale; pushes use the account''s language.';
 create index devices_session_idx on public.devices (session_id);
 
 alter table public.devices enable row level security;
@@ -28014,13 +28059,14 @@ create table private.notification_events (
 );
 comment on table private.notification_events is
   'Events about which jobs notify accounts. Cleaned by private.purge_notification_events.';
-comment on column private.notification_events.property_id is 'Everybody who saved it is notified.';
+comment on column private.notification_events.property_id is
+  'The listing that the event is about; everybody who saved it is notified.';
 comment on column private.notification_events.details is
   'The values for the texts; for a first sign-in its address and client.';
 comment on column private.notification_events.last_identity_id is
-  'The identities up to this id have been notified.';
+  'The last identity handled so far; a job goes through them in the order of their ids.';
 comment on column private.notification_events.notified_at is
-  'When all were notified. The row is kept for a day, so that nobody is notified of it twice.';
+  'When everybody was notified. The row is kept for a day, so that nobody is notified twice.';
 create index notification_events_waiting_idx on private.notification_events (id)
   where notified_at is null;
 create index notification_events_property_idx
@@ -28039,7 +28085,9 @@ create table private.expiry_warnings (
 );
 comment on table private.expiry_warnings is
   'Listings whose owners were warned of the expiry. Cleaned by private.purge_notifications.';
-comment on column private.expiry_warnings.expires_at is 'A renewed listing has a later one.';
+comment on column private.expiry_warnings.expires_at is
+  'The expiry that the warning was about. A renewed listing expires later, so its owner is warned '
+  'again.';
 create index expiry_warnings_expires_at_idx on private.expiry_warnings (expires_at);
 alter table private.expiry_warnings enable row level security;
 create policy "nobody but functions of their owner" on private.expiry_warnings using (false);
@@ -28075,20 +28123,21 @@ create table private.push_outbox (
 );
 comment on table private.push_outbox is
   'Pushes that wait to be sent; sent ones are deleted. Cleaned by private.drop_pushes.';
-comment on column private.push_outbox.device_id is 'The push is deleted with its device.';
-comment on column private.push_outbox.notification_id is 'The push is not sent once this is read.';
-comment on column private.push_outbox.from_identity_id is 'As in public.notifications.';
+comment on column private.push_outbox.device_id is 'The device; the push is deleted with it.';
+comment on column private.push_outbox.notification_id is 'Once it is read, the push is not sent.';
+comment on column private.push_outbox.from_identity_id is 'The identity that it quotes.';
 comment on column private.push_outbox.collapse_key is
-  'A newer push with this key replaces it; one about waiting messages does so only on the device.';
+  'A newer push with the same key replaces it, here and on the device. A push about waiting '
+  'messages is replaced on the device only: its key here is unique.';
 comment on column private.push_outbox.category is 'A preference category; on Android the channel.';
 comment on column private.push_outbox.title is
   'Empty, like body, for a push about waiting messages: its text is made when it is sent.';
-comment on column private.push_outbox.data is 'The screen that the app opens; strings only.';
+comment on column private.push_outbox.data is 'For the app, to open a screen; strings only.';
 comment on column private.push_outbox.exempt is 'Whether it is sent in quiet hours too.';
 comment on column private.push_outbox.version is 'Grows whenever a newer push replaces it.';
 comment on column private.push_outbox.due_at is
   'The earliest time to send it: after quiet hours, the lease or the wait before the next attempt.';
-comment on column private.push_outbox.lost is 'How many leases ended without a known outcome.';
+comment on column private.push_outbox.lost is 'The number of leases with an unknown outcome.';
 create index push_outbox_due_idx on private.push_outbox (due_at, id);
 create index push_outbox_notification_idx on private.push_outbox (notification_id);
 create index push_outbox_from_identity_idx on private.push_outbox (from_identity_id)
@@ -28152,10 +28201,9 @@ create table private.notification_kinds (
 alter table private.notification_kinds enable row level security;
 create policy "nobody but functions of their owner" on private.notification_kinds using (false);
 comment on table private.notification_kinds is
-  'always_listed: listed even if its category (vocabulary notification_category) is switched off; '
-  'this holds for changes of sign-in data, suspensions, new terms and admins'' events. collapses: '
-  'events about one thing make one unread notification. at_once: pushed in quiet hours too. Never '
-  'purged: one row per kind.';
+  'The kinds of notifications. always_listed: listed even if the category (vocabulary '
+  'notification_category) is switched off. collapses: events about one thing make one unread '
+  'notification. at_once: pushed in quiet hours too. Never purged: one row per kind.';
 
 create table private.notification_texts (
   kind text references private.notification_kinds (kind),
@@ -28170,7 +28218,8 @@ create table private.notification_texts (
 alter table private.notification_texts enable row level security;
 create policy "nobody but functions of their owner" on private.notification_texts using (false);
 comment on table private.notification_texts is
-  'The first text whose condition holds is used. Never purged: a few rows per kind.';
+  'The texts of a kind, of which the first is used whose condition holds. Never purged: a few rows '
+  'per kind.';
 comment on column private.notification_texts.holds_for is
   'A condition on the details of the event and on times, the number of events; null always holds.';
 
@@ -28231,7 +28280,7 @@ declare
   pieces text[];
   filled text;
   piece text;
-  parts text[]; -- the name, then its default or the forms of a count
+  parts text[]; -- the name, then a default or the forms of a count
   value text;
 begin
   select array[stored.title_ar, stored.body_ar, stored.title_en, stored.body_en]
@@ -28241,7 +28290,8 @@ begin
     and (stored.holds_for is null or given @@ stored.holds_for)
   order by stored.position
   limit 1;
-  -- This is one function, because calls of helpers with a search_path cost more than their work.
+  -- This is one long function, because calling helpers with a search_path would cost more than the
+  -- helpers do.
   for nth in 1 .. 4 loop
     continue when strpos(texts[nth], '{') = 0;
     pieces := string_to_array(texts[nth], '{');
@@ -28377,7 +28427,7 @@ create function private.list_notifications(
 ) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
-  security definer -- checks the caller first; the helpers for pages are closed to clients
+  security definer
   set search_path = ''
 as $$
 declare
@@ -28473,7 +28523,7 @@ begin
   where devices.account_id = caller_id;
 end
 $$;
-comment on function api.list_devices is 'The caller''s devices, the last registered first.';
+comment on function api.list_devices is 'The caller''s devices, the last registered one first.';
 
 grant execute on function private.list_notifications to authenticated;
 grant execute on function api.count_unread_notifications, api.list_devices to authenticated;
@@ -28518,7 +28568,7 @@ as $$
 declare
   caller_id uuid := private.require_account();
 begin
-  -- Rows that are being written are newer than this request, so they are skipped and stay unread.
+  -- Locked rows are being updated for newer events, so they are skipped and stay unread.
   update public.notifications set read_at = clock_timestamp()
   where notifications.id in (
     select unread.id from public.notifications as unread
@@ -28539,7 +28589,7 @@ begin
 end
 $$;
 comment on function api.read_all_notifications is
-  'Marks all notifications as read; returns how many arrived meanwhile.';
+  'Marks all notifications as read; returns the number of unread ones, which arrived meanwhile.';
 
 create function private.delete_notification(notification_id uuid) returns void
   language plpgsql
@@ -28547,7 +28597,7 @@ create function private.delete_notification(notification_id uuid) returns void
   set search_path = ''
 as $$
 declare
-  caller_id uuid := private.lock_caller(); -- locked, because pushes are deleted too
+  caller_id uuid := private.lock_caller(); -- locked before push_outbox, where the delete cascades
 begin
   delete from public.notifications
   where notifications.id = delete_notification.notification_id
@@ -28598,7 +28648,7 @@ $$;
 
 create function private.lock_session(session_id uuid) returns void
   language plpgsql
-  security definer -- locks an Auth row
+  security definer -- locks a row of an Auth table
   set search_path = ''
 as $$
 begin
@@ -28624,7 +28674,7 @@ begin
       case problem when 'platform' then 'device_platform_invalid' else 'invalid' end);
   end if;
 
-  -- The session is locked before the account, as in a refresh; lock_caller refuses an ended one.
+  -- The session is locked before the account, as in a refresh; lock_caller fails if it has ended.
   perform private.lock_session(caller_session_id);
   perform private.lock_caller();
 
@@ -28671,7 +28721,7 @@ begin
 end
 $$;
 comment on function api.register_device is
-  'Registers a device; from now on its token gets no pushes of another account. Of more than 20 '
+  'Registers a device; from then on its token gets no pushes for other accounts. Of more than 20 '
   'devices, the least recently registered is deleted. 422 device_platform_invalid.';
 
 create function private.remove_device(device_id text) returns void
@@ -28739,7 +28789,8 @@ begin
   return draft;
 end
 $$;
-comment on function private.notification_draft is 'times is the number of events.';
+comment on function private.notification_draft is
+  'Builds the row of a notification without storing it. times is the number of events.';
 
 create function private.store_notification(
   draft public.notifications, unread_id uuid, times bigint
@@ -28772,7 +28823,7 @@ begin
 end
 $$;
 comment on function private.store_notification is
-  'Null if another transaction has meanwhile written the unread notification.';
+  'Returns null if another transaction has meanwhile written the unread notification.';
 
 create function private.set_notification_aside(
   state text, message text, account_id uuid, identity_id uuid, kind text, entity_id uuid,
@@ -28794,14 +28845,15 @@ begin
 end
 $$;
 comment on function private.set_notification_aside is
-  'Defers a notification that met a lock to a job, else raises an alarm; the act does not fail.';
+  'Leaves a notification that met a lock to a job; otherwise raises an alarm. What caused it does '
+  'not fail.';
 
 create function private.make_notification(
   account_id uuid, identity_id uuid, kind text, entity_id uuid, details jsonb default '{}',
   broadcast boolean default true, texts private.notification_text default null
 ) returns uuid
   language plpgsql
-  security definer -- for triggers and functions of all areas and callers
+  security definer -- notifies any account, whatever role causes it
   set search_path = ''
 as $$
 declare
@@ -28816,7 +28868,7 @@ begin
     perform from public.accounts where accounts.id = make_notification.account_id for share nowait;
   end if;
   loop
-    -- This takes only one read and one write, because it runs for many messages.
+    -- Messages are frequent, so a notification takes only one read and one write.
     select kinds as kind, accounts.language, accounts.status, account_settings as chosen,
       unread.id as unread_id, coalesce(unread.times, 0) as times
     into strict known
@@ -28840,7 +28892,7 @@ begin
       and not private.wants(known.chosen, (known.kind).category, 'inApp');
 
     made := private.store_notification(made, known.unread_id, known.times);
-    -- If another transaction has changed or made the notification meanwhile, this starts again.
+    -- If another transaction has changed or made the notification meanwhile, the loop starts again.
     continue when made.id is null;
     if broadcast then
       perform private.broadcast_to_account(make_notification.account_id, 'notification',
@@ -28956,7 +29008,8 @@ begin
 end
 $$;
 comment on function private.queue_waiting_push is
-  'Queues one push an hour that gives the number of strangers'' messages that were not pushed.';
+  'Queues at most one push an hour, with the number of messages from strangers that were not '
+  'pushed themselves.';
 
 create function private.queue_push(
   made public.notifications, category text, at_once boolean, language text,
@@ -29008,7 +29061,8 @@ begin
 end
 $$;
 comment on function private.queue_push is
-  'Rates limit the pushes from one author and those from all strangers together.';
+  'Queues a push for each device of the account. Rates limit the pushes per author, and those of '
+  'messages from all strangers together.';
 
 create function private.withdraw_notification(account_id uuid, kind text, entity_id uuid)
   returns void
@@ -29027,7 +29081,7 @@ begin
     where waiting.account_id = withdraw_notification.account_id
       and waiting.data @> jsonb_build_object(
         'kind', withdraw_notification.kind, 'entityId', withdraw_notification.entity_id)
-    order by waiting.device_id, waiting.collapse_key -- as in private.lock_devices
+    order by waiting.device_id, waiting.collapse_key -- the order of private.lock_devices
     for update
   );
   delete from public.notifications
@@ -29039,11 +29093,11 @@ $$;
 
 create function private.apply_push_preferences(account_id uuid) returns void
   language plpgsql
-  security definer -- writes a closed table, for the account that has changed its settings
+  security definer -- writes push_outbox, whatever role changes the settings
   set search_path = ''
 as $$
 begin
-  -- Pushes that are being written are skipped; they follow the old or the new preferences.
+  -- Locked pushes are being claimed or written; they follow the old or the new preferences.
   with held as materialized (
     select push_outbox.id from private.push_outbox
     where push_outbox.account_id = apply_push_preferences.account_id and push_outbox.attempts = 0
@@ -29056,7 +29110,7 @@ begin
   )
   update private.push_outbox as waiting
   set due_at = private.after_quiet_hours(
-    -- This push is sent once an hour, and new preferences must not send it earlier.
+    -- A push about waiting messages is sent once an hour, and new preferences must not hasten it.
     case when waiting.collapse_key like 'messages_waiting:%' then greatest(now(), waiting.due_at)
       else now() end,
     chosen.quiet_from, chosen.quiet_to)
@@ -29070,7 +29124,7 @@ $$;
 
 create function private.on_identity_decided() returns trigger
   language plpgsql
-  security definer -- notifies the account of an admin's decision
+  security definer -- notifies the account, whatever role decides
   set search_path = ''
 as $$
 declare
@@ -29210,7 +29264,7 @@ create trigger accounts_forget_their_notifications
 
 create function private.withdraw_notifications() returns trigger
   language plpgsql
-  security definer -- deletes rows of the notified accounts
+  security definer -- deletes rows of other accounts
   set search_path = ''
 as $$
 begin
@@ -29229,7 +29283,7 @@ create trigger identities_withdraw_notifications
 
 create function private.on_review_gone() returns trigger
   language plpgsql
-  security definer -- deletes rows of the reviewed account
+  security definer -- deletes rows of the account of the reviewed identity
   set search_path = ''
 as $$
 begin
@@ -29274,7 +29328,7 @@ create trigger settings_tell_of_terms
 
 create function private.on_push_preferences() returns trigger
   language plpgsql
-  security definer -- calls closed functions, whoever changes settings
+  security definer -- writes push_outbox, whatever role changes the settings
   set search_path = ''
 as $$
 begin
@@ -29294,8 +29348,8 @@ create trigger account_settings_rule_waiting_pushes
 
 -- sql/13_notifications/6_events_listings.sql
 
--- An event for all who saved a listing is only stored here. A job notifies them, so that the owner
--- does not wait for 10,000 notifications.
+-- An event for all who saved a listing is only stored here. A job notifies them later, so that the
+-- owner does not wait for 10,000 notifications.
 
 create function private.queue_listing_event() returns trigger
   language plpgsql
@@ -29331,7 +29385,7 @@ create trigger properties_queue_listing_events
 
 create function private.on_listing_decided() returns trigger
   language plpgsql
-  security definer -- notifies the owner of an admin's decision
+  security definer -- notifies the owner, whatever role decides
   set search_path = ''
 as $$
 begin
@@ -29428,7 +29482,7 @@ begin
     where (delivery.ends).pushes
   ) then
     if array_position(counted_ids, null) is not null then
-      -- The rates of all readers are locked here in one order; new notifications are pushed later.
+      -- This locks the rates of all readers in one order; new notifications are pushed later.
       perform private.hold_hits('pushes_strangers', array(
         select (delivery.ends).reader_account_id::text
         from unnest(deliveries) as delivery
@@ -29440,7 +29494,7 @@ begin
         order by (delivery.ends).reader_account_id
       ));
     end if;
-    -- No alias is a column name, because account_settings.notifications would take precedence.
+    -- The alias is not notifications, as account_settings.notifications would take precedence.
     perform private.queue_push(made, 'messages', false, accounts.language, chosen,
       (delivery.ends).sender_account_id)
     from unnest(deliveries) with ordinality as delivery (message, message_json, ends, nth)
@@ -29454,7 +29508,8 @@ begin
 end
 $$;
 comment on function private.count_up_messages is
-  'Returns ids in the order of the messages, null for a message without an unread notification.';
+  'Counts messages into the unread notifications about their conversations. Returns the ids of '
+  'these in the order of the messages, null where there is none.';
 
 create function private.message_details(delivery private.message_delivery) returns jsonb
   language plpgsql
@@ -29484,7 +29539,7 @@ begin
     when others then
       sent := (deliveries[1]).ends;
       if cardinality(deliveries) = 1 and not sent.muted then
-        -- An immediate retry would meet the same lock and delay others that wait for this one.
+        -- An immediate retry would meet the same lock and delay those waiting for this transaction.
         perform private.set_notification_aside(
           sqlstate, sqlerrm, sent.reader_account_id, sent.reader_id, 'message_new',
           ((deliveries[1]).message).conversation_id, private.message_details(deliveries[1]));
@@ -29522,7 +29577,7 @@ create function private.on_messages_read() returns trigger
   set search_path = ''
 as $$
 begin
-  -- A notification that is being updated now stands for a newer message, so it stays unread.
+  -- A locked notification is being updated for a newer message, so it stays unread.
   update public.notifications set read_at = clock_timestamp()
   where notifications.id in (
     select unread.id from public.notifications as unread
@@ -29652,7 +29707,7 @@ $$;
 
 create function private.warn_expiring_listings() returns bigint
   language sql
-  security definer -- notifies owners
+  security definer -- reads everybody's listings
   set search_path = ''
 as $$
   select private.for_each('warn_expiring_listing', array(
@@ -29734,7 +29789,7 @@ $$;
 
 create function private.notify_of_sign_ins() returns bigint
   language plpgsql
-  security definer -- notifies the accounts
+  security definer -- reads everybody's events
   set search_path = ''
 as $$
 declare
@@ -29750,7 +29805,7 @@ begin
       and notification_events.created_at < clock_timestamp() - interval '2 seconds'
       and not private.failed_recently('notify_of_sign_ins', notification_events.id::text)
     order by notification_events.id
-    limit 20 -- short, so that people do not wait for the processor
+    limit 20 -- a small batch, so that requests do not wait for the processor
     for update skip locked
   loop
     begin
@@ -29770,7 +29825,7 @@ comment on function private.notify_of_sign_ins is 'Job: notifies accounts of new
 
 create function private.notify_of_terms() returns bigint
   language plpgsql
-  security definer -- notifies all accounts
+  security definer -- reads everybody's accounts
   set search_path = ''
 as $$
 declare
@@ -29815,7 +29870,8 @@ begin
 end
 $$;
 comment on function private.notify_of_terms is
-  'Job: notifies those of the next 200 people who have not accepted new terms; 0 when it is done.';
+  'Job: notifies those of the next 200 people who have not accepted new terms; returns 0 when all '
+  'are done.';
 
 create function private.next_listing_event() returns private.notification_events
   language plpgsql
@@ -29828,14 +29884,14 @@ declare
 begin
   select * into event from private.notification_events
   where notification_events.notified_at is null and notification_events.property_id is not null
-  -- Events that already took a batch come last, so that one for many accounts delays no others.
+  -- Events that already had a batch come last, so that an event for many accounts delays no others.
   order by notification_events.last_identity_id is not null, notification_events.id
   limit 1
   for update skip locked;
   if event.id is null then
     return null;
   end if;
-  -- Only the newest event of a kind is kept; its price is compared with the highest earlier price.
+  -- Only the newest event of a kind is kept; it gets the highest of the earlier prices.
   select * into event from private.notification_events
   where notification_events.property_id = event.property_id
     and notification_events.kind = event.kind and notification_events.notified_at is null
@@ -29868,7 +29924,7 @@ create function private.listing_event_details(event private.notification_events)
 as $$
 declare
   property public.properties;
-  owner jsonb; -- the identity (from) and account (by)
+  owner jsonb; -- the owner's identity (from) and account (by)
 begin
   select * into property from public.properties where properties.id = event.property_id;
   owner := jsonb_build_object('from', property.owner_identity_id, 'by', (
@@ -29967,11 +30023,11 @@ begin
 end
 $$;
 comment on function private.fan_out_listing_events is
-  'Job: notifies the next 200 accounts that saved a listing; 0 when nothing is left.';
+  'Job: notifies the next 200 accounts that saved a listing; returns 0 when nothing is left.';
 
 create function private.retry_deferred_notifications() returns bigint
   language plpgsql
-  security definer -- notifies any account
+  security definer -- makes notifications for any account
   set search_path = ''
 as $$
 declare
@@ -30079,7 +30135,7 @@ as $$
 $$;
 comment on function private.drop_pushes is
   'Job: drops pushes that are expired, read, tried 8 times or lost in two crashes, those of '
-  'accounts that may not act or of signed-out devices, and those that quote across a block.';
+  'accounts that may not act or of signed-out devices, and those that quote a blocked identity.';
 
 create function private.waiting_push(
   push private.push_outbox, out title text, out body text, out data jsonb
@@ -30104,7 +30160,8 @@ begin
 end
 $$;
 comment on function private.waiting_push is
-  'The text of a push about waiting messages when it is sent; counts at most those unread now.';
+  'Makes the text of a push about waiting messages when it is sent, which counts at most the '
+  'messages that are unread now.';
 
 create function private.claim_pushes(batch integer) returns json
   language plpgsql
@@ -30221,17 +30278,19 @@ begin
   ], null);
 end
 $$;
-comment on function private.obligations is 'money is the person''s decision about the wallets.';
+comment on function private.obligations is
+  'Returns what stops the deletion of the account: auction, money or both. The argument money is '
+  'the person''s decision about the wallets.';
 
 -- sql/14_privacy/4_reads_export.sql
 
 -- Of other people, the export has only display names and messages in the account's conversations.
--- Only the facade calls it, after committing the count, as in 06_properties/5_writes_contact.sql.
+-- Only the facade calls it, after committing the rate's count (06_properties/5_writes_contact.sql).
 
 create function private.exported_conversation(participant public.participants) returns json
   language plpgsql
   stable
-  security definer -- reads the messages of a conversation of the caller
+  security definer -- reads the other side's name and messages
   set search_path = ''
 as $$
 begin
@@ -30404,7 +30463,7 @@ $$;
 create function private.export_account() returns json
   language plpgsql
   stable
-  security definer -- reads the calling account's rows in tables closed to clients
+  security definer
   set search_path = ''
 as $$
 declare
@@ -30475,7 +30534,7 @@ begin
 end
 $$;
 comment on function private.export_account is
-  'Facade: everything that the calling account owns, with all its identities, as one JSON.';
+  'Facade: everything that the calling account owns, with all its identities, as one JSON object.';
 
 grant execute on function private.export_account to authenticated;
 
@@ -30532,8 +30591,8 @@ begin
 end
 $$;
 comment on function private.forget_traces is
-  'Deletes the traces of a deleted account. Counters of rates expire within a day; they protect '
-  'the phone and the email, not the account.';
+  'Deletes the traces of a deleted account. Counters of rates are kept until they expire within a '
+  'day, because they protect the phone and the email, not the account.';
 
 create trigger accounts_leave_no_traces
   after update of status on public.accounts
@@ -30660,7 +30719,7 @@ begin
 end
 $$;
 comment on function private.notify_of_stopped_deletions is
-  'Job: notifies admins and the owner once of each deletion that money or an auction stops.';
+  'Job: notifies the admins and the owner, once, of each deletion that money or an auction stops.';
 
 create function private.give_up_unreachable_account(account_id uuid) returns boolean
   language plpgsql
@@ -30750,7 +30809,7 @@ create function private.audit_edit() returns trigger
   set search_path = ''
 as $$
 declare
-  -- private.audit_change records changes of these columns, except edited, which a trigger sets.
+  -- private.audit_change records changes of these columns; edited is set by a trigger.
   elsewhere constant text[] := '{status,status_reason,suspended_until,hidden_at,edited}';
   names constant text[] := '{id,account_id,identity_id,name,rule,vocabulary,code,phrase}';
   stack text;
@@ -30855,7 +30914,7 @@ begin
     select attname || ' is missing: fill it in'
     from pg_catalog.pg_attribute
     where attrelid = relation and attnum > 0 and attnotnull and attgenerated = ''
-      and atttypid <> 'jsonb'::regtype -- such a column may have a JSON null
+      and atttypid <> 'jsonb'::regtype -- a jsonb column may have a JSON null
       and given ->> attname is null
     order by attnum
     limit 1
@@ -30863,7 +30922,8 @@ begin
 end
 $$;
 comment on function private.broken_rule is
-  'Returns a sentence, because an error of Postgres shows a constraint''s name and the whole row.';
+  'Returns a sentence about the first rule that a row breaks, or null. An error of Postgres would '
+  'show the name of a constraint and the whole row.';
 
 create function private.explain_refusal() returns trigger
   language plpgsql
@@ -30888,9 +30948,10 @@ comment on function private.explain_refusal is 'Refuses a row that breaks a rule
 
 -- sql/15_edits/2_rules_tables.sql
 
--- This lists what may be changed by hand, in Studio or by SQL. A listed change has all its effects
--- and is recorded in the audit trail. Anything else is refused with the sentence, or a usual one if
--- the table is not listed. `acts` has insert and delete if rows may be added or deleted.
+-- This lists what may be changed by hand, in Studio or by SQL. A listed change has the same effects
+-- as one through the API and is recorded in the audit trail. Anything else is refused with the
+-- table's `sentence`, or a default one if the table is not listed. `acts` names what is allowed
+-- besides updates: insert, delete or both.
 
 do $$
 declare
@@ -31030,7 +31091,7 @@ begin
       case when fenced.columns = '{}' then 'update' end,
       'truncate'
     ], null);
-    -- Triggers run in the order of their names, so _ is before the table's own triggers, ~ after.
+    -- Triggers fire in the order of their names: those with _ before the table's own, with ~ after.
     execute format(
       'create trigger "_by_hand" before %s on %s for each statement '
       'when (session_user <> ''facade'') execute function private.refuse_edit(%L)',
@@ -31092,7 +31153,7 @@ as $$
     'readOnly', current_setting('transaction_read_only')::boolean,
     'rowsThere', private.missing_rows() = '{}')
 $$;
-comment on function private.health is 'What the database adds to GET /health.';
+comment on function private.health is 'The state of the database for GET /health.';
 
 grant execute on function private.health to backend;
 
@@ -31110,7 +31171,7 @@ begin
   where alarms.kind = 'row_missing' and alarms.settled_at is null
     and alarms.subject_id <> all (missing);
   perform private.raise_alarm('row_missing', subject) from unnest(missing) as subject;
-  return 0; -- a job is called until it returns 0
+  return 0; -- a job is called again until it returns 0
 end
 $$;
 comment on function private.report_missing_rows is 'Job: raises an alarm for each missing row.';
@@ -31120,7 +31181,8 @@ grant execute on function private.report_missing_rows to backend;
 -- sql/16_api.sql
 
 -- Creates in schema api a namesake of each private function whose comment begins with "Api: ", with
--- the same grants and its caller's rights. Texts are bounded here; cursors have their own bound.
+-- the same grants, which runs with its caller's rights. Texts are bounded here; cursors have their
+-- own bound.
 
 do $$
 declare
@@ -31162,12 +31224,12 @@ begin
 end
 $$;
 
--- A client can execute these functions with the rights of their owner, which is acting, or
--- administering if they require an administrator, so that row-level security binds every statement
--- in them. The functions in the three lists stay with postgres.
+-- The functions that a client can execute are given to acting, or to administering if they require
+-- an administrator, so that row-level security binds every statement in them. The functions in the
+-- three lists still belong to postgres.
 do $$
 declare
-  -- Policies call these, before they can know who is acting.
+  -- Policies call these, so policies must not bind them in turn.
   of_policies constant text[] := '{account_id,identity_id,is_admin,my_conversations,may_hear,may_speak,may_save,property_exists}';
   -- These lock or count for an account that may be locked or gone, or return why it may not act.
   of_any_caller constant text[] := '{caller_refusal,count_action,lock_own_account,lock_identity,lock_caller_exclusively}';
