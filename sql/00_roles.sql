@@ -2,9 +2,9 @@
 -- facade   is the login of the edge functions; its messages run as anon, authenticated or backend.
 -- backend  is for work without a caller: registration, codes, jobs. It has no BYPASSRLS and can
 --          execute only the functions that are granted to it by name.
--- acting and administering own the functions that clients and administrators execute (16_api.sql),
---          so that row-level security binds every statement in them. They own no table, and no
---          client can become them.
+-- acting and administering own nearly all functions that clients and administrators execute
+--          (16_api.sql), so that row-level security binds every statement in them. They own no
+--          table, and no client can become them.
 
 do $$
 begin

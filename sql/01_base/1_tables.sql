@@ -1,5 +1,5 @@
 create schema private;
-comment on schema private is 'Helpers, rules and counters; not exposed to any client.';
+comment on schema private is 'Helpers, rules and counters. The Data API does not expose it.';
 create schema api;
 comment on schema api is 'The functions for clients; the only schema that the Data API exposes.';
 
@@ -12,7 +12,7 @@ grant usage, create on schema private to acting, administering;
 grant usage on schema api to anon, authenticated, service_role;
 grant usage on schema public to anon, authenticated, service_role, backend, acting, administering;
 
--- numeric(14,3) would round silently. NaN counts as larger than any number, so the upper bound excludes it.
+-- numeric(14,3) would round silently. The upper bound excludes NaN, which sorts above all numbers.
 create domain private.kwd as numeric
   constraint kwd_has_three_decimals check (value = round(value, 3))
   constraint kwd_in_range check (value >= 0 and value <= 99999999999.999);
@@ -24,7 +24,7 @@ create table private.settings (
   note text not null
 );
 comment on table private.settings is
-  'Settings of the admins and of the functions. Never purged: it has only a few rows.';
+  'Settings that admins or the functions change. Never purged: it has only a few rows.';
 alter table private.settings enable row level security;
 grant select on private.settings to acting, administering;
 create policy "functions for clients read all" on private.settings
@@ -49,7 +49,7 @@ comment on column private.rates.max is
 comment on column private.rates.earned_by is
   'A rule whose hits by the same subject within the window allow more hits of this rule.';
 comment on column private.rates.earns is 'Extra hits that each hit of earned_by allows.';
-comment on column private.rates.edited is 'The columns that an admin changed and releases keep.';
+comment on column private.rates.edited is 'The columns that an admin changed; releases keep them.';
 alter table private.rates enable row level security;
 grant select on private.rates to acting;
 create policy "functions for clients read all" on private.rates for select to acting using (true);
@@ -96,8 +96,8 @@ create table private.timestamps (
 );
 comment on table private.timestamps is 'Shared times. Never purged: it has only a few rows.';
 comment on column private.timestamps.name is
-  'jobs_ran: when all jobs last ran; doors: a running test of Auth''s endpoints; doors_tried: the '
-  'last daily test; pushes_paused: when FCM accepts pushes again; beat: the clock of the primary.';
+  'jobs_ran: when all jobs last ran; doors: when a test of Auth''s endpoints began; doors_tried: '
+  'the last daily test; pushes_paused: when FCM accepts pushes again; beat: the primary''s clock.';
 alter table private.timestamps enable row level security;
 grant select on private.timestamps to acting;
 create policy "functions for clients read all" on private.timestamps

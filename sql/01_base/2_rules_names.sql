@@ -26,7 +26,8 @@ create function private.fold_lookalikes(word text) returns text
   set search_path = ''
 as $$
 begin
-  -- In an Arabic word, look-alikes and the digits of chats become the Arabic letter they stand for.
+  -- In an Arabic word, look-alike letters and chat digits (3 for ع, 7 for ح) become the Arabic
+  -- letters that they stand for.
   if word ~ '[\u0621-\u06FF]' then
     return regexp_replace(
       translate(word,
@@ -53,7 +54,7 @@ begin
 end
 $$;
 comment on function private.fold_lookalikes is
-  'Replaces look-alike letters by one letter (UTS #39), in a word of private.search_text.';
+  'Replaces look-alike letters with one of them (UTS #39), in a word from private.search_text.';
 
 create function private.compared_words(name text) returns text
   language plpgsql
@@ -62,7 +63,7 @@ create function private.compared_words(name text) returns text
   set search_path = ''
 as $$
 begin
-  -- These are replaced before search_text, which removes signs and lower-cases letters.
+  -- These are replaced before search_text removes signs and lower-cases letters.
   return private.search_text(translate(name,
     'ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ' || 'АВЕЗКМНОРСТУХЅІЈԚԜҮӀ' || '@$€|!¡'
       || '🅐🅑🅒🅓🅔🅕🅖🅗🅘🅙🅚🅛🅜🅝🅞🅟🅠🅡🅢🅣🅤🅥🅦🅧🅨🅩'
@@ -81,7 +82,7 @@ create function private.is_reserved_name(name text, of_person boolean) returns b
 as $$
 declare
   compared constant text := private.compared_words(name);
-  -- The name is compared as it is written and with single letters joined, as in A.D.M. IN.
+  -- The name is compared as written and with single letters joined: A.D.M. IN becomes adm in.
   spellings constant text[] := array[compared, btrim(
     regexp_replace(' ' || compared || ' ', '(?<= [^ ]) (?=[^ ] )', '', 'g'))];
 begin
@@ -117,12 +118,12 @@ begin
 end
 $$;
 comment on function private.is_reserved_name is
-  'Whether a name contains a reserved one, in any spelling and with up to two extra spaces.';
+  'Whether a name contains a reserved one, even with look-alike letters or two extra spaces.';
 
 create function private.is_free_name(name text, of_person boolean) returns boolean
   language plpgsql
   stable
-  security definer -- calls a function that is closed to the backend role
+  security definer -- the backend role may not execute is_reserved_name
   set search_path = ''
 as $$
 begin

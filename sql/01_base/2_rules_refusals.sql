@@ -14,7 +14,7 @@ begin
 end
 $$;
 comment on function private.refuse is
-  'Raises an error of the contract (section 9). After a change by hand its message is by_hand.';
+  'Raises an error of the contract (section 9). For a change by hand, its message is by_hand.';
 
 create function private.refuse_field(
   path text, code text, status integer default 422, by_hand text default null
@@ -52,7 +52,8 @@ begin
   end if;
 end
 $$;
-comment on function private.refuse_fields is 'A special code wins over validation_failed.';
+comment on function private.refuse_fields is
+  'Raises one error for all problems: a special code if there is one, else validation_failed.';
 
 grant execute on function private.refuse, private.refuse_field
   to anon, authenticated, service_role, backend;

@@ -1,12 +1,12 @@
 -- Searches compare texts as plain letters and digits with single spaces, made in these steps:
 --   1. NFKD: ligatures, full-width and presentation forms become plain letters, and marks on a
 --      letter (hamza, madda, accents) are separated from it; Latin letters become lower case
---   2. letters that people use for one another become one: ٱ is ا; ى and the Persian ی are ي;
---      ة and its relatives are ه; ک گ are ك; ڤ پ چ ژ are ف ب ج ز; Arabic and Persian digits are 0 to 9
+--   2. letters that people use interchangeably become one: ٱ is ا; ى and the Persian ی are ي;
+--      ة and its variants are ه; ک گ are ك; ڤ پ چ ژ are ف ب ج ز; Arabic and Persian digits are 0-9
 --   3. diacritics, tatweel, hamzas and invisible characters are removed; so أ إ آ are ا, ؤ is و, ئ is ي
 --   4. anything but letters and digits becomes a space, so %, _, quotes and operators mean nothing
 --   5. ال at the beginning of a word is removed if two letters or more remain
--- test/search/search-text.ts does the same; test/search/vectors.json checks both.
+-- test/search/search-text.ts takes the same steps; test/search/vectors.json has cases for both.
 
 create extension if not exists pg_trgm with schema extensions;
 
@@ -42,7 +42,7 @@ create function private.search_words(value text) returns text[]
   set search_path = ''
 as $$
 begin
-  -- Index entries have a size limit. The words are sorted, because cursors depend on their order.
+  -- Words are cut to fit into index entries, and sorted, because cursors depend on their order.
   return array(
     select distinct left(word, 60) collate "C" as word
     from unnest(string_to_array(private.search_text(value), ' ')) as word
@@ -61,7 +61,7 @@ as $$
 declare
   plain constant text := private.search_text(private.bounded(q, 200, 'q'));
 begin
-  -- One character can become eighteen by NFKD (ﷺ).
+  -- NFKD can turn one character into eighteen (ﷺ).
   if char_length(q) > 200 or char_length(plain) > 200 then
     perform private.refuse_field('q', 'too_long');
   end if;

@@ -68,7 +68,7 @@ create function private.marks() returns text
     '\U000E0100-\U000E01EF'
     ']';
 comment on function private.marks is
-  'The combining marks of Unicode 17, and the half-width voicing marks that NFKC turns into such.';
+  'The combining marks of Unicode 17, and half-width marks that NFKC turns into combining ones.';
 
 create function private.text_problem(value text, most integer) returns text
   language plpgsql
@@ -132,7 +132,7 @@ begin
 end
 $$;
 comment on function private.bounded is
-  'Raises 422 if a text must not be processed. It is called in declarations, which run first.';
+  'Returns the text, or raises 422 if it must not be processed (text_problem).';
 
 create function private.normal_form(value text, form text, most integer, path text) returns text
   language plpgsql
@@ -148,14 +148,14 @@ declare
     else normalize(plain, nfkd)
   end;
 begin
-  -- The normalised text is checked too, because composing turns a few single marks into two.
+  -- The normalised text is checked too, because normalising turns a few single marks into two.
   if form <> 'nfkd' and normal <> plain and private.text_problem(normal, 18 * most) is not null then
     perform private.refuse_field(path, 'invalid');
   end if;
   return normal;
 end
 $$;
-comment on function private.normal_form is 'Only this function normalises texts (npm run check).';
+comment on function private.normal_form is 'No other function normalises texts (npm run check).';
 
 create function private.tidy(value text, most integer, path text) returns text
   language sql
@@ -163,7 +163,7 @@ create function private.tidy(value text, most integer, path text) returns text
   parallel safe
   return nullif(btrim(regexp_replace(
     private.normal_form(value, 'nfkc', most, path), '[[:space:]]+', ' ', 'g')), '');
-comment on function private.tidy is 'One trimmed line in NFKC, or null. NFKC may make it longer.';
+comment on function private.tidy is 'One trimmed line in NFKC, which may be longer; null if empty.';
 
 create function private.kwd_text(amount numeric) returns text
   language plpgsql
@@ -180,7 +180,7 @@ create function private.in_english() returns boolean
   language sql
   stable
   return current_setting('facade.language', true) is not distinct from 'en';
-comment on function private.in_english is 'Whether the facade found English in Accept-Language.';
+comment on function private.in_english is 'Whether the caller''s Accept-Language prefers English.';
 
 grant execute on function private.ascii_digits, private.is_clean, private.marks, private.text_problem,
   private.bounded, private.normal_form, private.tidy, private.is_name

@@ -1,7 +1,7 @@
 create function private.setting(name text) returns jsonb
   language plpgsql
   stable
-  security definer -- the table is closed to clients; a setting says nothing about a person
+  security definer -- reads a table closed to clients, with no data about people
   set search_path = ''
 as $$
 begin
@@ -19,9 +19,9 @@ begin atomic
     (settings.value ->> 'requiredFrom')::date::timestamp at time zone 'Asia/Kuwait'
   from private.settings where settings.name = 'terms' and settings.value <> 'null';
 end;
-comment on function private.terms is 'Returns no row if there are no terms.';
+comment on function private.terms is 'The current terms; no row if there are none.';
 
--- The time of the last replay would not show whether a replica still receives anything.
+-- pg_last_xact_replay_timestamp would not show whether a replica still receives anything.
 create function private.last_beat() returns timestamptz
   language plpgsql
   stable
@@ -31,7 +31,7 @@ begin
   return (select timestamps.at from private.timestamps where timestamps.name = 'beat');
 end
 $$;
-comment on function private.last_beat is 'Every commit of the primary up to this time is here.';
+comment on function private.last_beat is 'Every commit of the primary until then has arrived here.';
 
 create function private.require_replica(system_id text) returns void
   language plpgsql
@@ -40,7 +40,7 @@ create function private.require_replica(system_id text) returns void
   set search_path = ''
 as $$
 begin
-  -- A promoted replica, or its copy, has the same system identifier but writes the beat itself.
+  -- A promoted replica has the same system identifier and a fresh beat, which it writes itself.
   if not pg_is_in_recovery()
     or system_id <> (select control.system_identifier::text from pg_control_system() as control)
   then

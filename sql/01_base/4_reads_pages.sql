@@ -38,7 +38,8 @@ begin
     then private.cursor_of(query, last_keys -> 0) end;
 end
 $$;
-comment on function private.next_cursor is 'last_keys are those of the last and the next row.';
+comment on function private.next_cursor is
+  'Null on the last page. last_keys are the keys of its last row and, if there is one, the next.';
 
 create function private.cursor_key(query text, page_cursor text) returns jsonb
   language plpgsql
@@ -106,7 +107,7 @@ $$;
 comment on function private.sorted_keys is
   'The keys [value, id] of a page and of one more row. sorts has, for each sort order, the SQL '
   'expressions of its value, which is never null, and of its id, both from the indexed table. '
-  'source is the from and where clause, with $1 for the filters. sorts and source are constants.';
+  'source is the from and where clause, with $1 for the filters. Both must be constants.';
 
 create function private.key_ids(keys jsonb[]) returns text[]
   language sql

@@ -1,11 +1,12 @@
 create function private.cause_of(state text, message text) returns text
   language sql
   immutable
-  -- Refusals, our exceptions, constraints, names and timeouts quote no input; syntax errors do.
+  -- Messages of these classes quote no input: refusals (PT), our exceptions (P0), constraint
+  -- violations (23), unknown names and types (42), cancellations (57). Syntax errors (42601) do.
   return case
     when state ~ '^(PT|P0|23|42|57)' and state <> '42601' then message else state
   end;
-comment on function private.cause_of is 'The message of an error, unless it may quote input.';
+comment on function private.cause_of is 'The message, or the SQLSTATE if it may quote input.';
 
 create function private.raise_alarm(kind text, subject_id text, details jsonb default '{}')
   returns void
@@ -25,7 +26,7 @@ begin
   end if;
 exception
   when others then
-    -- This may be a deadlock with a transaction that settles the alarm, so it is stored once more.
+    -- This may be a deadlock with a transaction that settles the alarm, so the insert is retried.
     insert into private.alarms (kind, subject_id, details)
     values (raise_alarm.kind, raise_alarm.subject_id, raise_alarm.details)
     on conflict do nothing;
@@ -44,6 +45,7 @@ as $$
   where alarms.kind = settle_alarms.kind and alarms.subject_id = any (subjects)
     and alarms.settled_at is null and alarms.seen_at <= clock_timestamp() - quiet
 $$;
-comment on function private.settle_alarms is 'quiet is how long the subjects must not have failed.';
+comment on function private.settle_alarms is
+  'Settles the open alarms of the subjects whose last failure is at least the interval quiet ago.';
 
 grant execute on function private.raise_alarm, private.settle_alarms to backend;

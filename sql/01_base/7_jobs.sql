@@ -15,7 +15,7 @@ $$;
 
 create function private.record_failure(step text, subject text, code text, why text) returns void
   language plpgsql
-  security definer -- raises an alarm for any job
+  security definer
   set search_path = ''
 as $$
 begin
@@ -59,7 +59,7 @@ begin
 end
 $$;
 comment on function private.for_each is
-  'Calls the step for each subject. With one, it stops after a success, to keep few rows locked.';
+  'Calls the step for each subject. If one is set, it stops after a success, to lock few rows.';
 
 create function private.purge(from_table regclass, by_time text, age interval) returns bigint
   language plpgsql
@@ -69,7 +69,8 @@ as $$
 declare
   gone bigint;
 begin
-  -- New rows have no statistics, so this deletes by ctid. Partial indexes need the infinity test.
+  -- Rows are deleted by ctid, because on a freshly filled table the planner has no statistics and
+  -- would choose a bad plan. Partial indexes can be used only with the condition on infinity.
   execute format(
     'with gone as (delete from %1$s where ctid = any (array('
     'select ctid from %1$s where %2$I < $1 and %2$I < ''infinity'' order by %2$I limit 1000 '

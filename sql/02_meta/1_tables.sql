@@ -1,4 +1,4 @@
--- The form of codes and ids is strict, because they appear in lists with commas, URLs and queries.
+-- The form of codes and ids is strict, because they appear in comma-separated lists and URLs.
 
 create table public.vocabularies (
   vocabulary text not null,

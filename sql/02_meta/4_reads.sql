@@ -1,7 +1,7 @@
 create function private.get_app() returns jsonb
   language sql
   stable
-  security definer -- reads a setting that is public
+  security definer
   set search_path = ''
 as $$
   select private.setting('app') || jsonb_build_object('terms', (
@@ -11,7 +11,7 @@ as $$
   ))
 $$;
 comment on function private.get_app is
-  'Facade: what apps read at their start: minVersion, storeUrl, privacyUrl, support, terms.';
+  'Facade: what apps read when they start: minVersion, storeUrl, privacyUrl, support, terms.';
 
 grant execute on function private.get_app to anon, authenticated;
 
@@ -60,7 +60,7 @@ as $$
     order by vocabularies.position
   ) as item
 $$;
-comment on function api.list_kinds is 'Kinds of property, with the listing types they usually have.';
+comment on function api.list_kinds is 'The kinds of property and their usual listing types.';
 
 create function api.list_amenities() returns json
   language sql
