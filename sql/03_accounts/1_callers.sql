@@ -17,7 +17,7 @@ $$;
 create function private.account_id() returns uuid
   language plpgsql
   stable
-  security definer -- reads accounts and auth.sessions before any policy can know the caller
+  security definer -- policies call it to find the caller
   set search_path = ''
 as $$
 declare
@@ -33,12 +33,12 @@ begin
   );
 end
 $$;
-comment on function private.account_id is 'Null if the account may not act or the session is over.';
+comment on function private.account_id is 'The caller; null if it may not act or is signed out.';
 
 create function private.identity_id() returns uuid
   language plpgsql
   stable
-  security definer -- reads the active identity before any policy can know the caller
+  security definer -- policies call it to find the acting identity
   set search_path = ''
 as $$
 declare
@@ -46,7 +46,7 @@ declare
   acting_id uuid;
   noted text;
 begin
-  -- The identity is always active (check_acting_identity). Only is_ignored reads the setting.
+  -- The acting identity is active (check_acting_identity). Only is_ignored reads the setting.
   select accounts.active_identity_id, set_config('private.acts', 't', true) into acting_id, noted
   from public.accounts
   join auth.sessions on sessions.user_id = accounts.id
@@ -56,7 +56,8 @@ begin
   return acting_id;
 end
 $$;
-comment on function private.identity_id is 'Null if account, session or identity may not act now.';
+comment on function private.identity_id is
+  'The acting identity; null if there is none, the account may not act or the session is over.';
 
 create function private.is_ignored() returns boolean
   language plpgsql
@@ -73,7 +74,7 @@ comment on function private.is_ignored is 'Whether the token had no effect; it i
 create function private.caller_refusal() returns jsonb
   language plpgsql
   stable
-  security definer -- reads the account's state to tell the caller the reason
+  security definer -- reads the state of an account that may not act
   set search_path = ''
 as $$
 declare
@@ -91,7 +92,8 @@ begin
     private.lock_refusal(account), '{"status":401,"code":"token_invalid","detail":{}}');
 end
 $$;
-comment on function private.caller_refusal is 'Status, code, detail; null if the caller may act.';
+comment on function private.caller_refusal is
+  'Why the caller may not act, as {status, code, detail}; null if it may.';
 
 create function private.require_account() returns uuid
   language plpgsql

@@ -50,8 +50,8 @@ create table public.accounts (
   constraint accounts_unproven_email_stands_alone check (email_proven or email is null or phone is null)
 );
 comment on table public.accounts is
-  'A person''s sign-in. Never purged: payments and other people''s conversations refer to it, and '
-  'a deleted account has no personal data.';
+  'The accounts of people. Never purged: payments and other people''s conversations refer to them, '
+  'and a deleted account has no personal data.';
 comment on column public.accounts.id is 'The id of the Auth user.';
 comment on column public.accounts.email is 'In lower case, the domain in ASCII; null once deleted.';
 comment on column public.accounts.phone is 'A Kuwaiti mobile number as +965XXXXXXXX; null once deleted.';
@@ -60,28 +60,29 @@ comment on column public.accounts.email_proven is
   'has a phone too, the email is always proven.';
 comment on column public.accounts.proof_first is
   'Whether the account was registered from an IP address with many unproven accounts, and has to '
-  'prove a phone or email before it may write to others.';
+  'prove a phone or email before it may publish or write to others.';
 comment on column public.accounts.taken_over_at is
-  'When the owner of the email took the account over by a provider; null after a password reset.';
+  'When the password was last overwritten: by a provider sign-in that proved the email, or by an '
+  'admin who set a contact. Null after a password reset.';
 comment on column public.accounts.terms_version is
   'The version last accepted; null again once the email is proven for the first time, because '
   'another person may have accepted the terms before.';
-comment on column public.accounts.status is 'A requested deletion is stored in delete_at instead.';
+comment on column public.accounts.status is 'A requested deletion does not change it (delete_at).';
 comment on column public.accounts.status_reason is
-  'Why the account was suspended or banned; the person sees the reason of a suspension.';
+  'Why the account was suspended or banned; the person is shown the reason for a suspension only.';
 comment on column public.accounts.delete_at is 'When a requested deletion is due, even if locked.';
 comment on column public.accounts.money_at_deletion is 'Whether wallets are refunded or given up.';
 comment on column public.accounts.stays_hidden is
-  'Whether an account with a requested deletion was locked; a sign-in shows it to others again.';
+  'Whether it was locked while its deletion was requested; a sign-in makes it visible again.';
 comment on column public.accounts.unreachable_since is
-  'When the account lost its only contact, because someone else proved its email. If it has no '
-  'provider either, nobody can sign in to it, and its deletion is requested after 14 days.';
-comment on column public.accounts.active_identity_id is 'The identity that acts; always active.';
-comment on column public.accounts.topic is 'Its Realtime channel, renamed when a session ends.';
+  'Since when the account has neither phone nor email. If it has no provider either, nobody can '
+  'sign in to it, and its deletion is requested after 14 days.';
+comment on column public.accounts.active_identity_id is 'The acting identity; always active.';
+comment on column public.accounts.topic is 'Its Realtime channel, replaced when a session ends.';
 comment on column public.accounts.live_key is
-  'A secret in the names of its conversations'' live channels, replaced with every topic and when '
-  'an identity stops being active.';
--- The indexes are partial, because updating a column of a full one would block foreign key checks.
+  'A secret in the names of the live channels of its conversations. It is replaced together with '
+  'topic, and when an identity stops being active.';
+-- Updating a column of a full unique index would block foreign key checks, so these are partial.
 create unique index accounts_email_key on public.accounts (email) where email is not null;
 create unique index accounts_phone_key on public.accounts (phone) where phone is not null;
 create index accounts_delete_at_idx on public.accounts (delete_at) where delete_at is not null;
@@ -99,7 +100,7 @@ create table public.individual_profiles (
 );
 comment on table public.individual_profiles is 'The person behind an account. Deleted with the account.';
 comment on column public.individual_profiles.last_sign_in_at is
-  'Copied from Auth, to whose table we cannot add an index.';
+  'A copy of the column of auth.users, to which we cannot add an index.';
 
 create table public.identities (
   id uuid primary key default gen_random_uuid(),
@@ -120,7 +121,7 @@ create table public.identities (
   constraint identities_account_key unique (account_id, id)
 );
 comment on table public.identities is 'People, companies and offices. Deleted with the account.';
-comment on column public.identities.type is 'company is a developer or other firm, office a brokerage.';
+comment on column public.identities.type is 'company: a developer or other firm; office: a broker.';
 comment on column public.identities.status is 'People start as active, others as pending_verification.';
 create unique index identities_one_individual_key on public.identities (account_id)
   where type = 'individual';
@@ -187,8 +188,8 @@ comment on column public.account_settings.notifications is
 comment on column public.account_settings.quiet_to is
   'In Kuwait time. If it is before quiet_from, it belongs to the next day.';
 comment on column public.account_settings.show_phone is 'Whether others may ask for the number.';
-comment on column public.account_settings.read_receipts is 'Read marks show if both sides agree.';
-comment on column public.account_settings.show_last_seen is 'Stored for clients, not used here.';
+comment on column public.account_settings.read_receipts is 'Shown only if both sides allow it.';
+comment on column public.account_settings.show_last_seen is 'Stored for clients; unused in SQL.';
 comment on column public.account_settings.who_may_write is
   'Who may start a conversation with the account, and write in one where it has never written: '
   'everyone, or only accounts with a proven phone or email (proven).';
@@ -214,8 +215,8 @@ create table private.idempotency_keys (
   primary key (account_id, key)
 );
 comment on table private.idempotency_keys is
-  'Answers by key, kept for 24 hours. Cleaned by private.purge_idempotency_keys.';
-comment on column private.idempotency_keys.request_hash is 'SHA-256 of identity and request.';
+  'Answers by Idempotency-Key, kept for 24 hours. Cleaned by private.purge_idempotency_keys.';
+comment on column private.idempotency_keys.request_hash is 'The SHA-256 of identity and request.';
 create index idempotency_keys_created_at_idx on private.idempotency_keys (created_at);
 alter table private.idempotency_keys enable row level security;
 grant select, insert, update (answer), delete on private.idempotency_keys to acting;

@@ -18,7 +18,7 @@ create index registrations_phone_idx on private.registrations (phone, created_at
 create index registrations_created_at_idx on private.registrations (created_at);
 create index registrations_sealed_idx on private.registrations (created_at)
   where sealed_password is not null;
--- One row stands for all refused and old attempts of a phone.
+-- All refused and old attempts to register a phone share one row.
 create unique index registrations_refused_key on private.registrations (phone)
   where sealed_password is null;
 alter table private.registrations enable row level security;
@@ -31,7 +31,7 @@ create table private.email_claims (
 );
 comment on table private.email_claims is
   'Emails for which Auth is creating a user. Cleaned by private.purge_codes.';
-comment on column private.email_claims.address is 'The client''s IP address; null for a provider.';
+comment on column private.email_claims.address is 'The client''s IP; null at provider sign-ins.';
 comment on column private.email_claims.claimed_at is 'A claim is valid for ten seconds.';
 create index email_claims_claimed_at_idx on private.email_claims (claimed_at);
 alter table private.email_claims enable row level security;
@@ -72,8 +72,8 @@ create table private.contact_changes (
 comment on table private.contact_changes is
   'Changes of phone or email, and password resets. Cleaned by private.purge_codes.';
 comment on column private.contact_changes.session_id is
-  'The session in which a change began and with which it ends if it is still open; null for '
-  'resets, undos and changes by an admin.';
+  'The session in which a change began; it cannot be completed after the session has ended. Null '
+  'for resets, undos and changes by an admin.';
 comment on column private.contact_changes.act is
   'undo (by a reset) and set (by an admin) take effect at once; their rows are then deleted.';
 comment on column private.contact_changes.value is
@@ -81,10 +81,11 @@ comment on column private.contact_changes.value is
 comment on column private.contact_changes.other_value is
   'The proven contact of the other kind when the change was done.';
 comment on column private.contact_changes.closes is
-  '[{"listings": number}] if the former holder of the email has no other way to sign in.';
+  '[{"listings": n}] if the email''s former holder, with n listings, can no longer sign in.';
 comment on column private.contact_changes.proven_at is
-  'When the code was verified; Auth accepts the change for ten minutes from then.';
-comment on column private.contact_changes.expires_at is '1 hour after the start, 72 after the end.';
+  'When the change was proven, by the code or, without one (removal, undo, set), at once; Auth '
+  'accepts it for ten minutes from then.';
+comment on column private.contact_changes.expires_at is '1 hour after the start, 72 after done_at.';
 create unique index contact_changes_open_key on private.contact_changes (account_id, kind)
   where done_at is null;
 create index contact_changes_account_idx on private.contact_changes (account_id, done_at);
@@ -132,10 +133,10 @@ create table private.codes (
 );
 comment on table private.codes is 'One-time codes. Cleaned by private.purge_codes.';
 comment on column private.codes.purpose is
-  'change verifies a signed-in person, prove a new contact, sudo an administrator.';
+  'change is for proving a signed-in person, prove a new contact, sudo an administrator.';
 comment on column private.codes.reset_id is 'A secret that proves who requested the code.';
 comment on column private.codes.hmac is 'HMAC-SHA256 of purpose, identifier or change, and code.';
-comment on column private.codes.requested_by is 'The IP address, by private.address_mark.';
+comment on column private.codes.requested_by is 'The address_mark of the requesting IP address.';
 comment on column private.codes.tries is
   'Wrong guesses that name the attempt or come from the address that requested the code.';
 comment on column private.codes.unknown_tries is 'Wrong guesses by everybody else together.';
@@ -152,7 +153,7 @@ create table private.sms_sent (
   sent integer not null
 );
 comment on table private.sms_sent is 'SMS per hour (SMS_PER_DAY). Cleaned by private.purge_codes.';
-comment on column private.sms_sent.hour is 'The start of the hour; days are those of Kuwait.';
+comment on column private.sms_sent.hour is 'The start of the hour; days count in Kuwait time.';
 alter table private.sms_sent enable row level security;
 create policy "nobody but functions of their owner" on private.sms_sent using (false);
 
@@ -165,8 +166,8 @@ create table private.known_addresses (
 comment on table private.known_addresses is
   'IP addresses from which an account was signed in to; limits that strangers use up do not apply '
   'to them. Cleaned by private.purge_known_addresses.';
-comment on column private.known_addresses.mark is 'A keyed hash, which exports leave out.';
-comment on column private.known_addresses.known_until is '90 days after the last sign-in from it.';
+comment on column private.known_addresses.mark is 'A keyed hash of the address; not exported.';
+comment on column private.known_addresses.known_until is '90 days after the last sign-in there.';
 create index known_addresses_until_idx on private.known_addresses (known_until);
 alter table private.known_addresses enable row level security;
 create policy "nobody but functions of their owner" on private.known_addresses using (false);
@@ -192,8 +193,8 @@ create table private.social_tokens (
 );
 comment on table private.social_tokens is
   'Used tokens of providers and their nonces. Cleaned by private.purge_social_tokens.';
-comment on column private.social_tokens.key is 'Provider and SHA-256 of signed part or nonce.';
-comment on column private.social_tokens.expires_at is 'When the token is free again or expires.';
+comment on column private.social_tokens.key is 'Provider and SHA-256 of the signed part or nonce.';
+comment on column private.social_tokens.expires_at is 'When the token is usable again or expires.';
 create index social_tokens_expires_idx on private.social_tokens (expires_at);
 alter table private.social_tokens enable row level security;
 create policy "nobody but functions of their owner" on private.social_tokens using (false);
@@ -209,7 +210,8 @@ comment on table private.announced_sign_ins is
   'Sign-ins that have begun. Auth can link a provider, issue a token for a provider or encrypt a '
   'password hash under another key only while there is a row. A provider''s row allows one token. '
   'Cleaned by private.purge_social_tokens.';
-comment on column private.announced_sign_ins.expires_at is '20 seconds, because Auth may take ten.';
+comment on column private.announced_sign_ins.expires_at is
+  '20 seconds after the announcement, because Auth may take up to ten.';
 create index announced_sign_ins_subject_idx on private.announced_sign_ins (subject, provider);
 create index announced_sign_ins_expires_idx on private.announced_sign_ins (expires_at);
 alter table private.announced_sign_ins enable row level security;
@@ -228,7 +230,8 @@ comment on column private.announced_passwords.session_id is
   'The session that stays signed in; null if a code sets the password.';
 comment on column private.announced_passwords.identifier is
   'The phone or email that got the code and must still be the account''s.';
-comment on column private.announced_passwords.expires_at is '15 seconds, because Auth may take ten.';
+comment on column private.announced_passwords.expires_at is
+  '15 seconds after the announcement, because Auth may take up to ten.';
 create index announced_passwords_account_idx on private.announced_passwords (account_id);
 create index announced_passwords_expires_idx on private.announced_passwords (expires_at);
 alter table private.announced_passwords enable row level security;
@@ -239,8 +242,8 @@ create table private.sessions_left (
   account_id uuid not null references public.accounts (id) on delete cascade
 );
 comment on table private.sessions_left is
-  'Sessions that another transaction had locked when their account was locked; until a job ends '
-  'them, their tokens are refused. Cleaned by private.end_sessions_left.';
+  'Sessions that were not deleted with the others of their account, because another transaction '
+  'had locked them. Cleaned by private.end_sessions_left.';
 create index sessions_left_account_idx on private.sessions_left (account_id);
 alter table private.sessions_left enable row level security;
 create policy "nobody but functions of their owner" on private.sessions_left using (false);

@@ -7,14 +7,16 @@ create function private.is_locked(account public.accounts) returns boolean
     (is_locked.account).status = 'active'
     or (is_locked.account).status = 'suspended' and (is_locked.account).suspended_until < now()
   ) is not true;
-comment on function private.is_locked is 'Only this function decides which accounts are locked.';
+comment on function private.is_locked is
+  'Whether an account is suspended, banned, deleted or missing. Only this function decides it.';
 
 create function private.may_act(account public.accounts) returns boolean
   language sql
   stable
   parallel safe
   return (not private.is_locked(may_act.account) and not (may_act.account).stays_hidden) is true;
-comment on function private.may_act is 'Only this function decides who may act and is public.';
+comment on function private.may_act is
+  'Whether an account may act and others see it. Only this function decides it.';
 
 create function private.lock_refusal(account public.accounts) returns jsonb
   language plpgsql
@@ -37,7 +39,7 @@ end
 $$;
 comment on function private.lock_refusal is 'The error if suspended or banned, otherwise null.';
 
--- Triggers call both with the rights of whichever role changes an account.
+-- Triggers call both functions with the rights of whichever role changes an account.
 grant execute on function private.is_locked, private.may_act
   to anon, authenticated, service_role, backend, supabase_auth_admin;
 
@@ -60,7 +62,7 @@ $$;
 create function private.individual_of(account_id uuid) returns uuid
   language sql
   stable
-  security definer -- looks up the identity for functions that decide about the account
+  security definer -- reads other people's identities
   set search_path = ''
 as $$
   select identities.id from public.identities
@@ -88,11 +90,11 @@ create trigger identities_stop_acting
 
 create function private.check_acting_identity() returns trigger
   language plpgsql
-  security definer -- reads identities, whichever function changes the account
+  security definer -- reads identities, whichever role changes the account
   set search_path = ''
 as $$
 begin
-  -- The account is locked by now, and whatever changes the status of an identity locks it first.
+  -- The account is locked by now, and every change of an identity's status locks it first.
   perform from public.identities
   where identities.id = new.active_identity_id and identities.status <> 'active';
   if found then
@@ -112,11 +114,11 @@ create trigger accounts_act_as_an_active_identity
 create function private.require_terms() returns void
   language plpgsql
   stable
-  security definer -- reads a setting, and the terms that the caller has accepted
+  security definer
   set search_path = ''
 as $$
 declare
-  -- Inside the condition, the planner would evaluate this for an estimate as well.
+  -- Inside the condition, the planner would also evaluate this call to make an estimate.
   caller_id constant uuid := private.require_account();
   required record;
 begin
@@ -131,7 +133,7 @@ begin
 end
 $$;
 comment on function private.require_terms is
-  'For functions that write to others. Raises 403 terms_not_accepted or the errors of '
+  'For functions that publish or write to others. Raises 403 terms_not_accepted or the errors of '
   'require_account.';
 
 create function private.is_proven(account public.accounts) returns boolean
@@ -163,7 +165,7 @@ $$;
 create function private.require_proof() returns void
   language plpgsql
   stable
-  security definer -- reads whether the caller has a proven contact, a rate and a setting
+  security definer -- reads the caller's account, a rate and a setting
   set search_path = ''
 as $$
 begin
@@ -196,7 +198,7 @@ begin
     then jsonb_strip_nulls(jsonb_build_object('version', present)) end;
 end
 $$;
-comment on function private.outdated_terms is 'The detail of 409 terms_outdated, or null.';
+comment on function private.outdated_terms is 'The detail of 409 terms_outdated, else null.';
 
 grant execute on function private.require_terms to authenticated;
 grant execute on function private.outdated_terms to backend;

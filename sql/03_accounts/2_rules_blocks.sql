@@ -19,7 +19,7 @@ $$;
 create function private.blocked_identities() returns uuid[]
   language plpgsql
   stable
-  security definer -- reads the blocks of the caller wherever lists are made
+  security definer -- reads the caller's blocks before checking the session
   set search_path = ''
 as $$
 declare
@@ -38,4 +38,5 @@ begin
 end
 $$;
 comment on function private.blocked_identities is
-  'Other identities of a blocked account remain in lists: their absence would reveal the owner.';
+  'The identities that the caller blocked. Other identities of the same accounts stay in lists, '
+  'because their absence would reveal who owns them.';

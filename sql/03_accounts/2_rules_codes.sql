@@ -1,5 +1,5 @@
 -- Thousands of people may share an IP address, so code_address counts only codes that are sent, and
--- each used code allows more. At worst an attacker stops codes for new numbers there for an hour.
+-- each used code allows more. At worst an attacker blocks codes to new numbers there for an hour.
 
 create function private.code_limits(
   out resend_after integer, out life interval, out attempt_life interval,
@@ -13,7 +13,7 @@ as $$
 $$;
 comment on function private.code_limits is
   'attempt_life is how long a registration or reset can be completed. Attempts to register a phone '
-  'within contested_for compete. unknown_tries are the guesses of strangers.';
+  'within contested_for compete. unknown_tries is the number of guesses that strangers have.';
 
 alter table private.codes add constraint codes_tries_are_few check (
   tries between 0 and (private.code_limits()).tries
@@ -27,7 +27,7 @@ create function private.code_wait(purpose text, identifier text, requested_by by
   set search_path = ''
 as $$
   -- An address waits only for the last code that it requested, so no stranger can block the owner.
-  -- A registration waits for all: of twenty concurrent attempts only one sends a code.
+  -- A registration waits for any code to the phone: of twenty concurrent attempts one sends a code.
   select greatest(0, ceil((private.code_limits()).resend_after
     - extract(epoch from clock_timestamp() - max(codes.created_at))))::integer
   from private.codes
@@ -110,7 +110,8 @@ begin
 end
 $$;
 comment on function private.count_sending is
-  'reset is the seconds to wait; alarm is the current hour once four fifths of a limit are used.';
+  'Counts a code for the limits of the whole service. reset is the number of seconds to wait if '
+  'one is used up; alarm is the current hour once four fifths of one are used.';
 
 create function private.count_code(
   purpose text, identifier text, requested_by bytea, address text, is_known boolean, sends boolean,
@@ -167,4 +168,4 @@ end
 $$;
 comment on function private.count_code is
   'Counts a code as sent or, without a recipient, as unsent; or returns {error} and counts none. '
-  'for_another means that the contact is not the account''s; its owner keeps half of the codes.';
+  'for_another means that the contact is not the account''s; half of the codes are for its owner.';

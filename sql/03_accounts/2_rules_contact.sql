@@ -36,7 +36,7 @@ create function private.proves_change(
 ) returns boolean
   language plpgsql
   stable
-  security definer -- reads Auth tables
+  security definer -- reads Auth's tables
   set search_path = ''
 as $$
 begin
@@ -58,15 +58,15 @@ begin
 end
 $$;
 comment on function private.proves_change is
-  'proof is password, provider (within five minutes of a sign-in by it) or the contact that got a '
-  'code. A contact of the other kind counts only if the account has no proven one of this kind.';
+  'Whether proof is enough: password, provider (within five minutes of a sign-in by it) or the '
+  'contact that got a code. One of the other kind counts only if none of this kind is proven.';
 
 create function private.has_other_way(
   account public.accounts, without text, mail_works boolean
 ) returns boolean
   language plpgsql
   stable
-  security definer -- reads an Auth table
+  security definer -- reads auth.identities
   set search_path = ''
 as $$
 begin
@@ -83,7 +83,7 @@ comment on function private.has_other_way is 'Whether anything but the given way
 
 create function private.lock_session(account_id uuid, session_id uuid) returns public.accounts
   language plpgsql
-  security definer -- reads Auth's sessions
+  security definer -- reads auth.sessions, and locks the account
   set search_path = ''
 as $$
 declare

@@ -17,7 +17,8 @@ begin
   where identities.account_id = anonymise_account.account_id;
 end
 $$;
-comment on function private.anonymise_account is 'Triggers on its updates clean up other areas.';
+comment on function private.anonymise_account is
+  'Removes personal data from the account. Triggers on its updates clean up the other areas.';
 
 create function private.on_account_deleted_for_apple() returns trigger
   language plpgsql

@@ -18,7 +18,7 @@ begin
   if new.delete_at is null then
     new.money_at_deletion := null;
   end if;
-  -- An account that is locked with a requested deletion stays hidden until the person signs in.
+  -- An account that is locked while a deletion is requested stays hidden until the person signs in.
   new.stays_hidden := new.delete_at is not null and (new.stays_hidden or new.status <> 'active');
   return new;
 end
@@ -42,7 +42,7 @@ create trigger accounts_are_not_deleted_by_hand
 
 create function private.apply_identity_state() returns trigger
   language plpgsql
-  security definer -- reads the licence of the identity
+  security definer
   set search_path = ''
 as $$
 begin
@@ -62,7 +62,7 @@ begin
   return new;
 end
 $$;
-comment on function private.apply_identity_state is 'Checks a state and clears unused columns.';
+comment on function private.apply_identity_state is 'Checks a new state and clears unused columns.';
 
 create trigger identities_abide_by_their_state
   before update of status on public.identities
@@ -80,7 +80,7 @@ create trigger identities_of_people_close_with_their_account
 
 create function private.sync_display_name() returns trigger
   language plpgsql
-  security definer -- writes the identity behind the name
+  security definer -- writes the identity, whichever role changes the name
   set search_path = ''
 as $$
 begin

@@ -23,14 +23,14 @@
 --  11. advisory locks of chat histories      They come late, so that readers hardly wait.
 --  12. locks of triggers at the commit       feed_places, then the advisory lock of feed snapshots
 --
--- Four locks come before all of these: the advisory locks of an admin's act, which is repeated
--- within its transaction after a deadlock (11_admin/2_rules_acts.sql), of routes counted for a
--- ceiling (11_admin/2_rules_ceilings.sql) and of a code's phone or email (its rows come after the
+-- Four locks come before all of these: the advisory locks for an admin's act, which is repeated
+-- within its transaction after a deadlock (11_admin/2_rules_acts.sql), for routes counted against a
+-- ceiling (11_admin/2_rules_ceilings.sql) and for a code's phone or email (its rows come after the
 -- account), and the rates of the acting account (01_base/2_rules_rates.sql). The rate of a listing
 -- (price_changes) is counted under the listing's lock, pushes between two accounts after their
--- devices are locked. The rates for all strangers together (pushes_strangers, then pushes_waiting
--- and its push) belong to the reader, and a batch of messages locks all of them before its first
--- push. Two rates are always counted in the same order.
+-- devices are locked. Pushes from strangers are counted per reader (pushes_strangers, then
+-- pushes_waiting and its push); a batch of messages locks the first of these rows for all readers
+-- before its first push. Two rates are always counted in the same order.
 --
 -- Rows are locked "for no key update", because "for update" would block foreign keys that refer to
 -- them. No column that changes is part of a key that can be referred to, so no foreign key waits. A
@@ -58,7 +58,7 @@ begin
 end
 $$;
 comment on function private.lock_caller is
-  'Like require_account, but locks the account shared; for writes for the account itself.';
+  'Like require_account, but with a shared lock on the account; for writes for the account itself.';
 
 create function private.lock_identity() returns uuid
   language plpgsql
@@ -89,7 +89,7 @@ begin
 end
 $$;
 comment on function private.lock_identity is
-  'Like require_identity, but locks the account shared; for writes for the acting identity.';
+  'Like require_identity, but with a shared lock on the account; for writes for the identity.';
 
 create function private.lock_owner(identity_id uuid) returns void
   language plpgsql
@@ -105,11 +105,11 @@ begin
   for share;
 end
 $$;
-comment on function private.lock_owner is 'Locks the account behind an identity shared.';
+comment on function private.lock_owner is 'Takes a shared lock on the account of an identity.';
 
 create function private.lock_account_exclusively(account_id uuid) returns public.accounts
   language plpgsql
-  security definer -- locks a row; its callers have checked the account's ownership
+  security definer -- locks other people's accounts for jobs, triggers and administrators
   set search_path = ''
 as $$
 declare
@@ -121,11 +121,11 @@ begin
   return account;
 end
 $$;
-comment on function private.lock_account_exclusively is 'Returns null if there is no such account.';
+comment on function private.lock_account_exclusively is 'Returns the locked account, or null.';
 
 create function private.lock_sessions(account_id uuid) returns void
   language plpgsql
-  security definer -- locks Auth rows; its callers have checked the owner
+  security definer -- locks rows of Auth
   set search_path = ''
 as $$
 begin
@@ -138,7 +138,7 @@ comment on function private.lock_sessions is 'Runs before the account is locked,
 
 create function private.lock_user(account_id uuid) returns void
   language plpgsql
-  security definer -- locks Auth rows; its callers have checked the owner
+  security definer -- locks rows of Auth
   set search_path = ''
 as $$
 begin
@@ -150,7 +150,7 @@ comment on function private.lock_user is 'Locks an Auth user, then its sessions,
 
 create function private.lock_auth_user(user_id uuid) returns void
   language plpgsql
-  security definer -- writes to Auth tables
+  security definer -- locks rows of Auth
   set search_path = ''
 as $$
 declare
@@ -184,7 +184,7 @@ begin
   return private.require_account();
 end
 $$;
-comment on function private.lock_caller_exclusively is 'require_account with an exclusive lock.';
+comment on function private.lock_caller_exclusively is 'Like lock_caller, but locks exclusively.';
 
 grant execute on function
   private.lock_own_account, private.lock_caller, private.lock_identity,

@@ -2,7 +2,7 @@
 create function private.lock_dependents(account_id uuid, identity_ids uuid[], goes boolean)
   returns void
   language plpgsql
-  security definer -- locks other accounts' rows
+  security definer -- locks rows of other accounts
   set search_path = ''
 as $$
 begin
@@ -83,7 +83,7 @@ begin
   return new;
 end
 $$;
-comment on function private.before_state_change is 'Locks the rows that depend on a state.';
+comment on function private.before_state_change is 'Locks the rows that depend on the new state.';
 
 create trigger accounts_take_what_follows
   before update of status, suspended_until, delete_at on public.accounts

@@ -16,7 +16,7 @@ begin
 end
 $$;
 comment on function private.refuse_rate is
-  'The numbers for the headers are in the hint, because a setting would be rolled back.';
+  'Raises 429. The hint has the numbers for the headers, because a setting would be rolled back.';
 
 create function private.count_action(rule text, allowed integer default null) returns timestamptz
   language plpgsql
@@ -80,7 +80,7 @@ begin
   end if;
 end
 $$;
-comment on function private.check_limit is 'Raises 409 if as many exist as the rule''s max.';
+comment on function private.check_limit is 'Raises 409 if used has reached the rule''s max.';
 
 create function private.unproven_limit(rule text, account_id uuid) returns integer
   language sql

@@ -1,7 +1,7 @@
 create function private.account_with(identifier text) returns uuid
   language plpgsql
   stable
-  security definer -- for guests: reads accounts
+  security definer -- reads accounts for guests
   set search_path = ''
 as $$
 begin
@@ -25,7 +25,7 @@ create function private.address_mark(whose text, address_hash text) returns byte
   set search_path = ''
 as $$
 begin
-  -- Only the functions have the key of address_hash. Each owner has another mark for an address.
+  -- Only the functions have the key of address_hash. Every account has another mark for an address.
   return sha256(convert_to(whose || ' ' || address_hash, 'utf8'));
 end
 $$;

@@ -61,7 +61,7 @@ $$;
 create function private.session_records(account_id uuid, given boolean) returns json
   language plpgsql
   stable
-  security definer -- reads an Auth table and a closed one; its callers have checked the owner
+  security definer -- reads auth.sessions and a table closed to clients, for their account
   set search_path = ''
 as $$
 begin
@@ -102,7 +102,8 @@ begin
   );
 end
 $$;
-comment on function private.session_records is 'given omits sessions whose tokens nobody got.';
+comment on function private.session_records is
+  'The sessions of an account; given omits those whose tokens were never delivered.';
 
 create function private.settings_record(account_id uuid) returns json
   language plpgsql

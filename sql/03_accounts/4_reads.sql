@@ -1,7 +1,7 @@
 create function private.providers_of(account_id uuid) returns text[]
   language plpgsql
   stable
-  security definer -- reads an Auth table
+  security definer -- reads auth.identities
   set search_path = ''
 as $$
 begin
@@ -16,7 +16,7 @@ $$;
 create function private.get_me() returns json
   language plpgsql
   stable
-  security definer -- reads the caller's own rows without asking each policy who that is
+  security definer
   set search_path = ''
 as $$
 declare
@@ -71,7 +71,7 @@ begin
 end
 $$;
 comment on function api.get_me is
-  'The caller''s user, acting identity (null if not active), identities, Realtime topic.';
+  'The caller''s user, acting identity (null if none), identities, Realtime topic.';
 
 create function api.check_session() returns uuid
   language plpgsql
@@ -83,19 +83,19 @@ begin
 end
 $$;
 comment on function api.check_session is
-  'Returns the calling account or raises why it may not act. The facade calls it before Auth.';
+  'Returns the calling account or raises the reason why not. The facade calls it before Auth.';
 
 create function private.list_sessions() returns table (items json, "nextCursor" text)
   language plpgsql
   stable
-  security definer -- reads an Auth table and a closed one
+  security definer -- reads auth.sessions and a table closed to clients
   set search_path = ''
 as $$
 begin
   return query select private.session_records(private.require_account(), true), null::text;
 end
 $$;
-comment on function private.list_sessions is 'Api: The sessions of the caller, the last used first.';
+comment on function private.list_sessions is 'Api: The sessions of the caller, last used first.';
 
 create function api.list_identities() returns table (items json, "nextCursor" text)
   language sql
@@ -132,7 +132,7 @@ comment on function api.get_identity is 'An identity of the caller. 404 identity
 create function private.get_settings() returns json
   language plpgsql
   stable
-  security definer -- used both by callers and by functions that act for an account
+  security definer
   set search_path = ''
 as $$
 begin

@@ -23,15 +23,15 @@ begin
 end
 $$;
 comment on function private.add_code is
-  'Replaces the previous code. A code that another address requested is replaced only if this '
-  'request names the registration or change.';
+  'Adds a code, which replaces the previous one. A code that another address requested is replaced '
+  'only if this request names the registration or change.';
 
 create function private.request_code(
   purpose text, identifier text, registration_id uuid, account_id uuid, hmac text, address text,
   address_hash text, sms_per_day integer
 ) returns jsonb
   language plpgsql
-  security definer -- for guests: reads accounts and writes closed tables
+  security definer -- reads accounts for guests, and writes tables closed to clients
   set search_path = ''
 as $$
 declare
@@ -89,7 +89,7 @@ begin
       request_code.registration_id is not null, reset);
   exception
     when read_only_sql_transaction or insufficient_resources then
-      -- A request for a forgotten password always gets the same answer.
+      -- A request for a forgotten password gets the usual answer, though no code can be sent.
       if purpose <> 'reset' then
         raise;
       end if;
@@ -169,7 +169,7 @@ declare
 begin
   update private.codes set used_at = now() where codes.id = code.id;
   perform private.count_use(code.identifier, address, address_hash);
-  -- An attacker may have used the account, so a reset deletes known addresses, even if it fails.
+  -- An attacker may have used the account, so even a reset that fails deletes known addresses.
   delete from private.known_addresses
   where code.purpose = 'reset' and known_addresses.account_id = code.account_id;
   select count(*) into attempts from private.registrations
@@ -197,7 +197,7 @@ create function private.verify_code(
   registration_id uuid default null, reset_id uuid default null, change_id uuid default null
 ) returns jsonb
   language plpgsql
-  security definer -- for guests: reads and writes closed tables
+  security definer -- reads and writes tables closed to clients
   set search_path = ''
 as $$
 declare
@@ -268,7 +268,7 @@ as $$
   update private.codes set used_at = null where codes.id = release_code.code_id
 $$;
 comment on function private.release_code is
-  'Makes a code valid again whose use failed through no fault of the caller.';
+  'Makes a code valid again after its use failed through no fault of the caller.';
 
 grant execute on function
   private.request_code, private.verify_code, private.release_code

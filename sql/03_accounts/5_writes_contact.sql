@@ -1,5 +1,5 @@
 -- A change of phone or email begins with a proof of the person, then needs a code sent to the new
--- contact. Auth writes it, and its effects are in Auth's transaction (6_events_auth_contact.sql).
+-- contact. Auth writes it, and its effects happen in that transaction (6_events_auth_contact.sql).
 
 create function private.open_contact_change(
   account_id uuid, session_id uuid, kind text, value text
@@ -15,7 +15,8 @@ as $$
     and changes.kind = open_contact_change.kind and changes.value = open_contact_change.value
     and changes.proven_at is null and changes.expires_at > now()
 $$;
-comment on function private.open_contact_change is 'A repeated request resumes it with a new code.';
+comment on function private.open_contact_change is
+  'The open change to this value; a repeated request resumes it with a new code.';
 
 create function private.contact_holder(
   account_id uuid, value text, out holder_id uuid, out is_taken boolean
@@ -32,7 +33,8 @@ as $$
   where accounts.id = private.account_with(value) and accounts.id <> account_id
 $$;
 comment on function private.contact_holder is
-  'is_taken means that the holder keeps the contact; an unproven email can be taken away.';
+  'The other account that has this contact. is_taken means that it keeps the contact; an unproven '
+  'email can be taken away.';
 
 create function private.contact_refusal(
   account public.accounts, kind text, value text, address text
@@ -62,7 +64,7 @@ create function private.begin_contact_change(
   address text, address_hash text, sms_per_day integer
 ) returns jsonb
   language plpgsql
-  security definer -- reads other people's accounts and writes closed tables
+  security definer -- reads other people's accounts, and writes tables closed to clients
   set search_path = ''
 as $$
 declare
@@ -118,7 +120,8 @@ begin
   return answer;
 end
 $$;
-comment on function private.begin_contact_change is 'Returns {error}; raising would undo counts.';
+comment on function private.begin_contact_change is
+  'Returns {error} for a refusal, because raising would undo the counted attempts.';
 
 create function private.verify_contact_change(
   account_id uuid, session_id uuid, kind text, change_id uuid, hmac text, address text,

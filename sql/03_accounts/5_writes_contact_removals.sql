@@ -1,6 +1,6 @@
 create function private.lock_contact(account_id uuid, session_id uuid) returns public.accounts
   language plpgsql
-  security definer -- locks Auth rows
+  security definer -- locks rows of Auth
   set search_path = ''
 as $$
 begin
@@ -33,7 +33,7 @@ create function private.remove_phone(
   account_id uuid, session_id uuid, proof text, mail_works boolean
 ) returns void
   language plpgsql
-  security definer -- writes to Auth tables
+  security definer -- writes to Auth's tables
   set search_path = ''
 as $$
 declare
@@ -45,13 +45,13 @@ begin
   end if;
 end
 $$;
-comment on function private.remove_phone is 'Has the effects of a change. It can be repeated.';
+comment on function private.remove_phone is 'Has the effects of a change, and can be repeated.';
 
 create function private.remove_provider(
   account_id uuid, session_id uuid, provider text, proof text, mail_works boolean
 ) returns void
   language plpgsql
-  security definer -- writes to Auth tables
+  security definer -- writes to Auth's tables
   set search_path = ''
 as $$
 declare

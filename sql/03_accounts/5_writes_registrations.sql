@@ -1,4 +1,4 @@
--- Registering by email claims the email while Auth creates the user; by phone it waits for a code.
+-- Registering by email claims it while Auth creates the user; registering by phone needs a code.
 
 create function private.count_registration(address text) returns jsonb
   language plpgsql
@@ -14,7 +14,7 @@ begin
     'code', 'rate_limited', 'detail', jsonb_build_object('retryAfter', counted.reset))) end;
 end
 $$;
-comment on function private.count_registration is 'Returns rate and hits, and {error} if refused.';
+comment on function private.count_registration is 'Returns rate and hits, and error if refused.';
 
 create function private.taken_error(code text, address text, path text default 'identifier')
   returns jsonb
@@ -31,7 +31,7 @@ $$;
 
 create function private.claim_email(email text, address text default null) returns jsonb
   language plpgsql
-  security definer -- for guests: reads accounts and writes closed tables
+  security definer -- reads accounts for guests, and writes tables closed to clients
   set search_path = ''
 as $$
 declare
@@ -77,7 +77,7 @@ create function private.register_phone(
   address_hash text, sms_per_day integer, terms_version text default null
 ) returns jsonb
   language plpgsql
-  security definer -- for guests: writes closed tables
+  security definer -- reads accounts for guests, and writes tables closed to clients
   set search_path = ''
 as $$
 declare
@@ -166,7 +166,7 @@ begin
   return null;
 end
 $$;
-comment on function private.forget_registration is 'Stops counting a proven account for its IP.';
+comment on function private.forget_registration is 'Stops counting a proven account for its IPs.';
 
 create trigger accounts_are_proven
   after update of phone, email_proven on public.accounts
@@ -191,7 +191,7 @@ begin
 end
 $$;
 comment on function private.end_registrations is
-  'Ends attempts and codes for a contact that an account just got; notes a new account''s address.';
+  'Ends registrations and codes for a newly set contact, and notes a new account''s address.';
 
 create trigger accounts_end_registrations
   after insert or update of phone, email on public.accounts

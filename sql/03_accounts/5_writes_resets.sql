@@ -4,7 +4,7 @@ create function private.write_contact(
   account_id uuid, session_id uuid, act text, kind text, value text
 ) returns void
   language plpgsql
-  security definer -- writes to Auth tables
+  security definer -- writes to Auth's tables
   set search_path = ''
 as $$
 begin
@@ -40,7 +40,7 @@ comment on function private.write_contact is
 
 create function private.undo_contact_changes(account public.accounts, identifier text) returns void
   language plpgsql
-  security definer -- writes to closed tables and Auth tables
+  security definer -- writes to Auth's tables and to tables closed to clients
   set search_path = ''
 as $$
 declare
@@ -78,7 +78,7 @@ comment on function private.undo_contact_changes is
 
 create function private.finish_reset(account_id uuid, identifier text) returns void
   language plpgsql
-  security definer -- writes to closed tables and Auth tables
+  security definer -- writes to Auth's tables and to tables closed to clients
   set search_path = ''
 as $$
 declare

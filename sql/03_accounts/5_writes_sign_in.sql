@@ -3,7 +3,7 @@
 create function private.begin_sign_in(identifier text, address text, address_hash text)
   returns jsonb
   language plpgsql
-  security definer -- for guests: reads accounts and counts attempts
+  security definer -- reads accounts for guests, and counts attempts
   set search_path = ''
 as $$
 declare
@@ -76,7 +76,7 @@ comment on function private.return_sign_in is 'Undoes the count if Auth compared
 create function private.note_session(session_id uuid, address text, user_agent text default null)
   returns void
   language plpgsql
-  security definer -- writes a closed table, and reads an Auth table
+  security definer -- writes a table closed to clients, and reads auth.sessions
   set search_path = ''
 as $$
 declare
@@ -103,7 +103,7 @@ create function private.finish_sign_in(
   hits jsonb default null
 ) returns jsonb
   language plpgsql
-  security definer -- counts sign-ins, and writes closed tables
+  security definer -- writes tables closed to clients
   set search_path = ''
 as $$
 declare
@@ -125,7 +125,7 @@ begin
   where accounts.id = finish_sign_in.account_id and accounts.status <> 'deleted'
   for share
   on conflict on constraint known_addresses_pkey do update set known_until = excluded.known_until;
-  -- The first sign-in is not notified; its event only stores the person's address and client.
+  -- An account is not notified of its first sign-in, whose event only stores address and client.
   update private.notification_events set details = origin
   where notification_events.session_id = finish_sign_in.session_id
     and notification_events.notified_at is not null;
@@ -139,11 +139,11 @@ end
 $$;
 comment on function private.finish_sign_in is
   'Finishes a sign-in by any proof. A second one within 15 minutes of the account''s first, from '
-  'the same address and client, is taken for the same person''s and not notified.';
+  'the same address and client, is taken for the same person''s, and nobody is notified of it.';
 
 create function private.end_session(session_id uuid) returns void
   language plpgsql
-  security definer -- deletes from an Auth table
+  security definer -- deletes from auth.sessions
   set search_path = ''
 as $$
 declare

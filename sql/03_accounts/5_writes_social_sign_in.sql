@@ -5,7 +5,7 @@ create function private.begin_social_sign_in(
   provider text, subject text, email text, email_verified boolean, keys text[]
 ) returns jsonb
   language plpgsql
-  security definer -- for guests: reads accounts and Auth's identities
+  security definer -- reads accounts and auth.identities for guests
   set search_path = ''
 as $$
 declare
@@ -75,7 +75,7 @@ as $$
   where announced_sign_ins.id = release_social_tokens.announcement_id;
   delete from private.social_tokens where social_tokens.key = any (keys)
 $$;
-comment on function private.release_social_tokens is 'Makes a token usable that led to no session.';
+comment on function private.release_social_tokens is 'Makes a token usable again after a failure.';
 
 create function private.store_apple_token(account_id uuid, client_id text, sealed_token text)
   returns void

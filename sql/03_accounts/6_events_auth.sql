@@ -102,7 +102,7 @@ begin
 end
 $$;
 comment on function private.bound_user_agent is
-  'Cuts the user agent, which Auth stores in full at every refresh, to what its owner can see.';
+  'Cuts the user agent, which Auth would store in full, to the 200 characters that its owner sees.';
 
 create function private.on_auth_user_deleted() returns trigger
   language plpgsql
@@ -146,7 +146,7 @@ comment on function private.check_auth_identity is
 
 create function private.try_provider_door(account_id uuid) returns boolean
   language plpgsql
-  security definer -- writes to an Auth table, and undoes it
+  security definer -- writes to auth.identities, and undoes it
   set search_path = ''
 as $$
 begin
@@ -164,7 +164,7 @@ grant execute on function private.try_provider_door to backend;
 
 create function private.overwrite_password(account_id uuid) returns void
   language sql
-  security definer -- writes to an Auth table
+  security definer -- writes to auth.users
   set search_path = ''
 as $$
   -- The new hash is one of random bytes, because Auth would answer faster for null.

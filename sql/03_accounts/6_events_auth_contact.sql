@@ -41,11 +41,11 @@ $$;
 
 create function private.lose_email(user_id uuid) returns jsonb
   language plpgsql
-  security definer -- writes to Auth tables
+  security definer -- writes to Auth's tables
   set search_path = ''
 as $$
 begin
-  -- email_confirmed_at stays, or Auth would delete password and phone at a sign-in by a provider.
+  -- email_confirmed_at is kept, or Auth would delete password and phone at a provider's sign-in.
   update auth.users set email = null where users.id = lose_email.user_id;
   delete from auth.identities
   where identities.user_id = lose_email.user_id and identities.provider = 'email';
@@ -63,11 +63,11 @@ begin
   );
 end
 $$;
-comment on function private.lose_email is 'Returns [{listings}] if no sign-in is left, else null.';
+comment on function private.lose_email is 'Returns [{listings}] if no way to sign in is left.';
 
 create function private.make_way(change private.contact_changes) returns void
   language plpgsql
-  security definer -- writes to Auth tables and to other people's accounts
+  security definer -- writes to Auth's tables, also for other people's accounts
   set search_path = ''
 as $$
 declare
@@ -175,12 +175,12 @@ begin
 end
 $$;
 comment on function private.on_auth_user_changed is
-  'Copies email and phone, finishes a proven change, anonymises a user only marked as deleted.';
+  'Copies email and phone, finishes a proven change, and anonymises a user marked as deleted.';
 
 create function private.end_other_access(account_id uuid, session_id uuid, change_id uuid)
   returns void
   language plpgsql
-  security definer -- deletes from closed tables and from an Auth table
+  security definer -- deletes from auth.sessions and from tables closed to clients
   set search_path = ''
 as $$
 begin
@@ -221,14 +221,14 @@ as $$
   where messages.sent_to is not null
 $$;
 comment on function private.send_contact_messages is
-  'Queues messages to the old and the other contact. They have no new value and no link, and fit '
-  'into one SMS.';
+  'Queues messages to the old and the other contact. They contain neither the new value nor a '
+  'link, and fit into one SMS.';
 
 create function private.finish_contact_change(
   change private.contact_changes, before public.accounts
 ) returns void
   language plpgsql
-  security definer -- writes to closed tables and Auth tables
+  security definer -- writes to Auth's tables and to tables closed to clients
   set search_path = ''
 as $$
 declare

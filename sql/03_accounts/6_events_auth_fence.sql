@@ -1,6 +1,6 @@
 -- The facade must announce changes at Auth: of passwords, so that every guess at the current one is
--- counted, and of email and phone, so that a stolen token cannot move the account (docs/auth.md).
--- This binds Auth's session user. SQL may change all three; the account learns of a new password.
+-- counted, and of email and phone, so that a stolen token is not enough to take over the account.
+-- SQL may change all three unannounced; the owner is notified of a new password (docs/auth.md).
 
 create function private.announce_password(
   account_id uuid, session_id uuid default null, identifier text default null
@@ -40,7 +40,7 @@ $$;
 comment on function private.refuse_password is
   'Raises 409. A job reports the refusal, except for the decoy account, which tests the fence.';
 
--- This is plpgsql, because inlined into a query the cast of a plain hash might be tried too early.
+-- This is plpgsql, because inlined into a query the cast might be tried before the condition.
 create function private.hash_key(hash text) returns text
   language plpgsql
   stable
@@ -53,7 +53,8 @@ begin
   return null;
 end
 $$;
-comment on function private.hash_key is 'The key by which Auth encrypted a hash; null if plain.';
+comment on function private.hash_key is
+  'The id of the key with which Auth encrypted the hash; null if it is not encrypted.';
 
 create function private.is_same_password(account_id uuid, old_hash text, new_hash text)
   returns boolean
@@ -123,7 +124,7 @@ comment on function private.check_password_at_auth is
 create function private.take_announced_password(account_id uuid)
   returns private.announced_passwords
   language plpgsql
-  security definer -- reads Auth's sessions and writes a closed table
+  security definer -- reads auth.sessions, and writes a table closed to clients
   set search_path = ''
 as $$
 declare

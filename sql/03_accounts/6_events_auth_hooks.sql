@@ -72,11 +72,11 @@ as $$
   having count(*) > rates.max
 $$;
 comment on function private.refresh_wait is
-  'The seconds until a session may refresh, or null. Auth keeps all used tokens (version 1) a day.';
+  'The seconds until a session may refresh, or null. Auth keeps used tokens (version 1) for a day.';
 
 create function private.take_announced_sign_in(account_id uuid) returns boolean
   language plpgsql
-  security definer -- reads Auth's identities, for the token hook
+  security definer -- reads auth.identities, for the token hook
   set search_path = ''
 as $$
 begin
@@ -99,7 +99,7 @@ $$;
 create function private.is_signing_in_by_provider(account_id uuid) returns boolean
   language sql
   stable
-  security definer -- reads Auth's identities and a closed table
+  security definer -- reads auth.identities and a table closed to clients
   set search_path = ''
 as $$
   select exists (
@@ -125,7 +125,8 @@ begin
   return case when found then individual end;
 end
 $$;
-comment on function private.usable_individual is 'Adds a missing identity; null if suspended.';
+comment on function private.usable_individual is
+  'The individual identity of the account, added if it is missing; null if it is suspended.';
 
 create function private.refuse_sending(event jsonb) returns jsonb
   language sql

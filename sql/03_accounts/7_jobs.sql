@@ -49,7 +49,7 @@ $$;
 
 create function private.end_sessions_left() returns bigint
   language plpgsql
-  security definer -- deletes from an Auth table, and from a closed one
+  security definer -- deletes from auth.sessions and from a table closed to clients
   set search_path = ''
 as $$
 begin
@@ -241,7 +241,7 @@ begin
 end
 $$;
 comment on function private.take_contact_messages is
-  'Job: gives one worker messages to send. SMS count for no limit but SMS_PER_DAY.';
+  'Job: gives one worker messages to send. SMS are counted only for SMS_PER_DAY.';
 
 create function private.finish_contact_message(id uuid) returns void
   language sql

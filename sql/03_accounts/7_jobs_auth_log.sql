@@ -7,7 +7,7 @@ comment on sequence private.auth_audit_stretches is 'The part of the log that th
 
 create function private.purge_auth_audit() returns bigint
   language plpgsql
-  security definer -- deletes from an Auth table
+  security definer -- deletes from auth.audit_log_entries
   set search_path = ''
 as $$
 declare
@@ -36,6 +36,6 @@ begin
   return gone;
 end
 $$;
-comment on function private.purge_auth_audit is 'Job: deletes Auth''s log of deleted people.';
+comment on function private.purge_auth_audit is 'Job: deletes log entries about deleted accounts.';
 
 grant execute on function private.purge_auth_audit to backend;
