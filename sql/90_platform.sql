@@ -33,11 +33,11 @@ create or replace trigger on_new_provider
   for each row when (new.provider not in ('email', 'phone'))
   execute function private.notify_of_new_provider();
 
--- The trigger depends only on the column that it protects: hosted projects get new versions of Auth
--- unasked, and one that writes a password in another way has to be checked too.
+-- The trigger depends only on the column that it protects, because hosted projects get new versions
+-- of Auth unasked, and a version that writes passwords in another way has to be checked too.
 create or replace trigger check_password_at_auth
   before update of encrypted_password on auth.users
-  -- A trigger, so at depth 1, writes the random password of a takeover in Auth's own transaction.
+  -- At a takeover a trigger, at depth 1, writes a random password in Auth's own transaction.
   for each row when (
     old.encrypted_password is distinct from new.encrypted_password and pg_trigger_depth() = 0
   )

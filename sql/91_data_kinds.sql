@@ -37,7 +37,7 @@ with listed as (
     ('identity_restored', 'account', 'identity', true, false, false,
       'إعادة حساب معلن', 'Identity restored'),
     ('review_new', 'reviews', 'review', false, false, false, 'تقييم جديد', 'New review'),
-    -- The security kinds are pushed in quiet hours too: a break-in must not be noticed too late.
+    -- The security kinds are pushed in quiet hours too, so that a break-in is noticed in time.
     ('security_login', 'account', 'sessions', false, false, true, 'تسجيل دخول جديد', 'New sign-in'),
     ('security_password', 'account', 'sessions', true, false, true,
       'تغيير كلمة المرور', 'Password changed'),

@@ -271,7 +271,7 @@ from (values
 where areas.id = known.id and areas.lat is not null and not areas.approximate
   and 'reach_km' <> all (areas.edited) and areas.reach_km is distinct from known.km;
 
--- This comes last, because all needed rows have to exist by now.
+-- All rows that private.named_rows lists exist by now.
 delete from private.needed_rows;
 insert into private.needed_rows (table_name, name)
   select named_rows.table_name, named_rows.name from private.named_rows;

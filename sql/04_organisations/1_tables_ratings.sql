@@ -1,4 +1,4 @@
--- 12_reviews updates these counts, which public pages show, also those of people.
+-- 12_reviews updates these counts. Public pages show them, for people as well.
 
 create table private.review_totals (
   identity_id uuid primary key references public.identities (id) on delete cascade,

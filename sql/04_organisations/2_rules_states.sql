@@ -57,7 +57,7 @@ $$;
 
 create function private.check_licence() returns trigger
   language plpgsql
-  security definer -- reads organisations, whoever changes a status
+  security definer -- reads organisations, whichever role changes a status
   set search_path = ''
 as $$
 begin
@@ -105,7 +105,7 @@ create trigger organisations_licence_is_held_once
 
 create function private.sync_organisation() returns trigger
   language plpgsql
-  security definer -- writes the page of the identity
+  security definer -- writes the page, whichever role changes the identity
   set search_path = ''
 as $$
 begin
@@ -145,7 +145,7 @@ create trigger identities_show_their_organisation
 
 create function private.sync_organisations() returns trigger
   language plpgsql
-  security definer -- writes the pages of the account
+  security definer -- writes the pages, whichever role changes the account
   set search_path = ''
 as $$
 begin

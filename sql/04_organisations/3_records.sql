@@ -3,7 +3,7 @@ create function private.organisation_records(identity_ids uuid[])
   language plpgsql
   stable
   rows 20
-  security definer -- reads other people's organisations; the caller has checked access
+  security definer -- reads other people's organisations; callers have checked access
   set search_path = ''
 as $$
 begin
@@ -46,12 +46,13 @@ begin
   order by requested.ordinal;
 end
 $$;
-comment on function private.organisation_records is 'The caller must have checked the visibility.';
+comment on function private.organisation_records is
+  'The pages of these identities, in order. The caller must have checked that they are visible.';
 
 create function private.organisation_profile(identity_id uuid) returns json
   language plpgsql
   stable
-  security definer -- reads the account's own page even if row security hides it
+  security definer -- callers have checked that the identity is the acting one
   set search_path = ''
 as $$
 begin

@@ -13,7 +13,7 @@ $$;
 create function private.review_summary(identity_id uuid) returns json
   language plpgsql
   stable
-  security definer -- reads a closed table: public sums
+  security definer -- reads public sums from a table closed to clients
   set search_path = ''
 as $$
 begin

@@ -17,7 +17,7 @@ create function private.organisations_after(
 ) returns uuid[]
   language plpgsql
   stable
-  security definer -- as acting, comparing words and ratings could not use an index
+  security definer -- under row-level security, words and ratings could not use an index
   set search_path = ''
 as $$
 declare
@@ -55,7 +55,7 @@ begin
     return ids;
   end if;
 
-  -- A common word fills the page within the first rows in order; for a rare one the index is used.
+  -- A common word fills the page from the first rows in order; a rare one needs the words index.
   execute 'with scanned as materialized (' || found_some || in_order || ' limit 400)'
     || ' select array(select id from scanned where words @@ $4' || in_order || ' limit $3),'
     || ' (select count(*) from scanned)'
@@ -97,7 +97,7 @@ create function private.list_organisations(
 ) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
-  security definer -- row security would prevent the use of most indexes; shows only listed organisations
+  security definer
   set search_path = ''
 as $$
 declare
@@ -144,7 +144,7 @@ comment on function private.list_organisations is
 create function private.get_organisation_profile(type text) returns json
   language plpgsql
   stable
-  security definer -- makes records of the acting identity
+  security definer
   set search_path = ''
 as $$
 begin

@@ -17,9 +17,9 @@ set check_function_bodies = off;
 -- facade   is the login of the edge functions; its messages run as anon, authenticated or backend.
 -- backend  is for work without a caller: registration, codes, jobs. It has no BYPASSRLS and can
 --          execute only the functions that are granted to it by name.
--- acting and administering own the functions that clients and administrators execute (16_api.sql),
---          so that row-level security binds every statement in them. They own no table, and no
---          client can become them.
+-- acting and administering own nearly all functions that clients and administrators execute
+--          (16_api.sql), so that row-level security binds every statement in them. They own no
+--          table, and no client can become them.
 
 do $$
 begin
@@ -55,7 +55,7 @@ alter role facade set plan_cache_mode = force_generic_plan;
 -- sql/01_base/1_tables.sql
 
 create schema private;
-comment on schema private is 'Helpers, rules and counters; not exposed to any client.';
+comment on schema private is 'Helpers, rules and counters. The Data API does not expose it.';
 create schema api;
 comment on schema api is 'The functions for clients; the only schema that the Data API exposes.';
 
@@ -68,7 +68,7 @@ grant usage, create on schema private to acting, administering;
 grant usage on schema api to anon, authenticated, service_role;
 grant usage on schema public to anon, authenticated, service_role, backend, acting, administering;
 
--- numeric(14,3) would round silently. NaN counts as larger than any number, so the upper bound excludes it.
+-- numeric(14,3) would round silently. The upper bound excludes NaN, which sorts above all numbers.
 create domain private.kwd as numeric
   constraint kwd_has_three_decimals check (value = round(value, 3))
   constraint kwd_in_range check (value >= 0 and value <= 99999999999.999);
@@ -80,7 +80,7 @@ create table private.settings (
   note text not null
 );
 comment on table private.settings is
-  'Settings of the admins and of the functions. Never purged: it has only a few rows.';
+  'Settings that admins or the functions change. Never purged: it has only a few rows.';
 alter table private.settings enable row level security;
 grant select on private.settings to acting, administering;
 create policy "functions for clients read all" on private.settings
@@ -105,7 +105,7 @@ comment on column private.rates.max is
 comment on column private.rates.earned_by is
   'A rule whose hits by the same subject within the window allow more hits of this rule.';
 comment on column private.rates.earns is 'Extra hits that each hit of earned_by allows.';
-comment on column private.rates.edited is 'The columns that an admin changed and releases keep.';
+comment on column private.rates.edited is 'The columns that an admin changed; releases keep them.';
 alter table private.rates enable row level security;
 grant select on private.rates to acting;
 create policy "functions for clients read all" on private.rates for select to acting using (true);
@@ -152,8 +152,8 @@ create table private.timestamps (
 );
 comment on table private.timestamps is 'Shared times. Never purged: it has only a few rows.';
 comment on column private.timestamps.name is
-  'jobs_ran: when all jobs last ran; doors: a running test of Auth''s endpoints; doors_tried: the '
-  'last daily test; pushes_paused: when FCM accepts pushes again; beat: the clock of the primary.';
+  'jobs_ran: when all jobs last ran; doors: when a test of Auth''s endpoints began; doors_tried: '
+  'the last daily test; pushes_paused: when FCM accepts pushes again; beat: the primary''s clock.';
 alter table private.timestamps enable row level security;
 grant select on private.timestamps to acting;
 create policy "functions for clients read all" on private.timestamps
@@ -166,7 +166,7 @@ select
   null::uuid as account_id, null::uuid as identity_id, null::text as kind, null::uuid as entity_id,
   null::jsonb as details
 where false;
-comment on view private.notification_requests is 'Inserts make notifications (13_notifications).';
+comment on view private.notification_requests is 'Inserts create notifications (13_notifications).';
 
 -- There are no foreign keys, so that writing a row never waits for a lock.
 create table private.deferred_notifications (
@@ -329,7 +329,7 @@ begin
       perform private.refuse_by_hand(
         'terms is null, or has version (up to 40 characters, no blanks, in quotation marks), url '
         '(https://…) and requiredFrom (the first day, as 2026-12-31).');
-    -- The date of the same version may be postponed, but not moved to less than 14 days ahead.
+    -- The date of the same version may be postponed; any other date is at least 14 days ahead.
     elsif (new.value ->> 'requiredFrom')::date::timestamp at time zone 'Asia/Kuwait'
         < now() + interval '14 days'
       and not coalesce(new.value ->> 'version' = old.value ->> 'version'
@@ -390,7 +390,8 @@ create function private.fold_lookalikes(word text) returns text
   set search_path = ''
 as $$
 begin
-  -- In an Arabic word, look-alikes and the digits of chats become the Arabic letter they stand for.
+  -- In an Arabic word, look-alike letters and chat digits (3 for ع, 7 for ح) become the Arabic
+  -- letters that they stand for.
   if word ~ '[\u0621-\u06FF]' then
     return regexp_replace(
       translate(word,
@@ -417,7 +418,7 @@ begin
 end
 $$;
 comment on function private.fold_lookalikes is
-  'Replaces look-alike letters by one letter (UTS #39), in a word of private.search_text.';
+  'Replaces look-alike letters with one of them (UTS #39), in a word from private.search_text.';
 
 create function private.compared_words(name text) returns text
   language plpgsql
@@ -426,7 +427,7 @@ create function private.compared_words(name text) returns text
   set search_path = ''
 as $$
 begin
-  -- These are replaced before search_text, which removes signs and lower-cases letters.
+  -- These are replaced before search_text removes signs and lower-cases letters.
   return private.search_text(translate(name,
     'ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ' || 'АВЕЗКМНОРСТУХЅІЈԚԜҮӀ' || '@$€|!¡'
       || '🅐🅑🅒🅓🅔🅕🅖🅗🅘🅙🅚🅛🅜🅝🅞🅟🅠🅡🅢🅣🅤🅥🅦🅧🅨🅩'
@@ -445,7 +446,7 @@ create function private.is_reserved_name(name text, of_person boolean) returns b
 as $$
 declare
   compared constant text := private.compared_words(name);
-  -- The name is compared as it is written and with single letters joined, as in A.D.M. IN.
+  -- The name is compared as written and with single letters joined: A.D.M. IN becomes adm in.
   spellings constant text[] := array[compared, btrim(
     regexp_replace(' ' || compared || ' ', '(?<= [^ ]) (?=[^ ] )', '', 'g'))];
 begin
@@ -481,12 +482,12 @@ begin
 end
 $$;
 comment on function private.is_reserved_name is
-  'Whether a name contains a reserved one, in any spelling and with up to two extra spaces.';
+  'Whether a name contains a reserved one, even with look-alike letters or two extra spaces.';
 
 create function private.is_free_name(name text, of_person boolean) returns boolean
   language plpgsql
   stable
-  security definer -- calls a function that is closed to the backend role
+  security definer -- the backend role may not execute is_reserved_name
   set search_path = ''
 as $$
 begin
@@ -604,7 +605,7 @@ begin
 end
 $$;
 comment on function private.count_hit is
-  'hit is null if the limit is used up; reset is the number of seconds until a hit is free again.';
+  'Counts a hit; hit is null if the limit is used up. reset is the seconds until one expires.';
 
 create function private.store_hit(rule text, subject text) returns void
   language plpgsql
@@ -626,7 +627,7 @@ begin
       expires_at = clock_timestamp() + make_interval(secs => rate.seconds);
 end
 $$;
-comment on function private.store_hit is 'Stores the newest hits of a rule that limits nothing.';
+comment on function private.store_hit is 'Stores a hit of a rule that limits nothing.';
 
 create function private.hold_hits(rule text, subjects text[]) returns void
   language plpgsql
@@ -643,7 +644,7 @@ begin
   on conflict on constraint rate_hits_pkey do update set hits = held.hits where false;
 end
 $$;
-comment on function private.hold_hits is 'Locks rows in the given order, before they are counted.';
+comment on function private.hold_hits is 'Locks rows in this order, before hits are counted.';
 
 create function private.uncount_hit(rule text, subject text, hit timestamptz) returns void
   language plpgsql
@@ -678,7 +679,8 @@ begin
     array[subject, block || ':/48' || split_part(subject, '::/64', 2)], null);
 end
 $$;
-comment on function private.rate_subjects is 'A /64 counts for its /48 too, at 10 times the limit.';
+comment on function private.rate_subjects is
+  'What a hit counts for: a /64 also counts for its /48, which has ten times the limit.';
 
 create function private.count_hits(
   rules text[], subjects text[],
@@ -739,7 +741,7 @@ begin
 end
 $$;
 comment on function private.refuse is
-  'Raises an error of the contract (section 9). After a change by hand its message is by_hand.';
+  'Raises an error of the contract (section 9). For a change by hand, its message is by_hand.';
 
 create function private.refuse_field(
   path text, code text, status integer default 422, by_hand text default null
@@ -777,7 +779,8 @@ begin
   end if;
 end
 $$;
-comment on function private.refuse_fields is 'A special code wins over validation_failed.';
+comment on function private.refuse_fields is
+  'Raises one error for all problems: a special code if there is one, else validation_failed.';
 
 grant execute on function private.refuse, private.refuse_field
   to anon, authenticated, service_role, backend;
@@ -787,12 +790,12 @@ grant execute on function private.refuse, private.refuse_field
 -- Searches compare texts as plain letters and digits with single spaces, made in these steps:
 --   1. NFKD: ligatures, full-width and presentation forms become plain letters, and marks on a
 --      letter (hamza, madda, accents) are separated from it; Latin letters become lower case
---   2. letters that people use for one another become one: ٱ is ا; ى and the Persian ی are ي;
---      ة and its relatives are ه; ک گ are ك; ڤ پ چ ژ are ف ب ج ز; Arabic and Persian digits are 0 to 9
+--   2. letters that people use interchangeably become one: ٱ is ا; ى and the Persian ی are ي;
+--      ة and its variants are ه; ک گ are ك; ڤ پ چ ژ are ف ب ج ز; Arabic and Persian digits are 0-9
 --   3. diacritics, tatweel, hamzas and invisible characters are removed; so أ إ آ are ا, ؤ is و, ئ is ي
 --   4. anything but letters and digits becomes a space, so %, _, quotes and operators mean nothing
 --   5. ال at the beginning of a word is removed if two letters or more remain
--- test/search/search-text.ts does the same; test/search/vectors.json checks both.
+-- test/search/search-text.ts takes the same steps; test/search/vectors.json has cases for both.
 
 create extension if not exists pg_trgm with schema extensions;
 
@@ -828,7 +831,7 @@ create function private.search_words(value text) returns text[]
   set search_path = ''
 as $$
 begin
-  -- Index entries have a size limit. The words are sorted, because cursors depend on their order.
+  -- Words are cut to fit into index entries, and sorted, because cursors depend on their order.
   return array(
     select distinct left(word, 60) collate "C" as word
     from unnest(string_to_array(private.search_text(value), ' ')) as word
@@ -847,7 +850,7 @@ as $$
 declare
   plain constant text := private.search_text(private.bounded(q, 200, 'q'));
 begin
-  -- One character can become eighteen by NFKD (ﷺ).
+  -- NFKD can turn one character into eighteen (ﷺ).
   if char_length(q) > 200 or char_length(plain) > 200 then
     perform private.refuse_field('q', 'too_long');
   end if;
@@ -946,7 +949,7 @@ create function private.marks() returns text
     '\U000E0100-\U000E01EF'
     ']';
 comment on function private.marks is
-  'The combining marks of Unicode 17, and the half-width voicing marks that NFKC turns into such.';
+  'The combining marks of Unicode 17, and half-width marks that NFKC turns into combining ones.';
 
 create function private.text_problem(value text, most integer) returns text
   language plpgsql
@@ -1010,7 +1013,7 @@ begin
 end
 $$;
 comment on function private.bounded is
-  'Raises 422 if a text must not be processed. It is called in declarations, which run first.';
+  'Returns the text, or raises 422 if it must not be processed (text_problem).';
 
 create function private.normal_form(value text, form text, most integer, path text) returns text
   language plpgsql
@@ -1026,14 +1029,14 @@ declare
     else normalize(plain, nfkd)
   end;
 begin
-  -- The normalised text is checked too, because composing turns a few single marks into two.
+  -- The normalised text is checked too, because normalising turns a few single marks into two.
   if form <> 'nfkd' and normal <> plain and private.text_problem(normal, 18 * most) is not null then
     perform private.refuse_field(path, 'invalid');
   end if;
   return normal;
 end
 $$;
-comment on function private.normal_form is 'Only this function normalises texts (npm run check).';
+comment on function private.normal_form is 'No other function normalises texts (npm run check).';
 
 create function private.tidy(value text, most integer, path text) returns text
   language sql
@@ -1041,7 +1044,7 @@ create function private.tidy(value text, most integer, path text) returns text
   parallel safe
   return nullif(btrim(regexp_replace(
     private.normal_form(value, 'nfkc', most, path), '[[:space:]]+', ' ', 'g')), '');
-comment on function private.tidy is 'One trimmed line in NFKC, or null. NFKC may make it longer.';
+comment on function private.tidy is 'One trimmed line in NFKC, which may be longer; null if empty.';
 
 create function private.kwd_text(amount numeric) returns text
   language plpgsql
@@ -1058,7 +1061,7 @@ create function private.in_english() returns boolean
   language sql
   stable
   return current_setting('facade.language', true) is not distinct from 'en';
-comment on function private.in_english is 'Whether the facade found English in Accept-Language.';
+comment on function private.in_english is 'Whether the caller''s Accept-Language prefers English.';
 
 grant execute on function private.ascii_digits, private.is_clean, private.marks, private.text_problem,
   private.bounded, private.normal_form, private.tidy, private.is_name
@@ -1069,7 +1072,7 @@ grant execute on function private.ascii_digits, private.is_clean, private.marks,
 create function private.setting(name text) returns jsonb
   language plpgsql
   stable
-  security definer -- the table is closed to clients; a setting says nothing about a person
+  security definer -- reads a table closed to clients, with no data about people
   set search_path = ''
 as $$
 begin
@@ -1087,9 +1090,9 @@ begin atomic
     (settings.value ->> 'requiredFrom')::date::timestamp at time zone 'Asia/Kuwait'
   from private.settings where settings.name = 'terms' and settings.value <> 'null';
 end;
-comment on function private.terms is 'Returns no row if there are no terms.';
+comment on function private.terms is 'The current terms; no row if there are none.';
 
--- The time of the last replay would not show whether a replica still receives anything.
+-- pg_last_xact_replay_timestamp would not show whether a replica still receives anything.
 create function private.last_beat() returns timestamptz
   language plpgsql
   stable
@@ -1099,7 +1102,7 @@ begin
   return (select timestamps.at from private.timestamps where timestamps.name = 'beat');
 end
 $$;
-comment on function private.last_beat is 'Every commit of the primary up to this time is here.';
+comment on function private.last_beat is 'Every commit of the primary until then has arrived here.';
 
 create function private.require_replica(system_id text) returns void
   language plpgsql
@@ -1108,7 +1111,7 @@ create function private.require_replica(system_id text) returns void
   set search_path = ''
 as $$
 begin
-  -- A promoted replica, or its copy, has the same system identifier but writes the beat itself.
+  -- A promoted replica has the same system identifier and a fresh beat, which it writes itself.
   if not pg_is_in_recovery()
     or system_id <> (select control.system_identifier::text from pg_control_system() as control)
   then
@@ -1165,7 +1168,8 @@ begin
     then private.cursor_of(query, last_keys -> 0) end;
 end
 $$;
-comment on function private.next_cursor is 'last_keys are those of the last and the next row.';
+comment on function private.next_cursor is
+  'Null on the last page. last_keys are the keys of its last row and, if there is one, the next.';
 
 create function private.cursor_key(query text, page_cursor text) returns jsonb
   language plpgsql
@@ -1233,7 +1237,7 @@ $$;
 comment on function private.sorted_keys is
   'The keys [value, id] of a page and of one more row. sorts has, for each sort order, the SQL '
   'expressions of its value, which is never null, and of its id, both from the indexed table. '
-  'source is the from and where clause, with $1 for the filters. sorts and source are constants.';
+  'source is the from and where clause, with $1 for the filters. Both must be constants.';
 
 create function private.key_ids(keys jsonb[]) returns text[]
   language sql
@@ -1255,11 +1259,12 @@ grant execute on function
 create function private.cause_of(state text, message text) returns text
   language sql
   immutable
-  -- Refusals, our exceptions, constraints, names and timeouts quote no input; syntax errors do.
+  -- Messages of these classes quote no input: refusals (PT), our exceptions (P0), constraint
+  -- violations (23), unknown names and types (42), cancellations (57). Syntax errors (42601) do.
   return case
     when state ~ '^(PT|P0|23|42|57)' and state <> '42601' then message else state
   end;
-comment on function private.cause_of is 'The message of an error, unless it may quote input.';
+comment on function private.cause_of is 'The message, or the SQLSTATE if it may quote input.';
 
 create function private.raise_alarm(kind text, subject_id text, details jsonb default '{}')
   returns void
@@ -1279,7 +1284,7 @@ begin
   end if;
 exception
   when others then
-    -- This may be a deadlock with a transaction that settles the alarm, so it is stored once more.
+    -- This may be a deadlock with a transaction that settles the alarm, so the insert is retried.
     insert into private.alarms (kind, subject_id, details)
     values (raise_alarm.kind, raise_alarm.subject_id, raise_alarm.details)
     on conflict do nothing;
@@ -1298,7 +1303,8 @@ as $$
   where alarms.kind = settle_alarms.kind and alarms.subject_id = any (subjects)
     and alarms.settled_at is null and alarms.seen_at <= clock_timestamp() - quiet
 $$;
-comment on function private.settle_alarms is 'quiet is how long the subjects must not have failed.';
+comment on function private.settle_alarms is
+  'Settles the open alarms of the subjects whose last failure is at least the interval quiet ago.';
 
 grant execute on function private.raise_alarm, private.settle_alarms to backend;
 
@@ -1308,7 +1314,7 @@ create function private.notify(
   account_id uuid, identity_id uuid, kind text, entity_id uuid, details jsonb default '{}'
 ) returns void
   language plpgsql
-  security definer -- for triggers and functions of all areas and callers
+  security definer -- roles that cause notifications may not write them
   set search_path = ''
 as $$
 begin
@@ -1318,8 +1324,8 @@ end
 $$;
 comment on function private.notify is
   'Notifies in the caller''s transaction, which never fails because of it. details has the values '
-  'that the texts of the kind use. by is the account that acts (nothing is sent if one of the two '
-  'accounts has blocked the other), from the quoted identity, and at the time of the event.';
+  'that the texts of the kind use, and may have by (the acting account; nothing is sent if one of '
+  'the two has blocked the other), from (the named identity) and at (the time of the event).';
 
 -- sql/01_base/7_jobs.sql
 
@@ -1340,7 +1346,7 @@ $$;
 
 create function private.record_failure(step text, subject text, code text, why text) returns void
   language plpgsql
-  security definer -- raises an alarm for any job
+  security definer
   set search_path = ''
 as $$
 begin
@@ -1384,7 +1390,7 @@ begin
 end
 $$;
 comment on function private.for_each is
-  'Calls the step for each subject. With one, it stops after a success, to keep few rows locked.';
+  'Calls the step for each subject. If one is set, it stops after a success, to lock few rows.';
 
 create function private.purge(from_table regclass, by_time text, age interval) returns bigint
   language plpgsql
@@ -1394,7 +1400,8 @@ as $$
 declare
   gone bigint;
 begin
-  -- New rows have no statistics, so this deletes by ctid. Partial indexes need the infinity test.
+  -- Rows are deleted by ctid, because on a freshly filled table the planner has no statistics and
+  -- would choose a bad plan. Partial indexes can be used only with the condition on infinity.
   execute format(
     'with gone as (delete from %1$s where ctid = any (array('
     'select ctid from %1$s where %2$I < $1 and %2$I < ''infinity'' order by %2$I limit 1000 '
@@ -1478,7 +1485,7 @@ grant execute on function private.purge_alarms, private.purge_rates, private.not
 
 -- sql/02_meta/1_tables.sql
 
--- The form of codes and ids is strict, because they appear in lists with commas, URLs and queries.
+-- The form of codes and ids is strict, because they appear in comma-separated lists and URLs.
 
 create table public.vocabularies (
   vocabulary text not null,
@@ -1575,7 +1582,7 @@ create trigger areas_keep_what_was_edited
 create function private.get_app() returns jsonb
   language sql
   stable
-  security definer -- reads a setting that is public
+  security definer
   set search_path = ''
 as $$
   select private.setting('app') || jsonb_build_object('terms', (
@@ -1585,7 +1592,7 @@ as $$
   ))
 $$;
 comment on function private.get_app is
-  'Facade: what apps read at their start: minVersion, storeUrl, privacyUrl, support, terms.';
+  'Facade: what apps read when they start: minVersion, storeUrl, privacyUrl, support, terms.';
 
 grant execute on function private.get_app to anon, authenticated;
 
@@ -1634,7 +1641,7 @@ as $$
     order by vocabularies.position
   ) as item
 $$;
-comment on function api.list_kinds is 'Kinds of property, with the listing types they usually have.';
+comment on function api.list_kinds is 'The kinds of property and their usual listing types.';
 
 create function api.list_amenities() returns json
   language sql
@@ -1703,7 +1710,7 @@ $$;
 create function private.account_id() returns uuid
   language plpgsql
   stable
-  security definer -- reads accounts and auth.sessions before any policy can know the caller
+  security definer -- policies call it to find the caller
   set search_path = ''
 as $$
 declare
@@ -1719,12 +1726,12 @@ begin
   );
 end
 $$;
-comment on function private.account_id is 'Null if the account may not act or the session is over.';
+comment on function private.account_id is 'The caller; null if it may not act or is signed out.';
 
 create function private.identity_id() returns uuid
   language plpgsql
   stable
-  security definer -- reads the active identity before any policy can know the caller
+  security definer -- policies call it to find the acting identity
   set search_path = ''
 as $$
 declare
@@ -1732,7 +1739,7 @@ declare
   acting_id uuid;
   noted text;
 begin
-  -- The identity is always active (check_acting_identity). Only is_ignored reads the setting.
+  -- The acting identity is active (check_acting_identity). Only is_ignored reads the setting.
   select accounts.active_identity_id, set_config('private.acts', 't', true) into acting_id, noted
   from public.accounts
   join auth.sessions on sessions.user_id = accounts.id
@@ -1742,7 +1749,8 @@ begin
   return acting_id;
 end
 $$;
-comment on function private.identity_id is 'Null if account, session or identity may not act now.';
+comment on function private.identity_id is
+  'The acting identity; null if there is none, the account may not act or the session is over.';
 
 create function private.is_ignored() returns boolean
   language plpgsql
@@ -1759,7 +1767,7 @@ comment on function private.is_ignored is 'Whether the token had no effect; it i
 create function private.caller_refusal() returns jsonb
   language plpgsql
   stable
-  security definer -- reads the account's state to tell the caller the reason
+  security definer -- reads the state of an account that may not act
   set search_path = ''
 as $$
 declare
@@ -1777,7 +1785,8 @@ begin
     private.lock_refusal(account), '{"status":401,"code":"token_invalid","detail":{}}');
 end
 $$;
-comment on function private.caller_refusal is 'Status, code, detail; null if the caller may act.';
+comment on function private.caller_refusal is
+  'Why the caller may not act, as {status, code, detail}; null if it may.';
 
 create function private.require_account() returns uuid
   language plpgsql
@@ -1933,8 +1942,8 @@ create table public.accounts (
   constraint accounts_unproven_email_stands_alone check (email_proven or email is null or phone is null)
 );
 comment on table public.accounts is
-  'A person''s sign-in. Never purged: payments and other people''s conversations refer to it, and '
-  'a deleted account has no personal data.';
+  'The accounts of people. Never purged: payments and other people''s conversations refer to them, '
+  'and a deleted account has no personal data.';
 comment on column public.accounts.id is 'The id of the Auth user.';
 comment on column public.accounts.email is 'In lower case, the domain in ASCII; null once deleted.';
 comment on column public.accounts.phone is 'A Kuwaiti mobile number as +965XXXXXXXX; null once deleted.';
@@ -1943,28 +1952,29 @@ comment on column public.accounts.email_proven is
   'has a phone too, the email is always proven.';
 comment on column public.accounts.proof_first is
   'Whether the account was registered from an IP address with many unproven accounts, and has to '
-  'prove a phone or email before it may write to others.';
+  'prove a phone or email before it may publish or write to others.';
 comment on column public.accounts.taken_over_at is
-  'When the owner of the email took the account over by a provider; null after a password reset.';
+  'When the password was last overwritten: by a provider sign-in that proved the email, or by an '
+  'admin who set a contact. Null after a password reset.';
 comment on column public.accounts.terms_version is
   'The version last accepted; null again once the email is proven for the first time, because '
   'another person may have accepted the terms before.';
-comment on column public.accounts.status is 'A requested deletion is stored in delete_at instead.';
+comment on column public.accounts.status is 'A requested deletion does not change it (delete_at).';
 comment on column public.accounts.status_reason is
-  'Why the account was suspended or banned; the person sees the reason of a suspension.';
+  'Why the account was suspended or banned; the person is shown the reason for a suspension only.';
 comment on column public.accounts.delete_at is 'When a requested deletion is due, even if locked.';
 comment on column public.accounts.money_at_deletion is 'Whether wallets are refunded or given up.';
 comment on column public.accounts.stays_hidden is
-  'Whether an account with a requested deletion was locked; a sign-in shows it to others again.';
+  'Whether it was locked while its deletion was requested; a sign-in makes it visible again.';
 comment on column public.accounts.unreachable_since is
-  'When the account lost its only contact, because someone else proved its email. If it has no '
-  'provider either, nobody can sign in to it, and its deletion is requested after 14 days.';
-comment on column public.accounts.active_identity_id is 'The identity that acts; always active.';
-comment on column public.accounts.topic is 'Its Realtime channel, renamed when a session ends.';
+  'Since when the account has neither phone nor email. If it has no provider either, nobody can '
+  'sign in to it, and its deletion is requested after 14 days.';
+comment on column public.accounts.active_identity_id is 'The acting identity; always active.';
+comment on column public.accounts.topic is 'Its Realtime channel, replaced when a session ends.';
 comment on column public.accounts.live_key is
-  'A secret in the names of its conversations'' live channels, replaced with every topic and when '
-  'an identity stops being active.';
--- The indexes are partial, because updating a column of a full one would block foreign key checks.
+  'A secret in the names of the live channels of its conversations. It is replaced together with '
+  'topic, and when an identity stops being active.';
+-- Updating a column of a full unique index would block foreign key checks, so these are partial.
 create unique index accounts_email_key on public.accounts (email) where email is not null;
 create unique index accounts_phone_key on public.accounts (phone) where phone is not null;
 create index accounts_delete_at_idx on public.accounts (delete_at) where delete_at is not null;
@@ -1982,7 +1992,7 @@ create table public.individual_profiles (
 );
 comment on table public.individual_profiles is 'The person behind an account. Deleted with the account.';
 comment on column public.individual_profiles.last_sign_in_at is
-  'Copied from Auth, to whose table we cannot add an index.';
+  'A copy of the column of auth.users, to which we cannot add an index.';
 
 create table public.identities (
   id uuid primary key default gen_random_uuid(),
@@ -2003,7 +2013,7 @@ create table public.identities (
   constraint identities_account_key unique (account_id, id)
 );
 comment on table public.identities is 'People, companies and offices. Deleted with the account.';
-comment on column public.identities.type is 'company is a developer or other firm, office a brokerage.';
+comment on column public.identities.type is 'company: a developer or other firm; office: a broker.';
 comment on column public.identities.status is 'People start as active, others as pending_verification.';
 create unique index identities_one_individual_key on public.identities (account_id)
   where type = 'individual';
@@ -2070,8 +2080,8 @@ comment on column public.account_settings.notifications is
 comment on column public.account_settings.quiet_to is
   'In Kuwait time. If it is before quiet_from, it belongs to the next day.';
 comment on column public.account_settings.show_phone is 'Whether others may ask for the number.';
-comment on column public.account_settings.read_receipts is 'Read marks show if both sides agree.';
-comment on column public.account_settings.show_last_seen is 'Stored for clients, not used here.';
+comment on column public.account_settings.read_receipts is 'Shown only if both sides allow it.';
+comment on column public.account_settings.show_last_seen is 'Stored for clients; unused in SQL.';
 comment on column public.account_settings.who_may_write is
   'Who may start a conversation with the account, and write in one where it has never written: '
   'everyone, or only accounts with a proven phone or email (proven).';
@@ -2097,8 +2107,8 @@ create table private.idempotency_keys (
   primary key (account_id, key)
 );
 comment on table private.idempotency_keys is
-  'Answers by key, kept for 24 hours. Cleaned by private.purge_idempotency_keys.';
-comment on column private.idempotency_keys.request_hash is 'SHA-256 of identity and request.';
+  'Answers by Idempotency-Key, kept for 24 hours. Cleaned by private.purge_idempotency_keys.';
+comment on column private.idempotency_keys.request_hash is 'The SHA-256 of identity and request.';
 create index idempotency_keys_created_at_idx on private.idempotency_keys (created_at);
 alter table private.idempotency_keys enable row level security;
 grant select, insert, update (answer), delete on private.idempotency_keys to acting;
@@ -2159,7 +2169,7 @@ create index registrations_phone_idx on private.registrations (phone, created_at
 create index registrations_created_at_idx on private.registrations (created_at);
 create index registrations_sealed_idx on private.registrations (created_at)
   where sealed_password is not null;
--- One row stands for all refused and old attempts of a phone.
+-- All refused and old attempts to register a phone share one row.
 create unique index registrations_refused_key on private.registrations (phone)
   where sealed_password is null;
 alter table private.registrations enable row level security;
@@ -2172,7 +2182,7 @@ create table private.email_claims (
 );
 comment on table private.email_claims is
   'Emails for which Auth is creating a user. Cleaned by private.purge_codes.';
-comment on column private.email_claims.address is 'The client''s IP address; null for a provider.';
+comment on column private.email_claims.address is 'The client''s IP; null at provider sign-ins.';
 comment on column private.email_claims.claimed_at is 'A claim is valid for ten seconds.';
 create index email_claims_claimed_at_idx on private.email_claims (claimed_at);
 alter table private.email_claims enable row level security;
@@ -2213,8 +2223,8 @@ create table private.contact_changes (
 comment on table private.contact_changes is
   'Changes of phone or email, and password resets. Cleaned by private.purge_codes.';
 comment on column private.contact_changes.session_id is
-  'The session in which a change began and with which it ends if it is still open; null for '
-  'resets, undos and changes by an admin.';
+  'The session in which a change began; it cannot be completed after the session has ended. Null '
+  'for resets, undos and changes by an admin.';
 comment on column private.contact_changes.act is
   'undo (by a reset) and set (by an admin) take effect at once; their rows are then deleted.';
 comment on column private.contact_changes.value is
@@ -2222,10 +2232,11 @@ comment on column private.contact_changes.value is
 comment on column private.contact_changes.other_value is
   'The proven contact of the other kind when the change was done.';
 comment on column private.contact_changes.closes is
-  '[{"listings": number}] if the former holder of the email has no other way to sign in.';
+  '[{"listings": n}] if the email''s former holder, with n listings, can no longer sign in.';
 comment on column private.contact_changes.proven_at is
-  'When the code was verified; Auth accepts the change for ten minutes from then.';
-comment on column private.contact_changes.expires_at is '1 hour after the start, 72 after the end.';
+  'When the change was proven, by the code or, without one (removal, undo, set), at once; Auth '
+  'accepts it for ten minutes from then.';
+comment on column private.contact_changes.expires_at is '1 hour after the start, 72 after done_at.';
 create unique index contact_changes_open_key on private.contact_changes (account_id, kind)
   where done_at is null;
 create index contact_changes_account_idx on private.contact_changes (account_id, done_at);
@@ -2273,10 +2284,10 @@ create table private.codes (
 );
 comment on table private.codes is 'One-time codes. Cleaned by private.purge_codes.';
 comment on column private.codes.purpose is
-  'change verifies a signed-in person, prove a new contact, sudo an administrator.';
+  'change is for proving a signed-in person, prove a new contact, sudo an administrator.';
 comment on column private.codes.reset_id is 'A secret that proves who requested the code.';
 comment on column private.codes.hmac is 'HMAC-SHA256 of purpose, identifier or change, and code.';
-comment on column private.codes.requested_by is 'The IP address, by private.address_mark.';
+comment on column private.codes.requested_by is 'The address_mark of the requesting IP address.';
 comment on column private.codes.tries is
   'Wrong guesses that name the attempt or come from the address that requested the code.';
 comment on column private.codes.unknown_tries is 'Wrong guesses by everybody else together.';
@@ -2293,7 +2304,7 @@ create table private.sms_sent (
   sent integer not null
 );
 comment on table private.sms_sent is 'SMS per hour (SMS_PER_DAY). Cleaned by private.purge_codes.';
-comment on column private.sms_sent.hour is 'The start of the hour; days are those of Kuwait.';
+comment on column private.sms_sent.hour is 'The start of the hour; days count in Kuwait time.';
 alter table private.sms_sent enable row level security;
 create policy "nobody but functions of their owner" on private.sms_sent using (false);
 
@@ -2306,8 +2317,8 @@ create table private.known_addresses (
 comment on table private.known_addresses is
   'IP addresses from which an account was signed in to; limits that strangers use up do not apply '
   'to them. Cleaned by private.purge_known_addresses.';
-comment on column private.known_addresses.mark is 'A keyed hash, which exports leave out.';
-comment on column private.known_addresses.known_until is '90 days after the last sign-in from it.';
+comment on column private.known_addresses.mark is 'A keyed hash of the address; not exported.';
+comment on column private.known_addresses.known_until is '90 days after the last sign-in there.';
 create index known_addresses_until_idx on private.known_addresses (known_until);
 alter table private.known_addresses enable row level security;
 create policy "nobody but functions of their owner" on private.known_addresses using (false);
@@ -2333,8 +2344,8 @@ create table private.social_tokens (
 );
 comment on table private.social_tokens is
   'Used tokens of providers and their nonces. Cleaned by private.purge_social_tokens.';
-comment on column private.social_tokens.key is 'Provider and SHA-256 of signed part or nonce.';
-comment on column private.social_tokens.expires_at is 'When the token is free again or expires.';
+comment on column private.social_tokens.key is 'Provider and SHA-256 of the signed part or nonce.';
+comment on column private.social_tokens.expires_at is 'When the token is usable again or expires.';
 create index social_tokens_expires_idx on private.social_tokens (expires_at);
 alter table private.social_tokens enable row level security;
 create policy "nobody but functions of their owner" on private.social_tokens using (false);
@@ -2350,7 +2361,8 @@ comment on table private.announced_sign_ins is
   'Sign-ins that have begun. Auth can link a provider, issue a token for a provider or encrypt a '
   'password hash under another key only while there is a row. A provider''s row allows one token. '
   'Cleaned by private.purge_social_tokens.';
-comment on column private.announced_sign_ins.expires_at is '20 seconds, because Auth may take ten.';
+comment on column private.announced_sign_ins.expires_at is
+  '20 seconds after the announcement, because Auth may take up to ten.';
 create index announced_sign_ins_subject_idx on private.announced_sign_ins (subject, provider);
 create index announced_sign_ins_expires_idx on private.announced_sign_ins (expires_at);
 alter table private.announced_sign_ins enable row level security;
@@ -2369,7 +2381,8 @@ comment on column private.announced_passwords.session_id is
   'The session that stays signed in; null if a code sets the password.';
 comment on column private.announced_passwords.identifier is
   'The phone or email that got the code and must still be the account''s.';
-comment on column private.announced_passwords.expires_at is '15 seconds, because Auth may take ten.';
+comment on column private.announced_passwords.expires_at is
+  '15 seconds after the announcement, because Auth may take up to ten.';
 create index announced_passwords_account_idx on private.announced_passwords (account_id);
 create index announced_passwords_expires_idx on private.announced_passwords (expires_at);
 alter table private.announced_passwords enable row level security;
@@ -2380,8 +2393,8 @@ create table private.sessions_left (
   account_id uuid not null references public.accounts (id) on delete cascade
 );
 comment on table private.sessions_left is
-  'Sessions that another transaction had locked when their account was locked; until a job ends '
-  'them, their tokens are refused. Cleaned by private.end_sessions_left.';
+  'Sessions that were not deleted with the others of their account, because another transaction '
+  'had locked them. Cleaned by private.end_sessions_left.';
 create index sessions_left_account_idx on private.sessions_left (account_id);
 alter table private.sessions_left enable row level security;
 create policy "nobody but functions of their owner" on private.sessions_left using (false);
@@ -2418,14 +2431,16 @@ create function private.is_locked(account public.accounts) returns boolean
     (is_locked.account).status = 'active'
     or (is_locked.account).status = 'suspended' and (is_locked.account).suspended_until < now()
   ) is not true;
-comment on function private.is_locked is 'Only this function decides which accounts are locked.';
+comment on function private.is_locked is
+  'Whether an account is suspended, banned, deleted or missing. Only this function decides it.';
 
 create function private.may_act(account public.accounts) returns boolean
   language sql
   stable
   parallel safe
   return (not private.is_locked(may_act.account) and not (may_act.account).stays_hidden) is true;
-comment on function private.may_act is 'Only this function decides who may act and is public.';
+comment on function private.may_act is
+  'Whether an account may act and others see it. Only this function decides it.';
 
 create function private.lock_refusal(account public.accounts) returns jsonb
   language plpgsql
@@ -2448,7 +2463,7 @@ end
 $$;
 comment on function private.lock_refusal is 'The error if suspended or banned, otherwise null.';
 
--- Triggers call both with the rights of whichever role changes an account.
+-- Triggers call both functions with the rights of whichever role changes an account.
 grant execute on function private.is_locked, private.may_act
   to anon, authenticated, service_role, backend, supabase_auth_admin;
 
@@ -2471,7 +2486,7 @@ $$;
 create function private.individual_of(account_id uuid) returns uuid
   language sql
   stable
-  security definer -- looks up the identity for functions that decide about the account
+  security definer -- reads other people's identities
   set search_path = ''
 as $$
   select identities.id from public.identities
@@ -2499,11 +2514,11 @@ create trigger identities_stop_acting
 
 create function private.check_acting_identity() returns trigger
   language plpgsql
-  security definer -- reads identities, whichever function changes the account
+  security definer -- reads identities, whichever role changes the account
   set search_path = ''
 as $$
 begin
-  -- The account is locked by now, and whatever changes the status of an identity locks it first.
+  -- The account is locked by now, and every change of an identity's status locks it first.
   perform from public.identities
   where identities.id = new.active_identity_id and identities.status <> 'active';
   if found then
@@ -2523,11 +2538,11 @@ create trigger accounts_act_as_an_active_identity
 create function private.require_terms() returns void
   language plpgsql
   stable
-  security definer -- reads a setting, and the terms that the caller has accepted
+  security definer
   set search_path = ''
 as $$
 declare
-  -- Inside the condition, the planner would evaluate this for an estimate as well.
+  -- Inside the condition, the planner would also evaluate this call to make an estimate.
   caller_id constant uuid := private.require_account();
   required record;
 begin
@@ -2542,7 +2557,7 @@ begin
 end
 $$;
 comment on function private.require_terms is
-  'For functions that write to others. Raises 403 terms_not_accepted or the errors of '
+  'For functions that publish or write to others. Raises 403 terms_not_accepted or the errors of '
   'require_account.';
 
 create function private.is_proven(account public.accounts) returns boolean
@@ -2574,7 +2589,7 @@ $$;
 create function private.require_proof() returns void
   language plpgsql
   stable
-  security definer -- reads whether the caller has a proven contact, a rate and a setting
+  security definer -- reads the caller's account, a rate and a setting
   set search_path = ''
 as $$
 begin
@@ -2607,7 +2622,7 @@ begin
     then jsonb_strip_nulls(jsonb_build_object('version', present)) end;
 end
 $$;
-comment on function private.outdated_terms is 'The detail of 409 terms_outdated, or null.';
+comment on function private.outdated_terms is 'The detail of 409 terms_outdated, else null.';
 
 grant execute on function private.require_terms to authenticated;
 grant execute on function private.outdated_terms to backend;
@@ -2635,7 +2650,7 @@ $$;
 create function private.blocked_identities() returns uuid[]
   language plpgsql
   stable
-  security definer -- reads the blocks of the caller wherever lists are made
+  security definer -- reads the caller's blocks before checking the session
   set search_path = ''
 as $$
 declare
@@ -2654,12 +2669,13 @@ begin
 end
 $$;
 comment on function private.blocked_identities is
-  'Other identities of a blocked account remain in lists: their absence would reveal the owner.';
+  'The identities that the caller blocked. Other identities of the same accounts stay in lists, '
+  'because their absence would reveal who owns them.';
 
 -- sql/03_accounts/2_rules_codes.sql
 
 -- Thousands of people may share an IP address, so code_address counts only codes that are sent, and
--- each used code allows more. At worst an attacker stops codes for new numbers there for an hour.
+-- each used code allows more. At worst an attacker blocks codes to new numbers there for an hour.
 
 create function private.code_limits(
   out resend_after integer, out life interval, out attempt_life interval,
@@ -2673,7 +2689,7 @@ as $$
 $$;
 comment on function private.code_limits is
   'attempt_life is how long a registration or reset can be completed. Attempts to register a phone '
-  'within contested_for compete. unknown_tries are the guesses of strangers.';
+  'within contested_for compete. unknown_tries is the number of guesses that strangers have.';
 
 alter table private.codes add constraint codes_tries_are_few check (
   tries between 0 and (private.code_limits()).tries
@@ -2687,7 +2703,7 @@ create function private.code_wait(purpose text, identifier text, requested_by by
   set search_path = ''
 as $$
   -- An address waits only for the last code that it requested, so no stranger can block the owner.
-  -- A registration waits for all: of twenty concurrent attempts only one sends a code.
+  -- A registration waits for any code to the phone: of twenty concurrent attempts one sends a code.
   select greatest(0, ceil((private.code_limits()).resend_after
     - extract(epoch from clock_timestamp() - max(codes.created_at))))::integer
   from private.codes
@@ -2770,7 +2786,8 @@ begin
 end
 $$;
 comment on function private.count_sending is
-  'reset is the seconds to wait; alarm is the current hour once four fifths of a limit are used.';
+  'Counts a code for the limits of the whole service. reset is the number of seconds to wait if '
+  'one is used up; alarm is the current hour once four fifths of one are used.';
 
 create function private.count_code(
   purpose text, identifier text, requested_by bytea, address text, is_known boolean, sends boolean,
@@ -2827,7 +2844,7 @@ end
 $$;
 comment on function private.count_code is
   'Counts a code as sent or, without a recipient, as unsent; or returns {error} and counts none. '
-  'for_another means that the contact is not the account''s; its owner keeps half of the codes.';
+  'for_another means that the contact is not the account''s; half of the codes are for its owner.';
 
 -- sql/03_accounts/2_rules_contact.sql
 
@@ -2869,7 +2886,7 @@ create function private.proves_change(
 ) returns boolean
   language plpgsql
   stable
-  security definer -- reads Auth tables
+  security definer -- reads Auth's tables
   set search_path = ''
 as $$
 begin
@@ -2891,15 +2908,15 @@ begin
 end
 $$;
 comment on function private.proves_change is
-  'proof is password, provider (within five minutes of a sign-in by it) or the contact that got a '
-  'code. A contact of the other kind counts only if the account has no proven one of this kind.';
+  'Whether proof is enough: password, provider (within five minutes of a sign-in by it) or the '
+  'contact that got a code. One of the other kind counts only if none of this kind is proven.';
 
 create function private.has_other_way(
   account public.accounts, without text, mail_works boolean
 ) returns boolean
   language plpgsql
   stable
-  security definer -- reads an Auth table
+  security definer -- reads auth.identities
   set search_path = ''
 as $$
 begin
@@ -2916,7 +2933,7 @@ comment on function private.has_other_way is 'Whether anything but the given way
 
 create function private.lock_session(account_id uuid, session_id uuid) returns public.accounts
   language plpgsql
-  security definer -- reads Auth's sessions
+  security definer -- reads auth.sessions, and locks the account
   set search_path = ''
 as $$
 declare
@@ -2955,7 +2972,8 @@ begin
   where identities.account_id = anonymise_account.account_id;
 end
 $$;
-comment on function private.anonymise_account is 'Triggers on its updates clean up other areas.';
+comment on function private.anonymise_account is
+  'Removes personal data from the account. Triggers on its updates clean up the other areas.';
 
 create function private.on_account_deleted_for_apple() returns trigger
   language plpgsql
@@ -2996,7 +3014,7 @@ begin
   if new.delete_at is null then
     new.money_at_deletion := null;
   end if;
-  -- An account that is locked with a requested deletion stays hidden until the person signs in.
+  -- An account that is locked while a deletion is requested stays hidden until the person signs in.
   new.stays_hidden := new.delete_at is not null and (new.stays_hidden or new.status <> 'active');
   return new;
 end
@@ -3020,7 +3038,7 @@ create trigger accounts_are_not_deleted_by_hand
 
 create function private.apply_identity_state() returns trigger
   language plpgsql
-  security definer -- reads the licence of the identity
+  security definer
   set search_path = ''
 as $$
 begin
@@ -3040,7 +3058,7 @@ begin
   return new;
 end
 $$;
-comment on function private.apply_identity_state is 'Checks a state and clears unused columns.';
+comment on function private.apply_identity_state is 'Checks a new state and clears unused columns.';
 
 create trigger identities_abide_by_their_state
   before update of status on public.identities
@@ -3058,7 +3076,7 @@ create trigger identities_of_people_close_with_their_account
 
 create function private.sync_display_name() returns trigger
   language plpgsql
-  security definer -- writes the identity behind the name
+  security definer -- writes the identity, whichever role changes the name
   set search_path = ''
 as $$
 begin
@@ -3107,14 +3125,14 @@ create trigger individual_profiles_show_their_name
 --  11. advisory locks of chat histories      They come late, so that readers hardly wait.
 --  12. locks of triggers at the commit       feed_places, then the advisory lock of feed snapshots
 --
--- Four locks come before all of these: the advisory locks of an admin's act, which is repeated
--- within its transaction after a deadlock (11_admin/2_rules_acts.sql), of routes counted for a
--- ceiling (11_admin/2_rules_ceilings.sql) and of a code's phone or email (its rows come after the
+-- Four locks come before all of these: the advisory locks for an admin's act, which is repeated
+-- within its transaction after a deadlock (11_admin/2_rules_acts.sql), for routes counted against a
+-- ceiling (11_admin/2_rules_ceilings.sql) and for a code's phone or email (its rows come after the
 -- account), and the rates of the acting account (01_base/2_rules_rates.sql). The rate of a listing
 -- (price_changes) is counted under the listing's lock, pushes between two accounts after their
--- devices are locked. The rates for all strangers together (pushes_strangers, then pushes_waiting
--- and its push) belong to the reader, and a batch of messages locks all of them before its first
--- push. Two rates are always counted in the same order.
+-- devices are locked. Pushes from strangers are counted per reader (pushes_strangers, then
+-- pushes_waiting and its push); a batch of messages locks the first of these rows for all readers
+-- before its first push. Two rates are always counted in the same order.
 --
 -- Rows are locked "for no key update", because "for update" would block foreign keys that refer to
 -- them. No column that changes is part of a key that can be referred to, so no foreign key waits. A
@@ -3142,7 +3160,7 @@ begin
 end
 $$;
 comment on function private.lock_caller is
-  'Like require_account, but locks the account shared; for writes for the account itself.';
+  'Like require_account, but with a shared lock on the account; for writes for the account itself.';
 
 create function private.lock_identity() returns uuid
   language plpgsql
@@ -3173,7 +3191,7 @@ begin
 end
 $$;
 comment on function private.lock_identity is
-  'Like require_identity, but locks the account shared; for writes for the acting identity.';
+  'Like require_identity, but with a shared lock on the account; for writes for the identity.';
 
 create function private.lock_owner(identity_id uuid) returns void
   language plpgsql
@@ -3189,11 +3207,11 @@ begin
   for share;
 end
 $$;
-comment on function private.lock_owner is 'Locks the account behind an identity shared.';
+comment on function private.lock_owner is 'Takes a shared lock on the account of an identity.';
 
 create function private.lock_account_exclusively(account_id uuid) returns public.accounts
   language plpgsql
-  security definer -- locks a row; its callers have checked the account's ownership
+  security definer -- locks other people's accounts for jobs, triggers and administrators
   set search_path = ''
 as $$
 declare
@@ -3205,11 +3223,11 @@ begin
   return account;
 end
 $$;
-comment on function private.lock_account_exclusively is 'Returns null if there is no such account.';
+comment on function private.lock_account_exclusively is 'Returns the locked account, or null.';
 
 create function private.lock_sessions(account_id uuid) returns void
   language plpgsql
-  security definer -- locks Auth rows; its callers have checked the owner
+  security definer -- locks rows of Auth
   set search_path = ''
 as $$
 begin
@@ -3222,7 +3240,7 @@ comment on function private.lock_sessions is 'Runs before the account is locked,
 
 create function private.lock_user(account_id uuid) returns void
   language plpgsql
-  security definer -- locks Auth rows; its callers have checked the owner
+  security definer -- locks rows of Auth
   set search_path = ''
 as $$
 begin
@@ -3234,7 +3252,7 @@ comment on function private.lock_user is 'Locks an Auth user, then its sessions,
 
 create function private.lock_auth_user(user_id uuid) returns void
   language plpgsql
-  security definer -- writes to Auth tables
+  security definer -- locks rows of Auth
   set search_path = ''
 as $$
 declare
@@ -3268,7 +3286,7 @@ begin
   return private.require_account();
 end
 $$;
-comment on function private.lock_caller_exclusively is 'require_account with an exclusive lock.';
+comment on function private.lock_caller_exclusively is 'Like lock_caller, but locks exclusively.';
 
 grant execute on function
   private.lock_own_account, private.lock_caller, private.lock_identity,
@@ -3281,7 +3299,7 @@ grant execute on function
 create function private.lock_dependents(account_id uuid, identity_ids uuid[], goes boolean)
   returns void
   language plpgsql
-  security definer -- locks other accounts' rows
+  security definer -- locks rows of other accounts
   set search_path = ''
 as $$
 begin
@@ -3362,7 +3380,7 @@ begin
   return new;
 end
 $$;
-comment on function private.before_state_change is 'Locks the rows that depend on a state.';
+comment on function private.before_state_change is 'Locks the rows that depend on the new state.';
 
 create trigger accounts_take_what_follows
   before update of status, suspended_until, delete_at on public.accounts
@@ -3401,7 +3419,7 @@ begin
 end
 $$;
 comment on function private.refuse_rate is
-  'The numbers for the headers are in the hint, because a setting would be rolled back.';
+  'Raises 429. The hint has the numbers for the headers, because a setting would be rolled back.';
 
 create function private.count_action(rule text, allowed integer default null) returns timestamptz
   language plpgsql
@@ -3465,7 +3483,7 @@ begin
   end if;
 end
 $$;
-comment on function private.check_limit is 'Raises 409 if as many exist as the rule''s max.';
+comment on function private.check_limit is 'Raises 409 if used has reached the rule''s max.';
 
 create function private.unproven_limit(rule text, account_id uuid) returns integer
   language sql
@@ -3707,7 +3725,7 @@ $$;
 create function private.account_with(identifier text) returns uuid
   language plpgsql
   stable
-  security definer -- for guests: reads accounts
+  security definer -- reads accounts for guests
   set search_path = ''
 as $$
 begin
@@ -3731,7 +3749,7 @@ create function private.address_mark(whose text, address_hash text) returns byte
   set search_path = ''
 as $$
 begin
-  -- Only the functions have the key of address_hash. Each owner has another mark for an address.
+  -- Only the functions have the key of address_hash. Every account has another mark for an address.
   return sha256(convert_to(whose || ' ' || address_hash, 'utf8'));
 end
 $$;
@@ -3822,7 +3840,7 @@ $$;
 create function private.session_records(account_id uuid, given boolean) returns json
   language plpgsql
   stable
-  security definer -- reads an Auth table and a closed one; its callers have checked the owner
+  security definer -- reads auth.sessions and a table closed to clients, for their account
   set search_path = ''
 as $$
 begin
@@ -3863,7 +3881,8 @@ begin
   );
 end
 $$;
-comment on function private.session_records is 'given omits sessions whose tokens nobody got.';
+comment on function private.session_records is
+  'The sessions of an account; given omits those whose tokens were never delivered.';
 
 create function private.settings_record(account_id uuid) returns json
   language plpgsql
@@ -3911,7 +3930,7 @@ grant execute on function private.identity_json, private.identity_record to auth
 create function private.providers_of(account_id uuid) returns text[]
   language plpgsql
   stable
-  security definer -- reads an Auth table
+  security definer -- reads auth.identities
   set search_path = ''
 as $$
 begin
@@ -3926,7 +3945,7 @@ $$;
 create function private.get_me() returns json
   language plpgsql
   stable
-  security definer -- reads the caller's own rows without asking each policy who that is
+  security definer
   set search_path = ''
 as $$
 declare
@@ -3981,7 +4000,7 @@ begin
 end
 $$;
 comment on function api.get_me is
-  'The caller''s user, acting identity (null if not active), identities, Realtime topic.';
+  'The caller''s user, acting identity (null if none), identities, Realtime topic.';
 
 create function api.check_session() returns uuid
   language plpgsql
@@ -3993,19 +4012,19 @@ begin
 end
 $$;
 comment on function api.check_session is
-  'Returns the calling account or raises why it may not act. The facade calls it before Auth.';
+  'Returns the calling account or raises the reason why not. The facade calls it before Auth.';
 
 create function private.list_sessions() returns table (items json, "nextCursor" text)
   language plpgsql
   stable
-  security definer -- reads an Auth table and a closed one
+  security definer -- reads auth.sessions and a table closed to clients
   set search_path = ''
 as $$
 begin
   return query select private.session_records(private.require_account(), true), null::text;
 end
 $$;
-comment on function private.list_sessions is 'Api: The sessions of the caller, the last used first.';
+comment on function private.list_sessions is 'Api: The sessions of the caller, last used first.';
 
 create function api.list_identities() returns table (items json, "nextCursor" text)
   language sql
@@ -4042,7 +4061,7 @@ comment on function api.get_identity is 'An identity of the caller. 404 identity
 create function private.get_settings() returns json
   language plpgsql
   stable
-  security definer -- used both by callers and by functions that act for an account
+  security definer
   set search_path = ''
 as $$
 begin
@@ -4083,15 +4102,15 @@ begin
 end
 $$;
 comment on function private.add_code is
-  'Replaces the previous code. A code that another address requested is replaced only if this '
-  'request names the registration or change.';
+  'Adds a code, which replaces the previous one. A code that another address requested is replaced '
+  'only if this request names the registration or change.';
 
 create function private.request_code(
   purpose text, identifier text, registration_id uuid, account_id uuid, hmac text, address text,
   address_hash text, sms_per_day integer
 ) returns jsonb
   language plpgsql
-  security definer -- for guests: reads accounts and writes closed tables
+  security definer -- reads accounts for guests, and writes tables closed to clients
   set search_path = ''
 as $$
 declare
@@ -4149,7 +4168,7 @@ begin
       request_code.registration_id is not null, reset);
   exception
     when read_only_sql_transaction or insufficient_resources then
-      -- A request for a forgotten password always gets the same answer.
+      -- A request for a forgotten password gets the usual answer, though no code can be sent.
       if purpose <> 'reset' then
         raise;
       end if;
@@ -4229,7 +4248,7 @@ declare
 begin
   update private.codes set used_at = now() where codes.id = code.id;
   perform private.count_use(code.identifier, address, address_hash);
-  -- An attacker may have used the account, so a reset deletes known addresses, even if it fails.
+  -- An attacker may have used the account, so even a reset that fails deletes known addresses.
   delete from private.known_addresses
   where code.purpose = 'reset' and known_addresses.account_id = code.account_id;
   select count(*) into attempts from private.registrations
@@ -4257,7 +4276,7 @@ create function private.verify_code(
   registration_id uuid default null, reset_id uuid default null, change_id uuid default null
 ) returns jsonb
   language plpgsql
-  security definer -- for guests: reads and writes closed tables
+  security definer -- reads and writes tables closed to clients
   set search_path = ''
 as $$
 declare
@@ -4328,7 +4347,7 @@ as $$
   update private.codes set used_at = null where codes.id = release_code.code_id
 $$;
 comment on function private.release_code is
-  'Makes a code valid again whose use failed through no fault of the caller.';
+  'Makes a code valid again after its use failed through no fault of the caller.';
 
 grant execute on function
   private.request_code, private.verify_code, private.release_code
@@ -4337,7 +4356,7 @@ grant execute on function
 -- sql/03_accounts/5_writes_contact.sql
 
 -- A change of phone or email begins with a proof of the person, then needs a code sent to the new
--- contact. Auth writes it, and its effects are in Auth's transaction (6_events_auth_contact.sql).
+-- contact. Auth writes it, and its effects happen in that transaction (6_events_auth_contact.sql).
 
 create function private.open_contact_change(
   account_id uuid, session_id uuid, kind text, value text
@@ -4353,7 +4372,8 @@ as $$
     and changes.kind = open_contact_change.kind and changes.value = open_contact_change.value
     and changes.proven_at is null and changes.expires_at > now()
 $$;
-comment on function private.open_contact_change is 'A repeated request resumes it with a new code.';
+comment on function private.open_contact_change is
+  'The open change to this value; a repeated request resumes it with a new code.';
 
 create function private.contact_holder(
   account_id uuid, value text, out holder_id uuid, out is_taken boolean
@@ -4370,7 +4390,8 @@ as $$
   where accounts.id = private.account_with(value) and accounts.id <> account_id
 $$;
 comment on function private.contact_holder is
-  'is_taken means that the holder keeps the contact; an unproven email can be taken away.';
+  'The other account that has this contact. is_taken means that it keeps the contact; an unproven '
+  'email can be taken away.';
 
 create function private.contact_refusal(
   account public.accounts, kind text, value text, address text
@@ -4400,7 +4421,7 @@ create function private.begin_contact_change(
   address text, address_hash text, sms_per_day integer
 ) returns jsonb
   language plpgsql
-  security definer -- reads other people's accounts and writes closed tables
+  security definer -- reads other people's accounts, and writes tables closed to clients
   set search_path = ''
 as $$
 declare
@@ -4456,7 +4477,8 @@ begin
   return answer;
 end
 $$;
-comment on function private.begin_contact_change is 'Returns {error}; raising would undo counts.';
+comment on function private.begin_contact_change is
+  'Returns {error} for a refusal, because raising would undo the counted attempts.';
 
 create function private.verify_contact_change(
   account_id uuid, session_id uuid, kind text, change_id uuid, hmac text, address text,
@@ -4554,7 +4576,7 @@ grant execute on function
 
 create function private.lock_contact(account_id uuid, session_id uuid) returns public.accounts
   language plpgsql
-  security definer -- locks Auth rows
+  security definer -- locks rows of Auth
   set search_path = ''
 as $$
 begin
@@ -4587,7 +4609,7 @@ create function private.remove_phone(
   account_id uuid, session_id uuid, proof text, mail_works boolean
 ) returns void
   language plpgsql
-  security definer -- writes to Auth tables
+  security definer -- writes to Auth's tables
   set search_path = ''
 as $$
 declare
@@ -4599,13 +4621,13 @@ begin
   end if;
 end
 $$;
-comment on function private.remove_phone is 'Has the effects of a change. It can be repeated.';
+comment on function private.remove_phone is 'Has the effects of a change, and can be repeated.';
 
 create function private.remove_provider(
   account_id uuid, session_id uuid, provider text, proof text, mail_works boolean
 ) returns void
   language plpgsql
-  security definer -- writes to Auth tables
+  security definer -- writes to Auth's tables
   set search_path = ''
 as $$
 declare
@@ -4863,7 +4885,7 @@ grant execute on function private.accept_terms to authenticated;
 
 -- sql/03_accounts/5_writes_registrations.sql
 
--- Registering by email claims the email while Auth creates the user; by phone it waits for a code.
+-- Registering by email claims it while Auth creates the user; registering by phone needs a code.
 
 create function private.count_registration(address text) returns jsonb
   language plpgsql
@@ -4879,7 +4901,7 @@ begin
     'code', 'rate_limited', 'detail', jsonb_build_object('retryAfter', counted.reset))) end;
 end
 $$;
-comment on function private.count_registration is 'Returns rate and hits, and {error} if refused.';
+comment on function private.count_registration is 'Returns rate and hits, and error if refused.';
 
 create function private.taken_error(code text, address text, path text default 'identifier')
   returns jsonb
@@ -4896,7 +4918,7 @@ $$;
 
 create function private.claim_email(email text, address text default null) returns jsonb
   language plpgsql
-  security definer -- for guests: reads accounts and writes closed tables
+  security definer -- reads accounts for guests, and writes tables closed to clients
   set search_path = ''
 as $$
 declare
@@ -4942,7 +4964,7 @@ create function private.register_phone(
   address_hash text, sms_per_day integer, terms_version text default null
 ) returns jsonb
   language plpgsql
-  security definer -- for guests: writes closed tables
+  security definer -- reads accounts for guests, and writes tables closed to clients
   set search_path = ''
 as $$
 declare
@@ -5031,7 +5053,7 @@ begin
   return null;
 end
 $$;
-comment on function private.forget_registration is 'Stops counting a proven account for its IP.';
+comment on function private.forget_registration is 'Stops counting a proven account for its IPs.';
 
 create trigger accounts_are_proven
   after update of phone, email_proven on public.accounts
@@ -5056,7 +5078,7 @@ begin
 end
 $$;
 comment on function private.end_registrations is
-  'Ends attempts and codes for a contact that an account just got; notes a new account''s address.';
+  'Ends registrations and codes for a newly set contact, and notes a new account''s address.';
 
 create trigger accounts_end_registrations
   after insert or update of phone, email on public.accounts
@@ -5074,7 +5096,7 @@ create function private.write_contact(
   account_id uuid, session_id uuid, act text, kind text, value text
 ) returns void
   language plpgsql
-  security definer -- writes to Auth tables
+  security definer -- writes to Auth's tables
   set search_path = ''
 as $$
 begin
@@ -5110,7 +5132,7 @@ comment on function private.write_contact is
 
 create function private.undo_contact_changes(account public.accounts, identifier text) returns void
   language plpgsql
-  security definer -- writes to closed tables and Auth tables
+  security definer -- writes to Auth's tables and to tables closed to clients
   set search_path = ''
 as $$
 declare
@@ -5148,7 +5170,7 @@ comment on function private.undo_contact_changes is
 
 create function private.finish_reset(account_id uuid, identifier text) returns void
   language plpgsql
-  security definer -- writes to closed tables and Auth tables
+  security definer -- writes to Auth's tables and to tables closed to clients
   set search_path = ''
 as $$
 declare
@@ -5188,7 +5210,7 @@ comment on function private.finish_reset is
 create function private.begin_sign_in(identifier text, address text, address_hash text)
   returns jsonb
   language plpgsql
-  security definer -- for guests: reads accounts and counts attempts
+  security definer -- reads accounts for guests, and counts attempts
   set search_path = ''
 as $$
 declare
@@ -5261,7 +5283,7 @@ comment on function private.return_sign_in is 'Undoes the count if Auth compared
 create function private.note_session(session_id uuid, address text, user_agent text default null)
   returns void
   language plpgsql
-  security definer -- writes a closed table, and reads an Auth table
+  security definer -- writes a table closed to clients, and reads auth.sessions
   set search_path = ''
 as $$
 declare
@@ -5288,7 +5310,7 @@ create function private.finish_sign_in(
   hits jsonb default null
 ) returns jsonb
   language plpgsql
-  security definer -- counts sign-ins, and writes closed tables
+  security definer -- writes tables closed to clients
   set search_path = ''
 as $$
 declare
@@ -5310,7 +5332,7 @@ begin
   where accounts.id = finish_sign_in.account_id and accounts.status <> 'deleted'
   for share
   on conflict on constraint known_addresses_pkey do update set known_until = excluded.known_until;
-  -- The first sign-in is not notified; its event only stores the person's address and client.
+  -- An account is not notified of its first sign-in, whose event only stores address and client.
   update private.notification_events set details = origin
   where notification_events.session_id = finish_sign_in.session_id
     and notification_events.notified_at is not null;
@@ -5324,11 +5346,11 @@ end
 $$;
 comment on function private.finish_sign_in is
   'Finishes a sign-in by any proof. A second one within 15 minutes of the account''s first, from '
-  'the same address and client, is taken for the same person''s and not notified.';
+  'the same address and client, is taken for the same person''s, and nobody is notified of it.';
 
 create function private.end_session(session_id uuid) returns void
   language plpgsql
-  security definer -- deletes from an Auth table
+  security definer -- deletes from auth.sessions
   set search_path = ''
 as $$
 declare
@@ -5363,7 +5385,7 @@ create function private.begin_social_sign_in(
   provider text, subject text, email text, email_verified boolean, keys text[]
 ) returns jsonb
   language plpgsql
-  security definer -- for guests: reads accounts and Auth's identities
+  security definer -- reads accounts and auth.identities for guests
   set search_path = ''
 as $$
 declare
@@ -5433,7 +5455,7 @@ as $$
   where announced_sign_ins.id = release_social_tokens.announcement_id;
   delete from private.social_tokens where social_tokens.key = any (keys)
 $$;
-comment on function private.release_social_tokens is 'Makes a token usable that led to no session.';
+comment on function private.release_social_tokens is 'Makes a token usable again after a failure.';
 
 create function private.store_apple_token(account_id uuid, client_id text, sealed_token text)
   returns void
@@ -5558,7 +5580,7 @@ begin
 end
 $$;
 comment on function private.bound_user_agent is
-  'Cuts the user agent, which Auth stores in full at every refresh, to what its owner can see.';
+  'Cuts the user agent, which Auth would store in full, to the 200 characters that its owner sees.';
 
 create function private.on_auth_user_deleted() returns trigger
   language plpgsql
@@ -5602,7 +5624,7 @@ comment on function private.check_auth_identity is
 
 create function private.try_provider_door(account_id uuid) returns boolean
   language plpgsql
-  security definer -- writes to an Auth table, and undoes it
+  security definer -- writes to auth.identities, and undoes it
   set search_path = ''
 as $$
 begin
@@ -5620,7 +5642,7 @@ grant execute on function private.try_provider_door to backend;
 
 create function private.overwrite_password(account_id uuid) returns void
   language sql
-  security definer -- writes to an Auth table
+  security definer -- writes to auth.users
   set search_path = ''
 as $$
   -- The new hash is one of random bytes, because Auth would answer faster for null.
@@ -5752,11 +5774,11 @@ $$;
 
 create function private.lose_email(user_id uuid) returns jsonb
   language plpgsql
-  security definer -- writes to Auth tables
+  security definer -- writes to Auth's tables
   set search_path = ''
 as $$
 begin
-  -- email_confirmed_at stays, or Auth would delete password and phone at a sign-in by a provider.
+  -- email_confirmed_at is kept, or Auth would delete password and phone at a provider's sign-in.
   update auth.users set email = null where users.id = lose_email.user_id;
   delete from auth.identities
   where identities.user_id = lose_email.user_id and identities.provider = 'email';
@@ -5774,11 +5796,11 @@ begin
   );
 end
 $$;
-comment on function private.lose_email is 'Returns [{listings}] if no sign-in is left, else null.';
+comment on function private.lose_email is 'Returns [{listings}] if no way to sign in is left.';
 
 create function private.make_way(change private.contact_changes) returns void
   language plpgsql
-  security definer -- writes to Auth tables and to other people's accounts
+  security definer -- writes to Auth's tables, also for other people's accounts
   set search_path = ''
 as $$
 declare
@@ -5886,12 +5908,12 @@ begin
 end
 $$;
 comment on function private.on_auth_user_changed is
-  'Copies email and phone, finishes a proven change, anonymises a user only marked as deleted.';
+  'Copies email and phone, finishes a proven change, and anonymises a user marked as deleted.';
 
 create function private.end_other_access(account_id uuid, session_id uuid, change_id uuid)
   returns void
   language plpgsql
-  security definer -- deletes from closed tables and from an Auth table
+  security definer -- deletes from auth.sessions and from tables closed to clients
   set search_path = ''
 as $$
 begin
@@ -5932,14 +5954,14 @@ as $$
   where messages.sent_to is not null
 $$;
 comment on function private.send_contact_messages is
-  'Queues messages to the old and the other contact. They have no new value and no link, and fit '
-  'into one SMS.';
+  'Queues messages to the old and the other contact. They contain neither the new value nor a '
+  'link, and fit into one SMS.';
 
 create function private.finish_contact_change(
   change private.contact_changes, before public.accounts
 ) returns void
   language plpgsql
-  security definer -- writes to closed tables and Auth tables
+  security definer -- writes to Auth's tables and to tables closed to clients
   set search_path = ''
 as $$
 declare
@@ -5972,8 +5994,8 @@ comment on function private.finish_contact_change is
 -- sql/03_accounts/6_events_auth_fence.sql
 
 -- The facade must announce changes at Auth: of passwords, so that every guess at the current one is
--- counted, and of email and phone, so that a stolen token cannot move the account (docs/auth.md).
--- This binds Auth's session user. SQL may change all three; the account learns of a new password.
+-- counted, and of email and phone, so that a stolen token is not enough to take over the account.
+-- SQL may change all three unannounced; the owner is notified of a new password (docs/auth.md).
 
 create function private.announce_password(
   account_id uuid, session_id uuid default null, identifier text default null
@@ -6013,7 +6035,7 @@ $$;
 comment on function private.refuse_password is
   'Raises 409. A job reports the refusal, except for the decoy account, which tests the fence.';
 
--- This is plpgsql, because inlined into a query the cast of a plain hash might be tried too early.
+-- This is plpgsql, because inlined into a query the cast might be tried before the condition.
 create function private.hash_key(hash text) returns text
   language plpgsql
   stable
@@ -6026,7 +6048,8 @@ begin
   return null;
 end
 $$;
-comment on function private.hash_key is 'The key by which Auth encrypted a hash; null if plain.';
+comment on function private.hash_key is
+  'The id of the key with which Auth encrypted the hash; null if it is not encrypted.';
 
 create function private.is_same_password(account_id uuid, old_hash text, new_hash text)
   returns boolean
@@ -6096,7 +6119,7 @@ comment on function private.check_password_at_auth is
 create function private.take_announced_password(account_id uuid)
   returns private.announced_passwords
   language plpgsql
-  security definer -- reads Auth's sessions and writes a closed table
+  security definer -- reads auth.sessions, and writes a table closed to clients
   set search_path = ''
 as $$
 declare
@@ -6241,11 +6264,11 @@ as $$
   having count(*) > rates.max
 $$;
 comment on function private.refresh_wait is
-  'The seconds until a session may refresh, or null. Auth keeps all used tokens (version 1) a day.';
+  'The seconds until a session may refresh, or null. Auth keeps used tokens (version 1) for a day.';
 
 create function private.take_announced_sign_in(account_id uuid) returns boolean
   language plpgsql
-  security definer -- reads Auth's identities, for the token hook
+  security definer -- reads auth.identities, for the token hook
   set search_path = ''
 as $$
 begin
@@ -6268,7 +6291,7 @@ $$;
 create function private.is_signing_in_by_provider(account_id uuid) returns boolean
   language sql
   stable
-  security definer -- reads Auth's identities and a closed table
+  security definer -- reads auth.identities and a table closed to clients
   set search_path = ''
 as $$
   select exists (
@@ -6294,7 +6317,8 @@ begin
   return case when found then individual end;
 end
 $$;
-comment on function private.usable_individual is 'Adds a missing identity; null if suspended.';
+comment on function private.usable_individual is
+  'The individual identity of the account, added if it is missing; null if it is suspended.';
 
 create function private.refuse_sending(event jsonb) returns jsonb
   language sql
@@ -6397,7 +6421,7 @@ $$;
 
 create function private.end_sessions_left() returns bigint
   language plpgsql
-  security definer -- deletes from an Auth table, and from a closed one
+  security definer -- deletes from auth.sessions and from a table closed to clients
   set search_path = ''
 as $$
 begin
@@ -6589,7 +6613,7 @@ begin
 end
 $$;
 comment on function private.take_contact_messages is
-  'Job: gives one worker messages to send. SMS count for no limit but SMS_PER_DAY.';
+  'Job: gives one worker messages to send. SMS are counted only for SMS_PER_DAY.';
 
 create function private.finish_contact_message(id uuid) returns void
   language sql
@@ -6647,7 +6671,7 @@ comment on sequence private.auth_audit_stretches is 'The part of the log that th
 
 create function private.purge_auth_audit() returns bigint
   language plpgsql
-  security definer -- deletes from an Auth table
+  security definer -- deletes from auth.audit_log_entries
   set search_path = ''
 as $$
 declare
@@ -6676,7 +6700,7 @@ begin
   return gone;
 end
 $$;
-comment on function private.purge_auth_audit is 'Job: deletes Auth''s log of deleted people.';
+comment on function private.purge_auth_audit is 'Job: deletes log entries about deleted accounts.';
 
 grant execute on function private.purge_auth_audit to backend;
 
@@ -6753,7 +6777,7 @@ comment on column public.organisations.licence_expires_on is 'The last valid day
 comment on column public.organisations.verified is 'Whether an admin has checked the licence.';
 comment on column public.organisations.active is 'Whether its identity may act; set by triggers.';
 comment on column public.organisations.holds_licence is
-  'Whether the identity is active, expired or suspended.';
+  'Whether the licence is reserved for the identity: it is active, expired or suspended.';
 comment on column public.organisations.listed is 'Whether the page is public.';
 comment on column public.organisations.words is 'The words of both names as searches compare them.';
 comment on column public.organisations.rating_avg is 'The average rating from 1 to 5; set by a trigger.';
@@ -6827,7 +6851,7 @@ create policy "nobody but functions of their owner" on private.response_measures
 
 -- sql/04_organisations/1_tables_ratings.sql
 
--- 12_reviews updates these counts, which public pages show, also those of people.
+-- 12_reviews updates these counts. Public pages show them, for people as well.
 
 create table private.review_totals (
   identity_id uuid primary key references public.identities (id) on delete cascade,
@@ -7057,7 +7081,7 @@ $$;
 
 create function private.check_licence() returns trigger
   language plpgsql
-  security definer -- reads organisations, whoever changes a status
+  security definer -- reads organisations, whichever role changes a status
   set search_path = ''
 as $$
 begin
@@ -7105,7 +7129,7 @@ create trigger organisations_licence_is_held_once
 
 create function private.sync_organisation() returns trigger
   language plpgsql
-  security definer -- writes the page of the identity
+  security definer -- writes the page, whichever role changes the identity
   set search_path = ''
 as $$
 begin
@@ -7145,7 +7169,7 @@ create trigger identities_show_their_organisation
 
 create function private.sync_organisations() returns trigger
   language plpgsql
-  security definer -- writes the pages of the account
+  security definer -- writes the pages, whichever role changes the account
   set search_path = ''
 as $$
 begin
@@ -7195,7 +7219,7 @@ create function private.organisation_records(identity_ids uuid[])
   language plpgsql
   stable
   rows 20
-  security definer -- reads other people's organisations; the caller has checked access
+  security definer -- reads other people's organisations; callers have checked access
   set search_path = ''
 as $$
 begin
@@ -7238,12 +7262,13 @@ begin
   order by requested.ordinal;
 end
 $$;
-comment on function private.organisation_records is 'The caller must have checked the visibility.';
+comment on function private.organisation_records is
+  'The pages of these identities, in order. The caller must have checked that they are visible.';
 
 create function private.organisation_profile(identity_id uuid) returns json
   language plpgsql
   stable
-  security definer -- reads the account's own page even if row security hides it
+  security definer -- callers have checked that the identity is the acting one
   set search_path = ''
 as $$
 begin
@@ -7273,7 +7298,7 @@ $$;
 create function private.review_summary(identity_id uuid) returns json
   language plpgsql
   stable
-  security definer -- reads a closed table: public sums
+  security definer -- reads public sums from a table closed to clients
   set search_path = ''
 as $$
 begin
@@ -7317,7 +7342,7 @@ create function private.organisations_after(
 ) returns uuid[]
   language plpgsql
   stable
-  security definer -- as acting, comparing words and ratings could not use an index
+  security definer -- under row-level security, words and ratings could not use an index
   set search_path = ''
 as $$
 declare
@@ -7355,7 +7380,7 @@ begin
     return ids;
   end if;
 
-  -- A common word fills the page within the first rows in order; for a rare one the index is used.
+  -- A common word fills the page from the first rows in order; a rare one needs the words index.
   execute 'with scanned as materialized (' || found_some || in_order || ' limit 400)'
     || ' select array(select id from scanned where words @@ $4' || in_order || ' limit $3),'
     || ' (select count(*) from scanned)'
@@ -7397,7 +7422,7 @@ create function private.list_organisations(
 ) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
-  security definer -- row security would prevent the use of most indexes; shows only listed organisations
+  security definer
   set search_path = ''
 as $$
 declare
@@ -7444,7 +7469,7 @@ comment on function private.list_organisations is
 create function private.get_organisation_profile(type text) returns json
   language plpgsql
   stable
-  security definer -- makes records of the acting identity
+  security definer
   set search_path = ''
 as $$
 begin
@@ -7621,7 +7646,8 @@ end
 $$;
 comment on function api.update_identity is
   'Changes a company or office identity of the account. 404 identity_not_found, 409 '
-  'status_transition_invalid for a suspended or closed one; otherwise refused as api.add_identity.';
+  'status_transition_invalid for a suspended or closed one; otherwise the refusals are those of '
+  'api.add_identity.';
 
 grant execute on function private.add_identity, private.update_identity to authenticated;
 grant execute on function api.add_identity, api.update_identity to authenticated;
@@ -31296,11 +31322,11 @@ create or replace trigger on_new_provider
   for each row when (new.provider not in ('email', 'phone'))
   execute function private.notify_of_new_provider();
 
--- The trigger depends only on the column that it protects: hosted projects get new versions of Auth
--- unasked, and one that writes a password in another way has to be checked too.
+-- The trigger depends only on the column that it protects, because hosted projects get new versions
+-- of Auth unasked, and a version that writes passwords in another way has to be checked too.
 create or replace trigger check_password_at_auth
   before update of encrypted_password on auth.users
-  -- A trigger, so at depth 1, writes the random password of a takeover in Auth's own transaction.
+  -- At a takeover a trigger, at depth 1, writes a random password in Auth's own transaction.
   for each row when (
     old.encrypted_password is distinct from new.encrypted_password and pg_trigger_depth() = 0
   )
@@ -31985,7 +32011,7 @@ with listed as (
     ('identity_restored', 'account', 'identity', true, false, false,
       'إعادة حساب معلن', 'Identity restored'),
     ('review_new', 'reviews', 'review', false, false, false, 'تقييم جديد', 'New review'),
-    -- The security kinds are pushed in quiet hours too: a break-in must not be noticed too late.
+    -- The security kinds are pushed in quiet hours too, so that a break-in is noticed in time.
     ('security_login', 'account', 'sessions', false, false, true, 'تسجيل دخول جديد', 'New sign-in'),
     ('security_password', 'account', 'sessions', true, false, true,
       'تغيير كلمة المرور', 'Password changed'),
@@ -32508,7 +32534,7 @@ from (values
 where areas.id = known.id and areas.lat is not null and not areas.approximate
   and 'reach_km' <> all (areas.edited) and areas.reach_km is distinct from known.km;
 
--- This comes last, because all needed rows have to exist by now.
+-- All rows that private.named_rows lists exist by now.
 delete from private.needed_rows;
 insert into private.needed_rows (table_name, name)
   select named_rows.table_name, named_rows.name from private.named_rows;
