@@ -8,7 +8,7 @@ create table public.plans (
   name_en text not null constraint plans_name_en_is_a_name check (private.is_name(name_en)),
   audience text not null constraint plans_audience_is_known
     check (audience in ('individual', 'office', 'company')),
-  -- This repeats private.kwd: a domain would refuse a value before a trigger can give the reason.
+  -- This repeats private.kwd, because a domain refuses a value before a trigger can say why.
   price numeric not null constraint plans_price_is_in_dinars_with_three_decimals
     check (price between 0 and 99999999999.999 and price = round(price, 3)),
   interval_days integer not null
@@ -25,10 +25,10 @@ create table public.plans (
   on_sale boolean not null default true
 );
 comment on table public.plans is
-  'Plans that can be subscribed to. Never purged: subscriptions refer to them.';
-comment on column public.plans.code is 'The plan free applies where there is no subscription.';
+  'The plans of identities, with their quotas. Never purged: subscriptions refer to them.';
+comment on column public.plans.code is 'A stable name. Without a subscription, free applies.';
 comment on column public.plans.price is 'The price of one interval in KWD.';
-comment on column public.plans.on_sale is 'Whether it can be bought or renewed.';
+comment on column public.plans.on_sale is 'Whether the plan can be bought or renewed.';
 
 create table public.subscriptions (
   id uuid primary key default gen_random_uuid(),
@@ -48,8 +48,8 @@ create table public.subscriptions (
 );
 comment on table public.subscriptions is 'Plans of identities. Never purged: financial records.';
 comment on column public.subscriptions.status is 'replaced: another plan began before its end.';
-comment on column public.subscriptions.pay_with is 'Whether wallet or invoice pays renewals.';
-comment on column public.subscriptions.renews is 'False once cancelled; the plan runs to its end.';
+comment on column public.subscriptions.pay_with is 'How a renewal is paid: invoice or wallet.';
+comment on column public.subscriptions.renews is 'False if the plan will end without a renewal.';
 create unique index subscriptions_one_active_key on public.subscriptions (identity_id)
   where status = 'active';
 create index subscriptions_identity_idx on public.subscriptions (identity_id, starts_at desc);

@@ -44,10 +44,11 @@ comment on column public.invoices.serial is 'The number of the invoice in its ye
 comment on column public.invoices.number is 'The number that people see, such as INV-2026-000123.';
 comment on column public.invoices.state is 'private.invoice_steps lists the allowed changes.';
 comment on column public.invoices.total is 'The sum of the lines in KWD.';
-comment on column public.invoices.due_at is 'The invoice expires if it is unpaid by then.';
+comment on column public.invoices.due_at is
+  'When the invoice expires, unless it is paid or a payment is in progress.';
 comment on column public.invoices.paid_with is 'charge: paid at a payment provider.';
 comment on column public.invoices.credited is
-  'Whether the amount went to the wallet: for a top-up, or if delivery was impossible.';
+  'Whether the amount went to the wallet, for a top-up or because delivery was impossible.';
 create index invoices_identity_idx on public.invoices (identity_id, issued_at desc, id desc);
 create index invoices_account_idx on public.invoices (account_id);
 create index invoices_number_idx on public.invoices (number);
@@ -73,7 +74,7 @@ create table public.invoice_lines (
   constraint invoice_lines_plan_is_named check ((kind = 'plan') = (plan_id is not null))
 );
 comment on table public.invoice_lines is
-  'The items of an invoice, delivered once paid. Cleaned by private.purge_void_lines, if void.';
+  'The items of invoices, delivered once paid. Cleaned by private.purge_void_lines if void.';
 create index invoice_lines_plan_idx on public.invoice_lines (plan_id);
 create index invoice_lines_purpose_idx on public.invoice_lines (invoice_id, kind);
 

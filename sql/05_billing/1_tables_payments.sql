@@ -33,10 +33,11 @@ comment on column public.payments.state is
   'starting: the provider has not answered yet; superseded: another attempt replaced it; surplus: '
   'captured after the invoice was already paid.';
 comment on column public.payments.amount is 'The invoice''s total in KWD, never a client''s value.';
-comment on column public.payments.provider_payment_id is 'Unique, so money is booked only once.';
+comment on column public.payments.provider_payment_id is
+  'The provider''s id of the captured payment; unique, so that its money is booked only once.';
 comment on column public.payments.details is 'Method, track and reference ids, for the receipt.';
 comment on column public.payments.requested_at is 'When the charge was last requested.';
-comment on column public.payments.looked_up_at is 'When the job last looked it up at the provider.';
+comment on column public.payments.looked_up_at is 'When a job last selected it to be looked up.';
 create unique index payments_one_open_key on public.payments (invoice_id)
   where state in ('starting', 'open');
 create index payments_invoice_idx on public.payments (invoice_id, created_at);
@@ -64,11 +65,11 @@ create table public.payment_events (
 );
 comment on table public.payment_events is
   'Reports by providers and our look-ups. Never purged: the rows show which events are repeated.';
-comment on column public.payment_events.event_key is 'Reference and hash of the signed part.';
+comment on column public.payment_events.event_key is 'Kind, reference and hash of the signed part.';
 comment on column public.payment_events.status is
   'The status in the provider''s answer to our look-up.';
 comment on column public.payment_events.amount is
-  'The amount in the event, else in the provider''s answer.';
+  'The amount in the event or, if it has none, the one in the provider''s answer.';
 comment on column public.payment_events.payload_sha256 is
   'The hash of the body, which is not stored because it names people.';
 comment on column public.payment_events.outcome is
@@ -140,13 +141,14 @@ comment on column public.refunds.id is 'Also our reference at the provider.';
 comment on column public.refunds.payment_id is
   'The payment through which the money goes back, or the surplus payment that is refunded.';
 comment on column public.refunds.destination is 'wallet, or source: the card or account that paid.';
-comment on column public.refunds.state is 'requested and settled reduce what can be refunded.';
+comment on column public.refunds.state is 'Requested and settled ones reduce what can be refunded.';
 comment on column public.refunds.admin_id is
-  'Null if a row of admin_acts refunded it, the account was deleted, or the provider made it.';
+  'The admin who requested it; null if a row of admin_acts, the deletion of the account or the '
+  'provider caused it.';
 comment on column public.refunds.asked is
-  'Whether it was requested here, by an admin or for a deleted account.';
-comment on column public.refunds.sent_at is 'When it was first requested from the provider.';
-comment on column public.refunds.declined_at is 'When a repeated request was first refused.';
+  'Whether the refund was requested here, by an admin or for a deleted account.';
+comment on column public.refunds.sent_at is 'When we first requested it from the provider.';
+comment on column public.refunds.declined_at is 'When the provider first refused a repetition.';
 create index refunds_invoice_idx on public.refunds (invoice_id);
 create index refunds_payment_idx on public.refunds (payment_id);
 create index refunds_requested_idx on public.refunds (created_at) where state = 'requested';
@@ -167,9 +169,9 @@ create table private.unmatched_refunds (
   primary key (provider, refund_ref)
 );
 comment on table private.unmatched_refunds is
-  'Refunds by a provider that exceed what can be refunded or have no payment here. Cleaned by '
+  'Refunds at a provider that exceed what can be refunded or have no captured payment. Cleaned by '
   'private.on_refund_state once booked, and when the provider reports a failure.';
-comment on column private.unmatched_refunds.answer is 'The last answer, which is to be booked.';
+comment on column private.unmatched_refunds.answer is 'The latest answer, to be booked later.';
 create index unmatched_refunds_charge_idx on private.unmatched_refunds (provider, charge_ref);
 alter table private.unmatched_refunds enable row level security;
 create policy "nobody but functions of their owner" on private.unmatched_refunds using (false);

@@ -1,4 +1,5 @@
--- Money of deleted accounts is held in the system account payouts until its row here is decided.
+-- The system account payouts holds the money of deleted accounts until a refund or an admin decides
+-- the row of wallet_payouts.
 
 create table public.wallet_payouts (
   id uuid primary key default gen_random_uuid(),
@@ -18,11 +19,13 @@ create table public.wallet_payouts (
     check (decided_at is null or num_nonnulls(name, phone, email) = 0)
 );
 comment on table public.wallet_payouts is
-  'Money owed to a deleted account: a row for each payment that is refunded, one for the rest. '
+  'Money owed to a deleted account: a row for each payment that is refunded, and one for the rest. '
   'Personal data are removed after 180 days at the latest. Never purged: financial records.';
 comment on column public.wallet_payouts.id is 'Also the id of the refund, if there is one.';
-comment on column public.wallet_payouts.state is 'open: an admin has to decide.';
-comment on column public.wallet_payouts.note is 'Transfer reference, or reason of a write-off.';
+comment on column public.wallet_payouts.state is
+  'at_provider: a refund was requested; open: an admin has to decide.';
+comment on column public.wallet_payouts.note is
+  'The reference of the transfer, or the reason for the write-off.';
 create index wallet_payouts_account_idx on public.wallet_payouts (account_id);
 create index wallet_payouts_created_idx on public.wallet_payouts (created_at, id)
   where state in ('at_provider', 'open');

@@ -1,5 +1,5 @@
 -- The intervals follow one another without a gap and the last one ends with the subscription, so
--- the time of each one is computed back from that end.
+-- the start and end of each are computed backwards from there.
 
 create table public.subscription_intervals (
   id bigint generated always as identity primary key,
@@ -12,8 +12,8 @@ create table public.subscription_intervals (
 );
 comment on table public.subscription_intervals is
   'The intervals that were added to a subscription, in order. Never purged: financial records.';
-comment on column public.subscription_intervals.invoice_id is 'Null if an admin gave it.';
-comment on column public.subscription_intervals.days is 'The length under the plan at that time.';
+comment on column public.subscription_intervals.invoice_id is 'Null if an admin added it.';
+comment on column public.subscription_intervals.days is 'The plan''s interval_days at that time.';
 comment on column public.subscription_intervals.taken_back_at is 'When its invoice was refunded.';
 create index subscription_intervals_subscription_idx
   on public.subscription_intervals (subscription_id, id);
@@ -23,7 +23,8 @@ grant select on public.subscription_intervals to service_role;
 create policy "nobody but functions of their owner" on public.subscription_intervals
   using (false);
 
--- Credits are stored by invoice, so that a refund takes back only its own. No function spends them.
+-- Credits are stored by invoice, so that a refund takes back only those of its invoice. No function
+-- spends them.
 create table public.featured_credits (
   id bigint generated always as identity primary key,
   identity_id uuid not null references public.identities (id),
@@ -33,7 +34,7 @@ create table public.featured_credits (
 );
 comment on table public.featured_credits is
   'Credits for featured listings, by invoice. Never purged: financial records.';
-comment on column public.featured_credits.invoice_id is 'Null if an admin gave them.';
+comment on column public.featured_credits.invoice_id is 'Null if an admin added them.';
 create index featured_credits_identity_idx on public.featured_credits (identity_id, id);
 alter table public.featured_credits enable row level security;
 revoke all on public.featured_credits from anon, authenticated;

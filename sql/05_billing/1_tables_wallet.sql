@@ -1,5 +1,5 @@
--- A double-entry ledger: the entries of a transfer sum to zero and are only added. The tables
--- enforce this even against their owner. System accounts are the other side of money in and out.
+-- A double-entry ledger: the entries of a transfer sum to zero and never change. Triggers enforce
+-- this even for the tables' owner. System accounts are the other side of money in and out.
 
 create table public.wallets (
   id uuid primary key default gen_random_uuid(),
@@ -26,7 +26,7 @@ comment on column public.wallets.system_account is
   'provider: captured money; sales: money spent; adjustments: forfeits, payouts, uncovered '
   'refunds; payouts: owed to deleted accounts.';
 comment on column public.wallets.balance is
-  'In KWD. System accounts store none, because every payment would wait for that one row.';
+  'In KWD. That of a system account stays 0, because every payment would wait for that one row.';
 
 create table public.wallet_transfers (
   id uuid primary key default gen_random_uuid(),
@@ -42,11 +42,12 @@ create table public.wallet_transfers (
   created_at timestamptz not null default now(),
   constraint wallet_transfers_one_per_source_key unique (source_kind, source_id)
 );
-comment on table public.wallet_transfers is 'One row per cause. Never purged: financial records.';
+comment on table public.wallet_transfers is
+  'Movements of money, at most one per source. Never purged: financial records.';
 comment on column public.wallet_transfers.kind is
-  'forfeit: given up or written off; payout: owed or paid out for a deleted account.';
+  'forfeit: money given up or written off; payout: money owed or paid out for a deleted account.';
 comment on column public.wallet_transfers.source_id is
-  'For a forfeit or payout, a row of wallet_payouts or the identity whose wallet is emptied.';
+  'The id of the cause; for a forfeit or payout, a row of wallet_payouts or the emptied identity.';
 create index wallet_transfers_invoice_idx on public.wallet_transfers (invoice_id);
 
 create table public.wallet_entries (
@@ -60,9 +61,11 @@ create table public.wallet_entries (
   constraint wallet_entries_amount_range
     check (amount <> 0 and amount between -99999999999.999 and 99999999999.999)
 );
-comment on table public.wallet_entries is 'Sides of transfers. Never purged: financial records.';
+comment on table public.wallet_entries is
+  'The entries of transfers, one per wallet. Never purged: financial records.';
 comment on column public.wallet_entries.amount is 'In KWD; positive for money in.';
-comment on column public.wallet_entries.balance_after is 'Null for a system account.';
+comment on column public.wallet_entries.balance_after is
+  'The wallet''s balance after the entry; null for a system account.';
 create index wallet_entries_transfer_idx on public.wallet_entries (transfer_id);
 create index wallet_entries_wallet_idx on public.wallet_entries (wallet_id, id desc);
 
@@ -96,6 +99,6 @@ create table private.recounts (
   name text primary key,
   last_wallet_id uuid not null
 );
-comment on table private.recounts is 'The progress of the recount. Never purged: one row.';
+comment on table private.recounts is 'How far private.recount_wallets is. Never purged: one row.';
 alter table private.recounts enable row level security;
 create policy "nobody but functions of their owner" on private.recounts using (false);

@@ -56,7 +56,7 @@ begin
 end
 $$;
 comment on function private.step_invoice is
-  'Refuses to change number, owner or total, and changes of state that invoice_steps lacks.';
+  'Refuses changes of number, owner, purpose or total, and of state if invoice_steps lacks them.';
 
 create trigger invoices_go_their_way
   before update on public.invoices
@@ -64,7 +64,7 @@ create trigger invoices_go_their_way
 
 create function private.record_invoice_state() returns trigger
   language plpgsql
-  security definer -- writes a table that nothing else may write
+  security definer -- writes invoice_events, which no client may write
   set search_path = ''
 as $$
 begin
@@ -92,7 +92,7 @@ create trigger invoice_lines_are_only_added
 
 create function private.guard_invoice_line() returns trigger
   language plpgsql
-  security definer -- reads the invoice of a deleted line
+  security definer -- reads the invoice, whoever deletes the line
   set search_path = ''
 as $$
 begin
@@ -129,7 +129,7 @@ begin
 end
 $$;
 comment on function private.guard_receipt is
-  'Refuses any change of a receipt except replacing the name of a deleted account.';
+  'Refuses any change of a receipt except replacing the payer''s name by "deleted account".';
 
 create trigger receipts_stay_as_they_are
   before update on public.receipts

@@ -1,6 +1,6 @@
 create function private.keep_balance() returns trigger
   language plpgsql
-  security definer -- writes the balance, which nothing else may write
+  security definer -- writes balances, which no client may write
   set search_path = ''
 as $$
 begin
@@ -10,7 +10,7 @@ begin
   return new;
 end
 $$;
-comment on function private.keep_balance is 'Updates wallets.balance with each entry.';
+comment on function private.keep_balance is 'Adds each new entry to the balance of its wallet.';
 
 create trigger wallet_entries_keep_the_balance
   before insert on public.wallet_entries
@@ -18,7 +18,7 @@ create trigger wallet_entries_keep_the_balance
 
 create function private.check_transfers() returns trigger
   language plpgsql
-  security definer -- reads entries that row security hides from the caller
+  security definer
   set search_path = ''
 as $$
 begin

@@ -18,11 +18,11 @@ begin
   return plan;
 end
 $$;
-comment on function private.plan_of is 'The current plan, or the free one without any other.';
+comment on function private.plan_of is 'The identity''s current plan, or free if it has no other.';
 
 create function private.count_publication(identity_id uuid, first boolean) returns void
   language plpgsql
-  security definer -- reads rates and plans
+  security definer -- reads rates, and the plans of the account's other identities
   set search_path = ''
 as $$
 declare
@@ -55,7 +55,8 @@ create function private.lock_quota(identity_id uuid) returns void
 as $$
   select pg_advisory_xact_lock(hashtextextended('quota ' || identity_id, 0))
 $$;
-comment on function private.lock_quota is 'Must be taken before any lock on a listing.';
+comment on function private.lock_quota is
+  'Locks the quota of an identity. The lock must be taken before any lock on a listing.';
 
 create function private.try_lock_quota(identity_id uuid) returns boolean
   language sql
@@ -63,7 +64,7 @@ create function private.try_lock_quota(identity_id uuid) returns boolean
 as $$
   select pg_try_advisory_xact_lock(hashtextextended('quota ' || identity_id, 0))
 $$;
-comment on function private.try_lock_quota is 'Does not wait, as callers have locked a listing.';
+comment on function private.try_lock_quota is 'Never waits, as its caller has locked a listing.';
 
 create function private.lock_quota_of_listing(property_id uuid) returns void
   language sql
@@ -136,11 +137,12 @@ begin
 end
 $$;
 comment on function private.check_drafts is
-  'The limit is twice the plan''s, but at least rates.max. The caller has locked the quota.';
+  'Refuses one more draft than allowed: twice as many as the plan''s listings, but at least '
+  'rates.max. The caller has locked the quota.';
 
 create function private.pause_over_quota(identity_id uuid) returns integer
   language plpgsql
-  security definer -- writes listings for any caller that ends a plan
+  security definer -- pauses listings, whoever ends the plan
   set search_path = ''
 as $$
 declare

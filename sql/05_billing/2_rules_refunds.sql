@@ -1,7 +1,7 @@
 create function private.refund_room(invoice public.invoices) returns numeric
   language sql
   stable
-  security definer -- reads for functions that have locked the invoice
+  security definer -- reads refunds, which no client may read
   set search_path = ''
 as $$
   select invoice.total - coalesce(sum(refunds.amount), 0) from public.refunds
@@ -13,7 +13,7 @@ $$;
 create function private.surplus_room(payment public.payments) returns numeric
   language sql
   stable
-  security definer -- reads for functions that have locked the invoice
+  security definer -- reads refunds, which no client may read
   set search_path = ''
 as $$
   select payment.amount - coalesce(sum(refunds.amount), 0) from public.refunds
@@ -31,12 +31,13 @@ as $$
   select invoice.credited or payment.state is not distinct from 'surplus'
 $$;
 comment on function private.went_to_wallet is
-  'If true, a refund to the source is held in the wallet until the provider answers.';
+  'Whether the payment was credited to the wallet. If so, the amount of a refund to its source is '
+  'held there until the provider answers.';
 
 create function private.held_for_refunds(identity_id uuid) returns numeric
   language sql
   stable
-  security definer -- reads all refunds, for a job
+  security definer -- reads refunds, which no client may read
   set search_path = ''
 as $$
   select coalesce(sum(refunds.amount), 0)
@@ -52,7 +53,7 @@ $$;
 create function private.can_deliver(invoice public.invoices) returns boolean
   language sql
   stable
-  security definer -- reads all plans, for functions that settle
+  security definer -- reads the identity and its plan, for private.settle_payment
   set search_path = ''
 as $$
   select invoice.state <> 'void'
@@ -77,7 +78,7 @@ create function private.most_given_up() returns numeric
 create function private.available_money(account_id uuid) returns numeric
   language sql
   stable
-  security definer -- for the deletion of accounts
+  security definer -- reads the wallets of all identities of the account
   set search_path = ''
 as $$
   select coalesce(sum(wallets.balance), 0) from public.wallets
@@ -88,7 +89,7 @@ $$;
 create function private.has_obligations(account_id uuid, money text) returns boolean
   language sql
   stable
-  security definer -- for the deletion of accounts
+  security definer -- reads the wallets of all identities of the account
   set search_path = ''
 as $$
   select exists (
@@ -102,4 +103,4 @@ as $$
   )
 $$;
 comment on function private.has_obligations is
-  'Whether a refund or payment is in progress, or the owner has not decided about money left.';
+  'Whether a refund or payment is in progress, or the owner has not decided about the money left.';

@@ -1,7 +1,7 @@
 create function private.payment_records(invoice_id uuid) returns json
   language sql
   stable
-  security definer -- for functions that have checked the owner of the invoice
+  security definer -- reads payments of any invoice; the caller has checked who may see it
   set search_path = ''
 as $$
   select coalesce(json_agg(json_build_object(
@@ -21,7 +21,7 @@ $$;
 create function private.invoice_record(invoice public.invoices) returns json
   language sql
   stable
-  security definer -- for functions that have checked the owner of the invoice
+  security definer -- reads lines of any invoice; the caller has checked who may see it
   set search_path = ''
 as $$
   select json_build_object(
@@ -63,7 +63,7 @@ create function private.plan_record(plan public.plans) returns json
 create function private.refund_answer(refund_id uuid) returns json
   language sql
   stable
-  security definer -- for functions that have checked the caller
+  security definer -- reads any refund, for administrators and the backend
   set search_path = ''
 as $$
   select json_build_object(
@@ -79,7 +79,7 @@ $$;
 create function private.charge_order(payment_id uuid) returns json
   language sql
   stable
-  security definer -- reads for functions that have checked the owner of the payment
+  security definer -- reads the payer's phone and email; the caller has checked the owner
   set search_path = ''
 as $$
   select json_build_object(
@@ -106,7 +106,7 @@ $$;
 create function private.refund_order(refund_id uuid) returns json
   language sql
   stable
-  security definer -- for the function that asks the provider
+  security definer -- reads refunds, which the backend may not read itself
   set search_path = ''
 as $$
   select json_build_object(

@@ -1,7 +1,7 @@
 create function private.get_invoice(invoice_id uuid) returns json
   language plpgsql
   stable
-  security definer -- reads lines and payments of the caller's own invoice
+  security definer
   set search_path = ''
 as $$
 declare
@@ -24,7 +24,7 @@ create function private.list_invoices(
 ) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
-  security definer -- reads lines and payments of the caller's own invoices
+  security definer
   set search_path = ''
 as $$
 declare
@@ -60,7 +60,7 @@ comment on function private.list_invoices is 'Api: The acting identity''s invoic
 create function private.get_receipt(invoice_id uuid) returns table (payer text, receipt json)
   language plpgsql
   stable
-  security definer -- reads a receipt of the caller's own invoice
+  security definer
   set search_path = ''
 as $$
 declare

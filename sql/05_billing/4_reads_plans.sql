@@ -1,7 +1,7 @@
 create function private.list_plans() returns json
   language plpgsql
   stable
-  security definer -- everybody gets the same rows
+  security definer
   set search_path = ''
 as $$
 begin
@@ -17,7 +17,7 @@ comment on function private.list_plans is 'Api: The plans that are on sale.';
 create function private.current_plan() returns json
   language plpgsql
   stable
-  security definer -- counts the caller's own listings, as the quota does
+  security definer
   set search_path = ''
 as $$
 declare
@@ -47,12 +47,12 @@ begin
 end
 $$;
 comment on function private.current_plan is
-  'Api: The current plan of the acting identity, its end, and how much of it is used.';
+  'Api: The current plan of the acting identity, its subscription, and how much of it is used.';
 
 create function private.unpaid_plan_invoice(identity_id uuid, plan public.plans) returns uuid
   language sql
   stable
-  security definer -- reads the caller's invoices for private.subscribe
+  security definer -- reads an identity's invoices for private.subscribe and private.remind_of_plan
   set search_path = ''
 as $$
   select invoices.id from public.invoices

@@ -1,7 +1,7 @@
 create function private.get_wallet() returns json
   language plpgsql
   stable
-  security definer -- reads only the caller's own wallet, which may have no row yet
+  security definer
   set search_path = ''
 as $$
 declare
@@ -18,14 +18,14 @@ begin
 end
 $$;
 comment on function private.get_wallet is
-  'Api: The money that the acting identity may spend, and what is held for refunds to its source.';
+  'Api: The money that the acting identity may spend, and the money held for refunds to a source.';
 
 create function private.list_wallet_transactions(
   page_cursor text default null, page_size integer default 20
 ) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
-  security definer -- reads entries and transfers together, only the caller's own
+  security definer
   set search_path = ''
 as $$
 declare

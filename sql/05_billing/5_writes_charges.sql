@@ -11,7 +11,7 @@ create function private.charge_invoice(
   invoice_id uuid, return_url text, idempotency_key text default null
 ) returns json
   language plpgsql
-  security definer -- writes payments of the acting identity's own invoice
+  security definer
   set search_path = ''
 as $$
 declare
@@ -51,7 +51,7 @@ begin
   for update;
   if payment.state = 'open' and payment.created_at > now() - interval '15 minutes' then
     if payment.return_url <> charge_invoice.return_url then
-      -- Other providers cannot change the return URL of a charge.
+      -- Only the sandbox can change the return URL of a charge.
       if payment.provider <> 'sandbox' then
         perform private.refuse(409, 'payment_in_progress');
       end if;
@@ -70,7 +70,7 @@ begin
   perform private.count_action('charges');
   if payment.state = 'starting' and payment.provider = chosen ->> 'provider'
     and payment.return_url = charge_invoice.return_url then
-    -- If the provider has already made the charge, the same reference makes no second one.
+    -- If the provider already has the charge, the same reference does not create a second one.
     update public.payments set requested_at = clock_timestamp() where payments.id = payment.id;
   else
     update public.payments set state = 'superseded' where payments.id = payment.id;
@@ -85,16 +85,16 @@ begin
 end
 $$;
 comment on function private.charge_invoice is
-  'Api: Returns the open charge of an invoice for 15 minutes, then makes a new one. 404 '
-  'invoice_not_found, 409 invoice_already_paid, status_transition_invalid for one that is not '
-  'open, payment_in_progress (with another return_url, if the provider keeps the first), 503 '
-  'payment_not_configured for every caller but the functions.';
+  'Api: Returns the open charge of an invoice for 15 minutes, then creates a new one. 404 '
+  'invoice_not_found, 409 invoice_already_paid, status_transition_invalid for a void or expired '
+  'one, payment_in_progress (for another return_url, if the provider cannot change it), 503 '
+  'payment_not_configured unless the edge functions call it.';
 
 create function private.charge_started(
   payment_id uuid, provider_ref text, redirect_url text, idempotency_key text default null
 ) returns json
   language plpgsql
-  security definer -- writes the payment that the provider has made
+  security definer -- writes payments, which the backend may not write itself
   set search_path = ''
 as $$
 declare
@@ -128,7 +128,8 @@ begin
 end
 $$;
 comment on function private.charge_started is
-  'Returns the payment page, or null if the provider named the charge of another payment.';
+  'Returns the payment''s id and page, or null (with an alarm) if the provider''s reference already '
+  'belongs to another.';
 
 create function private.charge_refused(payment_id uuid, why text, alarming boolean) returns void
   language plpgsql
@@ -146,7 +147,7 @@ $$;
 
 create function private.fail_payment(payment_id uuid, quiet boolean default false) returns text
   language plpgsql
-  security definer -- writes for functions that asked the provider
+  security definer -- writes payments and invoices, for functions of the backend
   set search_path = ''
 as $$
 declare

@@ -3,7 +3,7 @@ create function private.issue_invoice(
   unit_price numeric, quantity integer default 1, plan_id uuid default null
 ) returns uuid
   language plpgsql
-  security definer -- called by functions that have checked the right
+  security definer -- writes invoices, which no client may insert
   set search_path = ''
 as $$
 declare
@@ -37,13 +37,13 @@ $$;
 
 create function private.lock_invoice(invoice_id uuid) returns public.invoices
   language plpgsql
-  security definer -- locks rows; its callers have chosen them
+  security definer -- locks any invoice; the caller has checked which one
   set search_path = ''
 as $$
 declare
   invoice public.invoices;
 begin
-  -- The account is locked first, so that settling a payment waits while the account is closed.
+  -- The account is locked first, so that settling a payment waits for a deletion of the account.
   perform private.lock_owner(invoices.identity_id) from public.invoices
   where invoices.id = lock_invoice.invoice_id;
   select * into invoice from public.invoices
@@ -57,7 +57,7 @@ comment on function private.lock_invoice is
 
 create function private.void_invoices(identity_id uuid, plan_id uuid) returns void
   language plpgsql
-  security definer -- writes invoices, for functions that have checked the right
+  security definer -- voids invoices of any identity; the caller has checked which one
   set search_path = ''
 as $$
 declare
@@ -85,7 +85,7 @@ $$;
 
 create function private.make_receipt(invoice_id uuid) returns void
   language sql
-  security definer -- writes a table whose rows never change
+  security definer -- writes receipts, which no client may write
   set search_path = ''
 as $$
   insert into public.receipts (invoice_id, payer_name, receipt)
@@ -130,7 +130,7 @@ $$;
 
 create function private.deliver_invoice(invoice public.invoices, pay_with text) returns void
   language plpgsql
-  security definer -- for functions that have settled an invoice
+  security definer -- starts plans and adds credits, for functions that have settled the invoice
   set search_path = ''
 as $$
 declare
@@ -154,7 +154,7 @@ $$;
 create function private.mark_paid(invoice public.invoices, paid_with text, credited boolean)
   returns void
   language plpgsql
-  security definer -- for functions that have moved the money
+  security definer -- writes invoices, for functions that have moved the money
   set search_path = ''
 as $$
 begin
@@ -170,7 +170,7 @@ $$;
 
 create function private.pay_from_wallet(invoice_id uuid) returns void
   language plpgsql
-  security definer -- spends the wallet of the invoice's own identity
+  security definer -- moves money out of the wallet of the invoice's identity
   set search_path = ''
 as $$
 declare

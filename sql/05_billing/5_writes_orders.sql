@@ -1,6 +1,6 @@
 create function private.subscribe(plan_id uuid, pay_with text) returns uuid
   language plpgsql
-  security definer -- writes invoices, money and plans of the acting identity
+  security definer
   set search_path = ''
 as $$
 declare
@@ -64,7 +64,7 @@ comment on function api.subscribe_plan is
 
 create function private.cancel_plan() returns void
   language plpgsql
-  security definer -- writes subscriptions and invoices of the acting identity
+  security definer
   set search_path = ''
 as $$
 declare
@@ -99,7 +99,7 @@ comment on function api.cancel_plan is
 
 create function private.order_topup(amount numeric) returns uuid
   language plpgsql
-  security definer -- writes an invoice of the acting identity
+  security definer
   set search_path = ''
 as $$
 declare
@@ -108,7 +108,7 @@ begin
   if amount is null or not (amount between 1 and 1000) or amount <> round(amount, 3) then
     perform private.refuse_field('amount', 'amount_out_of_range');
   end if;
-  -- Top-ups are ordered one at a time, so that no two calls see the same number of unpaid ones.
+  -- An account orders top-ups one at a time, so that no two calls count the same unpaid ones.
   perform pg_advisory_xact_lock(hashtextextended('topup ' || private.account_id(), 0));
   perform private.check_limit('topups_open', 'topups_full', (
     select count(*) from public.invoices

@@ -1,9 +1,9 @@
--- A webhook is only a hint. What is applied is the provider's answer to our look-up, here called
--- answer, with ref, reference (the id of our payment), status, amount, currency and mode.
+-- A webhook is only a hint. These functions apply the provider's answer to our look-up. It has ref
+-- (its id of the charge), reference (the id of our payment), status, amount, currency and mode.
 
 create function private.settle_payment(payment_id uuid, answer jsonb) returns text
   language plpgsql
-  security definer -- writes payment, invoice, money and effect together
+  security definer -- writes payment, invoice and ledger, and delivers what was bought
   set search_path = ''
 as $$
 declare
@@ -17,7 +17,7 @@ begin
   ));
   select * into payment from public.payments
   where payments.id = settle_payment.payment_id for update;
-  -- Refunds reported before this payment reduce the payouts, which are locked before any wallet.
+  -- Refunds reported before this payment may reduce payouts, which are locked before any wallet.
   perform private.lock_payouts(invoice.account_id);
   if payment.captured_at is not null then
     return 'repeated';
@@ -75,7 +75,7 @@ comment on function private.settle_payment is
 create function private.find_payment(provider text, answer jsonb) returns public.payments
   language plpgsql
   stable
-  security definer -- finds a payment for functions that asked the provider
+  security definer -- reads all payments, for functions of the backend
   set search_path = ''
 as $$
 declare
@@ -101,7 +101,7 @@ create function private.apply_payment_answer(
   reported_amount text default null, reported_currency text default null
 ) returns text
   language plpgsql
-  security definer -- writes for functions that asked the provider
+  security definer -- writes payments, for functions of the backend
   set search_path = ''
 as $$
 begin
@@ -130,7 +130,8 @@ begin
   end case;
 end
 $$;
-comment on function private.apply_payment_answer is 'A mismatch only raises an alarm.';
+comment on function private.apply_payment_answer is
+  'Settles or fails the payment as the provider reports; a mismatch only raises an alarm.';
 
 create function private.is_final(event public.payment_events) returns boolean
   language sql
@@ -185,7 +186,7 @@ create function private.receive_payment(
   reported_amount text default null, answer jsonb default null, reported_currency text default null
 ) returns json
   language plpgsql
-  security definer -- the webhook and the job have no caller
+  security definer -- the backend calls it for a webhook or job, where no account is acting
   set search_path = ''
 as $$
 declare
@@ -211,7 +212,7 @@ begin
 end
 $$;
 comment on function private.receive_payment is
-  'An event with a final outcome is not applied again, but our own look-ups may be repeated.';
+  'Applies an event unless its outcome is already final. Our own look-ups are always applied.';
 
 create function private.is_known_event(provider text, event_key text) returns boolean
   language plpgsql
@@ -228,7 +229,7 @@ begin
   );
 end
 $$;
-comment on function private.is_known_event is 'Whether the outcome of an event is final.';
+comment on function private.is_known_event is 'Whether an event is stored and final.';
 
 create function private.parse_amount(written text) returns numeric
   language sql

@@ -46,7 +46,8 @@ begin
 end
 $$;
 comment on function private.return_to_payments is
-  'Refunds the newest payment first, each up to what is left of it; an admin decides on the rest.';
+  'Requests refunds of the newest payments first, each up to what is left of it; an admin decides '
+  'about the rest.';
 
 create function private.settle_deleted_account() returns trigger
   language plpgsql
@@ -62,7 +63,7 @@ declare
   wallet record;
   part numeric;
 begin
-  -- Payments, refunds and purchases lock the account first, so they wait for this.
+  -- Payments, refunds and purchases lock the account first, so they wait for this transaction.
   for wallet in
     select wallets.id, wallets.identity_id, wallets.balance
     from public.wallets
@@ -86,7 +87,8 @@ begin
   return null;
 end
 $$;
-comment on function private.settle_deleted_account is 'Empties the wallets as the owner chose.';
+comment on function private.settle_deleted_account is
+  'Empties the wallets of a deleted account. Its owner chose to give up the money or to be paid.';
 
 create trigger accounts_leave_no_money
   after update of status on public.accounts
@@ -108,7 +110,7 @@ $$;
 
 create function private.lock_payouts(account_id uuid) returns void
   language plpgsql
-  security definer -- locks money of deleted accounts
+  security definer -- locks payouts, which no client may read
   set search_path = ''
 as $$
 begin
@@ -117,12 +119,12 @@ begin
 end
 $$;
 comment on function private.lock_payouts is
-  'Locks all payouts of the account, because a report about one payment may change another.';
+  'Locks all payouts of the account, because a refund of one payment may reduce another''s payout.';
 
 create function private.return_payouts(payment public.payments, identity_id uuid, amount numeric)
   returns void
   language plpgsql
-  security definer -- moves owed money; its caller has locked the invoice
+  security definer -- moves money owed to a deleted account; the caller has locked the invoice
   set search_path = ''
 as $$
 declare
@@ -164,7 +166,7 @@ comment on function private.return_payouts is
 
 create function private.decide_payout(payout public.wallet_payouts, state text, note text) returns void
   language plpgsql
-  security definer -- moves owed money, for an admin
+  security definer -- moves money owed to a deleted account, for an admin
   set search_path = ''
 as $$
 declare

@@ -30,11 +30,12 @@ begin
 end
 $$;
 comment on function private.reject_refund is
-  'Releases held money, or leaves it to an admin if the account is deleted, and raises an alarm.';
+  'Rejects a refund with an alarm. Its held money goes back to the wallet or, if the account was '
+  'deleted, waits for an admin''s decision.';
 
 create function private.note_unmatched_refund(answer jsonb) returns void
   language plpgsql
-  security definer -- writes a closed table, for functions that asked the provider
+  security definer -- writes a table closed to clients
   set search_path = ''
 as $$
 begin
@@ -83,7 +84,7 @@ create function private.book_unheld_refund(
   refund_id uuid, payment public.payments, answer jsonb
 ) returns text
   language plpgsql
-  security definer -- books a refund of the provider; the invoice is locked
+  security definer -- books a refund made at the provider; the invoice is locked
   set search_path = ''
 as $$
 declare
@@ -116,7 +117,7 @@ end
 $$;
 comment on function private.book_unheld_refund is
   'Books a refund for which no money is held, because it was not requested here or was rejected. '
-  'One that exceeds what can be refunded is stored as unmatched, with an alarm.';
+  'If it exceeds what can be refunded or the payment is not captured, it is stored as unmatched.';
 
 create function private.take_refund_word(
   refund public.refunds, payment public.payments, answer jsonb
@@ -175,7 +176,7 @@ $$;
 create function private.find_refund(payment public.payments, answer jsonb) returns public.refunds
   language plpgsql
   stable
-  security definer -- finds a refund for functions that asked the provider
+  security definer -- reads refunds, which no client may read
   set search_path = ''
 as $$
 declare
@@ -188,7 +189,7 @@ begin
   order by refunds.provider_ref nulls last
   limit 1;
   if refund.id is null and not answer ? 'reference' then
-    -- This provider does not return our reference, and its answer to our request was lost.
+    -- The provider returned no reference. The refund may be a request whose answer was lost.
     select * into refund from public.refunds
     where refunds.payment_id = payment.id and refunds.state in ('requested', 'rejected')
       and refunds.provider_ref is null and refunds.amount = (answer ->> 'amount')::numeric
@@ -205,7 +206,7 @@ create function private.apply_refund_answer(
   answer jsonb, reported_amount text default null, reported_currency text default null
 ) returns text
   language plpgsql
-  security definer -- writes for functions that asked the provider
+  security definer -- writes refunds, for functions of the backend
   set search_path = ''
 as $$
 declare
@@ -251,7 +252,7 @@ begin
 end
 $$;
 comment on function private.apply_refund_answer is
-  'Compares the provider''s answer with request and event, then books or rejects the refund.';
+  'Compares the provider''s answer with our request and the event; books or rejects the refund.';
 
 create function private.receive_refund(
   provider text, event_key text, kind text, payload_sha256 text default null,
@@ -259,7 +260,7 @@ create function private.receive_refund(
   reported_currency text default null
 ) returns json
   language plpgsql
-  security definer -- the webhook and the job have no caller
+  security definer -- the backend calls it for a webhook or job, where no account is acting
   set search_path = ''
 as $$
 declare
@@ -271,7 +272,7 @@ begin
   if event_id is null and receive_refund.kind <> 'look_up' then
     return private.event_answer('repeated', true);
   end if;
-  -- A payment is captured before it is refunded, in whatever order the events arrive.
+  -- The payment is settled first, because its event may arrive after that of the refund.
   payment := private.find_payment(receive_refund.provider, charge);
   if payment.id is not null and payment.captured_at is null then
     perform private.apply_payment_answer(payment, charge);
@@ -288,7 +289,7 @@ $$;
 
 create function private.on_refund_state() returns trigger
   language plpgsql
-  security definer -- settles alarms, for functions that apply a provider's answer
+  security definer -- settles alarms, which are closed to clients
   set search_path = ''
 as $$
 begin

@@ -3,11 +3,11 @@ create function private.refund_repeats_for() returns interval
   immutable
   return interval '23 hours';
 comment on function private.refund_repeats_for is
-  'Tap recognises a repeated reference for 24 hours and reports the refund by then.';
+  'How long a request may be repeated. Tap recognises its reference for 24 hours.';
 
 create function private.begin_refund(refund_id uuid) returns json
   language plpgsql
-  security definer -- writes a refund before it is requested
+  security definer -- writes refunds, which the backend may not write itself
   set search_path = ''
 as $$
 declare
@@ -26,8 +26,9 @@ begin
 end
 $$;
 comment on function private.begin_refund is
-  'Returns the request, whether it was sent before and whether too long ago; null if it is no '
-  'longer wanted. Committed before the request is sent, because the answer may get lost.';
+  'Returns the request with repeated (it was sent before) and tooLate (too long ago to repeat it); '
+  'null if the refund is no longer in the state requested. The caller commits before it sends the '
+  'request, because the answer may get lost.';
 
 create function private.refund_answered(
   refund_id uuid, provider_ref text, status text
@@ -84,7 +85,7 @@ begin
   if not repeated or listed then
     perform private.reject_refund(refund.id);
   elsif refund.id is not null and refund.declined_at is null then
-    -- The provider may refuse because it made the refund already and nothing is left to refund.
+    -- The provider may refuse because it has already made the refund and nothing is left.
     update public.refunds set declined_at = now() where refunds.id = refund.id;
     perform private.raise_alarm('refund_unclear', refund.id::text,
       jsonb_build_object('amount', refund.amount, 'since', refund.sent_at));
@@ -93,8 +94,9 @@ begin
 end
 $$;
 comment on function private.refund_declined is
-  'A refused first request means no refund. A refused repetition proves nothing: the refund stays '
-  'requested for a day, with an alarm, unless the provider''s list of refunds lacks it (listed).';
+  'A refused first request means that there is no refund. A refused repetition proves nothing, so '
+  'the refund stays requested for a day, with an alarm, unless the provider''s list was read and '
+  'lacks it (listed).';
 
 create function private.give_up_refund(refund_id uuid) returns json
   language plpgsql

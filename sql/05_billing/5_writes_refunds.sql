@@ -3,7 +3,7 @@
 
 create function private.book_refund(refund_id uuid) returns void
   language plpgsql
-  security definer -- writes invoice, money and effect together; the invoice is locked
+  security definer -- writes refund, invoice and ledger; the invoice is locked
   set search_path = ''
 as $$
 declare

@@ -4,12 +4,13 @@ create function private.lock_plan(identity_id uuid) returns void
 as $$
   select pg_advisory_xact_lock(hashtextextended('plan ' || identity_id, 0))
 $$;
-comment on function private.lock_plan is 'Must be taken after an invoice or wallet is locked.';
+comment on function private.lock_plan is
+  'Locks the plan of an identity. Invoices and wallets are locked before it, never after it.';
 
 create function private.add_credits(identity_id uuid, credits integer, invoice_id uuid)
   returns void
   language sql
-  security definer -- called by functions that have checked the right
+  security definer -- writes credits, which no client may write
   set search_path = ''
 as $$
   insert into public.featured_credits (identity_id, credits, invoice_id)
@@ -21,7 +22,7 @@ create function private.start_plan(
   identity_id uuid, plan_id uuid, pay_with text, invoice_id uuid default null
 ) returns void
   language plpgsql
-  security definer -- writes subscriptions, for functions that have checked the right
+  security definer -- writes subscriptions, for private.deliver_invoice
   set search_path = ''
 as $$
 declare
@@ -60,7 +61,7 @@ comment on function private.start_plan is 'Extends the same plan, or starts anot
 
 create function private.end_subscription(subscription_id uuid, status text) returns boolean
   language plpgsql
-  security definer -- writes subscriptions, for functions that have checked the right
+  security definer -- ends the plan of any identity; the caller has checked which one
   set search_path = ''
 as $$
 declare
@@ -85,7 +86,7 @@ $$;
 
 create function private.revoke_interval(invoice_id uuid) returns void
   language plpgsql
-  security definer -- writes subscriptions for functions that refund
+  security definer -- writes subscriptions, for private.revoke_delivery
   set search_path = ''
 as $$
 declare
@@ -129,11 +130,12 @@ begin
 end
 $$;
 comment on function private.revoke_interval is
-  'Later intervals keep their length and start earlier; the plan ends if nothing of it is left.';
+  'Takes back the interval of a refunded invoice. Later intervals keep their length and start '
+  'earlier; the plan ends if nothing of it is left.';
 
 create function private.revoke_delivery(invoice_id uuid) returns void
   language plpgsql
-  security definer -- writes for functions that refund; the invoice is locked
+  security definer -- takes back plans and credits; the invoice is locked
   set search_path = ''
 as $$
 begin

@@ -1,6 +1,6 @@
 create function private.wallet_of(identity_id uuid, part text default 'available') returns uuid
   language plpgsql
-  security definer -- adds a missing wallet
+  security definer -- adds the wallet if it is missing
   set search_path = ''
 as $$
 declare
@@ -21,7 +21,7 @@ $$;
 create function private.system_account(name text) returns uuid
   language sql
   stable
-  security definer -- clients see no system account
+  security definer -- reads a system account, which no client may read
   set search_path = ''
 as $$
   select wallets.id from public.wallets where wallets.system_account = system_account.name
@@ -33,7 +33,7 @@ create function private.move_money(
   missing_from uuid default null
 ) returns uuid
   language plpgsql
-  security definer -- writes the ledger, for functions that have checked the right
+  security definer -- writes the ledger, which no client may write
   set search_path = ''
 as $$
 declare
@@ -53,7 +53,7 @@ begin
   if available < amount and missing_from is null then
     perform private.refuse(402, 'wallet_insufficient');
   end if;
-  available := least(available, amount); -- null for a system account, which pays all of it
+  available := least(available, amount); -- a system account has no balance here and pays all of it
   insert into public.wallet_transfers (id, kind, source_kind, source_id, invoice_id)
   values (made, move_money.kind, move_money.source_kind, move_money.source_id,
     move_money.invoice_id);
@@ -69,4 +69,5 @@ begin
 end
 $$;
 comment on function private.move_money is
-  'All money is moved here. missing_from is a system account that pays what the wallet lacks.';
+  'The only function that moves money. missing_from is a system account that pays what the wallet '
+  'lacks.';

@@ -31,7 +31,7 @@ begin
 end
 $$;
 comment on function private.anonymise_receipts is
-  'Removes the name from the receipts of a closed identity, which are kept.';
+  'Removes the payer''s name from the receipts of a closed identity; the receipts are kept.';
 
 create trigger identities_are_forgotten_on_receipts
   after update of status on public.identities

@@ -173,7 +173,7 @@ begin
   join public.identities on identities.id = subscriptions.identity_id
   join public.accounts on accounts.id = identities.account_id
   where subscriptions.id = renew_plan.subscription_id and subscriptions.status = 'active'
-    -- While a deletion is requested, the account's money is not touched.
+    -- While a deletion is requested, the account's money is not spent.
     and accounts.delete_at is null
     and subscriptions.renews and subscriptions.ends_at < now() + interval '1 day';
   if due.identity_id is null then
@@ -211,7 +211,7 @@ as $$
   ), true)
 $$;
 comment on function private.renew_plans is
-  'Job: renews plans from the wallet on their last day if it holds enough.';
+  'Job: renews plans on their last day from the wallet, if that holds enough.';
 
 create function private.downgrade_plan(subscription_id uuid) returns boolean
   language sql
