@@ -27,7 +27,7 @@ create table public.properties (
   description_en text
     constraint properties_description_en_length check (char_length(description_en) <= 4000),
 
-  -- This repeats private.kwd: a domain would refuse a value before a trigger can give the reason.
+  -- This repeats private.kwd, because a domain refuses a value before a trigger can say why.
   price numeric constraint properties_price_is_in_dinars_with_three_decimals
     check (price between 0 and 99999999999.999 and price = round(price, 3)),
   is_negotiable boolean not null default false,
@@ -158,8 +158,8 @@ comment on column public.properties.owner_identity_id is 'The owner, which never
 comment on column public.properties.status is 'The allowed changes are in 2_rules_states.sql.';
 comment on column public.properties.status_reason is 'The reason for a rejection or suspension.';
 comment on column public.properties.suspended_from is 'The state to return to after suspension.';
-comment on column public.properties.price is 'In KWD, per month for RENT; null if undisclosed.';
-comment on column public.properties.property_income is 'In KWD per month; 0 is a real value.';
+comment on column public.properties.price is 'In KWD, per month for RENT; null if not stated.';
+comment on column public.properties.property_income is 'In KWD per month; 0 is a valid value.';
 comment on column public.properties.request_year is 'EXCHANGE: the offered property''s year (طلب).';
 comment on column public.properties.wanted_area_ids is 'EXCHANGE: areas wanted in return.';
 comment on column public.properties.additional_expenses is
@@ -173,25 +173,27 @@ comment on column public.properties.lat is 'Degrees north, as entered; other peo
 comment on column public.properties.lng is 'Degrees east, as entered; other people see shown_lng.';
 comment on column public.properties.shown_lat is
   'The latitude for others and searches: on a grid of about 250 m unless the owner chose exact.';
-comment on column public.properties.version is 'Grows with changes of fields or state (If-Match).';
+comment on column public.properties.version is 'Grows with each change of fields or state.';
 comment on column public.properties.pictures_version is
-  'Grows with changes of pending pictures; admins decide on version + pictures_version.';
+  'Grows with changes of pending pictures. Admins decide on the sum of version and this column.';
 comment on column public.properties.published_at is
   'The first publication; renewing does not change it.';
-comment on column public.properties.confirmed_at is 'When the owner last confirmed it.';
-comment on column public.properties.paused_at is 'Ending a pause adds its length to expires_at.';
+comment on column public.properties.confirmed_at is
+  'When the listing was last published, renewed or confirmed to be available.';
+comment on column public.properties.paused_at is
+  'When the pause began. When it ends, its length is added to expires_at.';
 comment on column public.properties.pause_reason is
   'unproven_past: published before the email was proven; null if the owner or the quota paused it.';
-comment on column public.properties.deleted_at is 'The row is kept for 90 days after this.';
+comment on column public.properties.deleted_at is 'The row is kept for another 90 days.';
 comment on column public.properties.pending_changes is 'Changes that an admin has to approve.';
 comment on column public.properties.listed is 'Whether it is active and its owner may act.';
 comment on column public.properties.owner_type is 'Copied from the owner by triggers.';
 comment on column public.properties.owner_verified is 'Copied from the owner by triggers.';
-comment on column public.properties.owner_active is 'Copied: whether identity and account may act.';
+comment on column public.properties.owner_active is 'Copied: whether the owner may act.';
 comment on column public.properties.unlisted_since is
   'When a published listing stopped being listed; null while it is listed.';
 comment on column public.properties.unlisted_for is
-  'The total unlisted time since the first publication, without that since unlisted_since.';
+  'The total unlisted time since the first publication, not counting that since unlisted_since.';
 comment on column public.properties.drop_until is 'When the deal ends.';
 
 create index properties_owner_idx
@@ -215,8 +217,8 @@ create table public.price_history (
   unlisted_for interval not null default '0'
 );
 comment on table public.price_history is
-  'Prices since the first publishing; rows never change. Cleaned by private.record_price.';
-comment on column public.price_history.price is 'In KWD from then on; null if undisclosed.';
+  'Prices since the first publication; rows never change. Cleaned by private.record_price.';
+comment on column public.price_history.price is 'In KWD from changed_at on; null if not stated.';
 comment on column public.price_history.unlisted_for is 'The listing''s unlisted_for at that time.';
 create index price_history_property_idx
   on public.price_history (property_id, changed_at desc, id desc);
@@ -240,7 +242,7 @@ alter table public.price_history enable row level security;
 alter table public.auctions enable row level security;
 revoke all on public.properties, public.price_history, public.auctions from anon, authenticated;
 grant select on public.properties, public.price_history, public.auctions to authenticated;
--- The policy by which acting selects is in 07_favorites/2_rules.sql.
+-- The select policy for acting is in 07_favorites/2_rules.sql.
 grant select, insert, update on public.properties to acting;
 grant usage on sequence private.property_ref_no to acting;
 grant select on public.price_history to acting;

@@ -23,7 +23,8 @@ comment on table private.property_cards is
   'value. Deleted with the listing.';
 comment on column private.property_cards.owner_location is
   'The location shown to the owner; null if it is the same.';
-comment on column private.property_cards.picture is 'From the file''s path to the closing brace.';
+comment on column private.property_cards.picture is
+  'The picture, from the path in its URL to the closing brace.';
 
 alter table private.property_cards enable row level security;
 grant select on private.property_cards to acting;

@@ -26,7 +26,7 @@ create policy "leads are seen by both sides" on public.leads for select to authe
 create policy "identities ask for themselves" on public.leads for insert to acting
   with check (identity_id = (select private.identity_id()));
 
--- No foreign keys, because their checks would write a row lock to the listing at every view.
+-- It has no foreign keys, because their checks would write a row lock to the listing at every view.
 create table private.property_views (
   property_id uuid not null,
   identity_id uuid not null,
@@ -34,7 +34,8 @@ create table private.property_views (
   counted boolean not null default false,
   primary key (property_id, identity_id, day)
 );
-comment on table private.property_views is 'Signed-in viewers. Cleaned by private.purge_views.';
+comment on table private.property_views is
+  'Signed-in viewers of listings, one row per day. Cleaned by private.purge_views.';
 comment on column private.property_views.counted is 'Whether property_counters.views includes it.';
 create index property_views_uncounted_idx on private.property_views (property_id)
   where not counted;
@@ -50,7 +51,7 @@ create table private.property_counters (
   views bigint not null default 0,
   favorites bigint not null default 0
 ) with (fillfactor = 70); -- room for HOT updates
-comment on table private.property_counters is 'Views and favorites. Deleted with the listing.';
+comment on table private.property_counters is 'Numbers shown to all. Deleted with the listing.';
 alter table private.property_counters enable row level security;
 grant select on private.property_counters to acting;
 create policy "everybody sees the numbers of views and favorites" on private.property_counters

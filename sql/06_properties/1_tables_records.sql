@@ -25,11 +25,14 @@ create table private.listed_records (
 comment on table private.listed_records is
   'Pieces of JSON text that private.listed_record_text joins; an up_to_ piece ends with the key of '
   'the next value. Deleted with the listing.';
-comment on column private.listed_records.terms is 'From rentConditions to additionalExpenses.';
-comment on column private.listed_records.terms_en is 'In English; null if there is no difference.';
-comment on column private.listed_records.media is 'chr(1) stands for the URL of files.';
-comment on column private.listed_records.after_deal is 'From after shareUrl to the closing brace.';
-comment on column private.listed_records.deal is 'Valid until drop_until.';
+comment on column private.listed_records.terms is
+  'From the value of rentConditions to that of additionalExpenses.';
+comment on column private.listed_records.terms_en is 'terms in English; null if they are the same.';
+comment on column private.listed_records.media is
+  'The pictures; chr(1) stands for the URL of files.';
+comment on column private.listed_records.after_deal is
+  'Everything after the value of shareUrl, including the closing brace.';
+comment on column private.listed_records.deal is 'The deal, which is valid until drop_until.';
 
 alter table private.listed_records enable row level security;
 grant select on private.listed_records to acting;

@@ -2,7 +2,7 @@
 
 create function private.copy_auction_window() returns trigger
   language plpgsql
-  security definer -- writes columns that no role may write
+  security definer -- writes the listing, whoever changes the auction
   set search_path = ''
 as $$
 begin

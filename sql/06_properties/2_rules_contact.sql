@@ -1,4 +1,4 @@
--- Without a search_path this is inlined; a call would take half the time of building a record.
+-- This has no search_path, so that it is inlined; a call takes half the time of building a record.
 create function private.numbers_of(identity_id uuid) returns table (phone text, whatsapp text)
   language sql
   stable
@@ -102,7 +102,8 @@ begin
 end
 $$;
 comment on function private.keep_reachable is
-  'Switches chat on if a listing becomes active without other contact; owners are refused earlier.';
+  'Switches chat on for an active listing without other contact, or refuses to switch it off. '
+  'Owners are refused earlier, by private.check_reachable.';
 
 create trigger properties_can_be_answered_on_insert
   before insert on public.properties

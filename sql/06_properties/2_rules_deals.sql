@@ -65,7 +65,7 @@ create trigger properties_price_is_recorded
 create function private.price_since(property_id uuid, at timestamptz) returns timestamptz
   language plpgsql
   stable
-  security definer -- reads prices of other people's listings
+  security definer -- reads the prices of any listing
   set search_path = ''
 as $$
 begin
@@ -77,11 +77,12 @@ begin
   ), '-infinity');
 end
 $$;
-comment on function private.price_since is 'When the price at a given time began; -infinity if unknown.';
+comment on function private.price_since is
+  'When the price that applied at a given time began to apply; -infinity if unknown.';
 
 create function private.update_deal(property_id uuid) returns void
   language plpgsql
-  security definer -- writes columns that no role may write
+  security definer -- reads and writes any listing
   set search_path = ''
 as $$
 declare
@@ -96,8 +97,9 @@ declare
 begin
   select * into property from public.properties where properties.id = update_deal.property_id;
 
-  -- This finds the last drop before which no price too low for a deal had applied for 30 days, in
-  -- one pass, because a window frame of 30 days would be aggregated again for each price.
+  -- This finds the last drop for which the current price is at least 5 % below every price of the
+  -- 30 days before it. It takes one pass, because a window frame of 30 days would be aggregated
+  -- again for each price.
   with stood as (
     select
       price_history.id, price_history.price, price_history.changed_at as since,
@@ -144,7 +146,7 @@ comment on function private.update_deal is
 
 create function private.on_price_history() returns trigger
   language plpgsql
-  security definer -- writes columns that no role may write
+  security definer -- reads all prices of the listing, whoever changed one
   set search_path = ''
 as $$
 begin

@@ -83,7 +83,8 @@ begin
   return property;
 end
 $$;
-comment on function private.submit_property is 'Publishes, or submits for review if that is on.';
+comment on function private.submit_property is
+  'Checks a listing and makes it active, or pending_review if listings are reviewed.';
 
 create function private.is_moderated(property public.properties) returns boolean
   language plpgsql

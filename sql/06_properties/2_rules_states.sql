@@ -1,3 +1,4 @@
+-- The states of a listing:
 --   draft -> active, or pending_review -> active or rejected; rejected -> active or pending_review
 --   active <-> paused; active -> sold, rented, exchanged, expired; expired -> active within 90 days
 --   any of these -> archived -> draft; any -> deleted; an admin suspends and lifts the suspension
@@ -86,7 +87,7 @@ begin
   listing.published_at := coalesce(listing.published_at, now());
   listing.closed_at := null;
   listing.paused_at := case when listing.status = 'paused' then coalesce(listing.paused_at, now()) end;
-  -- A publishing owner has passed the quota check; if others publish, a listing over it is paused.
+  -- An owner passes the quota check to publish. If others publish, a listing over quota is paused.
   if before.status <> 'active' and listing.status = 'active'
     and private.identity_id() is distinct from listing.owner_identity_id then
     if not private.try_lock_quota(listing.owner_identity_id) then
@@ -101,7 +102,8 @@ begin
 end
 $$;
 comment on function private.with_listing_time is
-  'before is null for a new listing; previous is its old state, or the one before a suspension.';
+  'Sets the times of an active or paused listing, and pauses one over quota. before is null for a '
+  'new listing; previous is its old state, or the one before a suspension.';
 
 create function private.enter_property_state() returns trigger
   language plpgsql

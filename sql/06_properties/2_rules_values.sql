@@ -149,7 +149,7 @@ begin
       or not private.is_word(vocabulary, term ->> 'code');
     parsed := jsonb_build_object('code', term -> 'code');
 
-    -- A term without its own words gets those of the vocabulary, which has none for "other".
+    -- A term without text of its own gets that of the vocabulary, which has none for "other".
     if coalesce(term -> label, 'null') = 'null' and term ->> 'code' <> 'other' then
       select to_jsonb(vocabularies.text_ar) as clean, null as problem into words
       from public.vocabularies
@@ -168,7 +168,7 @@ begin
       parsed := parsed || jsonb_build_object(
         'amount', trim_scale((term -> 'amount')::numeric), 'period', term -> 'period');
     end if;
-    -- Fields that only records have are ignored, so that a record can be sent back as it is.
+    -- "text" or "label", which only records have, is ignored, so that a record can be sent back.
     exit when term - array(select jsonb_object_keys(parsed)) - left(label, -2) <> '{}';
     clean := clean || jsonb_build_array(parsed);
     problem := null;

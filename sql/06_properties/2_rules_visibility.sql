@@ -23,7 +23,7 @@ begin
     perform private.refuse(403, 'identity_not_usable');
   end if;
 
-  -- An exclusive lock: a trigger may update this row next, and two shared locks would deadlock.
+  -- The lock is exclusive: a trigger may update this row next, and two shared locks would deadlock.
   new.owner_verified := coalesce((
     select organisations.verified from public.organisations
     where organisations.identity_id = new.owner_identity_id
@@ -84,7 +84,7 @@ create function private.may_see(property public.properties, viewer_identity_id u
       and (property).closed_at > now() - interval '30 days' and (property).owner_active
   ) is true;
 comment on function private.may_see is
-  'Others see listed ones and those closed within 30 days; the owner sees all but deleted ones.';
+  'Others see listed properties, and closed ones for 30 days; the owner sees all but deleted ones.';
 
 create function private.require_visible_property(property_id uuid, viewer_identity_id uuid)
   returns public.properties
@@ -126,4 +126,4 @@ begin
 end
 $$;
 comment on function private.without_blocked is
-  'Keeps the order. Pages may get shorter, because cursors and counts ignore blocks.';
+  'Removes those of blocked identities. Pages may get shorter: cursors and counts ignore blocks.';

@@ -1,4 +1,5 @@
--- The next five have no search_path, so that they are inlined (03_accounts/2_rules_access.sql).
+-- The next five functions have no search_path, so that they are inlined
+-- (03_accounts/2_rules_access.sql).
 create function private.price_label(type text, price numeric, english boolean) returns text
   language sql
   stable
@@ -57,7 +58,7 @@ begin
 end
 $$;
 comment on function private.worded_terms is
-  'Terms in the owner''s own words, else in the vocabulary''s Arabic or English words.';
+  'The terms in the owner''s own words, otherwise in the vocabulary''s Arabic or English words.';
 
 -- The columns of fields that are shown unchanged are generated from property_fields.
 do $$
@@ -78,7 +79,7 @@ declare
     select settings.value from private.settings where settings.name = 'share_url'
   );
 begin
-  -- Concatenation is three times as fast as building JSON objects; subqueries beat a wide join.
+  -- Concatenating is three times as fast as building JSON objects, and subqueries beat a wide join.
   return query
   select
     requested.ordinal,

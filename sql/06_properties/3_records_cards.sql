@@ -3,7 +3,7 @@ create function private.first_picture(
 )
   language plpgsql
   stable
-  security definer -- reads rows past the policies
+  security definer -- reads the pictures of any listing
   set search_path = ''
 as $$
 begin
@@ -54,7 +54,7 @@ begin
 end
 $$;
 comment on function private.owner_name_text is
-  'chr(1), which JSON cannot contain, stands for the URL of files.';
+  'The name and avatar as JSON. chr(1), which JSON cannot contain, stands for the URL of files.';
 
 -- The stored text must not depend on the session, so its time zone and number digits are fixed.
 do $$
@@ -139,7 +139,7 @@ create function private.card_text(
       else (card_text.card).location
     end
     || ',"picture":'
-    -- One replace serves all URLs: with files_url used twice the function would not be inlined.
+    -- One replace serves all URLs, because with files_url used twice this would not be inlined.
     || replace(
       coalesce('{"url":"' || chr(1) || (card_text.card).picture, 'null')
         || (card_text.card).up_to_owner_name
@@ -201,4 +201,4 @@ begin
 end
 $$;
 comment on function private.list_items is
-  'Returns the cards of listed ones, or records. The caller must have checked the visibility.';
+  'The cards of listed properties, or records, as a JSON array. The caller has checked visibility.';

@@ -90,4 +90,4 @@ create function private.listed_record_text(
     || private.share_url_json(listed_record_text.share_template, (listed_record_text.stored).ref_no)
     || (listed_record_text.stored).after_deal;
 comment on function private.listed_record_text is
-  'The caller replaces chr(1) with the URL of files. share_template is share_url as JSON.';
+  'The caller replaces chr(1) with the URL of files. share_template: setting share_url as JSON.';

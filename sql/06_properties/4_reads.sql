@@ -1,6 +1,6 @@
 create function private.get_property(property_id uuid) returns text
   language plpgsql
-  security definer -- reads listings that everybody may see, counts the view
+  security definer
   set search_path = ''
 as $$
 declare
@@ -71,7 +71,7 @@ comment on function private.unlisted_property is
 
 create function private.get_property_by_number(ref_no bigint) returns text
   language plpgsql
-  security definer -- reads listings that everybody may see
+  security definer
   set search_path = ''
 as $$
 declare
@@ -97,7 +97,7 @@ begin
 end
 $$;
 comment on function private.get_property_by_number is
-  'Facade: a listing by the number of its refNo. Numbers can be guessed, so of a closed listing '
-  'strangers only get id, refNo, status and title.';
+  'Facade: a listing by the number in its refNo. Numbers can be guessed, so strangers only get the '
+  'id, refNo, status and title of a closed listing.';
 
 grant execute on function private.get_property, private.get_property_by_number to anon, authenticated;

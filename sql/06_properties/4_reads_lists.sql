@@ -3,7 +3,7 @@ create function private.list_my_properties(
 ) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
-  security definer -- makes records of the acting identity's listings
+  security definer
   set search_path = ''
 as $$
 declare
@@ -46,7 +46,7 @@ create function private.list_price_history(
 ) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
-  security definer -- reads prices of listings that everybody may see
+  security definer
   set search_path = ''
 as $$
 declare
@@ -86,7 +86,7 @@ create function private.similar_properties(property public.properties, depth int
   returns uuid[]
   language plpgsql
   stable
-  security definer -- as acting, comparing prices could not use an index; reads the accounts of owners
+  security definer -- row-level security would keep prices from the index; reads owners' accounts
   set search_path = ''
 as $$
 declare
@@ -142,13 +142,14 @@ begin
 end
 $$;
 comment on function private.similar_properties is
-  'Listings with the nearest prices, up to depth above and below in each area; two of an account.';
+  'The ten listings with the nearest prices, at most two of an account. depth: how many above and '
+  'how many below the price are considered in each area.';
 
 create function private.list_similar_properties(property_id uuid, fields text default 'card')
   returns text
   language plpgsql
   stable
-  security definer -- reads other people's listings; shows only listed ones
+  security definer
   set search_path = ''
 as $$
 declare
@@ -156,7 +157,7 @@ declare
   property public.properties := private.require_visible_property(property_id, viewer_id);
   ids uuid[] := private.similar_properties(property, 10);
 begin
-  -- If few were found or most are of one account, more of each area are ranked, which is rare.
+  -- If fewer than ten were found, for example because most are of one account, more are ranked.
   if cardinality(ids) < 10 then
     ids := private.similar_properties(property, 300);
   end if;
@@ -165,9 +166,9 @@ begin
 end
 $$;
 comment on function private.list_similar_properties is
-  'Api: At most ten listings of the same type and kind in the same governorate, two of an '
-  'account, those of the same area first, the nearest price first: their cards, or with fields '
-  'full their records. 404 property_not_found.';
+  'Api: At most ten listings of the same type and kind in the same governorate, at most two of an '
+  'account, as cards, or as records if fields is full. Those of the same area come first, then the '
+  'nearest prices. 404 property_not_found.';
 
 grant execute on function private.list_my_properties to authenticated;
 grant execute on function private.list_price_history, private.list_similar_properties

@@ -3,7 +3,7 @@ create function private.get_organisation(
 ) returns text
   language plpgsql
   stable
-  security definer -- reads other people's pages and listings; shows only listed ones
+  security definer
   set search_path = ''
 as $$
 declare
@@ -33,16 +33,16 @@ begin
 end
 $$;
 comment on function private.get_organisation is
-  'Api: A verified company or office (type) with its newest ten listings, as cards or with '
-  'fields full as records, and a summary of its reviews. 404 org_not_found, for one of the other '
-  'type too.';
+  'Api: A verified company or office of this type with its ten newest listings (as cards; as '
+  'records if fields is full) and a summary of its reviews. 404 org_not_found, also if the '
+  'organisation is of the other type.';
 
 create function private.list_organisation_listings(
   type text, status text default null, page_cursor text default null, page_size integer default 20
 ) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
-  security definer -- makes records of the acting identity's listings
+  security definer
   set search_path = ''
 as $$
 begin
@@ -80,7 +80,7 @@ create function private.list_organisation_leads(
 ) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
-  security definer -- reads the names of people who asked, for the owner's leads
+  security definer
   set search_path = ''
 as $$
 declare
@@ -127,7 +127,7 @@ comment on function private.list_organisation_leads is
 create function private.get_organisation_stats(type text) returns json
   language plpgsql
   stable
-  security definer -- counts the acting identity's own rows
+  security definer
   set search_path = ''
 as $$
 declare

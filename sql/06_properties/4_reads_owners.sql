@@ -21,12 +21,13 @@ begin
 end
 $$;
 comment on function private.require_advertiser is
-  '404 unless the identity may act and is a verified organisation or a person with a listing.';
+  'Refused with 404 unless the identity may act and is a verified organisation or a person with a '
+  'listed property.';
 
 create function private.get_advertiser(identity_id uuid) returns text
   language plpgsql
   stable
-  security definer -- reads other people's identities, ratings and counts
+  security definer
   set search_path = ''
 as $$
 declare
@@ -48,7 +49,7 @@ begin
       select count(*) from public.properties
       where properties.owner_identity_id = identity.id and properties.listed
     )),
-    -- A job measures companies and offices; for a person up to 20 conversations are measured here.
+    -- A job measures companies and offices. For a person, up to 20 conversations are measured here.
     'medianResponseMinutes', case when page.identity_id is null
       then private.response_minutes(identity.id, 20) else page.median_response_minutes end
   );
@@ -63,7 +64,7 @@ create function private.list_advertiser_listings(
 ) returns text
   language plpgsql
   stable
-  security definer -- reads other people's listed properties
+  security definer
   set search_path = ''
 as $$
 declare

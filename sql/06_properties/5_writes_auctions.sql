@@ -76,7 +76,8 @@ as $$
   select private.remove_auction(property_id);
 $$;
 comment on function api.remove_auction is
-  'Removes an auction that is not running; doing it again changes nothing. Refused as api.set_auction.';
+  'Removes an auction that is not running; repeating it changes nothing. The call is refused for '
+  'the same reasons as api.set_auction.';
 
 grant execute on function
   private.set_auction, private.remove_auction, api.set_auction, api.remove_auction

@@ -1,5 +1,5 @@
--- A number cannot be taken back once it is given, so only the facade calls this, after it has
--- committed the count. Through the Data API a caller could abort the call and so undo the count.
+-- A number cannot be taken back once it is given, so only the facade calls contact_property, after
+-- committing the count. Through the Data API a caller could undo the count by aborting the call.
 
 create function private.offered_contact(
   caller_id uuid, property_id uuid, kind text,
@@ -33,7 +33,7 @@ begin
   end if;
 
   contact := private.contact_of(property);
-  -- A closed listing is still visible by link but can no longer be asked about.
+  -- A closed listing is still visible by link but no longer offers contact.
   if property.listed then
     open_ways := contact.ways;
   end if;
@@ -46,8 +46,8 @@ begin
 end
 $$;
 comment on function private.offered_contact is
-  '404 property_not_found, 403 blocked, 409 property_state_conflict with the possible ways, 422 '
-  'for the caller''s own listing.';
+  'Returns the listing and its owner''s numbers. 404 property_not_found, 403 blocked, 409 '
+  'property_state_conflict with the possible ways, 422 for the caller''s own listing.';
 
 create function private.precheck_contact(
   property_id uuid, kind text, idempotency_key text default null
@@ -66,17 +66,18 @@ begin
     perform private.offered_contact(private.identity_id(), property_id, kind);
   end if;
 exception
-  -- All other refusals are raised after the call was counted.
+  -- contact_property raises the other refusals, after the call was counted.
   when sqlstate 'PT409' then raise;
   when sqlstate 'PT403' or sqlstate 'PT404' or sqlstate 'PT422' then null;
 end
 $$;
 comment on function private.precheck_contact is
-  'Facade: 409 property_state_conflict for an impossible way, before contact_property is counted.';
+  'Facade: 409 property_state_conflict if the listing does not offer this way of contact, before '
+  'contact_property is counted.';
 
 create function private.contact_property(property_id uuid, kind text) returns json
   language plpgsql
-  security definer -- reads someone else's numbers for one listing, and writes leads
+  security definer
   set search_path = ''
 as $$
 declare
@@ -92,7 +93,7 @@ begin
   offered := private.offered_contact(caller_id, property_id, kind);
   property := offered.property;
   perform private.require_proof();
-  -- The conversation is opened first, because a new lead notifies the owner.
+  -- Conversations are locked before notification events, one of which a new lead writes.
   if kind = 'chat' then
     select opened.id into conversation_id
     from private.open_conversation(caller_id, property.id, null) as opened;

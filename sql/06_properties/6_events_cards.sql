@@ -60,7 +60,7 @@ $$;
 
 create function private.on_owner_renamed() returns trigger
   language plpgsql
-  security definer -- locks listings, and writes a closed table
+  security definer -- locks listings, and writes tables that no client may write
   set search_path = ''
 as $$
 declare

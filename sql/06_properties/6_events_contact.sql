@@ -1,6 +1,6 @@
 create function private.follow_numbers(account_id uuid) returns void
   language plpgsql
-  security definer -- locks and writes other people's listings, and a closed table
+  security definer -- locks and writes all listings of the account, and their stored records
   set search_path = ''
 as $$
 declare

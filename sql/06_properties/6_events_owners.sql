@@ -81,7 +81,7 @@ begin
 end
 $$;
 comment on function private.on_owner_organisation is
-  'Updates the copy in listings of whether the owner is verified.';
+  'Copies to the listings whether their owner is verified.';
 
 create trigger organisations_carry_their_listings_on_insert
   after insert on public.organisations

@@ -46,7 +46,7 @@ begin
   insert into private.property_counters (property_id)
   select properties.id from public.properties where properties.id = count_views_of.property_id
   on conflict do nothing;
-  -- A locked row is left for the next run; the job does not wait.
+  -- A locked row is left for the next run, so that the job does not wait.
   perform from private.property_counters
   where property_counters.property_id = count_views_of.property_id
   for no key update skip locked;
