@@ -33,7 +33,7 @@ create function private.is_saveable(property public.properties, identity_id uuid
 create function private.may_save(property_id uuid) returns boolean
   language plpgsql
   stable
-  security definer -- reads listings that row security hides from the caller
+  security definer -- reads listings that row-level security hides from the caller
   set search_path = ''
 as $$
 declare

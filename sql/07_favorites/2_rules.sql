@@ -23,7 +23,7 @@ create policy "people see their own properties, public ones and saved ones"
 create function private.property_exists(property_id uuid) returns boolean
   language plpgsql
   stable
-  security definer -- reads listings that row security hides from the caller
+  security definer -- reads listings that row-level security hides from the caller
   set search_path = ''
 as $$
 begin

@@ -1,7 +1,7 @@
 create function private.list_favorite_ids() returns json
   language plpgsql
   stable
-  security definer -- reads listings that row security hides from the caller
+  security definer
   set search_path = ''
 as $$
 declare
@@ -17,13 +17,14 @@ begin
   ));
 end
 $$;
-comment on function private.list_favorite_ids is 'Api: Ids of the saved properties that are not withdrawn, newest first.';
+comment on function private.list_favorite_ids is
+  'Api: The ids of the saved properties that are not withdrawn, newest first.';
 
 create function private.favorite_without_card(property public.properties, owner_id uuid)
   returns text
   language plpgsql
   stable
-  security definer -- reads listings that row security hides from the caller
+  security definer
   set search_path = ''
 as $$
 begin
@@ -46,14 +47,14 @@ begin
 end
 $$;
 comment on function private.favorite_without_card is
-  'The card of a listed or the caller''s own active listing, else a mark that it is unavailable.';
+  'The card if it is listed or the caller''s own active listing, otherwise status unavailable.';
 
 create function private.list_favorites(
   page_cursor text default null, page_size integer default 20, fields text default 'card'
 ) returns text
   language plpgsql
   stable
-  security definer -- reads listings that row security hides from the caller
+  security definer
   set search_path = ''
   set plan_cache_mode = 'force_generic_plan' -- the plan is the same for everybody
 as $$
@@ -110,9 +111,9 @@ begin
 end
 $$;
 comment on function private.list_favorites is
-  'Api: Saved properties, newest first: their cards, or with fields full their records. One that '
-  'cannot be shown now is marked as unavailable, with its title if the owner closed or hid it; '
-  'withdrawn ones are left out.';
+  'Api: Saved properties, newest first, as cards, or as records if fields is full. One that cannot '
+  'be shown now is marked as unavailable, with its title if the owner closed or hid it. Withdrawn '
+  'ones are left out.';
 
 create function private.favorite_records(items text[], owner_id uuid) returns text[]
   language plpgsql
@@ -151,7 +152,7 @@ begin
 end
 $$;
 comment on function api.check_favorite is
-  'Whether the property is saved; false for an unknown one.';
+  'Whether the property is saved; false for an unknown or withdrawn one.';
 
 grant execute on function private.list_favorite_ids, private.list_favorites, api.check_favorite
   to authenticated;

@@ -1,6 +1,6 @@
 create function private.toggle_favorite(property_id uuid) returns boolean
   language plpgsql
-  security definer -- reads listings that row security hides from the caller
+  security definer
   set search_path = ''
 as $$
 declare
@@ -34,7 +34,7 @@ begin
 end
 $$;
 comment on function private.toggle_favorite is
-  'Facade: whether the property is saved now; see api.toggle_favorite.';
+  'Facade: like api.toggle_favorite, but returns only whether the property is saved now.';
 
 create function api.toggle_favorite(property_id uuid)
   returns table ("propertyId" uuid, "isFavorite" boolean)
