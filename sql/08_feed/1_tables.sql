@@ -1,5 +1,5 @@
--- The slots of the feed are counted in these narrow tables, because in properties that costs 30
--- times as much. Rows are kept until 7 hours after until, when no readable snapshot needs them.
+-- The slots of the feed are counted in these narrow tables, because counting in properties costs 30
+-- times as much. Ended rows are kept for 7 hours; after that no readable snapshot needs them.
 
 create table private.publications (
   property_id uuid not null,
@@ -12,7 +12,7 @@ create table private.publications (
 );
 comment on table private.publications is
   'The periods in which listings were listed. Cleaned by private.purge_publications.';
-comment on column private.publications.property_id is 'No foreign key: it outlives the listing.';
+comment on column private.publications.property_id is 'No foreign key: rows outlive the listing.';
 comment on column private.publications.published_at is
   'The place in the feed, as its sort key. The listing does not appear there before this time.';
 comment on column private.publications.until is 'Infinity while the listing is listed.';
@@ -56,8 +56,9 @@ create table private.office_ranks (
 );
 comment on table private.office_ranks is
   'Periods in which offices were listed, with ratings. Cleaned by private.purge_office_ranks.';
-comment on column private.office_ranks.identity_id is 'No foreign key: it outlives the office.';
-comment on column private.office_ranks.until is 'When the rating or listing ended, or infinity.';
+comment on column private.office_ranks.identity_id is 'No foreign key: rows outlive the office.';
+comment on column private.office_ranks.until is
+  'When the rating changed or the office was unlisted; infinity until then.';
 create unique index office_ranks_one_open_key on private.office_ranks (identity_id)
   where until = 'infinity';
 create index office_ranks_best_idx

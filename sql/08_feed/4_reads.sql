@@ -7,7 +7,7 @@ create function private.published_listings(
 ) returns uuid[]
   language plpgsql
   stable
-  security definer -- reads what was listed at the snapshot
+  security definer -- reads a table closed to clients
   set search_path = ''
 as $$
 begin
@@ -64,7 +64,7 @@ comment on function private.published_listings is
 create function private.ranked_offices(at timestamptz, take integer) returns uuid[]
   language plpgsql
   stable
-  security definer -- reads what was listed at the snapshot
+  security definer -- reads a table closed to clients
   set search_path = ''
 as $$
 begin
@@ -235,7 +235,7 @@ create function private.list_feed(
   fields text default 'card'
 ) returns text
   language plpgsql
-  security definer -- reads other people's listings; shows only listed ones
+  security definer
   set search_path = ''
 as $$
 declare
