@@ -27,8 +27,8 @@ begin
 end
 $$;
 comment on function private.said_once is
-  'Of more than 20 words, drops a word that repeats after the same word, and all words from the '
-  '31st distinct one on.';
+  'If there are more than 20 words, drops each that has already followed the same word, and all '
+  'from the 31st distinct word on.';
 
 create function private.reading_tokens(
   q text, out plain text[], out typed text[], out ignored text[]
@@ -177,5 +177,5 @@ begin
 end
 $$;
 comment on function private.reading_items is
-  'Prefers the phrase with the most words, then any phrase to a stopword, then one without a '
-  'removed prefix, then the first, then a name.';
+  'Splits the words into items. Prefers the phrase with the most words, then any phrase to a '
+  'stopword, then one without a removed prefix, then the first, then a name.';

@@ -1,4 +1,5 @@
--- The unit decides what a number measures, the word before it if it is a minimum or a maximum.
+-- The unit decides what a number measures; the word before the number decides whether it is a
+-- minimum or a maximum.
 
 create function private.reading_amount(items private.reading_item[], index integer)
   returns private.reading_item
@@ -41,8 +42,8 @@ begin
 end
 $$;
 comment on function private.reading_amount is
-  'Null if no amount begins at index. choices: the unit; low: the index of the last item of the '
-  'amount; high: the multiplier.';
+  'The amount that begins at index, otherwise null. choices: the unit; low: the index of its last '
+  'item; high: the multiplier.';
 
 create function private.reading_range(items private.reading_item[], index integer)
   returns private.reading_item
@@ -102,7 +103,7 @@ begin
 end
 $$;
 comment on function private.reading_range is
-  'Null if no range begins at index. number: the index of the last item of the range.';
+  'The range that begins at index, otherwise null. number: the index of its last item.';
 
 create function private.reading_numbers(items private.reading_item[])
   returns private.reading_item[]
