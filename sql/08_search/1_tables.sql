@@ -37,7 +37,7 @@ with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_insert_scale_fact
 comment on table private.search_documents is 'The listed properties. Deleted with the listing.';
 comment on column private.search_documents.area_m2 is 'The area of the plot, else the built area.';
 comment on column private.search_documents.lat is
-  'The latitude that is shown: searches by the true one would reveal it.';
+  'The latitude that is shown, because searches by the true one would reveal it.';
 comment on column private.search_documents.location is 'private.earth_point of lat and lng.';
 comment on column private.search_documents.block is
   'The block in the form that private.search_block returns; null if it is hidden.';
@@ -123,7 +123,7 @@ create table private.search_names (
   primary key (word, term)
 );
 comment on table private.search_names is
-  'Words in the names of places, kinds and usages. Never purged: as many as the names have.';
+  'Words in the names of places, kinds and usages. Never purged: their number is limited.';
 comment on column private.search_names.term is 'The term that has the name, such as area:salmiya.';
 create index search_names_term_idx on private.search_names (term);
 create index search_names_trigrams_idx on private.search_names
@@ -138,12 +138,12 @@ create table private.search_vocabulary (
 );
 comment on table private.search_vocabulary is
   'Words of listings that a misspelt word can mean. Cleaned by private.count_search_words.';
-comment on column private.search_vocabulary.word is 'No digits: 104233 does not mean 104234.';
-comment on column private.search_vocabulary.listings is 'Listings with the word at the last count.';
+comment on column private.search_vocabulary.word is 'No digits: 104233 is not a misspelt 104234.';
+comment on column private.search_vocabulary.listings is 'How many listings had it at last count.';
 comment on column private.search_vocabulary.writers is
   'Marks (private.word_writer) of the first five or more accounts with a phone that used it.';
 comment on column private.search_vocabulary.is_shared is
-  'Used by five accounts with a phone. Only such words are guessed, so that nobody can plant one.';
+  'Whether five accounts with a phone used it. Only such words are guessed: nobody can plant one.';
 create index search_vocabulary_trigrams_idx
   on private.search_vocabulary using gin (word extensions.gin_trgm_ops) with (fastupdate = off)
   where is_shared;

@@ -68,14 +68,14 @@ begin
   end if;
   box := array[greatest((value -> 0)::numeric, 46.50), greatest((value -> 1)::numeric, 28.45),
     least((value -> 2)::numeric, 48.80), least((value -> 3)::numeric, 30.15)];
-  -- Inverted boxes stay inverted when cut, and boxes outside Kuwait become inverted.
+  -- Inverted boxes stay inverted when clipped, and boxes outside Kuwait become inverted.
   if box[1] <= box[3] and box[2] <= box[4] then
     clean := to_jsonb(box);
     problem := null;
   end if;
 end
 $$;
-comment on function private.parse_bbox is 'Cuts a box to Kuwait; bbox_invalid if nothing is left.';
+comment on function private.parse_bbox is 'Clips a box to Kuwait; bbox_invalid if nothing is left.';
 
 create function private.parse_near(value jsonb, out clean jsonb, out problem text)
   language plpgsql
@@ -278,8 +278,8 @@ begin
 end
 $$;
 comment on function private.search_conditions is
-  'The SQL conditions of a strategy (null for any) and of filters ($1), made of constants without '
-  'input of the caller. is_indexed: whether the newest-first indexes can answer all conditions.';
+  'The SQL conditions of a strategy (null for any) and of filters ($1), built from constants only, '
+  'never from input. is_indexed: whether the newest-first indexes can answer all conditions.';
 
 create function private.strategy_terms(strategy text) returns tsquery
   language sql
@@ -289,7 +289,7 @@ create function private.strategy_terms(strategy text) returns tsquery
     when strategy = 'exchange' then '''type:EXCHANGE'''::tsquery
   end;
 comment on function private.strategy_terms is
-  'Terms that only preselect and are never stricter than private.search_conditions.';
+  'Terms that preselect listings; they are never stricter than private.search_conditions.';
 
 create function private.is_running(
   strategy text, type text, auction_ends_at timestamptz, drop_until timestamptz
@@ -329,4 +329,4 @@ begin
 end
 $$;
 comment on function private.search_terms is
-  'Terms that only preselect and are never stricter than private.search_conditions.';
+  'Terms that preselect listings; they are never stricter than private.search_conditions.';

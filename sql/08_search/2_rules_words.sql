@@ -4,7 +4,7 @@ create function private.guessable_words(document tsvector) returns text[]
   set search_path = ''
 as $$
 begin
-  -- Even a long description has only a hundred words.
+  -- Even a long description usually has only about a hundred such words.
   return array(
     select word from unnest(tsvector_to_array(document)) as word
     where word ~ '^[^0-9:]{3,}$'
@@ -24,7 +24,7 @@ begin
 end
 $$;
 comment on function private.word_writer is
-  'A mark that many accounts share; null without a phone, because such an account costs nothing.';
+  'A small hash that many accounts share; null without a phone: such an account costs nothing.';
 
 create function private.five_writers(known smallint[], others smallint[]) returns smallint[]
   language plpgsql
@@ -37,12 +37,12 @@ begin
 end
 $$;
 comment on function private.five_writers is
-  'Adds up to five new marks if there are fewer than five; it does not matter if there are more.';
+  'Adds up to five new marks if there are fewer than five. More than five do no harm.';
 
 create function private.similar_words(word text) returns text[]
   language plpgsql
   stable
-  security definer -- as acting, comparing words could not use an index
+  security definer -- row-level security would keep the comparison of words from the index
   set search_path = ''
   set plan_cache_mode = force_generic_plan -- planning at every call takes five times as long
   -- Without these settings all names would be compared one by one, because they are few.
@@ -111,9 +111,9 @@ begin
 end
 $$;
 comment on function private.similar_words is
-  'The 10 most similar words, of equally similar ones those of more listings. They share half of '
-  'the trigrams if five words do, else four tenths if two do, else three tenths. Up to three names '
-  'precede them that share four tenths, or three tenths if the words share only that.';
+  'The 10 most similar words; of equally similar ones, those of more listings. They share half of '
+  'the trigrams if five words do, otherwise four tenths if two do, otherwise three tenths. Before '
+  'them come up to three names that share four tenths, or three if the words share only three.';
 
 -- This function is inlined, because a body of begin atomic needs no search_path.
 create function private.lexemes_of(word text) returns setof text
@@ -187,4 +187,4 @@ $$;
 comment on function private.search_query is
   'Requires all of these words, in the listing''s text or the name of its place, kind or usage. '
   'When guessing, similar words match too for the first four words that are not frequent, or the '
-  'first four if all are, but never for a word of a name. guesses: similar words known already.';
+  'first four if all are, but never for a word of a name. guesses: similar words already found.';

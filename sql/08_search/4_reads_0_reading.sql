@@ -87,7 +87,7 @@ begin
       continue;
     end if;
     if looks = 8 then
-      -- For further words it is only checked whether they exist.
+      -- The remaining words are only checked for whether they exist at all.
       if one_word !~ '^[^0-9:]{3,}$'
         or exists (select from private.search_vocabulary where search_vocabulary.word = one_word)
         or exists (select from private.search_names where search_names.word = one_word) then
@@ -164,7 +164,7 @@ end
 $$;
 comment on function private.relaxed_reading is
   'Leaves out parts until a listing matches: unknown words without similar ones, then numbers that '
-  'are only words, then size, rooms, floor and block; at last all words instead, with or without '
+  'are only words, then size, rooms, floor and block; finally all words instead, with or without '
   'those four. Type, kind, area and price are kept. lost: the words left out. guesses: the similar '
   'words found for some words.';
 

@@ -69,7 +69,7 @@ begin
   end if;
   if private.query_words(q) = '{}' or together.conflicts <> '{}'
     or (typed.read).strategy is not null then
-    -- In these cases no listing matches: no document has this term.
+    -- In these cases no listing may match, so the query is a term that no document has.
     words := '''none:'''::tsquery;
   end if;
 end
@@ -88,7 +88,7 @@ as $$
 declare
   text_query constant tsquery := coalesce(words && private.strategy_terms(strategy), words);
 begin
-  -- One of the newest listings has a common word, but few of those are deals or auctions.
+  -- A common word is usually in one of the newest listings, but few of them are deals or auctions.
   -- "offset 0" keeps the planner from using another index.
   return strategy not in ('deal', 'auction') and exists (
     select from (

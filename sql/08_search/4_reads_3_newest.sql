@@ -128,7 +128,7 @@ begin
     from regexp_matches(words::text, '''([^'']+)''', 'g') as alternative
     left join private.search_vocabulary on search_vocabulary.word = alternative[1];
     if cardinality(named.areas) = 1 and named.uncounted = 0 and named.frequency < 3000 then
-      -- So few listings are found faster by the text index than by a walk past all others.
+      -- The text index finds so few listings faster than a walk past all the others.
       of_area := named.areas[1];
       elsewhere := words && !! private.quote_lexeme('area:' || of_area)::tsquery;
     elsif named.frequency * 3000 < size * (

@@ -9,7 +9,7 @@ create function private.walk_ranges(
   language plpgsql
   stable
   set search_path = ''
-  -- Otherwise the planner would sort results that it expects to be small, not walk an index.
+  -- Otherwise the planner would sort results that it expects to be small instead of using an index.
   set enable_sort = off
   set enable_bitmapscan = off
   set enable_seqscan = off
@@ -186,7 +186,7 @@ begin
   ], null) loop
     expected := private.expected_listings(plan, source);
     if source = by_text then
-      -- The planner has no statistics for rare words and assumes each in one of 1,000 listings.
+      -- The planner has no statistics for rare words and assumes each is in one of 1,000 listings.
       expected := greatest(1, least(expected, with_words));
     end if;
     if plan.found_by is null or expected < plan.to_gather then
@@ -220,14 +220,15 @@ create function private.find_listings(
   set search_path = ''
 as $$
 declare
-  few constant integer := 300; -- gathering so many takes less time than a useless walk
+  -- Up to this many matches, gathering all is faster than a walk of an index that finds too few.
+  few constant integer := 300;
   is_few boolean;
   met integer; -- how many of the newest thousand listings match; null if unknown
   with_words bigint;
   plan private.search_plan;
   found record;
   depth integer; -- the number of rows to walk in each range
-  cost double precision; -- the cost of passing one listing, if gathering one costs 1
+  cost double precision; -- the cost of skipping one listing, if gathering one costs 1
   to_pass double precision;
 begin
   ids := '{}';
@@ -243,7 +244,7 @@ begin
       keys := found.keys;
       return;
     end if;
-    -- With words another number of listings was read, so only the absence of matches counts.
+    -- A search with words read another number of listings, so only the absence of matches counts.
     met := case when words is null or found.ids = '{}' then cardinality(found.ids) end;
   end if;
   if words is not null and among is null then
@@ -303,4 +304,5 @@ begin
 end
 $$;
 comment on function private.find_listings is
-  'The first listings with their sort keys, after a given one, among some ids or without some.';
+  'The first listings in sort order, with their keys, after a given one and only those among or '
+  'without given ids.';

@@ -27,7 +27,7 @@ begin
 end
 $$;
 comment on function private.require_search is
-  'Refuses drop_desc except for deals, ends_at except for auctions, and distance without near.';
+  'Refuses unknown values; drop_desc is only for deals, ends_at for auctions, distance with near.';
 
 create function private.first_hits(
   strategy text, sort text, given private.search_filters, q text, literal boolean, size integer,
@@ -39,7 +39,7 @@ create function private.first_hits(
   set search_path = ''
 as $$
 declare
-  is_narrowed constant boolean := not (given is null); -- "is not null" would need every filter
+  is_narrowed constant boolean := not (given is null); -- "is not null" needs every filter
   typed record;
   read private.reading;
   together record;
@@ -67,7 +67,7 @@ begin
       ids := hits.ids;
       keys := hits.keys;
     end if;
-    -- The given filters do not decide what is left out; else adding one could find more listings.
+    -- The given filters do not decide what is left out; otherwise adding one could find more.
     fitting := case
       when is_narrowed and cardinality(ids) < 5 and (ids = '{}' or reading.words <> '{}')
       then private.fitting_listings(strategy, reading.filters, exact, 5) else ids end;
@@ -164,7 +164,7 @@ create function private.search(
 ) returns text
   language plpgsql
   stable
-  security definer -- row security would prevent the use of most indexes
+  security definer
   set search_path = ''
   set extra_float_digits = 1 -- a distance in a cursor must be exact
 as $$

@@ -30,6 +30,6 @@ end
 $$;
 comment on function private.count_listings is
   'Facade: {count, capped} of a search with nothing left out or guessed, exact up to 1,000. '
-  'similar: true beside a count of 0 if private.search finds other listings.';
+  'similar is true if count is 0 and private.search finds other listings.';
 
 grant execute on function private.count_listings to anon, authenticated;

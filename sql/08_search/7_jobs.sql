@@ -7,7 +7,7 @@ declare
   lost text[];
   counted bigint;
 begin
-  -- Only one run works at a time: two that count the same words would wait for each other's locks.
+  -- Only one run works at a time, because two that count the same words could deadlock.
   if not pg_catalog.pg_try_advisory_xact_lock(hashtextextended('count_search_words', 0)) then
     return 0;
   end if;
@@ -95,7 +95,7 @@ begin
 end
 $$;
 comment on function private.rebuild_search_documents is
-  'For use after a load without triggers or a change of what they write. Only the database owner '
-  'can call it.';
+  'Rebuilds search documents, cards and records after a load without triggers or a change of what '
+  'they write. Only the database owner can call it.';
 
 grant execute on function private.count_search_words to backend;
