@@ -51,7 +51,7 @@ create table private.property_counters (
   views bigint not null default 0,
   favorites bigint not null default 0
 ) with (fillfactor = 70); -- room for HOT updates
-comment on table private.property_counters is 'Numbers shown to all. Deleted with the listing.';
+comment on table private.property_counters is 'View and favorite counts. Deleted with the listing.';
 alter table private.property_counters enable row level security;
 grant select on private.property_counters to acting;
 create policy "everybody sees the numbers of views and favorites" on private.property_counters

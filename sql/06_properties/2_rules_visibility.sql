@@ -126,4 +126,4 @@ begin
 end
 $$;
 comment on function private.without_blocked is
-  'Removes those of blocked identities. Pages may get shorter: cursors and counts ignore blocks.';
+  'Drops listings of blocked identities. Pages may get shorter: cursors and counts ignore blocks.';

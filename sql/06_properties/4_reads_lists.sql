@@ -86,7 +86,7 @@ create function private.similar_properties(property public.properties, depth int
   returns uuid[]
   language plpgsql
   stable
-  security definer -- row-level security would keep prices from the index; reads owners' accounts
+  security definer -- under row-level security no index can compare prices; reads owners' accounts
   set search_path = ''
 as $$
 declare

@@ -42,7 +42,7 @@ comment on function private.five_writers is
 create function private.similar_words(word text) returns text[]
   language plpgsql
   stable
-  security definer -- row-level security would keep the comparison of words from the index
+  security definer -- under row-level security no index can compare words
   set search_path = ''
   set plan_cache_mode = force_generic_plan -- planning at every call takes five times as long
   -- Without these settings all names would be compared one by one, because they are few.

@@ -7843,7 +7843,7 @@ create table public.plans (
   name_en text not null constraint plans_name_en_is_a_name check (private.is_name(name_en)),
   audience text not null constraint plans_audience_is_known
     check (audience in ('individual', 'office', 'company')),
-  -- This repeats private.kwd: a domain would refuse a value before a trigger can give the reason.
+  -- This repeats private.kwd, because a domain refuses a value before a trigger can say why.
   price numeric not null constraint plans_price_is_in_dinars_with_three_decimals
     check (price between 0 and 99999999999.999 and price = round(price, 3)),
   interval_days integer not null
@@ -7860,10 +7860,10 @@ create table public.plans (
   on_sale boolean not null default true
 );
 comment on table public.plans is
-  'Plans that can be subscribed to. Never purged: subscriptions refer to them.';
-comment on column public.plans.code is 'The plan free applies where there is no subscription.';
+  'The plans of identities, with their quotas. Never purged: subscriptions refer to them.';
+comment on column public.plans.code is 'A stable name. Without a subscription, free applies.';
 comment on column public.plans.price is 'The price of one interval in KWD.';
-comment on column public.plans.on_sale is 'Whether it can be bought or renewed.';
+comment on column public.plans.on_sale is 'Whether the plan can be bought or renewed.';
 
 create table public.subscriptions (
   id uuid primary key default gen_random_uuid(),
@@ -7883,8 +7883,8 @@ create table public.subscriptions (
 );
 comment on table public.subscriptions is 'Plans of identities. Never purged: financial records.';
 comment on column public.subscriptions.status is 'replaced: another plan began before its end.';
-comment on column public.subscriptions.pay_with is 'Whether wallet or invoice pays renewals.';
-comment on column public.subscriptions.renews is 'False once cancelled; the plan runs to its end.';
+comment on column public.subscriptions.pay_with is 'How a renewal is paid: invoice or wallet.';
+comment on column public.subscriptions.renews is 'False if the plan will end without a renewal.';
 create unique index subscriptions_one_active_key on public.subscriptions (identity_id)
   where status = 'active';
 create index subscriptions_identity_idx on public.subscriptions (identity_id, starts_at desc);
@@ -7955,10 +7955,11 @@ comment on column public.invoices.serial is 'The number of the invoice in its ye
 comment on column public.invoices.number is 'The number that people see, such as INV-2026-000123.';
 comment on column public.invoices.state is 'private.invoice_steps lists the allowed changes.';
 comment on column public.invoices.total is 'The sum of the lines in KWD.';
-comment on column public.invoices.due_at is 'The invoice expires if it is unpaid by then.';
+comment on column public.invoices.due_at is
+  'When the invoice expires, unless it is paid or a payment is in progress.';
 comment on column public.invoices.paid_with is 'charge: paid at a payment provider.';
 comment on column public.invoices.credited is
-  'Whether the amount went to the wallet: for a top-up, or if delivery was impossible.';
+  'Whether the amount went to the wallet, for a top-up or because delivery was impossible.';
 create index invoices_identity_idx on public.invoices (identity_id, issued_at desc, id desc);
 create index invoices_account_idx on public.invoices (account_id);
 create index invoices_number_idx on public.invoices (number);
@@ -7984,7 +7985,7 @@ create table public.invoice_lines (
   constraint invoice_lines_plan_is_named check ((kind = 'plan') = (plan_id is not null))
 );
 comment on table public.invoice_lines is
-  'The items of an invoice, delivered once paid. Cleaned by private.purge_void_lines, if void.';
+  'The items of invoices, delivered once paid. Cleaned by private.purge_void_lines if void.';
 create index invoice_lines_plan_idx on public.invoice_lines (plan_id);
 create index invoice_lines_purpose_idx on public.invoice_lines (invoice_id, kind);
 
@@ -8096,10 +8097,11 @@ comment on column public.payments.state is
   'starting: the provider has not answered yet; superseded: another attempt replaced it; surplus: '
   'captured after the invoice was already paid.';
 comment on column public.payments.amount is 'The invoice''s total in KWD, never a client''s value.';
-comment on column public.payments.provider_payment_id is 'Unique, so money is booked only once.';
+comment on column public.payments.provider_payment_id is
+  'The provider''s id of the captured payment; unique, so that its money is booked only once.';
 comment on column public.payments.details is 'Method, track and reference ids, for the receipt.';
 comment on column public.payments.requested_at is 'When the charge was last requested.';
-comment on column public.payments.looked_up_at is 'When the job last looked it up at the provider.';
+comment on column public.payments.looked_up_at is 'When a job last selected it to be looked up.';
 create unique index payments_one_open_key on public.payments (invoice_id)
   where state in ('starting', 'open');
 create index payments_invoice_idx on public.payments (invoice_id, created_at);
@@ -8127,11 +8129,11 @@ create table public.payment_events (
 );
 comment on table public.payment_events is
   'Reports by providers and our look-ups. Never purged: the rows show which events are repeated.';
-comment on column public.payment_events.event_key is 'Reference and hash of the signed part.';
+comment on column public.payment_events.event_key is 'Kind, reference and hash of the signed part.';
 comment on column public.payment_events.status is
   'The status in the provider''s answer to our look-up.';
 comment on column public.payment_events.amount is
-  'The amount in the event, else in the provider''s answer.';
+  'The amount in the event or, if it has none, the one in the provider''s answer.';
 comment on column public.payment_events.payload_sha256 is
   'The hash of the body, which is not stored because it names people.';
 comment on column public.payment_events.outcome is
@@ -8203,13 +8205,14 @@ comment on column public.refunds.id is 'Also our reference at the provider.';
 comment on column public.refunds.payment_id is
   'The payment through which the money goes back, or the surplus payment that is refunded.';
 comment on column public.refunds.destination is 'wallet, or source: the card or account that paid.';
-comment on column public.refunds.state is 'requested and settled reduce what can be refunded.';
+comment on column public.refunds.state is 'Requested and settled ones reduce what can be refunded.';
 comment on column public.refunds.admin_id is
-  'Null if a row of admin_acts refunded it, the account was deleted, or the provider made it.';
+  'The admin who requested it; null if a row of admin_acts, the deletion of the account or the '
+  'provider caused it.';
 comment on column public.refunds.asked is
-  'Whether it was requested here, by an admin or for a deleted account.';
-comment on column public.refunds.sent_at is 'When it was first requested from the provider.';
-comment on column public.refunds.declined_at is 'When a repeated request was first refused.';
+  'Whether the refund was requested here, by an admin or for a deleted account.';
+comment on column public.refunds.sent_at is 'When we first requested it from the provider.';
+comment on column public.refunds.declined_at is 'When the provider first refused a repetition.';
 create index refunds_invoice_idx on public.refunds (invoice_id);
 create index refunds_payment_idx on public.refunds (payment_id);
 create index refunds_requested_idx on public.refunds (created_at) where state = 'requested';
@@ -8230,9 +8233,9 @@ create table private.unmatched_refunds (
   primary key (provider, refund_ref)
 );
 comment on table private.unmatched_refunds is
-  'Refunds by a provider that exceed what can be refunded or have no payment here. Cleaned by '
+  'Refunds at a provider that exceed what can be refunded or have no captured payment. Cleaned by '
   'private.on_refund_state once booked, and when the provider reports a failure.';
-comment on column private.unmatched_refunds.answer is 'The last answer, which is to be booked.';
+comment on column private.unmatched_refunds.answer is 'The latest answer, to be booked later.';
 create index unmatched_refunds_charge_idx on private.unmatched_refunds (provider, charge_ref);
 alter table private.unmatched_refunds enable row level security;
 create policy "nobody but functions of their owner" on private.unmatched_refunds using (false);
@@ -8271,7 +8274,8 @@ create policy "nobody but functions of their owner" on private.sandbox_refunds u
 
 -- sql/05_billing/1_tables_payouts.sql
 
--- Money of deleted accounts is held in the system account payouts until its row here is decided.
+-- The system account payouts holds the money of deleted accounts until a refund or an admin decides
+-- the row of wallet_payouts.
 
 create table public.wallet_payouts (
   id uuid primary key default gen_random_uuid(),
@@ -8291,11 +8295,13 @@ create table public.wallet_payouts (
     check (decided_at is null or num_nonnulls(name, phone, email) = 0)
 );
 comment on table public.wallet_payouts is
-  'Money owed to a deleted account: a row for each payment that is refunded, one for the rest. '
+  'Money owed to a deleted account: a row for each payment that is refunded, and one for the rest. '
   'Personal data are removed after 180 days at the latest. Never purged: financial records.';
 comment on column public.wallet_payouts.id is 'Also the id of the refund, if there is one.';
-comment on column public.wallet_payouts.state is 'open: an admin has to decide.';
-comment on column public.wallet_payouts.note is 'Transfer reference, or reason of a write-off.';
+comment on column public.wallet_payouts.state is
+  'at_provider: a refund was requested; open: an admin has to decide.';
+comment on column public.wallet_payouts.note is
+  'The reference of the transfer, or the reason for the write-off.';
 create index wallet_payouts_account_idx on public.wallet_payouts (account_id);
 create index wallet_payouts_created_idx on public.wallet_payouts (created_at, id)
   where state in ('at_provider', 'open');
@@ -8311,7 +8317,7 @@ grant select on public.wallet_payouts to service_role;
 -- sql/05_billing/1_tables_subscription_intervals.sql
 
 -- The intervals follow one another without a gap and the last one ends with the subscription, so
--- the time of each one is computed back from that end.
+-- the start and end of each are computed backwards from there.
 
 create table public.subscription_intervals (
   id bigint generated always as identity primary key,
@@ -8324,8 +8330,8 @@ create table public.subscription_intervals (
 );
 comment on table public.subscription_intervals is
   'The intervals that were added to a subscription, in order. Never purged: financial records.';
-comment on column public.subscription_intervals.invoice_id is 'Null if an admin gave it.';
-comment on column public.subscription_intervals.days is 'The length under the plan at that time.';
+comment on column public.subscription_intervals.invoice_id is 'Null if an admin added it.';
+comment on column public.subscription_intervals.days is 'The plan''s interval_days at that time.';
 comment on column public.subscription_intervals.taken_back_at is 'When its invoice was refunded.';
 create index subscription_intervals_subscription_idx
   on public.subscription_intervals (subscription_id, id);
@@ -8335,7 +8341,8 @@ grant select on public.subscription_intervals to service_role;
 create policy "nobody but functions of their owner" on public.subscription_intervals
   using (false);
 
--- Credits are stored by invoice, so that a refund takes back only its own. No function spends them.
+-- Credits are stored by invoice, so that a refund takes back only those of its invoice. No function
+-- spends them.
 create table public.featured_credits (
   id bigint generated always as identity primary key,
   identity_id uuid not null references public.identities (id),
@@ -8345,7 +8352,7 @@ create table public.featured_credits (
 );
 comment on table public.featured_credits is
   'Credits for featured listings, by invoice. Never purged: financial records.';
-comment on column public.featured_credits.invoice_id is 'Null if an admin gave them.';
+comment on column public.featured_credits.invoice_id is 'Null if an admin added them.';
 create index featured_credits_identity_idx on public.featured_credits (identity_id, id);
 alter table public.featured_credits enable row level security;
 revoke all on public.featured_credits from anon, authenticated;
@@ -8356,8 +8363,8 @@ create policy "identities see their own credits" on public.featured_credits
 
 -- sql/05_billing/1_tables_wallet.sql
 
--- A double-entry ledger: the entries of a transfer sum to zero and are only added. The tables
--- enforce this even against their owner. System accounts are the other side of money in and out.
+-- A double-entry ledger: the entries of a transfer sum to zero and never change. Triggers enforce
+-- this even for the tables' owner. System accounts are the other side of money in and out.
 
 create table public.wallets (
   id uuid primary key default gen_random_uuid(),
@@ -8384,7 +8391,7 @@ comment on column public.wallets.system_account is
   'provider: captured money; sales: money spent; adjustments: forfeits, payouts, uncovered '
   'refunds; payouts: owed to deleted accounts.';
 comment on column public.wallets.balance is
-  'In KWD. System accounts store none, because every payment would wait for that one row.';
+  'In KWD. That of a system account stays 0, because every payment would wait for that one row.';
 
 create table public.wallet_transfers (
   id uuid primary key default gen_random_uuid(),
@@ -8400,11 +8407,12 @@ create table public.wallet_transfers (
   created_at timestamptz not null default now(),
   constraint wallet_transfers_one_per_source_key unique (source_kind, source_id)
 );
-comment on table public.wallet_transfers is 'One row per cause. Never purged: financial records.';
+comment on table public.wallet_transfers is
+  'Movements of money, at most one per source. Never purged: financial records.';
 comment on column public.wallet_transfers.kind is
-  'forfeit: given up or written off; payout: owed or paid out for a deleted account.';
+  'forfeit: money given up or written off; payout: money owed or paid out for a deleted account.';
 comment on column public.wallet_transfers.source_id is
-  'For a forfeit or payout, a row of wallet_payouts or the identity whose wallet is emptied.';
+  'The id of the cause; for a forfeit or payout, a row of wallet_payouts or the emptied identity.';
 create index wallet_transfers_invoice_idx on public.wallet_transfers (invoice_id);
 
 create table public.wallet_entries (
@@ -8418,9 +8426,11 @@ create table public.wallet_entries (
   constraint wallet_entries_amount_range
     check (amount <> 0 and amount between -99999999999.999 and 99999999999.999)
 );
-comment on table public.wallet_entries is 'Sides of transfers. Never purged: financial records.';
+comment on table public.wallet_entries is
+  'The entries of transfers, one per wallet. Never purged: financial records.';
 comment on column public.wallet_entries.amount is 'In KWD; positive for money in.';
-comment on column public.wallet_entries.balance_after is 'Null for a system account.';
+comment on column public.wallet_entries.balance_after is
+  'The wallet''s balance after the entry; null for a system account.';
 create index wallet_entries_transfer_idx on public.wallet_entries (transfer_id);
 create index wallet_entries_wallet_idx on public.wallet_entries (wallet_id, id desc);
 
@@ -8454,7 +8464,7 @@ create table private.recounts (
   name text primary key,
   last_wallet_id uuid not null
 );
-comment on table private.recounts is 'The progress of the recount. Never purged: one row.';
+comment on table private.recounts is 'How far private.recount_wallets is. Never purged: one row.';
 alter table private.recounts enable row level security;
 create policy "nobody but functions of their owner" on private.recounts using (false);
 
@@ -8531,7 +8541,7 @@ begin
 end
 $$;
 comment on function private.step_invoice is
-  'Refuses to change number, owner or total, and changes of state that invoice_steps lacks.';
+  'Refuses changes of number, owner, purpose or total, and of state if invoice_steps lacks them.';
 
 create trigger invoices_go_their_way
   before update on public.invoices
@@ -8539,7 +8549,7 @@ create trigger invoices_go_their_way
 
 create function private.record_invoice_state() returns trigger
   language plpgsql
-  security definer -- writes a table that nothing else may write
+  security definer -- writes invoice_events, which no client may write
   set search_path = ''
 as $$
 begin
@@ -8567,7 +8577,7 @@ create trigger invoice_lines_are_only_added
 
 create function private.guard_invoice_line() returns trigger
   language plpgsql
-  security definer -- reads the invoice of a deleted line
+  security definer -- reads the invoice, whoever deletes the line
   set search_path = ''
 as $$
 begin
@@ -8604,7 +8614,7 @@ begin
 end
 $$;
 comment on function private.guard_receipt is
-  'Refuses any change of a receipt except replacing the name of a deleted account.';
+  'Refuses any change of a receipt except replacing the payer''s name by "deleted account".';
 
 create trigger receipts_stay_as_they_are
   before update on public.receipts
@@ -8614,7 +8624,7 @@ create trigger receipts_stay_as_they_are
 
 create function private.keep_balance() returns trigger
   language plpgsql
-  security definer -- writes the balance, which nothing else may write
+  security definer -- writes balances, which no client may write
   set search_path = ''
 as $$
 begin
@@ -8624,7 +8634,7 @@ begin
   return new;
 end
 $$;
-comment on function private.keep_balance is 'Updates wallets.balance with each entry.';
+comment on function private.keep_balance is 'Adds each new entry to the balance of its wallet.';
 
 create trigger wallet_entries_keep_the_balance
   before insert on public.wallet_entries
@@ -8632,7 +8642,7 @@ create trigger wallet_entries_keep_the_balance
 
 create function private.check_transfers() returns trigger
   language plpgsql
-  security definer -- reads entries that row security hides from the caller
+  security definer
   set search_path = ''
 as $$
 begin
@@ -8721,11 +8731,11 @@ begin
   return plan;
 end
 $$;
-comment on function private.plan_of is 'The current plan, or the free one without any other.';
+comment on function private.plan_of is 'The identity''s current plan, or free if it has no other.';
 
 create function private.count_publication(identity_id uuid, first boolean) returns void
   language plpgsql
-  security definer -- reads rates and plans
+  security definer -- reads rates, and the plans of the account's other identities
   set search_path = ''
 as $$
 declare
@@ -8758,7 +8768,8 @@ create function private.lock_quota(identity_id uuid) returns void
 as $$
   select pg_advisory_xact_lock(hashtextextended('quota ' || identity_id, 0))
 $$;
-comment on function private.lock_quota is 'Must be taken before any lock on a listing.';
+comment on function private.lock_quota is
+  'Locks the quota of an identity. The lock must be taken before any lock on a listing.';
 
 create function private.try_lock_quota(identity_id uuid) returns boolean
   language sql
@@ -8766,7 +8777,7 @@ create function private.try_lock_quota(identity_id uuid) returns boolean
 as $$
   select pg_try_advisory_xact_lock(hashtextextended('quota ' || identity_id, 0))
 $$;
-comment on function private.try_lock_quota is 'Does not wait, as callers have locked a listing.';
+comment on function private.try_lock_quota is 'Never waits, as its caller has locked a listing.';
 
 create function private.lock_quota_of_listing(property_id uuid) returns void
   language sql
@@ -8839,11 +8850,12 @@ begin
 end
 $$;
 comment on function private.check_drafts is
-  'The limit is twice the plan''s, but at least rates.max. The caller has locked the quota.';
+  'Refuses one more draft than allowed: twice as many as the plan''s listings, but at least '
+  'rates.max. The caller has locked the quota.';
 
 create function private.pause_over_quota(identity_id uuid) returns integer
   language plpgsql
-  security definer -- writes listings for any caller that ends a plan
+  security definer -- pauses listings, whoever ends the plan
   set search_path = ''
 as $$
 declare
@@ -8879,7 +8891,7 @@ $$;
 create function private.refund_room(invoice public.invoices) returns numeric
   language sql
   stable
-  security definer -- reads for functions that have locked the invoice
+  security definer -- reads refunds, which no client may read
   set search_path = ''
 as $$
   select invoice.total - coalesce(sum(refunds.amount), 0) from public.refunds
@@ -8891,7 +8903,7 @@ $$;
 create function private.surplus_room(payment public.payments) returns numeric
   language sql
   stable
-  security definer -- reads for functions that have locked the invoice
+  security definer -- reads refunds, which no client may read
   set search_path = ''
 as $$
   select payment.amount - coalesce(sum(refunds.amount), 0) from public.refunds
@@ -8909,12 +8921,13 @@ as $$
   select invoice.credited or payment.state is not distinct from 'surplus'
 $$;
 comment on function private.went_to_wallet is
-  'If true, a refund to the source is held in the wallet until the provider answers.';
+  'Whether the payment was credited to the wallet. If so, the amount of a refund to its source is '
+  'held there until the provider answers.';
 
 create function private.held_for_refunds(identity_id uuid) returns numeric
   language sql
   stable
-  security definer -- reads all refunds, for a job
+  security definer -- reads refunds, which no client may read
   set search_path = ''
 as $$
   select coalesce(sum(refunds.amount), 0)
@@ -8930,7 +8943,7 @@ $$;
 create function private.can_deliver(invoice public.invoices) returns boolean
   language sql
   stable
-  security definer -- reads all plans, for functions that settle
+  security definer -- reads the identity and its plan, for private.settle_payment
   set search_path = ''
 as $$
   select invoice.state <> 'void'
@@ -8955,7 +8968,7 @@ create function private.most_given_up() returns numeric
 create function private.available_money(account_id uuid) returns numeric
   language sql
   stable
-  security definer -- for the deletion of accounts
+  security definer -- reads the wallets of all identities of the account
   set search_path = ''
 as $$
   select coalesce(sum(wallets.balance), 0) from public.wallets
@@ -8966,7 +8979,7 @@ $$;
 create function private.has_obligations(account_id uuid, money text) returns boolean
   language sql
   stable
-  security definer -- for the deletion of accounts
+  security definer -- reads the wallets of all identities of the account
   set search_path = ''
 as $$
   select exists (
@@ -8980,14 +8993,14 @@ as $$
   )
 $$;
 comment on function private.has_obligations is
-  'Whether a refund or payment is in progress, or the owner has not decided about money left.';
+  'Whether a refund or payment is in progress, or the owner has not decided about the money left.';
 
 -- sql/05_billing/3_records.sql
 
 create function private.payment_records(invoice_id uuid) returns json
   language sql
   stable
-  security definer -- for functions that have checked the owner of the invoice
+  security definer -- reads payments of any invoice; the caller has checked who may see it
   set search_path = ''
 as $$
   select coalesce(json_agg(json_build_object(
@@ -9007,7 +9020,7 @@ $$;
 create function private.invoice_record(invoice public.invoices) returns json
   language sql
   stable
-  security definer -- for functions that have checked the owner of the invoice
+  security definer -- reads lines of any invoice; the caller has checked who may see it
   set search_path = ''
 as $$
   select json_build_object(
@@ -9049,7 +9062,7 @@ create function private.plan_record(plan public.plans) returns json
 create function private.refund_answer(refund_id uuid) returns json
   language sql
   stable
-  security definer -- for functions that have checked the caller
+  security definer -- reads any refund, for administrators and the backend
   set search_path = ''
 as $$
   select json_build_object(
@@ -9065,7 +9078,7 @@ $$;
 create function private.charge_order(payment_id uuid) returns json
   language sql
   stable
-  security definer -- reads for functions that have checked the owner of the payment
+  security definer -- reads the payer's phone and email; the caller has checked the owner
   set search_path = ''
 as $$
   select json_build_object(
@@ -9092,7 +9105,7 @@ $$;
 create function private.refund_order(refund_id uuid) returns json
   language sql
   stable
-  security definer -- for the function that asks the provider
+  security definer -- reads refunds, which the backend may not read itself
   set search_path = ''
 as $$
   select json_build_object(
@@ -9112,7 +9125,7 @@ grant execute on function private.refund_order to backend;
 create function private.get_invoice(invoice_id uuid) returns json
   language plpgsql
   stable
-  security definer -- reads lines and payments of the caller's own invoice
+  security definer
   set search_path = ''
 as $$
 declare
@@ -9135,7 +9148,7 @@ create function private.list_invoices(
 ) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
-  security definer -- reads lines and payments of the caller's own invoices
+  security definer
   set search_path = ''
 as $$
 declare
@@ -9171,7 +9184,7 @@ comment on function private.list_invoices is 'Api: The acting identity''s invoic
 create function private.get_receipt(invoice_id uuid) returns table (payer text, receipt json)
   language plpgsql
   stable
-  security definer -- reads a receipt of the caller's own invoice
+  security definer
   set search_path = ''
 as $$
 declare
@@ -9202,7 +9215,7 @@ grant execute on function private.get_invoice, private.list_invoices, private.ge
 create function private.list_plans() returns json
   language plpgsql
   stable
-  security definer -- everybody gets the same rows
+  security definer
   set search_path = ''
 as $$
 begin
@@ -9218,7 +9231,7 @@ comment on function private.list_plans is 'Api: The plans that are on sale.';
 create function private.current_plan() returns json
   language plpgsql
   stable
-  security definer -- counts the caller's own listings, as the quota does
+  security definer
   set search_path = ''
 as $$
 declare
@@ -9248,12 +9261,12 @@ begin
 end
 $$;
 comment on function private.current_plan is
-  'Api: The current plan of the acting identity, its end, and how much of it is used.';
+  'Api: The current plan of the acting identity, its subscription, and how much of it is used.';
 
 create function private.unpaid_plan_invoice(identity_id uuid, plan public.plans) returns uuid
   language sql
   stable
-  security definer -- reads the caller's invoices for private.subscribe
+  security definer -- reads an identity's invoices for private.subscribe and private.remind_of_plan
   set search_path = ''
 as $$
   select invoices.id from public.invoices
@@ -9274,7 +9287,7 @@ grant execute on function private.list_plans, private.current_plan to authentica
 create function private.get_wallet() returns json
   language plpgsql
   stable
-  security definer -- reads only the caller's own wallet, which may have no row yet
+  security definer
   set search_path = ''
 as $$
 declare
@@ -9291,14 +9304,14 @@ begin
 end
 $$;
 comment on function private.get_wallet is
-  'Api: The money that the acting identity may spend, and what is held for refunds to its source.';
+  'Api: The money that the acting identity may spend, and the money held for refunds to a source.';
 
 create function private.list_wallet_transactions(
   page_cursor text default null, page_size integer default 20
 ) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
-  security definer -- reads entries and transfers together, only the caller's own
+  security definer
   set search_path = ''
 as $$
 declare
@@ -9358,7 +9371,7 @@ create function private.charge_invoice(
   invoice_id uuid, return_url text, idempotency_key text default null
 ) returns json
   language plpgsql
-  security definer -- writes payments of the acting identity's own invoice
+  security definer
   set search_path = ''
 as $$
 declare
@@ -9398,7 +9411,7 @@ begin
   for update;
   if payment.state = 'open' and payment.created_at > now() - interval '15 minutes' then
     if payment.return_url <> charge_invoice.return_url then
-      -- Other providers cannot change the return URL of a charge.
+      -- Only the sandbox can change the return URL of a charge.
       if payment.provider <> 'sandbox' then
         perform private.refuse(409, 'payment_in_progress');
       end if;
@@ -9417,7 +9430,7 @@ begin
   perform private.count_action('charges');
   if payment.state = 'starting' and payment.provider = chosen ->> 'provider'
     and payment.return_url = charge_invoice.return_url then
-    -- If the provider has already made the charge, the same reference makes no second one.
+    -- If the provider already has the charge, the same reference does not create a second one.
     update public.payments set requested_at = clock_timestamp() where payments.id = payment.id;
   else
     update public.payments set state = 'superseded' where payments.id = payment.id;
@@ -9432,16 +9445,16 @@ begin
 end
 $$;
 comment on function private.charge_invoice is
-  'Api: Returns the open charge of an invoice for 15 minutes, then makes a new one. 404 '
-  'invoice_not_found, 409 invoice_already_paid, status_transition_invalid for one that is not '
-  'open, payment_in_progress (with another return_url, if the provider keeps the first), 503 '
-  'payment_not_configured for every caller but the functions.';
+  'Api: Returns the open charge of an invoice for 15 minutes, then creates a new one. 404 '
+  'invoice_not_found, 409 invoice_already_paid, status_transition_invalid for a void or expired '
+  'one, payment_in_progress (for another return_url, if the provider cannot change it), 503 '
+  'payment_not_configured unless the edge functions call it.';
 
 create function private.charge_started(
   payment_id uuid, provider_ref text, redirect_url text, idempotency_key text default null
 ) returns json
   language plpgsql
-  security definer -- writes the payment that the provider has made
+  security definer -- writes payments, which the backend may not write itself
   set search_path = ''
 as $$
 declare
@@ -9475,7 +9488,8 @@ begin
 end
 $$;
 comment on function private.charge_started is
-  'Returns the payment page, or null if the provider named the charge of another payment.';
+  'Returns the payment''s id and page, or null (with an alarm) if the provider''s reference already '
+  'belongs to another.';
 
 create function private.charge_refused(payment_id uuid, why text, alarming boolean) returns void
   language plpgsql
@@ -9493,7 +9507,7 @@ $$;
 
 create function private.fail_payment(payment_id uuid, quiet boolean default false) returns text
   language plpgsql
-  security definer -- writes for functions that asked the provider
+  security definer -- writes payments and invoices, for functions of the backend
   set search_path = ''
 as $$
 declare
@@ -9531,7 +9545,7 @@ create function private.issue_invoice(
   unit_price numeric, quantity integer default 1, plan_id uuid default null
 ) returns uuid
   language plpgsql
-  security definer -- called by functions that have checked the right
+  security definer -- writes invoices, which no client may insert
   set search_path = ''
 as $$
 declare
@@ -9565,13 +9579,13 @@ $$;
 
 create function private.lock_invoice(invoice_id uuid) returns public.invoices
   language plpgsql
-  security definer -- locks rows; its callers have chosen them
+  security definer -- locks any invoice; the caller has checked which one
   set search_path = ''
 as $$
 declare
   invoice public.invoices;
 begin
-  -- The account is locked first, so that settling a payment waits while the account is closed.
+  -- The account is locked first, so that settling a payment waits for a deletion of the account.
   perform private.lock_owner(invoices.identity_id) from public.invoices
   where invoices.id = lock_invoice.invoice_id;
   select * into invoice from public.invoices
@@ -9585,7 +9599,7 @@ comment on function private.lock_invoice is
 
 create function private.void_invoices(identity_id uuid, plan_id uuid) returns void
   language plpgsql
-  security definer -- writes invoices, for functions that have checked the right
+  security definer -- voids invoices of any identity; the caller has checked which one
   set search_path = ''
 as $$
 declare
@@ -9613,7 +9627,7 @@ $$;
 
 create function private.make_receipt(invoice_id uuid) returns void
   language sql
-  security definer -- writes a table whose rows never change
+  security definer -- writes receipts, which no client may write
   set search_path = ''
 as $$
   insert into public.receipts (invoice_id, payer_name, receipt)
@@ -9658,7 +9672,7 @@ $$;
 
 create function private.deliver_invoice(invoice public.invoices, pay_with text) returns void
   language plpgsql
-  security definer -- for functions that have settled an invoice
+  security definer -- starts plans and adds credits, for functions that have settled the invoice
   set search_path = ''
 as $$
 declare
@@ -9682,7 +9696,7 @@ $$;
 create function private.mark_paid(invoice public.invoices, paid_with text, credited boolean)
   returns void
   language plpgsql
-  security definer -- for functions that have moved the money
+  security definer -- writes invoices, for functions that have moved the money
   set search_path = ''
 as $$
 begin
@@ -9698,7 +9712,7 @@ $$;
 
 create function private.pay_from_wallet(invoice_id uuid) returns void
   language plpgsql
-  security definer -- spends the wallet of the invoice's own identity
+  security definer -- moves money out of the wallet of the invoice's identity
   set search_path = ''
 as $$
 declare
@@ -9720,7 +9734,7 @@ $$;
 
 create function private.subscribe(plan_id uuid, pay_with text) returns uuid
   language plpgsql
-  security definer -- writes invoices, money and plans of the acting identity
+  security definer
   set search_path = ''
 as $$
 declare
@@ -9784,7 +9798,7 @@ comment on function api.subscribe_plan is
 
 create function private.cancel_plan() returns void
   language plpgsql
-  security definer -- writes subscriptions and invoices of the acting identity
+  security definer
   set search_path = ''
 as $$
 declare
@@ -9819,7 +9833,7 @@ comment on function api.cancel_plan is
 
 create function private.order_topup(amount numeric) returns uuid
   language plpgsql
-  security definer -- writes an invoice of the acting identity
+  security definer
   set search_path = ''
 as $$
 declare
@@ -9828,7 +9842,7 @@ begin
   if amount is null or not (amount between 1 and 1000) or amount <> round(amount, 3) then
     perform private.refuse_field('amount', 'amount_out_of_range');
   end if;
-  -- Top-ups are ordered one at a time, so that no two calls see the same number of unpaid ones.
+  -- An account orders top-ups one at a time, so that no two calls count the same unpaid ones.
   perform pg_advisory_xact_lock(hashtextextended('topup ' || private.account_id(), 0));
   perform private.check_limit('topups_open', 'topups_full', (
     select count(*) from public.invoices
@@ -9863,12 +9877,12 @@ grant execute on function api.subscribe_plan, api.cancel_plan, api.top_up_wallet
 
 -- sql/05_billing/5_writes_payment_events.sql
 
--- A webhook is only a hint. What is applied is the provider's answer to our look-up, here called
--- answer, with ref, reference (the id of our payment), status, amount, currency and mode.
+-- A webhook is only a hint. These functions apply the provider's answer to our look-up. It has ref
+-- (its id of the charge), reference (the id of our payment), status, amount, currency and mode.
 
 create function private.settle_payment(payment_id uuid, answer jsonb) returns text
   language plpgsql
-  security definer -- writes payment, invoice, money and effect together
+  security definer -- writes payment, invoice and ledger, and delivers what was bought
   set search_path = ''
 as $$
 declare
@@ -9882,7 +9896,7 @@ begin
   ));
   select * into payment from public.payments
   where payments.id = settle_payment.payment_id for update;
-  -- Refunds reported before this payment reduce the payouts, which are locked before any wallet.
+  -- Refunds reported before this payment may reduce payouts, which are locked before any wallet.
   perform private.lock_payouts(invoice.account_id);
   if payment.captured_at is not null then
     return 'repeated';
@@ -9940,7 +9954,7 @@ comment on function private.settle_payment is
 create function private.find_payment(provider text, answer jsonb) returns public.payments
   language plpgsql
   stable
-  security definer -- finds a payment for functions that asked the provider
+  security definer -- reads all payments, for functions of the backend
   set search_path = ''
 as $$
 declare
@@ -9966,7 +9980,7 @@ create function private.apply_payment_answer(
   reported_amount text default null, reported_currency text default null
 ) returns text
   language plpgsql
-  security definer -- writes for functions that asked the provider
+  security definer -- writes payments, for functions of the backend
   set search_path = ''
 as $$
 begin
@@ -9995,7 +10009,8 @@ begin
   end case;
 end
 $$;
-comment on function private.apply_payment_answer is 'A mismatch only raises an alarm.';
+comment on function private.apply_payment_answer is
+  'Settles or fails the payment as the provider reports; a mismatch only raises an alarm.';
 
 create function private.is_final(event public.payment_events) returns boolean
   language sql
@@ -10050,7 +10065,7 @@ create function private.receive_payment(
   reported_amount text default null, answer jsonb default null, reported_currency text default null
 ) returns json
   language plpgsql
-  security definer -- the webhook and the job have no caller
+  security definer -- the backend calls it for a webhook or job, where no account is acting
   set search_path = ''
 as $$
 declare
@@ -10076,7 +10091,7 @@ begin
 end
 $$;
 comment on function private.receive_payment is
-  'An event with a final outcome is not applied again, but our own look-ups may be repeated.';
+  'Applies an event unless its outcome is already final. Our own look-ups are always applied.';
 
 create function private.is_known_event(provider text, event_key text) returns boolean
   language plpgsql
@@ -10093,7 +10108,7 @@ begin
   );
 end
 $$;
-comment on function private.is_known_event is 'Whether the outcome of an event is final.';
+comment on function private.is_known_event is 'Whether an event is stored and final.';
 
 create function private.parse_amount(written text) returns numeric
   language sql
@@ -10152,7 +10167,8 @@ begin
 end
 $$;
 comment on function private.return_to_payments is
-  'Refunds the newest payment first, each up to what is left of it; an admin decides on the rest.';
+  'Requests refunds of the newest payments first, each up to what is left of it; an admin decides '
+  'about the rest.';
 
 create function private.settle_deleted_account() returns trigger
   language plpgsql
@@ -10168,7 +10184,7 @@ declare
   wallet record;
   part numeric;
 begin
-  -- Payments, refunds and purchases lock the account first, so they wait for this.
+  -- Payments, refunds and purchases lock the account first, so they wait for this transaction.
   for wallet in
     select wallets.id, wallets.identity_id, wallets.balance
     from public.wallets
@@ -10192,7 +10208,8 @@ begin
   return null;
 end
 $$;
-comment on function private.settle_deleted_account is 'Empties the wallets as the owner chose.';
+comment on function private.settle_deleted_account is
+  'Empties the wallets of a deleted account. Its owner chose to give up the money or to be paid.';
 
 create trigger accounts_leave_no_money
   after update of status on public.accounts
@@ -10214,7 +10231,7 @@ $$;
 
 create function private.lock_payouts(account_id uuid) returns void
   language plpgsql
-  security definer -- locks money of deleted accounts
+  security definer -- locks payouts, which no client may read
   set search_path = ''
 as $$
 begin
@@ -10223,12 +10240,12 @@ begin
 end
 $$;
 comment on function private.lock_payouts is
-  'Locks all payouts of the account, because a report about one payment may change another.';
+  'Locks all payouts of the account, because a refund of one payment may reduce another''s payout.';
 
 create function private.return_payouts(payment public.payments, identity_id uuid, amount numeric)
   returns void
   language plpgsql
-  security definer -- moves owed money; its caller has locked the invoice
+  security definer -- moves money owed to a deleted account; the caller has locked the invoice
   set search_path = ''
 as $$
 declare
@@ -10270,7 +10287,7 @@ comment on function private.return_payouts is
 
 create function private.decide_payout(payout public.wallet_payouts, state text, note text) returns void
   language plpgsql
-  security definer -- moves owed money, for an admin
+  security definer -- moves money owed to a deleted account, for an admin
   set search_path = ''
 as $$
 declare
@@ -10316,11 +10333,12 @@ begin
 end
 $$;
 comment on function private.reject_refund is
-  'Releases held money, or leaves it to an admin if the account is deleted, and raises an alarm.';
+  'Rejects a refund with an alarm. Its held money goes back to the wallet or, if the account was '
+  'deleted, waits for an admin''s decision.';
 
 create function private.note_unmatched_refund(answer jsonb) returns void
   language plpgsql
-  security definer -- writes a closed table, for functions that asked the provider
+  security definer -- writes a table closed to clients
   set search_path = ''
 as $$
 begin
@@ -10369,7 +10387,7 @@ create function private.book_unheld_refund(
   refund_id uuid, payment public.payments, answer jsonb
 ) returns text
   language plpgsql
-  security definer -- books a refund of the provider; the invoice is locked
+  security definer -- books a refund made at the provider; the invoice is locked
   set search_path = ''
 as $$
 declare
@@ -10402,7 +10420,7 @@ end
 $$;
 comment on function private.book_unheld_refund is
   'Books a refund for which no money is held, because it was not requested here or was rejected. '
-  'One that exceeds what can be refunded is stored as unmatched, with an alarm.';
+  'If it exceeds what can be refunded or the payment is not captured, it is stored as unmatched.';
 
 create function private.take_refund_word(
   refund public.refunds, payment public.payments, answer jsonb
@@ -10461,7 +10479,7 @@ $$;
 create function private.find_refund(payment public.payments, answer jsonb) returns public.refunds
   language plpgsql
   stable
-  security definer -- finds a refund for functions that asked the provider
+  security definer -- reads refunds, which no client may read
   set search_path = ''
 as $$
 declare
@@ -10474,7 +10492,7 @@ begin
   order by refunds.provider_ref nulls last
   limit 1;
   if refund.id is null and not answer ? 'reference' then
-    -- This provider does not return our reference, and its answer to our request was lost.
+    -- The provider returned no reference. The refund may be a request whose answer was lost.
     select * into refund from public.refunds
     where refunds.payment_id = payment.id and refunds.state in ('requested', 'rejected')
       and refunds.provider_ref is null and refunds.amount = (answer ->> 'amount')::numeric
@@ -10491,7 +10509,7 @@ create function private.apply_refund_answer(
   answer jsonb, reported_amount text default null, reported_currency text default null
 ) returns text
   language plpgsql
-  security definer -- writes for functions that asked the provider
+  security definer -- writes refunds, for functions of the backend
   set search_path = ''
 as $$
 declare
@@ -10537,7 +10555,7 @@ begin
 end
 $$;
 comment on function private.apply_refund_answer is
-  'Compares the provider''s answer with request and event, then books or rejects the refund.';
+  'Compares the provider''s answer with our request and the event; books or rejects the refund.';
 
 create function private.receive_refund(
   provider text, event_key text, kind text, payload_sha256 text default null,
@@ -10545,7 +10563,7 @@ create function private.receive_refund(
   reported_currency text default null
 ) returns json
   language plpgsql
-  security definer -- the webhook and the job have no caller
+  security definer -- the backend calls it for a webhook or job, where no account is acting
   set search_path = ''
 as $$
 declare
@@ -10557,7 +10575,7 @@ begin
   if event_id is null and receive_refund.kind <> 'look_up' then
     return private.event_answer('repeated', true);
   end if;
-  -- A payment is captured before it is refunded, in whatever order the events arrive.
+  -- The payment is settled first, because its event may arrive after that of the refund.
   payment := private.find_payment(receive_refund.provider, charge);
   if payment.id is not null and payment.captured_at is null then
     perform private.apply_payment_answer(payment, charge);
@@ -10574,7 +10592,7 @@ $$;
 
 create function private.on_refund_state() returns trigger
   language plpgsql
-  security definer -- settles alarms, for functions that apply a provider's answer
+  security definer -- settles alarms, which are closed to clients
   set search_path = ''
 as $$
 begin
@@ -10606,11 +10624,11 @@ create function private.refund_repeats_for() returns interval
   immutable
   return interval '23 hours';
 comment on function private.refund_repeats_for is
-  'Tap recognises a repeated reference for 24 hours and reports the refund by then.';
+  'How long a request may be repeated. Tap recognises its reference for 24 hours.';
 
 create function private.begin_refund(refund_id uuid) returns json
   language plpgsql
-  security definer -- writes a refund before it is requested
+  security definer -- writes refunds, which the backend may not write itself
   set search_path = ''
 as $$
 declare
@@ -10629,8 +10647,9 @@ begin
 end
 $$;
 comment on function private.begin_refund is
-  'Returns the request, whether it was sent before and whether too long ago; null if it is no '
-  'longer wanted. Committed before the request is sent, because the answer may get lost.';
+  'Returns the request with repeated (it was sent before) and tooLate (too long ago to repeat it); '
+  'null if the refund is no longer in the state requested. The caller commits before it sends the '
+  'request, because the answer may get lost.';
 
 create function private.refund_answered(
   refund_id uuid, provider_ref text, status text
@@ -10687,7 +10706,7 @@ begin
   if not repeated or listed then
     perform private.reject_refund(refund.id);
   elsif refund.id is not null and refund.declined_at is null then
-    -- The provider may refuse because it made the refund already and nothing is left to refund.
+    -- The provider may refuse because it has already made the refund and nothing is left.
     update public.refunds set declined_at = now() where refunds.id = refund.id;
     perform private.raise_alarm('refund_unclear', refund.id::text,
       jsonb_build_object('amount', refund.amount, 'since', refund.sent_at));
@@ -10696,8 +10715,9 @@ begin
 end
 $$;
 comment on function private.refund_declined is
-  'A refused first request means no refund. A refused repetition proves nothing: the refund stays '
-  'requested for a day, with an alarm, unless the provider''s list of refunds lacks it (listed).';
+  'A refused first request means that there is no refund. A refused repetition proves nothing, so '
+  'the refund stays requested for a day, with an alarm, unless the provider''s list was read and '
+  'lacks it (listed).';
 
 create function private.give_up_refund(refund_id uuid) returns json
   language plpgsql
@@ -10737,7 +10757,7 @@ grant execute on function
 
 create function private.book_refund(refund_id uuid) returns void
   language plpgsql
-  security definer -- writes invoice, money and effect together; the invoice is locked
+  security definer -- writes refund, invoice and ledger; the invoice is locked
   set search_path = ''
 as $$
 declare
@@ -10900,12 +10920,13 @@ create function private.lock_plan(identity_id uuid) returns void
 as $$
   select pg_advisory_xact_lock(hashtextextended('plan ' || identity_id, 0))
 $$;
-comment on function private.lock_plan is 'Must be taken after an invoice or wallet is locked.';
+comment on function private.lock_plan is
+  'Locks the plan of an identity. Invoices and wallets are locked before it, never after it.';
 
 create function private.add_credits(identity_id uuid, credits integer, invoice_id uuid)
   returns void
   language sql
-  security definer -- called by functions that have checked the right
+  security definer -- writes credits, which no client may write
   set search_path = ''
 as $$
   insert into public.featured_credits (identity_id, credits, invoice_id)
@@ -10917,7 +10938,7 @@ create function private.start_plan(
   identity_id uuid, plan_id uuid, pay_with text, invoice_id uuid default null
 ) returns void
   language plpgsql
-  security definer -- writes subscriptions, for functions that have checked the right
+  security definer -- writes subscriptions, for private.deliver_invoice
   set search_path = ''
 as $$
 declare
@@ -10956,7 +10977,7 @@ comment on function private.start_plan is 'Extends the same plan, or starts anot
 
 create function private.end_subscription(subscription_id uuid, status text) returns boolean
   language plpgsql
-  security definer -- writes subscriptions, for functions that have checked the right
+  security definer -- ends the plan of any identity; the caller has checked which one
   set search_path = ''
 as $$
 declare
@@ -10981,7 +11002,7 @@ $$;
 
 create function private.revoke_interval(invoice_id uuid) returns void
   language plpgsql
-  security definer -- writes subscriptions for functions that refund
+  security definer -- writes subscriptions, for private.revoke_delivery
   set search_path = ''
 as $$
 declare
@@ -11025,11 +11046,12 @@ begin
 end
 $$;
 comment on function private.revoke_interval is
-  'Later intervals keep their length and start earlier; the plan ends if nothing of it is left.';
+  'Takes back the interval of a refunded invoice. Later intervals keep their length and start '
+  'earlier; the plan ends if nothing of it is left.';
 
 create function private.revoke_delivery(invoice_id uuid) returns void
   language plpgsql
-  security definer -- writes for functions that refund; the invoice is locked
+  security definer -- takes back plans and credits; the invoice is locked
   set search_path = ''
 as $$
 begin
@@ -11043,7 +11065,7 @@ $$;
 
 create function private.wallet_of(identity_id uuid, part text default 'available') returns uuid
   language plpgsql
-  security definer -- adds a missing wallet
+  security definer -- adds the wallet if it is missing
   set search_path = ''
 as $$
 declare
@@ -11064,7 +11086,7 @@ $$;
 create function private.system_account(name text) returns uuid
   language sql
   stable
-  security definer -- clients see no system account
+  security definer -- reads a system account, which no client may read
   set search_path = ''
 as $$
   select wallets.id from public.wallets where wallets.system_account = system_account.name
@@ -11076,7 +11098,7 @@ create function private.move_money(
   missing_from uuid default null
 ) returns uuid
   language plpgsql
-  security definer -- writes the ledger, for functions that have checked the right
+  security definer -- writes the ledger, which no client may write
   set search_path = ''
 as $$
 declare
@@ -11096,7 +11118,7 @@ begin
   if available < amount and missing_from is null then
     perform private.refuse(402, 'wallet_insufficient');
   end if;
-  available := least(available, amount); -- null for a system account, which pays all of it
+  available := least(available, amount); -- a system account has no balance here and pays all of it
   insert into public.wallet_transfers (id, kind, source_kind, source_id, invoice_id)
   values (made, move_money.kind, move_money.source_kind, move_money.source_id,
     move_money.invoice_id);
@@ -11112,7 +11134,8 @@ begin
 end
 $$;
 comment on function private.move_money is
-  'All money is moved here. missing_from is a system account that pays what the wallet lacks.';
+  'The only function that moves money. missing_from is a system account that pays what the wallet '
+  'lacks.';
 
 -- sql/05_billing/6_events_closed_identities.sql
 
@@ -11149,7 +11172,7 @@ begin
 end
 $$;
 comment on function private.anonymise_receipts is
-  'Removes the name from the receipts of a closed identity, which are kept.';
+  'Removes the payer''s name from the receipts of a closed identity; the receipts are kept.';
 
 create trigger identities_are_forgotten_on_receipts
   after update of status on public.identities
@@ -11333,7 +11356,7 @@ begin
   join public.identities on identities.id = subscriptions.identity_id
   join public.accounts on accounts.id = identities.account_id
   where subscriptions.id = renew_plan.subscription_id and subscriptions.status = 'active'
-    -- While a deletion is requested, the account's money is not touched.
+    -- While a deletion is requested, the account's money is not spent.
     and accounts.delete_at is null
     and subscriptions.renews and subscriptions.ends_at < now() + interval '1 day';
   if due.identity_id is null then
@@ -11371,7 +11394,7 @@ as $$
   ), true)
 $$;
 comment on function private.renew_plans is
-  'Job: renews plans from the wallet on their last day if it holds enough.';
+  'Job: renews plans on their last day from the wallet, if that holds enough.';
 
 create function private.downgrade_plan(subscription_id uuid) returns boolean
   language sql
@@ -11545,7 +11568,7 @@ create table public.properties (
   description_en text
     constraint properties_description_en_length check (char_length(description_en) <= 4000),
 
-  -- This repeats private.kwd: a domain would refuse a value before a trigger can give the reason.
+  -- This repeats private.kwd, because a domain refuses a value before a trigger can say why.
   price numeric constraint properties_price_is_in_dinars_with_three_decimals
     check (price between 0 and 99999999999.999 and price = round(price, 3)),
   is_negotiable boolean not null default false,
@@ -11676,8 +11699,8 @@ comment on column public.properties.owner_identity_id is 'The owner, which never
 comment on column public.properties.status is 'The allowed changes are in 2_rules_states.sql.';
 comment on column public.properties.status_reason is 'The reason for a rejection or suspension.';
 comment on column public.properties.suspended_from is 'The state to return to after suspension.';
-comment on column public.properties.price is 'In KWD, per month for RENT; null if undisclosed.';
-comment on column public.properties.property_income is 'In KWD per month; 0 is a real value.';
+comment on column public.properties.price is 'In KWD, per month for RENT; null if not stated.';
+comment on column public.properties.property_income is 'In KWD per month; 0 is a valid value.';
 comment on column public.properties.request_year is 'EXCHANGE: the offered property''s year (طلب).';
 comment on column public.properties.wanted_area_ids is 'EXCHANGE: areas wanted in return.';
 comment on column public.properties.additional_expenses is
@@ -11691,25 +11714,27 @@ comment on column public.properties.lat is 'Degrees north, as entered; other peo
 comment on column public.properties.lng is 'Degrees east, as entered; other people see shown_lng.';
 comment on column public.properties.shown_lat is
   'The latitude for others and searches: on a grid of about 250 m unless the owner chose exact.';
-comment on column public.properties.version is 'Grows with changes of fields or state (If-Match).';
+comment on column public.properties.version is 'Grows with each change of fields or state.';
 comment on column public.properties.pictures_version is
-  'Grows with changes of pending pictures; admins decide on version + pictures_version.';
+  'Grows with changes of pending pictures. Admins decide on the sum of version and this column.';
 comment on column public.properties.published_at is
   'The first publication; renewing does not change it.';
-comment on column public.properties.confirmed_at is 'When the owner last confirmed it.';
-comment on column public.properties.paused_at is 'Ending a pause adds its length to expires_at.';
+comment on column public.properties.confirmed_at is
+  'When the listing was last published, renewed or confirmed to be available.';
+comment on column public.properties.paused_at is
+  'When the pause began. When it ends, its length is added to expires_at.';
 comment on column public.properties.pause_reason is
   'unproven_past: published before the email was proven; null if the owner or the quota paused it.';
-comment on column public.properties.deleted_at is 'The row is kept for 90 days after this.';
+comment on column public.properties.deleted_at is 'The row is kept for another 90 days.';
 comment on column public.properties.pending_changes is 'Changes that an admin has to approve.';
 comment on column public.properties.listed is 'Whether it is active and its owner may act.';
 comment on column public.properties.owner_type is 'Copied from the owner by triggers.';
 comment on column public.properties.owner_verified is 'Copied from the owner by triggers.';
-comment on column public.properties.owner_active is 'Copied: whether identity and account may act.';
+comment on column public.properties.owner_active is 'Copied: whether the owner may act.';
 comment on column public.properties.unlisted_since is
   'When a published listing stopped being listed; null while it is listed.';
 comment on column public.properties.unlisted_for is
-  'The total unlisted time since the first publication, without that since unlisted_since.';
+  'The total unlisted time since the first publication, not counting that since unlisted_since.';
 comment on column public.properties.drop_until is 'When the deal ends.';
 
 create index properties_owner_idx
@@ -11733,8 +11758,8 @@ create table public.price_history (
   unlisted_for interval not null default '0'
 );
 comment on table public.price_history is
-  'Prices since the first publishing; rows never change. Cleaned by private.record_price.';
-comment on column public.price_history.price is 'In KWD from then on; null if undisclosed.';
+  'Prices since the first publication; rows never change. Cleaned by private.record_price.';
+comment on column public.price_history.price is 'In KWD from changed_at on; null if not stated.';
 comment on column public.price_history.unlisted_for is 'The listing''s unlisted_for at that time.';
 create index price_history_property_idx
   on public.price_history (property_id, changed_at desc, id desc);
@@ -11758,7 +11783,7 @@ alter table public.price_history enable row level security;
 alter table public.auctions enable row level security;
 revoke all on public.properties, public.price_history, public.auctions from anon, authenticated;
 grant select on public.properties, public.price_history, public.auctions to authenticated;
--- The policy by which acting selects is in 07_favorites/2_rules.sql.
+-- The select policy for acting is in 07_favorites/2_rules.sql.
 grant select, insert, update on public.properties to acting;
 grant usage on sequence private.property_ref_no to acting;
 grant select on public.price_history to acting;
@@ -11821,7 +11846,8 @@ comment on table private.property_cards is
   'value. Deleted with the listing.';
 comment on column private.property_cards.owner_location is
   'The location shown to the owner; null if it is the same.';
-comment on column private.property_cards.picture is 'From the file''s path to the closing brace.';
+comment on column private.property_cards.picture is
+  'The picture, from the path in its URL to the closing brace.';
 
 alter table private.property_cards enable row level security;
 grant select on private.property_cards to acting;
@@ -11858,7 +11884,7 @@ create policy "leads are seen by both sides" on public.leads for select to authe
 create policy "identities ask for themselves" on public.leads for insert to acting
   with check (identity_id = (select private.identity_id()));
 
--- No foreign keys, because their checks would write a row lock to the listing at every view.
+-- It has no foreign keys, because their checks would write a row lock to the listing at every view.
 create table private.property_views (
   property_id uuid not null,
   identity_id uuid not null,
@@ -11866,7 +11892,8 @@ create table private.property_views (
   counted boolean not null default false,
   primary key (property_id, identity_id, day)
 );
-comment on table private.property_views is 'Signed-in viewers. Cleaned by private.purge_views.';
+comment on table private.property_views is
+  'Signed-in viewers of listings, one row per day. Cleaned by private.purge_views.';
 comment on column private.property_views.counted is 'Whether property_counters.views includes it.';
 create index property_views_uncounted_idx on private.property_views (property_id)
   where not counted;
@@ -11882,7 +11909,7 @@ create table private.property_counters (
   views bigint not null default 0,
   favorites bigint not null default 0
 ) with (fillfactor = 70); -- room for HOT updates
-comment on table private.property_counters is 'Views and favorites. Deleted with the listing.';
+comment on table private.property_counters is 'View and favorite counts. Deleted with the listing.';
 alter table private.property_counters enable row level security;
 grant select on private.property_counters to acting;
 create policy "everybody sees the numbers of views and favorites" on private.property_counters
@@ -11917,11 +11944,14 @@ create table private.listed_records (
 comment on table private.listed_records is
   'Pieces of JSON text that private.listed_record_text joins; an up_to_ piece ends with the key of '
   'the next value. Deleted with the listing.';
-comment on column private.listed_records.terms is 'From rentConditions to additionalExpenses.';
-comment on column private.listed_records.terms_en is 'In English; null if there is no difference.';
-comment on column private.listed_records.media is 'chr(1) stands for the URL of files.';
-comment on column private.listed_records.after_deal is 'From after shareUrl to the closing brace.';
-comment on column private.listed_records.deal is 'Valid until drop_until.';
+comment on column private.listed_records.terms is
+  'From the value of rentConditions to that of additionalExpenses.';
+comment on column private.listed_records.terms_en is 'terms in English; null if they are the same.';
+comment on column private.listed_records.media is
+  'The pictures; chr(1) stands for the URL of files.';
+comment on column private.listed_records.after_deal is
+  'Everything after the value of shareUrl, including the closing brace.';
+comment on column private.listed_records.deal is 'The deal, which is valid until drop_until.';
 
 alter table private.listed_records enable row level security;
 grant select on private.listed_records to acting;
@@ -11934,7 +11964,7 @@ create policy "everybody sees the records, which are of listed properties"
 
 create function private.copy_auction_window() returns trigger
   language plpgsql
-  security definer -- writes columns that no role may write
+  security definer -- writes the listing, whoever changes the auction
   set search_path = ''
 as $$
 begin
@@ -11970,7 +12000,7 @@ $$;
 
 -- sql/06_properties/2_rules_contact.sql
 
--- Without a search_path this is inlined; a call would take half the time of building a record.
+-- This has no search_path, so that it is inlined; a call takes half the time of building a record.
 create function private.numbers_of(identity_id uuid) returns table (phone text, whatsapp text)
   language sql
   stable
@@ -12074,7 +12104,8 @@ begin
 end
 $$;
 comment on function private.keep_reachable is
-  'Switches chat on if a listing becomes active without other contact; owners are refused earlier.';
+  'Switches chat on for an active listing without other contact, or refuses to switch it off. '
+  'Owners are refused earlier, by private.check_reachable.';
 
 create trigger properties_can_be_answered_on_insert
   before insert on public.properties
@@ -12162,7 +12193,7 @@ create trigger properties_price_is_recorded
 create function private.price_since(property_id uuid, at timestamptz) returns timestamptz
   language plpgsql
   stable
-  security definer -- reads prices of other people's listings
+  security definer -- reads the prices of any listing
   set search_path = ''
 as $$
 begin
@@ -12174,11 +12205,12 @@ begin
   ), '-infinity');
 end
 $$;
-comment on function private.price_since is 'When the price at a given time began; -infinity if unknown.';
+comment on function private.price_since is
+  'When the price that applied at a given time began to apply; -infinity if unknown.';
 
 create function private.update_deal(property_id uuid) returns void
   language plpgsql
-  security definer -- writes columns that no role may write
+  security definer -- reads and writes any listing
   set search_path = ''
 as $$
 declare
@@ -12193,8 +12225,9 @@ declare
 begin
   select * into property from public.properties where properties.id = update_deal.property_id;
 
-  -- This finds the last drop before which no price too low for a deal had applied for 30 days, in
-  -- one pass, because a window frame of 30 days would be aggregated again for each price.
+  -- This finds the last drop for which the current price is at least 5 % below every price of the
+  -- 30 days before it. It takes one pass, because a window frame of 30 days would be aggregated
+  -- again for each price.
   with stood as (
     select
       price_history.id, price_history.price, price_history.changed_at as since,
@@ -12241,7 +12274,7 @@ comment on function private.update_deal is
 
 create function private.on_price_history() returns trigger
   language plpgsql
-  security definer -- writes columns that no role may write
+  security definer -- reads all prices of the listing, whoever changed one
   set search_path = ''
 as $$
 begin
@@ -12704,7 +12737,8 @@ begin
   return property;
 end
 $$;
-comment on function private.submit_property is 'Publishes, or submits for review if that is on.';
+comment on function private.submit_property is
+  'Checks a listing and makes it active, or pending_review if listings are reviewed.';
 
 create function private.is_moderated(property public.properties) returns boolean
   language plpgsql
@@ -12740,6 +12774,7 @@ $$;
 
 -- sql/06_properties/2_rules_states.sql
 
+-- The states of a listing:
 --   draft -> active, or pending_review -> active or rejected; rejected -> active or pending_review
 --   active <-> paused; active -> sold, rented, exchanged, expired; expired -> active within 90 days
 --   any of these -> archived -> draft; any -> deleted; an admin suspends and lifts the suspension
@@ -12828,7 +12863,7 @@ begin
   listing.published_at := coalesce(listing.published_at, now());
   listing.closed_at := null;
   listing.paused_at := case when listing.status = 'paused' then coalesce(listing.paused_at, now()) end;
-  -- A publishing owner has passed the quota check; if others publish, a listing over it is paused.
+  -- An owner passes the quota check to publish. If others publish, a listing over quota is paused.
   if before.status <> 'active' and listing.status = 'active'
     and private.identity_id() is distinct from listing.owner_identity_id then
     if not private.try_lock_quota(listing.owner_identity_id) then
@@ -12843,7 +12878,8 @@ begin
 end
 $$;
 comment on function private.with_listing_time is
-  'before is null for a new listing; previous is its old state, or the one before a suspension.';
+  'Sets the times of an active or paused listing, and pauses one over quota. before is null for a '
+  'new listing; previous is its old state, or the one before a suspension.';
 
 create function private.enter_property_state() returns trigger
   language plpgsql
@@ -13080,7 +13116,7 @@ begin
       or not private.is_word(vocabulary, term ->> 'code');
     parsed := jsonb_build_object('code', term -> 'code');
 
-    -- A term without its own words gets those of the vocabulary, which has none for "other".
+    -- A term without text of its own gets that of the vocabulary, which has none for "other".
     if coalesce(term -> label, 'null') = 'null' and term ->> 'code' <> 'other' then
       select to_jsonb(vocabularies.text_ar) as clean, null as problem into words
       from public.vocabularies
@@ -13099,7 +13135,7 @@ begin
       parsed := parsed || jsonb_build_object(
         'amount', trim_scale((term -> 'amount')::numeric), 'period', term -> 'period');
     end if;
-    -- Fields that only records have are ignored, so that a record can be sent back as it is.
+    -- "text" or "label", which only records have, is ignored, so that a record can be sent back.
     exit when term - array(select jsonb_object_keys(parsed)) - left(label, -2) <> '{}';
     clean := clean || jsonb_build_array(parsed);
     problem := null;
@@ -13136,7 +13172,7 @@ begin
     perform private.refuse(403, 'identity_not_usable');
   end if;
 
-  -- An exclusive lock: a trigger may update this row next, and two shared locks would deadlock.
+  -- The lock is exclusive: a trigger may update this row next, and two shared locks would deadlock.
   new.owner_verified := coalesce((
     select organisations.verified from public.organisations
     where organisations.identity_id = new.owner_identity_id
@@ -13197,7 +13233,7 @@ create function private.may_see(property public.properties, viewer_identity_id u
       and (property).closed_at > now() - interval '30 days' and (property).owner_active
   ) is true;
 comment on function private.may_see is
-  'Others see listed ones and those closed within 30 days; the owner sees all but deleted ones.';
+  'Others see listed properties, and closed ones for 30 days; the owner sees all but deleted ones.';
 
 create function private.require_visible_property(property_id uuid, viewer_identity_id uuid)
   returns public.properties
@@ -13239,11 +13275,12 @@ begin
 end
 $$;
 comment on function private.without_blocked is
-  'Keeps the order. Pages may get shorter, because cursors and counts ignore blocks.';
+  'Drops listings of blocked identities. Pages may get shorter: cursors and counts ignore blocks.';
 
 -- sql/06_properties/3_records.sql
 
--- The next five have no search_path, so that they are inlined (03_accounts/2_rules_access.sql).
+-- The next five functions have no search_path, so that they are inlined
+-- (03_accounts/2_rules_access.sql).
 create function private.price_label(type text, price numeric, english boolean) returns text
   language sql
   stable
@@ -13302,7 +13339,7 @@ begin
 end
 $$;
 comment on function private.worded_terms is
-  'Terms in the owner''s own words, else in the vocabulary''s Arabic or English words.';
+  'The terms in the owner''s own words, otherwise in the vocabulary''s Arabic or English words.';
 
 -- The columns of fields that are shown unchanged are generated from property_fields.
 do $$
@@ -13323,7 +13360,7 @@ declare
     select settings.value from private.settings where settings.name = 'share_url'
   );
 begin
-  -- Concatenation is three times as fast as building JSON objects; subqueries beat a wide join.
+  -- Concatenating is three times as fast as building JSON objects, and subqueries beat a wide join.
   return query
   select
     requested.ordinal,
@@ -13465,7 +13502,7 @@ create function private.first_picture(
 )
   language plpgsql
   stable
-  security definer -- reads rows past the policies
+  security definer -- reads the pictures of any listing
   set search_path = ''
 as $$
 begin
@@ -13516,7 +13553,7 @@ begin
 end
 $$;
 comment on function private.owner_name_text is
-  'chr(1), which JSON cannot contain, stands for the URL of files.';
+  'The name and avatar as JSON. chr(1), which JSON cannot contain, stands for the URL of files.';
 
 -- The stored text must not depend on the session, so its time zone and number digits are fixed.
 do $$
@@ -13601,7 +13638,7 @@ create function private.card_text(
       else (card_text.card).location
     end
     || ',"picture":'
-    -- One replace serves all URLs: with files_url used twice the function would not be inlined.
+    -- One replace serves all URLs, because with files_url used twice this would not be inlined.
     || replace(
       coalesce('{"url":"' || chr(1) || (card_text.card).picture, 'null')
         || (card_text.card).up_to_owner_name
@@ -13663,7 +13700,7 @@ begin
 end
 $$;
 comment on function private.list_items is
-  'Returns the cards of listed ones, or records. The caller must have checked the visibility.';
+  'The cards of listed properties, or records, as a JSON array. The caller has checked visibility.';
 
 -- sql/06_properties/3_records_listed.sql
 
@@ -13759,13 +13796,13 @@ create function private.listed_record_text(
     || private.share_url_json(listed_record_text.share_template, (listed_record_text.stored).ref_no)
     || (listed_record_text.stored).after_deal;
 comment on function private.listed_record_text is
-  'The caller replaces chr(1) with the URL of files. share_template is share_url as JSON.';
+  'The caller replaces chr(1) with the URL of files. share_template: setting share_url as JSON.';
 
 -- sql/06_properties/4_reads.sql
 
 create function private.get_property(property_id uuid) returns text
   language plpgsql
-  security definer -- reads listings that everybody may see, counts the view
+  security definer
   set search_path = ''
 as $$
 declare
@@ -13836,7 +13873,7 @@ comment on function private.unlisted_property is
 
 create function private.get_property_by_number(ref_no bigint) returns text
   language plpgsql
-  security definer -- reads listings that everybody may see
+  security definer
   set search_path = ''
 as $$
 declare
@@ -13862,8 +13899,8 @@ begin
 end
 $$;
 comment on function private.get_property_by_number is
-  'Facade: a listing by the number of its refNo. Numbers can be guessed, so of a closed listing '
-  'strangers only get id, refNo, status and title.';
+  'Facade: a listing by the number in its refNo. Numbers can be guessed, so strangers only get the '
+  'id, refNo, status and title of a closed listing.';
 
 grant execute on function private.get_property, private.get_property_by_number to anon, authenticated;
 
@@ -13874,7 +13911,7 @@ create function private.list_my_properties(
 ) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
-  security definer -- makes records of the acting identity's listings
+  security definer
   set search_path = ''
 as $$
 declare
@@ -13917,7 +13954,7 @@ create function private.list_price_history(
 ) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
-  security definer -- reads prices of listings that everybody may see
+  security definer
   set search_path = ''
 as $$
 declare
@@ -13957,7 +13994,7 @@ create function private.similar_properties(property public.properties, depth int
   returns uuid[]
   language plpgsql
   stable
-  security definer -- as acting, comparing prices could not use an index; reads the accounts of owners
+  security definer -- under row-level security no index can compare prices; reads owners' accounts
   set search_path = ''
 as $$
 declare
@@ -14013,13 +14050,14 @@ begin
 end
 $$;
 comment on function private.similar_properties is
-  'Listings with the nearest prices, up to depth above and below in each area; two of an account.';
+  'The ten listings with the nearest prices, at most two of an account. depth: how many above and '
+  'how many below the price are considered in each area.';
 
 create function private.list_similar_properties(property_id uuid, fields text default 'card')
   returns text
   language plpgsql
   stable
-  security definer -- reads other people's listings; shows only listed ones
+  security definer
   set search_path = ''
 as $$
 declare
@@ -14027,7 +14065,7 @@ declare
   property public.properties := private.require_visible_property(property_id, viewer_id);
   ids uuid[] := private.similar_properties(property, 10);
 begin
-  -- If few were found or most are of one account, more of each area are ranked, which is rare.
+  -- If fewer than ten were found, for example because most are of one account, more are ranked.
   if cardinality(ids) < 10 then
     ids := private.similar_properties(property, 300);
   end if;
@@ -14036,9 +14074,9 @@ begin
 end
 $$;
 comment on function private.list_similar_properties is
-  'Api: At most ten listings of the same type and kind in the same governorate, two of an '
-  'account, those of the same area first, the nearest price first: their cards, or with fields '
-  'full their records. 404 property_not_found.';
+  'Api: At most ten listings of the same type and kind in the same governorate, at most two of an '
+  'account, as cards, or as records if fields is full. Those of the same area come first, then the '
+  'nearest prices. 404 property_not_found.';
 
 grant execute on function private.list_my_properties to authenticated;
 grant execute on function private.list_price_history, private.list_similar_properties
@@ -14051,7 +14089,7 @@ create function private.get_organisation(
 ) returns text
   language plpgsql
   stable
-  security definer -- reads other people's pages and listings; shows only listed ones
+  security definer
   set search_path = ''
 as $$
 declare
@@ -14081,16 +14119,16 @@ begin
 end
 $$;
 comment on function private.get_organisation is
-  'Api: A verified company or office (type) with its newest ten listings, as cards or with '
-  'fields full as records, and a summary of its reviews. 404 org_not_found, for one of the other '
-  'type too.';
+  'Api: A verified company or office of this type with its ten newest listings (as cards; as '
+  'records if fields is full) and a summary of its reviews. 404 org_not_found, also if the '
+  'organisation is of the other type.';
 
 create function private.list_organisation_listings(
   type text, status text default null, page_cursor text default null, page_size integer default 20
 ) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
-  security definer -- makes records of the acting identity's listings
+  security definer
   set search_path = ''
 as $$
 begin
@@ -14128,7 +14166,7 @@ create function private.list_organisation_leads(
 ) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
-  security definer -- reads the names of people who asked, for the owner's leads
+  security definer
   set search_path = ''
 as $$
 declare
@@ -14175,7 +14213,7 @@ comment on function private.list_organisation_leads is
 create function private.get_organisation_stats(type text) returns json
   language plpgsql
   stable
-  security definer -- counts the acting identity's own rows
+  security definer
   set search_path = ''
 as $$
 declare
@@ -14256,12 +14294,13 @@ begin
 end
 $$;
 comment on function private.require_advertiser is
-  '404 unless the identity may act and is a verified organisation or a person with a listing.';
+  'Refused with 404 unless the identity may act and is a verified organisation or a person with a '
+  'listed property.';
 
 create function private.get_advertiser(identity_id uuid) returns text
   language plpgsql
   stable
-  security definer -- reads other people's identities, ratings and counts
+  security definer
   set search_path = ''
 as $$
 declare
@@ -14283,7 +14322,7 @@ begin
       select count(*) from public.properties
       where properties.owner_identity_id = identity.id and properties.listed
     )),
-    -- A job measures companies and offices; for a person up to 20 conversations are measured here.
+    -- A job measures companies and offices. For a person, up to 20 conversations are measured here.
     'medianResponseMinutes', case when page.identity_id is null
       then private.response_minutes(identity.id, 20) else page.median_response_minutes end
   );
@@ -14298,7 +14337,7 @@ create function private.list_advertiser_listings(
 ) returns text
   language plpgsql
   stable
-  security definer -- reads other people's listed properties
+  security definer
   set search_path = ''
 as $$
 declare
@@ -14655,7 +14694,8 @@ as $$
   select private.remove_auction(property_id);
 $$;
 comment on function api.remove_auction is
-  'Removes an auction that is not running; doing it again changes nothing. Refused as api.set_auction.';
+  'Removes an auction that is not running; repeating it changes nothing. The call is refused for '
+  'the same reasons as api.set_auction.';
 
 grant execute on function
   private.set_auction, private.remove_auction, api.set_auction, api.remove_auction
@@ -14663,8 +14703,8 @@ grant execute on function
 
 -- sql/06_properties/5_writes_contact.sql
 
--- A number cannot be taken back once it is given, so only the facade calls this, after it has
--- committed the count. Through the Data API a caller could abort the call and so undo the count.
+-- A number cannot be taken back once it is given, so only the facade calls contact_property, after
+-- committing the count. Through the Data API a caller could undo the count by aborting the call.
 
 create function private.offered_contact(
   caller_id uuid, property_id uuid, kind text,
@@ -14698,7 +14738,7 @@ begin
   end if;
 
   contact := private.contact_of(property);
-  -- A closed listing is still visible by link but can no longer be asked about.
+  -- A closed listing is still visible by link but no longer offers contact.
   if property.listed then
     open_ways := contact.ways;
   end if;
@@ -14711,8 +14751,8 @@ begin
 end
 $$;
 comment on function private.offered_contact is
-  '404 property_not_found, 403 blocked, 409 property_state_conflict with the possible ways, 422 '
-  'for the caller''s own listing.';
+  'Returns the listing and its owner''s numbers. 404 property_not_found, 403 blocked, 409 '
+  'property_state_conflict with the possible ways, 422 for the caller''s own listing.';
 
 create function private.precheck_contact(
   property_id uuid, kind text, idempotency_key text default null
@@ -14731,17 +14771,18 @@ begin
     perform private.offered_contact(private.identity_id(), property_id, kind);
   end if;
 exception
-  -- All other refusals are raised after the call was counted.
+  -- contact_property raises the other refusals, after the call was counted.
   when sqlstate 'PT409' then raise;
   when sqlstate 'PT403' or sqlstate 'PT404' or sqlstate 'PT422' then null;
 end
 $$;
 comment on function private.precheck_contact is
-  'Facade: 409 property_state_conflict for an impossible way, before contact_property is counted.';
+  'Facade: 409 property_state_conflict if the listing does not offer this way of contact, before '
+  'contact_property is counted.';
 
 create function private.contact_property(property_id uuid, kind text) returns json
   language plpgsql
-  security definer -- reads someone else's numbers for one listing, and writes leads
+  security definer
   set search_path = ''
 as $$
 declare
@@ -14757,7 +14798,7 @@ begin
   offered := private.offered_contact(caller_id, property_id, kind);
   property := offered.property;
   perform private.require_proof();
-  -- The conversation is opened first, because a new lead notifies the owner.
+  -- Conversations are locked before notification events, one of which a new lead writes.
   if kind = 'chat' then
     select opened.id into conversation_id
     from private.open_conversation(caller_id, property.id, null) as opened;
@@ -14933,7 +14974,7 @@ $$;
 
 create function private.on_owner_renamed() returns trigger
   language plpgsql
-  security definer -- locks listings, and writes a closed table
+  security definer -- locks listings, and writes tables that no client may write
   set search_path = ''
 as $$
 declare
@@ -14970,7 +15011,7 @@ create trigger identities_name_their_cards
 
 create function private.follow_numbers(account_id uuid) returns void
   language plpgsql
-  security definer -- locks and writes other people's listings, and a closed table
+  security definer -- locks and writes all listings of the account, and their stored records
   set search_path = ''
 as $$
 declare
@@ -15152,7 +15193,7 @@ begin
 end
 $$;
 comment on function private.on_owner_organisation is
-  'Updates the copy in listings of whether the owner is verified.';
+  'Copies to the listings whether their owner is verified.';
 
 create trigger organisations_carry_their_listings_on_insert
   after insert on public.organisations
@@ -15233,7 +15274,8 @@ comment on function private.on_listed_property is 'Updates private.listed_record
 create trigger properties_have_records_on_insert
   after insert on public.properties
   for each row when (new.listed) execute function private.on_listed_property();
--- Fires on any update: the record has nearly every column, and an auction's window updates the row.
+-- Not limited to some columns: the record contains nearly all of them, also the auction window,
+-- which a trigger copies into this row.
 create trigger properties_have_records
   after update on public.properties
   for each row when (old.listed or new.listed) execute function private.on_listed_property();
@@ -15288,7 +15330,7 @@ begin
   insert into private.property_counters (property_id)
   select properties.id from public.properties where properties.id = count_views_of.property_id
   on conflict do nothing;
-  -- A locked row is left for the next run; the job does not wait.
+  -- A locked row is left for the next run, so that the job does not wait.
   perform from private.property_counters
   where property_counters.property_id = count_views_of.property_id
   for no key update skip locked;
@@ -15426,7 +15468,7 @@ create function private.is_saveable(property public.properties, identity_id uuid
 create function private.may_save(property_id uuid) returns boolean
   language plpgsql
   stable
-  security definer -- reads listings that row security hides from the caller
+  security definer -- reads listings that row-level security hides from the caller
   set search_path = ''
 as $$
 declare
@@ -15481,7 +15523,7 @@ create policy "people see their own properties, public ones and saved ones"
 create function private.property_exists(property_id uuid) returns boolean
   language plpgsql
   stable
-  security definer -- reads listings that row security hides from the caller
+  security definer -- reads listings that row-level security hides from the caller
   set search_path = ''
 as $$
 begin
@@ -15523,7 +15565,7 @@ create trigger favorites_are_counted
 create function private.list_favorite_ids() returns json
   language plpgsql
   stable
-  security definer -- reads listings that row security hides from the caller
+  security definer
   set search_path = ''
 as $$
 declare
@@ -15539,13 +15581,14 @@ begin
   ));
 end
 $$;
-comment on function private.list_favorite_ids is 'Api: Ids of the saved properties that are not withdrawn, newest first.';
+comment on function private.list_favorite_ids is
+  'Api: The ids of the saved properties that are not withdrawn, newest first.';
 
 create function private.favorite_without_card(property public.properties, owner_id uuid)
   returns text
   language plpgsql
   stable
-  security definer -- reads listings that row security hides from the caller
+  security definer
   set search_path = ''
 as $$
 begin
@@ -15568,14 +15611,14 @@ begin
 end
 $$;
 comment on function private.favorite_without_card is
-  'The card of a listed or the caller''s own active listing, else a mark that it is unavailable.';
+  'The card if it is listed or the caller''s own active listing, otherwise status unavailable.';
 
 create function private.list_favorites(
   page_cursor text default null, page_size integer default 20, fields text default 'card'
 ) returns text
   language plpgsql
   stable
-  security definer -- reads listings that row security hides from the caller
+  security definer
   set search_path = ''
   set plan_cache_mode = 'force_generic_plan' -- the plan is the same for everybody
 as $$
@@ -15632,9 +15675,9 @@ begin
 end
 $$;
 comment on function private.list_favorites is
-  'Api: Saved properties, newest first: their cards, or with fields full their records. One that '
-  'cannot be shown now is marked as unavailable, with its title if the owner closed or hid it; '
-  'withdrawn ones are left out.';
+  'Api: Saved properties, newest first, as cards, or as records if fields is full. One that cannot '
+  'be shown now is marked as unavailable, with its title if the owner closed or hid it. Withdrawn '
+  'ones are left out.';
 
 create function private.favorite_records(items text[], owner_id uuid) returns text[]
   language plpgsql
@@ -15673,7 +15716,7 @@ begin
 end
 $$;
 comment on function api.check_favorite is
-  'Whether the property is saved; false for an unknown one.';
+  'Whether the property is saved; false for an unknown or withdrawn one.';
 
 grant execute on function private.list_favorite_ids, private.list_favorites, api.check_favorite
   to authenticated;
@@ -15682,7 +15725,7 @@ grant execute on function private.list_favorite_ids, private.list_favorites, api
 
 create function private.toggle_favorite(property_id uuid) returns boolean
   language plpgsql
-  security definer -- reads listings that row security hides from the caller
+  security definer
   set search_path = ''
 as $$
 declare
@@ -15716,7 +15759,7 @@ begin
 end
 $$;
 comment on function private.toggle_favorite is
-  'Facade: whether the property is saved now; see api.toggle_favorite.';
+  'Facade: like api.toggle_favorite, but returns only whether the property is saved now.';
 
 create function api.toggle_favorite(property_id uuid)
   returns table ("propertyId" uuid, "isFavorite" boolean)
@@ -15755,8 +15798,8 @@ create trigger identities_forget_their_favorites
 
 -- sql/08_feed/1_tables.sql
 
--- The slots of the feed are counted in these narrow tables, because in properties that costs 30
--- times as much. Rows are kept until 7 hours after until, when no readable snapshot needs them.
+-- The slots of the feed are counted in these narrow tables, because counting in properties costs 30
+-- times as much. Ended rows are kept for 7 hours; after that no readable snapshot needs them.
 
 create table private.publications (
   property_id uuid not null,
@@ -15769,7 +15812,7 @@ create table private.publications (
 );
 comment on table private.publications is
   'The periods in which listings were listed. Cleaned by private.purge_publications.';
-comment on column private.publications.property_id is 'No foreign key: it outlives the listing.';
+comment on column private.publications.property_id is 'No foreign key: rows outlive the listing.';
 comment on column private.publications.published_at is
   'The place in the feed, as its sort key. The listing does not appear there before this time.';
 comment on column private.publications.until is 'Infinity while the listing is listed.';
@@ -15813,8 +15856,9 @@ create table private.office_ranks (
 );
 comment on table private.office_ranks is
   'Periods in which offices were listed, with ratings. Cleaned by private.purge_office_ranks.';
-comment on column private.office_ranks.identity_id is 'No foreign key: it outlives the office.';
-comment on column private.office_ranks.until is 'When the rating or listing ended, or infinity.';
+comment on column private.office_ranks.identity_id is 'No foreign key: rows outlive the office.';
+comment on column private.office_ranks.until is
+  'When the rating changed or the office was unlisted; infinity until then.';
 create unique index office_ranks_one_open_key on private.office_ranks (identity_id)
   where until = 'infinity';
 create index office_ranks_best_idx
@@ -15921,7 +15965,7 @@ create function private.published_listings(
 ) returns uuid[]
   language plpgsql
   stable
-  security definer -- reads what was listed at the snapshot
+  security definer -- reads a table closed to clients
   set search_path = ''
 as $$
 begin
@@ -15978,7 +16022,7 @@ comment on function private.published_listings is
 create function private.ranked_offices(at timestamptz, take integer) returns uuid[]
   language plpgsql
   stable
-  security definer -- reads what was listed at the snapshot
+  security definer -- reads a table closed to clients
   set search_path = ''
 as $$
 begin
@@ -16149,7 +16193,7 @@ create function private.list_feed(
   fields text default 'card'
 ) returns text
   language plpgsql
-  security definer -- reads other people's listings; shows only listed ones
+  security definer
   set search_path = ''
 as $$
 declare
@@ -16312,21 +16356,21 @@ create table private.reading_words (
 );
 comment on table private.reading_words is
   'What phrases mean in a query. Rows with the same phrase and field mean any of their values. '
-  'Never purged: admins maintain it.';
+  'Never purged: admins maintain them.';
 comment on column private.reading_words.phrase is
   'One to five words, in the form that private.search_text returns.';
 comment on column private.reading_words.field is
-  'What the phrase means. type, strategy, kind, area, governorate, furnished, plot_position: the '
-  'thing with the code in value. unit: what the number beside it counts (m2, rooms, block, floor, '
-  'kwd). times: the number before it is multiplied by value. count: a number written as a word. '
-  'rooms, floor: value is the number of rooms or of the floor. ordinal: value is the number of the '
-  'floor if a word for floor is beside it. bound: the number after it is a max, min, about, from, '
-  'to or between. beside: the number after it is not a size (street, front). negation: before '
-  'furnished, the other codes are meant; otherwise it is searched as a word. join: an "or" between '
-  'kinds. plain: the phrase is searched as words, although parts of it have a meaning (rent '
-  'allowance). stopword: the phrase is ignored.';
+  'What the phrase means. type, strategy, kind, area, governorate, furnished, plot_position: value '
+  'is the code. unit: value says what the number beside it counts (m2, rooms, block, floor, kwd). '
+  'times: the number before it is multiplied by value. count: value is the number that it spells '
+  'out. rooms, floor: value is the number of rooms or of the floor. ordinal: value is the number '
+  'of the floor if a word for floor is beside it. bound: value says how the number after it is '
+  'meant (max, min, about, from, to, between). beside: the number after it is not a size (street, '
+  'front). negation: before furnished, the other codes are meant; otherwise it is searched as a '
+  'word. join: an "or" between kinds. plain: the phrase is searched as words, although parts of it '
+  'have a meaning (rent allowance). stopword: the phrase is ignored.';
 comment on column private.reading_words.value is 'A code, a number, or empty, depending on field.';
-comment on column private.reading_words.is_name is 'Whether a trigger wrote the row, as a name.';
+comment on column private.reading_words.is_name is 'Whether a trigger wrote the row for a name.';
 
 create index reading_words_first_word_idx on private.reading_words (split_part(phrase, ' ', 1));
 
@@ -16489,8 +16533,8 @@ begin
 end
 $$;
 comment on function private.said_once is
-  'Of more than 20 words, drops a word that repeats after the same word, and all words from the '
-  '31st distinct one on.';
+  'If there are more than 20 words, drops each that has already followed the same word, and all '
+  'from the 31st distinct word on.';
 
 create function private.reading_tokens(
   q text, out plain text[], out typed text[], out ignored text[]
@@ -16639,12 +16683,13 @@ begin
 end
 $$;
 comment on function private.reading_items is
-  'Prefers the phrase with the most words, then any phrase to a stopword, then one without a '
-  'removed prefix, then the first, then a name.';
+  'Splits the words into items. Prefers the phrase with the most words, then any phrase to a '
+  'stopword, then one without a removed prefix, then the first, then a name.';
 
 -- sql/08_reading/2_rules_numbers.sql
 
--- The unit decides what a number measures, the word before it if it is a minimum or a maximum.
+-- The unit decides what a number measures; the word before the number decides whether it is a
+-- minimum or a maximum.
 
 create function private.reading_amount(items private.reading_item[], index integer)
   returns private.reading_item
@@ -16687,8 +16732,8 @@ begin
 end
 $$;
 comment on function private.reading_amount is
-  'Null if no amount begins at index. choices: the unit; low: the index of the last item of the '
-  'amount; high: the multiplier.';
+  'The amount that begins at index, otherwise null. choices: the unit; low: the index of its last '
+  'item; high: the multiplier.';
 
 create function private.reading_range(items private.reading_item[], index integer)
   returns private.reading_item
@@ -16748,7 +16793,7 @@ begin
 end
 $$;
 comment on function private.reading_range is
-  'Null if no range begins at index. number: the index of the last item of the range.';
+  'The range that begins at index, otherwise null. number: the index of its last item.';
 
 create function private.reading_numbers(items private.reading_item[])
   returns private.reading_item[]
@@ -17178,7 +17223,7 @@ with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_insert_scale_fact
 comment on table private.search_documents is 'The listed properties. Deleted with the listing.';
 comment on column private.search_documents.area_m2 is 'The area of the plot, else the built area.';
 comment on column private.search_documents.lat is
-  'The latitude that is shown: searches by the true one would reveal it.';
+  'The latitude that is shown, because searches by the true one would reveal it.';
 comment on column private.search_documents.location is 'private.earth_point of lat and lng.';
 comment on column private.search_documents.block is
   'The block in the form that private.search_block returns; null if it is hidden.';
@@ -17264,7 +17309,7 @@ create table private.search_names (
   primary key (word, term)
 );
 comment on table private.search_names is
-  'Words in the names of places, kinds and usages. Never purged: as many as the names have.';
+  'Words in the names of places, kinds and usages. Never purged: their number is limited.';
 comment on column private.search_names.term is 'The term that has the name, such as area:salmiya.';
 create index search_names_term_idx on private.search_names (term);
 create index search_names_trigrams_idx on private.search_names
@@ -17279,12 +17324,12 @@ create table private.search_vocabulary (
 );
 comment on table private.search_vocabulary is
   'Words of listings that a misspelt word can mean. Cleaned by private.count_search_words.';
-comment on column private.search_vocabulary.word is 'No digits: 104233 does not mean 104234.';
-comment on column private.search_vocabulary.listings is 'Listings with the word at the last count.';
+comment on column private.search_vocabulary.word is 'No digits: 104233 is not a misspelt 104234.';
+comment on column private.search_vocabulary.listings is 'How many listings had it at last count.';
 comment on column private.search_vocabulary.writers is
   'Marks (private.word_writer) of the first five or more accounts with a phone that used it.';
 comment on column private.search_vocabulary.is_shared is
-  'Used by five accounts with a phone. Only such words are guessed, so that nobody can plant one.';
+  'Whether five accounts with a phone used it. Only such words are guessed: nobody can plant one.';
 create index search_vocabulary_trigrams_idx
   on private.search_vocabulary using gin (word extensions.gin_trgm_ops) with (fastupdate = off)
   where is_shared;
@@ -17453,14 +17498,14 @@ begin
   end if;
   box := array[greatest((value -> 0)::numeric, 46.50), greatest((value -> 1)::numeric, 28.45),
     least((value -> 2)::numeric, 48.80), least((value -> 3)::numeric, 30.15)];
-  -- Inverted boxes stay inverted when cut, and boxes outside Kuwait become inverted.
+  -- Inverted boxes stay inverted when clipped, and boxes outside Kuwait become inverted.
   if box[1] <= box[3] and box[2] <= box[4] then
     clean := to_jsonb(box);
     problem := null;
   end if;
 end
 $$;
-comment on function private.parse_bbox is 'Cuts a box to Kuwait; bbox_invalid if nothing is left.';
+comment on function private.parse_bbox is 'Clips a box to Kuwait; bbox_invalid if nothing is left.';
 
 create function private.parse_near(value jsonb, out clean jsonb, out problem text)
   language plpgsql
@@ -17663,8 +17708,8 @@ begin
 end
 $$;
 comment on function private.search_conditions is
-  'The SQL conditions of a strategy (null for any) and of filters ($1), made of constants without '
-  'input of the caller. is_indexed: whether the newest-first indexes can answer all conditions.';
+  'The SQL conditions of a strategy (null for any) and of filters ($1), built from constants only, '
+  'never from input. is_indexed: whether the newest-first indexes can answer all conditions.';
 
 create function private.strategy_terms(strategy text) returns tsquery
   language sql
@@ -17674,7 +17719,7 @@ create function private.strategy_terms(strategy text) returns tsquery
     when strategy = 'exchange' then '''type:EXCHANGE'''::tsquery
   end;
 comment on function private.strategy_terms is
-  'Terms that only preselect and are never stricter than private.search_conditions.';
+  'Terms that preselect listings; they are never stricter than private.search_conditions.';
 
 create function private.is_running(
   strategy text, type text, auction_ends_at timestamptz, drop_until timestamptz
@@ -17714,7 +17759,7 @@ begin
 end
 $$;
 comment on function private.search_terms is
-  'Terms that only preselect and are never stricter than private.search_conditions.';
+  'Terms that preselect listings; they are never stricter than private.search_conditions.';
 
 -- sql/08_search/2_rules_names.sql
 
@@ -17867,7 +17912,7 @@ create function private.guessable_words(document tsvector) returns text[]
   set search_path = ''
 as $$
 begin
-  -- Even a long description has only a hundred words.
+  -- Even a long description usually has only about a hundred such words.
   return array(
     select word from unnest(tsvector_to_array(document)) as word
     where word ~ '^[^0-9:]{3,}$'
@@ -17887,7 +17932,7 @@ begin
 end
 $$;
 comment on function private.word_writer is
-  'A mark that many accounts share; null without a phone, because such an account costs nothing.';
+  'A small hash that many accounts share; null without a phone: such an account costs nothing.';
 
 create function private.five_writers(known smallint[], others smallint[]) returns smallint[]
   language plpgsql
@@ -17900,12 +17945,12 @@ begin
 end
 $$;
 comment on function private.five_writers is
-  'Adds up to five new marks if there are fewer than five; it does not matter if there are more.';
+  'Adds up to five new marks if there are fewer than five. More than five do no harm.';
 
 create function private.similar_words(word text) returns text[]
   language plpgsql
   stable
-  security definer -- as acting, comparing words could not use an index
+  security definer -- under row-level security no index can compare words
   set search_path = ''
   set plan_cache_mode = force_generic_plan -- planning at every call takes five times as long
   -- Without these settings all names would be compared one by one, because they are few.
@@ -17974,9 +18019,9 @@ begin
 end
 $$;
 comment on function private.similar_words is
-  'The 10 most similar words, of equally similar ones those of more listings. They share half of '
-  'the trigrams if five words do, else four tenths if two do, else three tenths. Up to three names '
-  'precede them that share four tenths, or three tenths if the words share only that.';
+  'The 10 most similar words; of equally similar ones, those of more listings. They share half of '
+  'the trigrams if five words do, otherwise four tenths if two do, otherwise three tenths. Before '
+  'them come up to three names that share four tenths, or three if the words share only three.';
 
 -- This function is inlined, because a body of begin atomic needs no search_path.
 create function private.lexemes_of(word text) returns setof text
@@ -18050,7 +18095,7 @@ $$;
 comment on function private.search_query is
   'Requires all of these words, in the listing''s text or the name of its place, kind or usage. '
   'When guessing, similar words match too for the first four words that are not frequent, or the '
-  'first four if all are, but never for a word of a name. guesses: similar words known already.';
+  'first four if all are, but never for a word of a name. guesses: similar words already found.';
 
 -- sql/08_search/4_reads_0_reading.sql
 
@@ -18143,7 +18188,7 @@ begin
       continue;
     end if;
     if looks = 8 then
-      -- For further words it is only checked whether they exist.
+      -- The remaining words are only checked for whether they exist at all.
       if one_word !~ '^[^0-9:]{3,}$'
         or exists (select from private.search_vocabulary where search_vocabulary.word = one_word)
         or exists (select from private.search_names where search_names.word = one_word) then
@@ -18220,7 +18265,7 @@ end
 $$;
 comment on function private.relaxed_reading is
   'Leaves out parts until a listing matches: unknown words without similar ones, then numbers that '
-  'are only words, then size, rooms, floor and block; at last all words instead, with or without '
+  'are only words, then size, rooms, floor and block; finally all words instead, with or without '
   'those four. Type, kind, area and price are kept. lost: the words left out. guesses: the similar '
   'words found for some words.';
 
@@ -18363,7 +18408,7 @@ begin
   end if;
   if private.query_words(q) = '{}' or together.conflicts <> '{}'
     or (typed.read).strategy is not null then
-    -- In these cases no listing matches: no document has this term.
+    -- In these cases no listing may match, so the query is a term that no document has.
     words := '''none:'''::tsquery;
   end if;
 end
@@ -18382,7 +18427,7 @@ as $$
 declare
   text_query constant tsquery := coalesce(words && private.strategy_terms(strategy), words);
 begin
-  -- One of the newest listings has a common word, but few of those are deals or auctions.
+  -- A common word is usually in one of the newest listings, but few of them are deals or auctions.
   -- "offset 0" keeps the planner from using another index.
   return strategy not in ('deal', 'auction') and exists (
     select from (
@@ -18425,7 +18470,7 @@ $$;
 -- Pages are found by walking index ranges in sort order. A range is the part of an index in which
 -- the leading columns have one value; in a walk through all listings most would not match. Measured
 -- at a million listings, a range costs 0.1 ms: four areas take 1.2 ms, and five, which are walked
--- without ranges, 2.1 ms; eight kinds take 2.3 ms, and nine 1.0 ms.
+-- without ranges, 2.1 ms; eight kinds take 2.3 ms, and nine, also without ranges, 1.0 ms.
 
 create type private.search_plan as (
   filters private.search_filters,
@@ -18455,9 +18500,9 @@ create type private.search_plan as (
   to_gather double precision
 );
 comment on type private.search_plan is
-  'How a search finds the first listings after a given one, among some ids or without some. In its '
+  'How a search finds the first listings after a given one, among or without given ids. In its '
   'SQL texts $1 is filters and $2 is the plan itself. text_query: the query for the text index. '
-  'rectangle, cells: what surrounds a box or circle. types: the types of the strategy. conditions: '
+  'rectangle, cells: those around a box or circle. types: the types of the strategy. conditions: '
   'all conditions on a listing; beside_words: all but those on its words. key: the expression of '
   'the sort key, with its type, direction and bounds; after: the condition that a listing comes '
   'after the given one. ranges: the number of index ranges, each of which fixes one choice for '
@@ -18539,7 +18584,7 @@ begin
 end
 $$;
 comment on function private.with_ranges is
-  'Adds the index ranges of the sort order. Too many areas, kinds or cells share one range.';
+  'Adds the index ranges of the sort order. If areas, kinds or cells are too many, they share one.';
 
 create function private.search_plan(
   strategy text, sort text, filters private.search_filters, words tsquery, among uuid[],
@@ -18726,7 +18771,7 @@ begin
     from regexp_matches(words::text, '''([^'']+)''', 'g') as alternative
     left join private.search_vocabulary on search_vocabulary.word = alternative[1];
     if cardinality(named.areas) = 1 and named.uncounted = 0 and named.frequency < 3000 then
-      -- So few listings are found faster by the text index than by a walk past all others.
+      -- The text index finds so few listings faster than a walk past all the others.
       of_area := named.areas[1];
       elsewhere := words && !! private.quote_lexeme('area:' || of_area)::tsquery;
     elsif named.frequency * 3000 < size * (
@@ -18794,7 +18839,7 @@ create function private.walk_ranges(
   language plpgsql
   stable
   set search_path = ''
-  -- Otherwise the planner would sort results that it expects to be small, not walk an index.
+  -- Otherwise the planner would sort results that it expects to be small instead of using an index.
   set enable_sort = off
   set enable_bitmapscan = off
   set enable_seqscan = off
@@ -18971,7 +19016,7 @@ begin
   ], null) loop
     expected := private.expected_listings(plan, source);
     if source = by_text then
-      -- The planner has no statistics for rare words and assumes each in one of 1,000 listings.
+      -- The planner has no statistics for rare words and assumes each is in one of 1,000 listings.
       expected := greatest(1, least(expected, with_words));
     end if;
     if plan.found_by is null or expected < plan.to_gather then
@@ -19005,14 +19050,15 @@ create function private.find_listings(
   set search_path = ''
 as $$
 declare
-  few constant integer := 300; -- gathering so many takes less time than a useless walk
+  -- Up to this many matches, gathering all is faster than a walk of an index that finds too few.
+  few constant integer := 300;
   is_few boolean;
   met integer; -- how many of the newest thousand listings match; null if unknown
   with_words bigint;
   plan private.search_plan;
   found record;
   depth integer; -- the number of rows to walk in each range
-  cost double precision; -- the cost of passing one listing, if gathering one costs 1
+  cost double precision; -- the cost of skipping one listing, if gathering one costs 1
   to_pass double precision;
 begin
   ids := '{}';
@@ -19028,7 +19074,7 @@ begin
       keys := found.keys;
       return;
     end if;
-    -- With words another number of listings was read, so only the absence of matches counts.
+    -- A search with words read another number of listings, so only the absence of matches counts.
     met := case when words is null or found.ids = '{}' then cardinality(found.ids) end;
   end if;
   if words is not null and among is null then
@@ -19088,7 +19134,8 @@ begin
 end
 $$;
 comment on function private.find_listings is
-  'The first listings with their sort keys, after a given one, among some ids or without some.';
+  'The first listings in sort order, with their keys, after a given one and only those among or '
+  'without given ids.';
 
 -- sql/08_search/4_reads_4_page.sql
 
@@ -19121,7 +19168,7 @@ begin
 end
 $$;
 comment on function private.require_search is
-  'Refuses drop_desc except for deals, ends_at except for auctions, and distance without near.';
+  'Refuses unknown values; drop_desc is only for deals, ends_at for auctions, distance with near.';
 
 create function private.first_hits(
   strategy text, sort text, given private.search_filters, q text, literal boolean, size integer,
@@ -19133,7 +19180,7 @@ create function private.first_hits(
   set search_path = ''
 as $$
 declare
-  is_narrowed constant boolean := not (given is null); -- "is not null" would need every filter
+  is_narrowed constant boolean := not (given is null); -- "is not null" needs every filter
   typed record;
   read private.reading;
   together record;
@@ -19161,7 +19208,7 @@ begin
       ids := hits.ids;
       keys := hits.keys;
     end if;
-    -- The given filters do not decide what is left out; else adding one could find more listings.
+    -- The given filters do not decide what is left out; otherwise adding one could find more.
     fitting := case
       when is_narrowed and cardinality(ids) < 5 and (ids = '{}' or reading.words <> '{}')
       then private.fitting_listings(strategy, reading.filters, exact, 5) else ids end;
@@ -19258,7 +19305,7 @@ create function private.search(
 ) returns text
   language plpgsql
   stable
-  security definer -- row security would prevent the use of most indexes
+  security definer
   set search_path = ''
   set extra_float_digits = 1 -- a distance in a cursor must be exact
 as $$
@@ -19359,7 +19406,7 @@ end
 $$;
 comment on function private.count_listings is
   'Facade: {count, capped} of a search with nothing left out or guessed, exact up to 1,000. '
-  'similar: true beside a count of 0 if private.search finds other listings.';
+  'similar is true if count is 0 and private.search finds other listings.';
 
 grant execute on function private.count_listings to anon, authenticated;
 
@@ -19426,7 +19473,7 @@ declare
   lost text[];
   counted bigint;
 begin
-  -- Only one run works at a time: two that count the same words would wait for each other's locks.
+  -- Only one run works at a time, because two that count the same words could deadlock.
   if not pg_catalog.pg_try_advisory_xact_lock(hashtextextended('count_search_words', 0)) then
     return 0;
   end if;
@@ -19514,8 +19561,8 @@ begin
 end
 $$;
 comment on function private.rebuild_search_documents is
-  'For use after a load without triggers or a change of what they write. Only the database owner '
-  'can call it.';
+  'Rebuilds search documents, cards and records after a load without triggers or a change of what '
+  'they write. Only the database owner can call it.';
 
 grant execute on function private.count_search_words to backend;
 
