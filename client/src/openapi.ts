@@ -1820,7 +1820,7 @@ export interface paths {
         put?: never;
         /**
          * Upload documents of my company or office, for the administrators who verify it
-         * @description 1 to 5 files, JPEG, PNG, WebP or PDF by their content, each at most 10 MiB, with `identityId` ahead of them. Nobody but its owner and administrators can read them. An identity keeps at most 10, an account 30. Each file has its own outcome; where none was good, the refusal of the first is the answer. A PDF that needs a password is refused. They go 90 days after the last decision about the company or office, at the latest 180 days after an upload that nobody decided.
+         * @description 1 to 5 files, JPEG, PNG, WebP or PDF by their content, each at most 10 MiB, with `identityId` ahead of them. Nobody but its owner and administrators can read them. An identity keeps at most 10, an account 30. Each file has its own outcome; where none was good, the refusal of the first is the answer. They go 90 days after the last decision about the company or office, at the latest 180 days after an upload that nobody decided.
          */
         post: operations["upload_documents"];
         delete?: never;
@@ -4109,6 +4109,8 @@ export interface components {
             type: "image/jpeg" | "image/png" | "image/webp" | "application/pdf";
             /** @description In bytes, as it is stored. */
             size: number;
+            /** @description A PDF that is encrypted: it may ask for a password. */
+            encrypted: boolean;
             /** Format: date-time */
             createdAt: string;
             /** @description A path of this API, which takes a token as every other. */

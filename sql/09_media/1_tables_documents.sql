@@ -11,6 +11,7 @@ create table public.documents (
     check (file ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/[0-9a-f-]{36}\.(jpg|png|webp|pdf)$'),
   type text not null constraint documents_type_is_known
     check (type in ('image/jpeg', 'image/png', 'image/webp', 'application/pdf')),
+  encrypted boolean not null default false,
   bytes integer not null constraint documents_bytes_are_there check (bytes > 0),
   sha256 text not null constraint documents_sha256_form check (sha256 ~ '^[0-9a-f]{64}$'),
   created_at timestamptz not null default now(),
@@ -24,6 +25,8 @@ comment on table public.documents is
   'Licence papers of companies and offices. Cleaned by private.files_to_remove.';
 comment on column public.documents.name is 'The name that its owner gave it; empty once discarded.';
 comment on column public.documents.file is 'The name of the file in the bucket documents.';
+comment on column public.documents.encrypted is
+  'A PDF that is encrypted. It opens without a password if only its owner has one.';
 comment on column public.documents.kept_until is '180 days from the upload, or 90 from a decision.';
 comment on column public.documents.discarded_at is 'When it was discarded; a job removes the file.';
 comment on column public.documents.removal_due_at is 'When a job next tries to remove the file.';

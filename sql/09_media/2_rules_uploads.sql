@@ -44,7 +44,7 @@ comment on function private.lock_upload_session is
 create function private.stored_files(upload private.uploads)
   returns table (
     index integer, name text, width integer, height integer, orientation integer, bytes integer,
-    sha256 text, type text, label text
+    sha256 text, type text, label text, encrypted boolean
   )
   language plpgsql
   stable
@@ -63,7 +63,8 @@ begin
     (objects.metadata ->> 'size')::integer,
     objects.user_metadata ->> 'sha256',
     objects.metadata ->> 'mimetype',
-    objects.user_metadata ->> 'label'
+    objects.user_metadata ->> 'label',
+    coalesce((objects.user_metadata ->> 'encrypted')::boolean, false)
   from generate_series(0, 19) as numbered (index)
   cross join unnest(array['jpg', 'png', 'webp', 'pdf']) as kind (ending)
   join storage.objects

@@ -6,6 +6,7 @@ create function private.document_json(document public.documents, path text) retu
     'name', document.name,
     'type', document.type,
     'size', document.bytes,
+    'encrypted', document.encrypted,
     'createdAt', document.created_at,
     'url', path || '/' || document.id);
 

@@ -51,10 +51,10 @@ begin
   room := allowance.allowed - allowance.used;
   for stored in
     select files.index, files.name, files.label, files.type, files.bytes, files.sha256,
-      false as known
+      files.encrypted, false as known
     from private.stored_files(upload) as files
     union all
-    select again.index, null, null, null, null, again.sha256, again.known
+    select again.index, null, null, null, null, again.sha256, null, again.known
     from jsonb_to_recordset(again) as again (index integer, sha256 text, known boolean)
     order by index
     limit 20
@@ -68,9 +68,10 @@ begin
       if not private.is_written(stored.label) then
         perform private.refuse_field('files', 'invalid');
       end if;
-      insert into public.documents (account_id, identity_id, name, file, type, bytes, sha256)
-      values (caller_id, upload.identity_id, stored.label, stored.name, stored.type, stored.bytes,
-        stored.sha256)
+      insert into public.documents (account_id, identity_id, name, file, type, encrypted, bytes,
+        sha256)
+      values (caller_id, upload.identity_id, stored.label, stored.name, stored.type,
+        stored.encrypted, stored.bytes, stored.sha256)
       returning documents.id into document_id;
       room := room - 1;
     end if;

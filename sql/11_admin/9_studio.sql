@@ -115,6 +115,7 @@ create view public.admin_documents with (security_invoker = true) as
     identities.status,
     documents.name,
     documents.type,
+    documents.encrypted,
     documents.bytes,
     documents.file,
     documents.created_at,
@@ -129,7 +130,8 @@ create view public.admin_documents with (security_invoker = true) as
   order by documents.created_at desc, documents.file;
 comment on view public.admin_documents is
   'Licence documents, newest first. file is the name in the Storage bucket documents; GET '
-  '/admin/documents/{id} returns the file and records the access. Deleted at kept_until.';
+  '/admin/documents/{id} returns the file and records the access. encrypted: a PDF that may ask for '
+  'a password. Deleted at kept_until.';
 
 create view public.admin_listings_to_review with (security_invoker = true) as
   select

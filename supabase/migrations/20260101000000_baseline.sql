@@ -20016,6 +20016,7 @@ create table public.documents (
     check (file ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/[0-9a-f-]{36}\.(jpg|png|webp|pdf)$'),
   type text not null constraint documents_type_is_known
     check (type in ('image/jpeg', 'image/png', 'image/webp', 'application/pdf')),
+  encrypted boolean not null default false,
   bytes integer not null constraint documents_bytes_are_there check (bytes > 0),
   sha256 text not null constraint documents_sha256_form check (sha256 ~ '^[0-9a-f]{64}$'),
   created_at timestamptz not null default now(),
@@ -20029,6 +20030,8 @@ comment on table public.documents is
   'Licence papers of companies and offices. Cleaned by private.files_to_remove.';
 comment on column public.documents.name is 'The name that its owner gave it; empty once discarded.';
 comment on column public.documents.file is 'The name of the file in the bucket documents.';
+comment on column public.documents.encrypted is
+  'A PDF that is encrypted. It opens without a password if only its owner has one.';
 comment on column public.documents.kept_until is '180 days from the upload, or 90 from a decision.';
 comment on column public.documents.discarded_at is 'When it was discarded; a job removes the file.';
 comment on column public.documents.removal_due_at is 'When a job next tries to remove the file.';
@@ -20203,7 +20206,7 @@ comment on function private.lock_upload_session is
 create function private.stored_files(upload private.uploads)
   returns table (
     index integer, name text, width integer, height integer, orientation integer, bytes integer,
-    sha256 text, type text, label text
+    sha256 text, type text, label text, encrypted boolean
   )
   language plpgsql
   stable
@@ -20222,7 +20225,8 @@ begin
     (objects.metadata ->> 'size')::integer,
     objects.user_metadata ->> 'sha256',
     objects.metadata ->> 'mimetype',
-    objects.user_metadata ->> 'label'
+    objects.user_metadata ->> 'label',
+    coalesce((objects.user_metadata ->> 'encrypted')::boolean, false)
   from generate_series(0, 19) as numbered (index)
   cross join unnest(array['jpg', 'png', 'webp', 'pdf']) as kind (ending)
   join storage.objects
@@ -20268,6 +20272,7 @@ create function private.document_json(document public.documents, path text) retu
     'name', document.name,
     'type', document.type,
     'size', document.bytes,
+    'encrypted', document.encrypted,
     'createdAt', document.created_at,
     'url', path || '/' || document.id);
 
@@ -20516,10 +20521,10 @@ begin
   room := allowance.allowed - allowance.used;
   for stored in
     select files.index, files.name, files.label, files.type, files.bytes, files.sha256,
-      false as known
+      files.encrypted, false as known
     from private.stored_files(upload) as files
     union all
-    select again.index, null, null, null, null, again.sha256, again.known
+    select again.index, null, null, null, null, again.sha256, null, again.known
     from jsonb_to_recordset(again) as again (index integer, sha256 text, known boolean)
     order by index
     limit 20
@@ -20533,9 +20538,10 @@ begin
       if not private.is_written(stored.label) then
         perform private.refuse_field('files', 'invalid');
       end if;
-      insert into public.documents (account_id, identity_id, name, file, type, bytes, sha256)
-      values (caller_id, upload.identity_id, stored.label, stored.name, stored.type, stored.bytes,
-        stored.sha256)
+      insert into public.documents (account_id, identity_id, name, file, type, encrypted, bytes,
+        sha256)
+      values (caller_id, upload.identity_id, stored.label, stored.name, stored.type,
+        stored.encrypted, stored.bytes, stored.sha256)
       returning documents.id into document_id;
       room := room - 1;
     end if;
@@ -27255,6 +27261,7 @@ create view public.admin_documents with (security_invoker = true) as
     identities.status,
     documents.name,
     documents.type,
+    documents.encrypted,
     documents.bytes,
     documents.file,
     documents.created_at,
@@ -27269,7 +27276,8 @@ create view public.admin_documents with (security_invoker = true) as
   order by documents.created_at desc, documents.file;
 comment on view public.admin_documents is
   'Licence documents, newest first. file is the name in the Storage bucket documents; GET '
-  '/admin/documents/{id} returns the file and records the access. Deleted at kept_until.';
+  '/admin/documents/{id} returns the file and records the access. encrypted: a PDF that may ask for '
+  'a password. Deleted at kept_until.';
 
 create view public.admin_listings_to_review with (security_invoker = true) as
   select

@@ -30,7 +30,12 @@ test('MED-25 sees and reads what waits; the trail has who read it', async () => 
   expect((await waiting()).identity.documents).toEqual([])
   const { id } = await sendDocument(owner, company, 'licence')
   const [listed] = (await waiting()).identity.documents
-  expect(listed).toMatchObject({ id, type: 'application/pdf', url: `/admin/documents/${id}` })
+  expect(listed).toMatchObject({
+    id,
+    type: 'application/pdf',
+    encrypted: false,
+    url: `/admin/documents/${id}`,
+  })
   expect((await readDocument(admin, listed.url)).bytes.equals(pdf('licence'))).toBe(true)
   expect(await auditOf(admin, id)).toMatchObject([
     { action: 'document.read', targetType: 'document', after: { identityId: company } },
@@ -38,6 +43,12 @@ test('MED-25 sees and reads what waits; the trail has who read it', async () => 
   expect(await admin.get(`/admin/documents/${randomUUID()}`)).toMatchObject(
     refusal(404, 'document_not_found'),
   )
+  const locked = pdf('', 'trailer << /Root 1 0 R /Encrypt 9 0 R >>\n%%EOF')
+  await uploadDocuments(owner, company, [locked])
+  expect((await waiting()).identity.documents).toMatchObject([{}, { encrypted: true }])
+  const marks = 'select encrypted from public.admin_documents where identity_id = $1'
+  const { rows } = await byHand(marks, [company])
+  expect(rows).toEqual([{ encrypted: true }, { encrypted: false }])
 })
 
 test('MED-26 decides about the documents that were seen, and the trail keeps which', async () => {
@@ -104,9 +115,10 @@ test('in Studio gives their number as version, and types no status by hand', asy
   const { rows: [{ version, papers }] } = await byHand(seen, [company])
   expect([Number(version), papers]).toEqual([2, 'picture.jpg, picture.jpg'])
   const { rows: files } = await byHand(
-    'select file, bytes from public.admin_documents where identity_id = $1',
+    'select file, encrypted from public.admin_documents where identity_id = $1',
     [company],
   )
+  expect(files.map(({ encrypted }: { encrypted: boolean }) => encrypted)).toEqual([false, false])
   expect(files.map(({ file }: { file: string }) => `documents/${file}`).sort()).toEqual(
     await storedFiles(company),
   )

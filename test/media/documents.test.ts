@@ -63,6 +63,7 @@ describe('upload', () => {
           name: 'رخصة 2026.pdf',
           type: 'application/pdf',
           size: licence.length,
+          encrypted: false,
           createdAt: expect.any(String),
           url: `${path}/${first.documentId}`,
         },
@@ -96,21 +97,18 @@ describe('upload', () => {
 
   const bad: [string, Buffer][] = [
     ['a page', Buffer.from('<!doctype html><script>alert(1)</script>')],
-    ['a page that ends as a PDF', Buffer.from('<html>%PDF-1.7\n%%EOF')],
     ['an SVG', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" onload="x()"/>')],
-    ['a ZIP', Buffer.concat([Buffer.from('PK\x03\x04'), Buffer.alloc(100), pdf()])],
+    ['a ZIP', Buffer.concat([Buffer.from('PK\x03\x04'), Buffer.alloc(1021), pdf()])],
     ['nothing', Buffer.alloc(0)],
-    ['a PDF after a blank', Buffer.concat([Buffer.from(' '), pdf()])],
+    ['a PDF after 1,025 bytes', Buffer.concat([Buffer.alloc(1025), pdf()])],
     ['a PDF that is cut', pdf('', 'trailer')],
-    ['a PDF that ends too early', Buffer.concat([pdf(), Buffer.alloc(1025)])],
-    ['an encrypted PDF', pdf('', 'trailer << /Root 1 0 R /Encrypt 9 0 R >>\n%%EOF')],
-    ['one encrypted in place', pdf('', 'trailer <</Encrypt<</Filter/Standard>>>>\n%%EOF')],
-    ['one that spells it in numbers', pdf('', 'trailer << /#45ncr#79pt 9 0 R >>\n%%EOF')],
-    [
-      'one that names it far inside',
-      pdf('x'.repeat(65_511), 'trailer << /Encrypt 9 0 R >>\n%%EOF'),
-    ],
+    ['a PDF that ends too early', Buffer.concat([pdf(), Buffer.alloc(1025, 'x')])],
+    ['a PDF of blanks alone after its beginning', Buffer.from(`%PDF-1.7${' '.repeat(2000)}`)],
     ['a broken picture', jpeg({ width: 8, height: 8 }).subarray(0, 40)],
+    [
+      'a broken picture that names itself a PDF',
+      Buffer.concat([jpeg({ width: 8, height: 8 }).subarray(0, 40), pdf()]),
+    ],
   ]
   test.each(bad)('MED-21 %s is no document', async (_what, bytes) => {
     expect(await uploadDocuments(owner, company, [bytes])).toMatchObject(
@@ -120,9 +118,48 @@ describe('upload', () => {
     expect(await storedFiles(company)).toEqual([])
   })
 
-  test('a PDF that only speaks of encryption is one', async () => {
-    const text = pdf('/EncryptMetadata false (how to /Encrypt a file)')
-    expect((await uploadDocuments(owner, company, [text])).status).toBe(201)
+  const padded: [string, Buffer, Buffer?][] = [
+    ['a blank', Buffer.from(' ')],
+    ['a byte order mark and an empty line', Buffer.from('\ufeff\r\n')],
+    ['1,024 NULs', Buffer.alloc(1024)],
+    ['the job language of a printer', Buffer.from('\x1b%-12345X@PJL ENTER LANGUAGE=PDF\r\n')],
+    ['what a web server said', Buffer.from('<html>\nContent-Type: application/pdf\r\n\r\n')],
+    ['nothing, with 100,000 NULs', Buffer.alloc(0), Buffer.alloc(100_000)],
+    ['nothing, with 3,000 blanks', Buffer.alloc(0), Buffer.alloc(3000, ' ')],
+    ['nothing, with 3,000 line ends', Buffer.alloc(0), Buffer.from('\r\n\n\r\t\f'.repeat(500))],
+    ['nothing, with 1,000 other bytes', Buffer.alloc(0), Buffer.alloc(1000, 'x')],
+  ]
+  test.each(padded)(
+    'MED-21 a PDF after %s is one, and stays as it came',
+    async (_what, before, after) => {
+      const bytes = Buffer.concat([before, pdf(), ...(after ? [after] : [])])
+      expect((await uploadDocuments(owner, company, [bytes])).status).toBe(201)
+      const [{ type, url, encrypted }] = await listOf()
+      expect([type, encrypted]).toEqual(['application/pdf', false])
+      expect((await readDocument(owner, url)).bytes.equals(bytes)).toBe(true)
+    },
+  )
+
+  test('MED-21 an encrypted PDF is marked, one that only speaks of encryption is not', async () => {
+    const files = [
+      pdf('', 'trailer << /Root 1 0 R /Encrypt 9 0 R >>\n%%EOF'),
+      pdf('', 'trailer <</Encrypt<</Filter/Standard>>>>\n%%EOF'),
+      pdf('', 'trailer << /#45ncr#79pt 9 0 R >>\n%%EOF'),
+      pdf('x'.repeat(65_511), 'trailer << /Encrypt 9 0 R >>\n%%EOF'),
+      pdf('/EncryptMetadata false (how to /Encrypt a file)'),
+    ]
+    expect((await uploadDocuments(owner, company, files)).status).toBe(201)
+    const marks = (await listOf()).map(({ encrypted }: { encrypted: boolean }) => encrypted)
+    expect(marks).toEqual([true, true, true, true, false])
+  })
+
+  test('a picture with a PDF inside is a picture, without its metadata', async () => {
+    const hidden = exifSegment(1, `SECRET-PLACE ${pdf().toString('latin1')}`)
+    const photo = jpeg({ width: 8, height: 8, before: [hidden] })
+    expect((await uploadDocuments(owner, company, [photo])).status).toBe(201)
+    const [{ type, url }] = await listOf()
+    expect(type).toBe('image/jpeg')
+    expect((await readDocument(owner, url)).bytes.includes('SECRET-PLACE')).toBe(false)
   })
 
   test('a PDF with a page in it is served to be saved, as a PDF', async () => {

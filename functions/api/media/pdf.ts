@@ -1,12 +1,26 @@
-// Accepts a PDF by its beginning and end, unless it is encrypted. The rest is not checked, so a PDF is only
-// ever served as a download.
+// Accepts a PDF by its beginning and end, with what scanners, printers and web servers write around it. The
+// rest is not checked, so a PDF is only ever served as a download.
 import type { Bytes } from '../../_shared/input/bytes.ts'
 
 const text = new TextDecoder('latin1')
+const marginSize = 1024
 
-export const isReadablePdf = (bytes: Bytes) =>
-  text.decode(bytes.subarray(0, 5)) === '%PDF-' &&
-  text.decode(bytes.subarray(-1024)).includes('%%EOF') && !isEncrypted(bytes)
+/** Returns undefined unless the bytes are a PDF. */
+export function pdfIn(bytes: Bytes): { encrypted: boolean } | undefined {
+  const start = text.decode(bytes.subarray(0, marginSize + '%PDF-'.length))
+  if (!start.includes('%PDF-')) return undefined
+  const end = text.decode(withoutPadding(bytes).subarray(-marginSize))
+  return end.includes('%%EOF') ? { encrypted: isEncrypted(bytes) } : undefined
+}
+
+function withoutPadding(bytes: Bytes): Bytes {
+  let end = bytes.length
+  while (end > 0 && isBlank(bytes[end - 1])) end--
+  return bytes.subarray(0, end)
+}
+
+/** The white space of PDF: NUL, tab, line ends, form feed, blank. */
+const isBlank = (byte: number) => byte === 0 || byte === 0x20 || byte >= 0x09 && byte <= 0x0d
 
 // Each letter of /Encrypt may be written as # and its hex code. The value is a dictionary or a reference.
 const encryption =
@@ -14,7 +28,10 @@ const encryption =
 const pieceSize = 64 * 1024
 const longest = 100
 
-/** Searches the file for an /Encrypt entry. The dictionary that has it is never compressed. */
+/**
+ * Searches the file for an /Encrypt entry. The dictionary that has it is never compressed. The entry does not
+ * tell whether a password is needed: with only an owner's password a PDF opens without one.
+ */
 function isEncrypted(bytes: Bytes): boolean {
   for (let at = 0; at < bytes.length; at += pieceSize) {
     if (encryption.test(text.decode(bytes.subarray(at, at + pieceSize + longest)))) return true

@@ -22,6 +22,7 @@ export const Document = z
     name: z.string().describe('As it was sent; text to show, never a path.'),
     type: z.enum(types).describe('By its content.'),
     size: Count.describe('In bytes, as it is stored.'),
+    encrypted: z.boolean().describe('A PDF that is encrypted: it may ask for a password.'),
     createdAt: Time,
     url: z.string().describe('A path of this API, which takes a token as every other.'),
   })

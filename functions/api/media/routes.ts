@@ -140,8 +140,8 @@ const documents = route({
     '1 to 5 files, JPEG, PNG, WebP or PDF by their content, each at most 10 MiB, with `identityId` ahead ' +
     'of them. Nobody but its owner and administrators can read them. An identity keeps at most 10, an ' +
     'account 30. Each file has its own outcome; where none was good, the refusal of the first is the ' +
-    'answer. A PDF that needs a password is refused. They go 90 days after the last decision about the ' +
-    'company or office, at the latest 180 days after an upload that nobody decided.',
+    'answer. They go 90 days after the last decision about the company or office, at the latest 180 days ' +
+    'after an upload that nobody decided.',
   errors: [
     'identity_not_found',
     'documents_full',

@@ -5,8 +5,8 @@ import { invalidField, invalidFields } from '../../_shared/errors/refusal.ts'
 import { sha256OfPieces } from '../../_shared/input/hashes.ts'
 import type { Part } from '../../_shared/input/multipart.ts'
 import { isUuid } from '../../_shared/input/uuid.ts'
-import { effortOfRequest } from '../../pictures/read.ts'
-import { isReadablePdf } from './pdf.ts'
+import { beginsAsPicture, effortOfRequest } from '../../pictures/read.ts'
+import { pdfIn } from './pdf.ts'
 import { displayName, missingFile, openForm, readInto, textOf } from './upload-form.ts'
 import { type File, merged } from './upload-listings.ts'
 import { withBuffer } from './upload-memory.ts'
@@ -72,7 +72,9 @@ class DocumentUpload {
     return withBuffer(async (buffer) => {
       const bytes = await readInto(part, buffer, maxSize)
       if (!bytes) return { code: 'file_too_large', detail: { max: maxSize / mebibyte } }
-      const file = isReadablePdf(bytes)
+      // What begins as a picture is read as one, whatever it contains, so that it loses its metadata.
+      const pdf = beginsAsPicture(bytes) ? undefined : pdfIn(bytes)
+      const file = pdf
         ? { type: 'application/pdf', ending: 'pdf', pieces: [bytes] }
         : pictureIn(bytes, part, this.effort)
       if ('code' in file) {
@@ -85,7 +87,7 @@ class DocumentUpload {
         return void this.again.push({ index, sha256, known })
       }
       this.known.add(sha256)
-      await this.stored!.add(index, file, { label, sha256 })
+      await this.stored!.add(index, file, { label, sha256, encrypted: pdf?.encrypted })
     })
   }
 }
