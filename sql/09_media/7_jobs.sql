@@ -212,7 +212,7 @@ begin
 end
 $$;
 comment on function private.reconcile_media is
-  'Job: compares the next files with the rows. Returns the number that differ; any raises an alarm.';
+  'Job: compares the next files with the rows. Returns how many differ; any raises an alarm.';
 
 create function private.save_media_scan(scan private.media_scans, last_name text) returns void
   language sql
