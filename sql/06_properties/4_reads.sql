@@ -76,14 +76,14 @@ create function private.get_property_by_number(ref_no bigint) returns text
 as $$
 declare
   viewer_id constant uuid := private.identity_id();
-  property constant public.properties := private.require_visible_property(
-    (
-      select properties.id from public.properties
-      where properties.ref_no = get_property_by_number.ref_no
-    ),
-    viewer_id
-  );
+  property public.properties;
 begin
+  select * into property from public.properties
+  where properties.ref_no = get_property_by_number.ref_no
+    and private.may_see(properties, viewer_id);
+  if property.id is null then
+    perform private.refuse(404, 'property_not_found');
+  end if;
   if property.listed or property.owner_identity_id = viewer_id then
     return private.get_property(property.id);
   end if;
