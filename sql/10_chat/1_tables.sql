@@ -29,6 +29,7 @@ create table public.participants (
   written bigint not null default 0,
   muted boolean not null default false,
   archived boolean not null default false,
+  unlisted boolean not null default false,
   active_at timestamptz not null default clock_timestamp(),
   changed_at timestamptz not null default clock_timestamp(),
   primary key (conversation_id, identity_id)
@@ -43,14 +44,17 @@ comment on column public.participants.written is
   'The number of messages written by this side, without those from before they were counted.';
 comment on column public.participants.muted is 'Whether messages cause no push or notification.';
 comment on column public.participants.archived is
-  'Whether it is hidden from the list and left out of the unread total, until the next message or, '
-  'if also muted, until this side writes.';
+  'Whether it is hidden from the list and unread total: until the next message or, if also muted, '
+  'until this side writes.';
+comment on column public.participants.unlisted is
+  'Whether it is not in the list yet: the other side opened it, and nobody has written.';
 comment on column public.participants.active_at is
   'When the last message was written, or the conversation was opened; the list is sorted by it.';
 comment on column public.participants.changed_at is
   'When this side last changed, by a message, by reading, muting or archiving, or by a read mark.';
 create index participants_newest_idx
-  on public.participants (identity_id, archived, active_at desc, conversation_id desc);
+  on public.participants (identity_id, archived, active_at desc, conversation_id desc)
+  where not unlisted;
 -- A message sets both times to the same value, so it writes nothing to this index.
 create index participants_changed_idx
   on public.participants (identity_id, changed_at) where changed_at > active_at;

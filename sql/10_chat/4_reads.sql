@@ -45,12 +45,12 @@ begin
     (
       select participants.active_at from public.participants
       where participants.identity_id = conversations_changed_at.identity_id
-        and not participants.archived
+        and not participants.archived and not participants.unlisted
       order by participants.active_at desc limit 1
     ), (
       select participants.active_at from public.participants
       where participants.identity_id = conversations_changed_at.identity_id
-        and participants.archived
+        and participants.archived and not participants.unlisted
       order by participants.active_at desc limit 1
     ), (
       select participants.changed_at from public.participants
@@ -83,7 +83,7 @@ begin
         as row_number
     from public.participants
     where participants.identity_id = caller_id
-      and participants.archived = list_conversations.archived
+      and participants.archived = list_conversations.archived and not participants.unlisted
       and (participants.active_at, participants.conversation_id) < (
         coalesce((key ->> 0)::timestamptz, 'infinity'),
         coalesce((key ->> 1)::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')

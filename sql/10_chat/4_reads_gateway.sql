@@ -151,7 +151,8 @@ begin
       cross join lateral (
         select participants.conversation_id, participants.identity_id from public.participants
         where participants.identity_id = asking.identity_id
-          and participants.archived = lists.archived and participants.active_at > asking.since
+          and participants.archived = lists.archived and not participants.unlisted
+          and participants.active_at > asking.since
         order by participants.active_at desc
         limit 100
       ) as written
@@ -177,11 +178,8 @@ begin
     )
     from changed
     join public.participants using (conversation_id, identity_id)
-    join public.conversations on conversations.id = participants.conversation_id
     where participants.changed_at > participants.active_at
-      -- The other side is not notified of a conversation before its first message.
-      or (conversations.last_seq > 0 or conversations.opened_by = participants.account_id)
-        and private.may_hear_conversation(participants.conversation_id, participants.identity_id)
+      or private.may_hear_conversation(participants.conversation_id, participants.identity_id)
   );
 end
 $$;

@@ -56,6 +56,17 @@ begin
   select conversations.id into id from public.conversations where conversations.pair_key = pair;
   if found then
     created := false;
+    -- The conversation is locked before its sides, as by those who write.
+    perform from public.conversations
+    join public.participants on participants.conversation_id = conversations.id
+    where conversations.id = open_conversation.id
+      and participants.identity_id = caller_id and participants.unlisted
+    for no key update of conversations;
+    if found then
+      update public.participants set unlisted = false
+      where participants.conversation_id = open_conversation.id
+        and participants.identity_id = caller_id;
+    end if;
     return;
   end if;
   perform private.require_proof();
@@ -72,8 +83,8 @@ begin
   returning made.id into id;
   created := found;
   if created then
-    insert into public.participants (conversation_id, identity_id, account_id)
-    values (id, caller_id, caller_account_id), (id, peer.id, peer.account_id);
+    insert into public.participants (conversation_id, identity_id, account_id, unlisted)
+    values (id, caller_id, caller_account_id, false), (id, peer.id, peer.account_id, true);
   else
     -- Another transaction has created the conversation; only a new statement can see it.
     select conversations.id into id from public.conversations

@@ -120,6 +120,7 @@ begin
     changed_at = (delivery.message).created_at,
     archived = participants.identity_id = (delivery.ends).reader_id
       and (delivery.ends).reader_archived,
+    unlisted = false,
     unread = participants.unread
       + (participants.identity_id = (delivery.ends).reader_id)::integer,
     written = participants.written

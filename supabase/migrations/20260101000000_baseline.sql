@@ -21477,6 +21477,7 @@ create table public.participants (
   written bigint not null default 0,
   muted boolean not null default false,
   archived boolean not null default false,
+  unlisted boolean not null default false,
   active_at timestamptz not null default clock_timestamp(),
   changed_at timestamptz not null default clock_timestamp(),
   primary key (conversation_id, identity_id)
@@ -21491,14 +21492,17 @@ comment on column public.participants.written is
   'The number of messages written by this side, without those from before they were counted.';
 comment on column public.participants.muted is 'Whether messages cause no push or notification.';
 comment on column public.participants.archived is
-  'Whether it is hidden from the list and left out of the unread total, until the next message or, '
-  'if also muted, until this side writes.';
+  'Whether it is hidden from the list and unread total: until the next message or, if also muted, '
+  'until this side writes.';
+comment on column public.participants.unlisted is
+  'Whether it is not in the list yet: the other side opened it, and nobody has written.';
 comment on column public.participants.active_at is
   'When the last message was written, or the conversation was opened; the list is sorted by it.';
 comment on column public.participants.changed_at is
   'When this side last changed, by a message, by reading, muting or archiving, or by a read mark.';
 create index participants_newest_idx
-  on public.participants (identity_id, archived, active_at desc, conversation_id desc);
+  on public.participants (identity_id, archived, active_at desc, conversation_id desc)
+  where not unlisted;
 -- A message sets both times to the same value, so it writes nothing to this index.
 create index participants_changed_idx
   on public.participants (identity_id, changed_at) where changed_at > active_at;
@@ -22175,12 +22179,12 @@ begin
     (
       select participants.active_at from public.participants
       where participants.identity_id = conversations_changed_at.identity_id
-        and not participants.archived
+        and not participants.archived and not participants.unlisted
       order by participants.active_at desc limit 1
     ), (
       select participants.active_at from public.participants
       where participants.identity_id = conversations_changed_at.identity_id
-        and participants.archived
+        and participants.archived and not participants.unlisted
       order by participants.active_at desc limit 1
     ), (
       select participants.changed_at from public.participants
@@ -22213,7 +22217,7 @@ begin
         as row_number
     from public.participants
     where participants.identity_id = caller_id
-      and participants.archived = list_conversations.archived
+      and participants.archived = list_conversations.archived and not participants.unlisted
       and (participants.active_at, participants.conversation_id) < (
         coalesce((key ->> 0)::timestamptz, 'infinity'),
         coalesce((key ->> 1)::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
@@ -22496,7 +22500,8 @@ begin
       cross join lateral (
         select participants.conversation_id, participants.identity_id from public.participants
         where participants.identity_id = asking.identity_id
-          and participants.archived = lists.archived and participants.active_at > asking.since
+          and participants.archived = lists.archived and not participants.unlisted
+          and participants.active_at > asking.since
         order by participants.active_at desc
         limit 100
       ) as written
@@ -22522,11 +22527,8 @@ begin
     )
     from changed
     join public.participants using (conversation_id, identity_id)
-    join public.conversations on conversations.id = participants.conversation_id
     where participants.changed_at > participants.active_at
-      -- The other side is not notified of a conversation before its first message.
-      or (conversations.last_seq > 0 or conversations.opened_by = participants.account_id)
-        and private.may_hear_conversation(participants.conversation_id, participants.identity_id)
+      or private.may_hear_conversation(participants.conversation_id, participants.identity_id)
   );
 end
 $$;
@@ -22707,6 +22709,17 @@ begin
   select conversations.id into id from public.conversations where conversations.pair_key = pair;
   if found then
     created := false;
+    -- The conversation is locked before its sides, as by those who write.
+    perform from public.conversations
+    join public.participants on participants.conversation_id = conversations.id
+    where conversations.id = open_conversation.id
+      and participants.identity_id = caller_id and participants.unlisted
+    for no key update of conversations;
+    if found then
+      update public.participants set unlisted = false
+      where participants.conversation_id = open_conversation.id
+        and participants.identity_id = caller_id;
+    end if;
     return;
   end if;
   perform private.require_proof();
@@ -22723,8 +22736,8 @@ begin
   returning made.id into id;
   created := found;
   if created then
-    insert into public.participants (conversation_id, identity_id, account_id)
-    values (id, caller_id, caller_account_id), (id, peer.id, peer.account_id);
+    insert into public.participants (conversation_id, identity_id, account_id, unlisted)
+    values (id, caller_id, caller_account_id, false), (id, peer.id, peer.account_id, true);
   else
     -- Another transaction has created the conversation; only a new statement can see it.
     select conversations.id into id from public.conversations
@@ -23518,6 +23531,7 @@ begin
     changed_at = (delivery.message).created_at,
     archived = participants.identity_id = (delivery.ends).reader_id
       and (delivery.ends).reader_archived,
+    unlisted = false,
     unread = participants.unread
       + (participants.identity_id = (delivery.ends).reader_id)::integer,
     written = participants.written

@@ -15,12 +15,7 @@ import {
   signIn,
   signUp,
 } from '../support/client.ts'
-import {
-  conversationBetween,
-  listEntry,
-  postMessage,
-  startConversation,
-} from '../support/conversations.ts'
+import { conversationBetween, postMessage, startConversation } from '../support/conversations.ts'
 import { never, usualCheckTimes, withCheckTimes } from '../support/check-times.ts'
 import { waitUntil } from '../support/wait.ts'
 
@@ -67,7 +62,8 @@ function app(person: Person) {
 // Without checks by the clock, a device learns a channel's new name only from an event.
 withCheckTimes({ whole: never })
 
-const liveOf = async (person: Person, id: string) => (await listEntry(person, id)).liveTopic
+const liveOf = async (person: Person, id: string) =>
+  (await person.get(`/conversations/${id}`)).body.liveTopic
 
 test('a device has one channel, and a live one for each open conversation', async () => {
   const b = await signUp()

@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { asCaller, database, guest, type Person, signUp } from '../support/client.ts'
 import {
+  conversationBetween,
   listEntry,
   messagesPage,
   openConversation,
   postMessage,
+  sendMessageAs,
   startConversation,
   textMessage,
 } from '../support/conversations.ts'
@@ -59,7 +61,7 @@ test('a listing has one conversation of two people, whoever opens it and however
   const contact = await a.post(`/properties/${propertyId}/contact`, { kind: 'chat' })
   expect(contact).toMatchObject({ status: 200, body: { conversationId: id } })
   expect(await leads(propertyId)).toEqual(['chat'])
-  expect((await listEntry(b, id)).peer.identityId).toBe(a.identityId)
+  expect((await b.get(`/conversations/${id}`)).body.peer.identityId).toBe(a.identityId)
 
   const other = await openConversation(a, { propertyId: (await publishListing(b)).id })
   const plain = await openConversation(a, { identityId: b.identityId })
@@ -190,6 +192,21 @@ test('CHAT-01 to a stranger every route answers as if there were nothing', async
     return counts
   })
   expect(seen).toEqual([0, 0, 0])
+})
+
+test('one without a message is in the list of who opened it or asks for it', async () => {
+  const { a, b, conversationId } = await startConversation()
+  const listed = async (person: Person) =>
+    (await person.get('/conversations')).body.items.map(({ id }: { id: string }) => id)
+  expect([await listed(a), await listed(b)]).toEqual([[conversationId], []])
+  expect((await b.get(`/conversations/${conversationId}`)).status).toBe(200)
+  expect(await conversationBetween(b, a)).toBe(conversationId)
+  expect(await listed(b)).toEqual([conversationId])
+
+  const third = await signUp()
+  const written = await conversationBetween(third, b)
+  await sendMessageAs(third, written)
+  expect(await listed(b)).toEqual([written, conversationId])
 })
 
 test('the list is newest first, in pages, with unread counts', async () => {

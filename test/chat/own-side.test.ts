@@ -35,7 +35,7 @@ const idsOf = async (person: Person, query = '') =>
 
 test('what is archived is in its own list only, and not among what is unread in all', async () => {
   await sendMessageAs(a, id)
-  const other = await conversationBetween(await signUp(), b)
+  const other = await conversationBetween(b, await signUp())
   const before = await listEntry(b, id)
   const archived = await archive(b, 1)
   expect(archived).toEqual({ ...before, archived: true, changedAt: archived.changedAt })
@@ -52,7 +52,7 @@ test('what is archived is in its own list only, and not among what is unread in 
 test('pages of the archived join; a cursor belongs to its list', async () => {
   const ids: string[] = []
   for (let n = 0; n < 3; n++) {
-    id = await conversationBetween(await signUp(), b)
+    id = await conversationBetween(b, await signUp())
     await archive(b, 0)
     ids.unshift(id)
   }
@@ -109,7 +109,7 @@ test('CHAT-18 the other side never learns of it, and nothing of it moves the ord
 })
 
 test('changedAt is that of the newest change of one’s own side, archived ones included', async () => {
-  const other = await conversationBetween(await signUp(), b)
+  const other = await conversationBetween(b, await signUp())
   const changedAt = async () => (await page(b, '?limit=1')).changedAt
   const times = [await changedAt()]
   const moved = async (conversation: string) => {

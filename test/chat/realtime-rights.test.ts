@@ -19,7 +19,7 @@ afterEach(closeClients)
 const joined = 'SUBSCRIBED'
 const refused = 'CHANNEL_ERROR'
 
-const liveOf = async (person: Person) => (await listEntry(person, id)).liveTopic
+const liveOf = async (person: Person) => (await person.get(`/conversations/${id}`)).body.liveTopic
 const atAccount = async (person: Person) => joinAs(person, await topicOf(person))
 const statuses = async (people: Person[], topic: string) =>
   (await Promise.all(people.map((person) => joinAs(person, topic)))).map(({ status }) => status)
