@@ -1,5 +1,6 @@
 // JPEG: copies the frame, the scans and the tables they use, and rewrites the two colour markers and the
-// orientation. All other segments and anything after the end are dropped.
+// orientation. All other segments, bytes between segments and anything after the end are dropped, and so is
+// what cannot be read behind pixels; an end is written where there was none.
 import type { Bytes } from '../_shared/input/bytes.ts'
 import { checkSize, NotAPicture, type Picture } from './picture.ts'
 import { BrokenFile, joined, orientationOf, Reader, startsWith, tiffOf } from './reader.ts'
@@ -10,6 +11,8 @@ const SOS = 0xda
 const DQT = 0xdb
 const DRI = 0xdd
 const DHT = 0xc4
+const TEM = 0x01
+const DNL = 0xdc
 const APP0 = 0xe0
 const APP1 = 0xe1
 const APP14 = 0xee
@@ -20,10 +23,11 @@ const frames = [0xc0, 0xc1, 0xc2]
 const exif = [0x45, 0x78, 0x69, 0x66, 0, 0]
 const jfif = [0x4a, 0x46, 0x49, 0x46, 0]
 const adobe = [0x41, 0x64, 0x6f, 0x62, 0x65]
+const sefh = [0x53, 0x45, 0x46, 0x48]
+const seft = [0x53, 0x45, 0x46, 0x54]
 
 // Each limit is many times what encoders write; a file that exceeds one is made to keep us busy.
 const maxSegments = 2000
-const maxFill = 1000
 const maxScans = 200
 
 /** A segment of tables, and how many of them have not been replaced since. */
@@ -37,6 +41,8 @@ type Found = {
   exif: boolean
   jfif: boolean
   transform?: number
+  /** Whether the pixels have restart marks, after which a decoder goes on behind a fault. */
+  restarts: boolean
   kept: Bytes[]
   scans: number
   /** The segments that no scan has used yet, in order; `tables` has the one that set each table. */
@@ -45,21 +51,22 @@ type Found = {
 }
 
 export function readJpeg(bytes: Bytes): Picture {
-  const reader = new Reader(bytes, 2)
+  const reader = new Reader(bytes, 2, endBeforeTrailer(bytes))
   const found: Found = {
     width: 0,
     height: 0,
     components: 0,
     exif: false,
     jfif: false,
+    restarts: false,
     kept: [],
     scans: 0,
     waiting: [],
     tables: new Map(),
   }
   try {
-    for (let count = 0; segment(reader, found); count++) {
-      if (count === maxSegments) throw new BrokenFile('too many segments')
+    for (let count = 0; segmentOrEnd(reader, found); count++) {
+      if (count === maxSegments || found.scans > maxScans) throw new BrokenFile('too many segments')
     }
   } catch (error) {
     throw error instanceof BrokenFile ? new NotAPicture(error.message) : error
@@ -78,38 +85,53 @@ export function readJpeg(bytes: Bytes): Picture {
 
 readJpeg.begins = (bytes: Uint8Array) => startsWith(bytes, [0xff, SOI, 0xff])
 
+/** Behind pixels, what cannot be read is the end: Samsung's panoramas have none, and others bytes before it. */
+function segmentOrEnd(reader: Reader, found: Found): boolean {
+  try {
+    return segment(reader, found)
+  } catch (error) {
+    if (error instanceof BrokenFile && found.scans > 0) return false
+    throw error
+  }
+}
+
 function segment(reader: Reader, found: Found): boolean {
   const marker = nextMarker(reader)
   if (marker === EOI) return false
+  if (marker === TEM || isRestart(marker)) return true
   const start = reader.at - 2
+  const isMetadata = (marker & 0xf0) === 0xe0 || marker === COM
   const length = reader.u16()
-  if (length < 2) throw new BrokenFile('a length that cannot be')
-  const content = reader.take(length - 2)
+  if (length < 2 && !isMetadata) throw new BrokenFile('a length that cannot be')
+  const content = reader.take(Math.max(length - 2, 0))
   const whole = reader.bytes.subarray(start, reader.at)
   if (marker === DQT) tables(marker, whole, quantisation(content), found)
   else if (marker === DHT) tables(marker, whole, huffman(content), found)
   else if (marker === DRI) {
     if (content.length !== 2) throw new BrokenFile('DRI')
+    found.restarts = content[0] + content[1] > 0
     tables(marker, whole, [0], found)
   } else if (frames.includes(marker)) {
     frame(content, found)
     found.waiting.push({ whole, inUse: 1 })
   } else if (marker === SOS) scan(reader, start, content, found)
-  else if ((marker & 0xf0) === 0xe0 || marker === COM) metadata(marker, content, found)
-  else throw new BrokenFile('a segment that no browser knows')
+  else if (isMetadata) metadata(marker, content, found)
+  else if (marker !== DNL) throw new BrokenFile('a segment that no browser knows')
   return true
 }
 
-// Fill bytes may precede a marker and are dropped.
+const isRestart = (marker: number) => marker >= 0xd0 && marker <= 0xd7
+
+/** Bytes that precede a marker are dropped: fill bytes, and what some devices leave between segments. */
 function nextMarker(reader: Reader): number {
-  if (reader.u8() !== 0xff) throw new BrokenFile('no marker')
-  let marker = reader.u8()
-  for (let fill = 0; marker === 0xff; fill++) {
-    if (fill === maxFill) throw new BrokenFile('nothing but fill bytes')
-    marker = reader.u8()
+  const { bytes, end } = reader
+  for (let at = reader.at; at + 1 < end; at++) {
+    const marker = bytes[at + 1]
+    if (bytes[at] !== 0xff || marker === 0xff || marker === 0) continue
+    reader.at = at + 2
+    return marker
   }
-  if (marker < 0xc0) throw new BrokenFile('no marker')
-  return marker
+  throw new BrokenFile('cut short')
 }
 
 /** Holds a segment of tables until a scan uses it, or drops it if all its tables are replaced first. */
@@ -169,31 +191,57 @@ function scan(reader: Reader, start: number, content: Bytes, found: Found) {
   const count = content[0]
   if (!found.components || count < 1 || count > found.components) throw new BrokenFile('scan')
   if (content.length !== 4 + 2 * count) throw new BrokenFile('scan')
-  if (++found.scans > maxScans) throw new BrokenFile('too many scans')
   const { bytes, at: begin } = reader
-  const end = endOfScan(bytes, begin)
+  const end = endOfScan(bytes, begin, reader.end, found.restarts)
   if (end === begin) throw new BrokenFile('empty scan')
   reader.at = end
+  found.scans++
   found.kept.push(...found.waiting.splice(0).map(({ whole }) => whole))
   found.kept.push(bytes.subarray(start, end))
   found.tables.clear()
 }
 
 // This goes byte by byte, because indexOf(0xff) is slower in a file full of such bytes.
-function endOfScan(bytes: Bytes, begin: number): number {
-  const last = bytes.length - 1
+function endOfScan(bytes: Bytes, begin: number, end: number, restarts: boolean): number {
+  const last = end - 1
   for (let at = begin; at < last; at++) {
     if (bytes[at] !== 0xff) continue
     const next = bytes[at + 1]
     if (next === 0xff) continue
-    if (next !== 0 && (next < 0xd0 || next > 0xd7)) return at
+    if (next !== 0 && !isRestart(next) && !(restarts && next < 0xc0)) return at
     at++
   }
-  throw new BrokenFile('cut short')
+  while (end > begin && bytes[end - 1] === 0xff) end--
+  return end
+}
+
+/**
+ * Samsung puts notes and films behind a picture, and behind a panorama without an end between them. They end
+ * with their directory, each entry of which says how far ahead of it something begins.
+ */
+function endBeforeTrailer(bytes: Bytes): number {
+  const { length } = bytes
+  if (!startsWith(bytes, seft, length - 4)) return length
+  try {
+    const directory = length - 8 - new Reader(bytes, length - 8).u32(true)
+    const reader = new Reader(bytes, directory, length - 8)
+    if (directory < 0 || !startsWith(reader.take(4), sefh)) return length
+    reader.take(4)
+    let most = 0
+    for (let left = reader.u32(true); left > 0 && reader.left; left--) {
+      reader.take(4)
+      most = Math.max(most, reader.u32(true))
+      reader.take(4)
+    }
+    return most < directory ? directory - most : length
+  } catch (error) {
+    if (error instanceof BrokenFile) return length
+    throw error
+  }
 }
 
 function metadata(marker: number, content: Bytes, found: Found) {
-  if (marker === APP0 && startsWith(content, jfif)) found.jfif = true
+  if (marker === APP0 && startsWith(content, jfif) && content.length >= 14) found.jfif = true
   if (marker === APP1 && startsWith(content, exif) && !found.exif) {
     found.exif = true
     found.orientation = orientationOf(content.subarray(6))

@@ -1,5 +1,6 @@
-// PNG: copies the chunks that are needed for drawing, if their checksums are right. The pixels become one
-// chunk that ends where their stream ends. An animation becomes its still picture.
+// PNG: copies the chunks that are needed for drawing. The pixels become one chunk that ends where their stream
+// ends, and what cannot be read behind them is the end. An animation becomes its still picture. Of wrong
+// checksums browsers mind those of header and palette; a chunk that may be missing is then none.
 import type { Bytes } from '../_shared/input/bytes.ts'
 import { crc } from './crc.ts'
 import { type Effort, endOfStream } from './deflate.ts'
@@ -11,6 +12,7 @@ const utf8 = new TextEncoder()
 
 // Encoders write pixels in chunks of 8 KiB or more, so a file of the permitted size has some 1,300 chunks.
 const maxChunks = 10_000
+const maxLength = 0x7fffffff
 
 // The bit depths of each colour type, and its samples per pixel.
 const depths: Record<number, number[]> = {
@@ -33,7 +35,7 @@ type Found = {
   transparency?: Bytes
   header?: Bytes
   /** The number of pixel chunks, and the range of their joined content. */
-  pixels?: { count: number; from: number; to: number }
+  pixels?: { count: number; from: number; to: number; damaged?: boolean }
   exif: boolean
   ended: boolean
 }
@@ -53,7 +55,7 @@ export function readPng(bytes: Bytes, effort: Effort): Picture {
   try {
     for (let count = 0; !found.ended; count++) {
       if (count === maxChunks) throw new BrokenFile('too many chunks')
-      chunk(reader, found)
+      chunkOrEnd(reader, found)
     }
     const { width, height, orientation = 1, header, palette, transparency } = found
     if (found.colour === 3 && !palette) throw new BrokenFile('no palette')
@@ -69,7 +71,7 @@ export function readPng(bytes: Bytes, effort: Effort): Picture {
         ...(orientation > 1 ? [chunkOf('eXIf', tiffOf(orientation))] : []),
         ...(palette ? [palette] : []),
         ...(transparency ? [transparency] : []),
-        pixels(bytes, found, effort),
+        ...pixels(bytes, found, effort),
         chunkOf('IEND', new Uint8Array()),
       ],
     }
@@ -80,31 +82,44 @@ export function readPng(bytes: Bytes, effort: Effort): Picture {
 
 readPng.begins = (bytes: Uint8Array) => startsWith(bytes, signature)
 
+/** Behind pixels, what cannot be read is the end: whether all pixels are there, their stream says. */
+function chunkOrEnd(reader: Reader, found: Found) {
+  try {
+    chunk(reader, found)
+  } catch (error) {
+    if (!(error instanceof BrokenFile) || !found.pixels) throw error
+    found.ended = true
+  }
+}
+
 function chunk(reader: Reader, found: Found) {
   const start = reader.at
   const length = reader.u32()
   const type = reader.text(4)
+  if (length > maxLength) throw new BrokenFile('a length that cannot be')
+  if (found.header && type === 'IDAT' && length + 4 > reader.left) {
+    join(reader.bytes, reader.at, Math.min(length, reader.left), found, false)
+    found.ended = true
+    return
+  }
   const content = reader.take(length)
   const sum = reader.u32()
+  const isIntact = () => crc(reader.bytes.subarray(start + 4, start + 8 + length)) === sum
   const whole = () => {
-    if (crc(reader.bytes.subarray(start + 4, start + 8 + length)) !== sum) {
-      throw new BrokenFile('CRC')
-    }
+    if (!isIntact()) throw new BrokenFile('CRC')
     return reader.bytes.subarray(start, reader.at)
   }
   if (!found.header && type !== 'IHDR') throw new BrokenFile('no header')
   const late = found.pixels !== undefined
   if (type === 'IDAT') {
-    whole()
-    join(reader.bytes, start + 8, length, found)
+    join(reader.bytes, start + 8, length, found, isIntact())
   } else if (type === 'IHDR') header(content, whole(), found)
   else if (type === 'PLTE' && !late && !found.palette) {
     if (length % 3 || length < 3 || length > 768) throw new BrokenFile('palette')
     found.palette = whole()
   } else if (type === 'tRNS' && !late && !found.transparency) {
-    if (length < 1 || length > 256) throw new BrokenFile('transparency')
-    found.transparency = whole()
-  } else if (type === 'eXIf' && !found.exif) {
+    if (length > 0 && length <= 256 && isIntact()) found.transparency = whole()
+  } else if (type === 'eXIf' && !found.exif && isIntact()) {
     found.exif = true
     found.orientation = orientationOf(content)
   } else if (type === 'IEND') found.ended = true
@@ -112,12 +127,10 @@ function chunk(reader: Reader, found: Found) {
   else if (!/^[a-z][a-zA-Z]{3}$/.test(type)) throw new BrokenFile('unknown chunk')
 }
 
-function join(bytes: Bytes, from: number, length: number, found: Found) {
+function join(bytes: Bytes, from: number, length: number, found: Found, intact: boolean) {
+  found.pixels ??= { count: 0, from, to: from }
   const { pixels } = found
-  if (!pixels) {
-    found.pixels = { count: 1, from, to: from + length }
-    return
-  }
+  if (!intact) pixels.damaged = true
   bytes.copyWithin(pixels.to, from, from + length)
   pixels.count++
   pixels.to += length
@@ -140,20 +153,21 @@ function header(content: Bytes, whole: Bytes, found: Found) {
   found.header = whole
 }
 
-/** Returns the pixels as one chunk. If the effort lasts, it ends with their stream, whose size is checked. */
-function pixels(bytes: Bytes, found: Found, effort: Effort): Bytes {
+/**
+ * Returns the pixels as one chunk, in pieces. If the effort lasts, it ends with their stream, whose size is
+ * checked.
+ */
+function pixels(bytes: Bytes, found: Found, effort: Effort): Bytes[] {
   if (!found.pixels) throw new BrokenFile('no pixels')
-  const { count, from, to } = found.pixels
+  const { count, from, to, damaged } = found.pixels
   const stream = endOfStream(bytes.subarray(from, to), effort)
   if (stream && stream.size !== sizeOf(found)) throw new BrokenFile('other pixels than it says')
   const end = stream ? from + stream.end : to
-  const whole = bytes.subarray(from - 8, end + 4)
-  if (count > 1 || end < to) {
-    const view = new DataView(bytes.buffer, bytes.byteOffset + from - 8, whole.length)
-    view.setUint32(0, end - from)
-    view.setUint32(whole.length - 4, crc(bytes.subarray(from - 4, end)))
-  }
-  return whole
+  if (count === 1 && end === to && !damaged) return [bytes.subarray(from - 8, to + 4)]
+  const sum = new Uint8Array(4)
+  new DataView(bytes.buffer, bytes.byteOffset + from - 8).setUint32(0, end - from)
+  new DataView(sum.buffer).setUint32(0, crc(bytes.subarray(from - 4, end)))
+  return [bytes.subarray(from - 8, end), sum]
 }
 
 /** The unpacked size of all rows; each begins with its filter. */

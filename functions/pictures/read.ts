@@ -1,6 +1,6 @@
 // Rewrites pictures without decoding them: everything needed for drawing is kept, of the metadata only the
-// orientation. A file that cannot be parsed to its end is refused. Time and memory depend neither on what a
-// file declares nor on the number of its parts.
+// orientation. A file that cannot be parsed up to its pixels is refused. Time and memory depend neither on
+// what a file declares nor on the number of its parts.
 // Coded pixels stay as they are, so bytes that no viewer draws can survive in a JPEG scan, at the end of a
 // WebP or in a PNG that exceeds the effort of a request. They are harmless: files are served as pictures,
 // and browsers never treat content that begins like a picture and is declared as one as a page.

@@ -25,10 +25,9 @@ export function readWebp(bytes: Bytes): Picture {
   const found: Found = {}
   try {
     const length = new Reader(bytes, 4).u32(true)
-    const reader = new Reader(bytes, 12)
-    // Data beyond the declared length is ignored; data within it must exist.
-    if (length < 4 || length + 8 > bytes.length) throw new BrokenFile('cut short')
-    chunks(new Reader(bytes, reader.at, length + 8), (type, content) => chunk(type, content, found))
+    // Data beyond the declared length is ignored, and a length beyond the file means its end.
+    const end = Math.min(length + 8, bytes.length)
+    chunks(new Reader(bytes, 12, end), (type, content) => chunk(type, content, found))
   } catch (error) {
     throw error instanceof BrokenFile ? new NotAPicture(error.message) : error
   }
@@ -61,7 +60,8 @@ function chunks(reader: Reader, take: (type: string, content: Bytes) => void) {
 
 function pixels(type: string, content: Bytes, found: Found) {
   if (type === 'VP8 ' || type === 'VP8L') {
-    if (found.image) throw new BrokenFile('two pictures')
+    // Browsers draw the first one.
+    if (found.image) return
     found.size = type === 'VP8 ' ? lossySize(content) : losslessSize(content)
     checkSize(found.size.width, found.size.height)
     found.image = { type, content }

@@ -12,6 +12,7 @@ import {
   lossy,
   png,
   pngSignature,
+  samsungTrailer,
   segment,
   tiff,
   webp,
@@ -80,6 +81,7 @@ const patched = (bytes: Buffer, at: number, ...values: number[]) => {
 const plainJpeg = jpeg(size)
 const plainPng = png(size)
 const plainWebp = webp(lossless(size))
+const DQT = Buffer.from([0xff, 0xdb])
 const frameAt = plainJpeg.indexOf(Buffer.from([0xff, 0xc0]))
 const scanAt = plainJpeg.indexOf(Buffer.from([0xff, 0xda]))
 const tables = plainJpeg.indexOf(Buffer.from([0xff, 0xc4]))
@@ -99,9 +101,7 @@ function framesInFrames(depth: number): Buffer {
 export const broken = list({
   'jpeg: only the beginning': plainJpeg.subarray(0, 3),
   'jpeg: only the head': plainJpeg.subarray(0, scanAt),
-  'jpeg: cut at half': cut(jpeg({ width: 400, height: 300 }), 0.5),
-  'jpeg: no end': plainJpeg.subarray(0, -2),
-  'jpeg: a segment of length 0': patched(plainJpeg, 4, 0, 0),
+  'jpeg: a table of length 0': patched(plainJpeg, plainJpeg.indexOf(DQT) + 2, 0, 0),
   'jpeg: a segment longer than the file': patched(plainJpeg, 4, 0xff, 0xff),
   'jpeg: two frames': Buffer.concat([
     plainJpeg.subarray(0, frameAt),
@@ -121,10 +121,6 @@ export const broken = list({
   'jpeg: arithmetic coding': patched(plainJpeg, frameAt + 1, 0xc9),
   'jpeg: width 0': patched(plainJpeg, frameAt + 7, 0, 0),
   'jpeg: height 0': patched(plainJpeg, frameAt + 5, 0, 0),
-  'jpeg: restart marks without end': Buffer.concat([
-    plainJpeg.subarray(0, scanAt + 10),
-    Buffer.alloc(200_000, Buffer.from([0xff, 0xd0])),
-  ]),
   'jpeg: fill bytes without end': Buffer.concat([
     plainJpeg.subarray(0, 2),
     Buffer.alloc(500_000, 0xff),
@@ -136,11 +132,14 @@ export const broken = list({
   ]),
   'png: only the signature': pngSignature,
   'png: cut at half': cut(plainPng, 0.5),
-  'png: a wrong checksum': patched(plainPng, plainPng.length - 14, 1, 2),
-  'png: a chunk longer than the file': patched(plainPng, 33, 0x7f, 0xff, 0xff, 0xff),
+  'png: a wrong checksum of its header': patched(plainPng, 30, 1, 2),
+  'png: a chunk of its own longer than the file': Buffer.concat([
+    plainPng.subarray(0, 33),
+    patched(chunk('prVt'), 0, 0x7f, 0xff, 0xff, 0xff),
+    plainPng.subarray(33),
+  ]),
   'png: a chunk of length minus one': patched(plainPng, 33, 0xff, 0xff, 0xff, 0xff),
   'png: no pixels': Buffer.concat([pngSignature, header(40, 30), chunk('IEND')]),
-  'png: no end': plainPng.subarray(0, -12),
   'png: pixels before the header': Buffer.concat([
     pngSignature,
     chunk('IDAT', deflateSync(Buffer.alloc(100))),
@@ -209,11 +208,9 @@ export const broken = list({
   }),
   'png: a needed chunk that nobody knows': png({ ...size, before: [chunk('EVIL', secret)] }),
   'webp: only the head': plainWebp.subarray(0, 12),
-  'webp: longer than the file': patched(plainWebp, 4, 0xff, 0xff, 0, 0),
   'webp: a chunk longer than the file': patched(plainWebp, 16, 0xff, 0xff, 0xff, 0x7f),
   'webp: cut at half': cut(plainWebp, 0.6),
   'webp: no picture in it': webp(vp8x(40, 30)),
-  'webp: two pictures': webp(lossless(size), lossless(size)),
   'webp: two sizes': webp(vp8x(41, 30), lossless(size)),
   'webp: not a key frame': patched(webp(lossy()), 20, 0x31),
   'webp: a hundred thousand chunks': webp(
@@ -354,6 +351,42 @@ export const loaded = list({
     wordsAsTable(1),
     Buffer.from([0xff, 0xd9]),
   ]),
+  'jpeg without an end, and what Samsung puts behind it': Buffer.concat([
+    plainJpeg.subarray(0, -2),
+    samsungTrailer(secret),
+  ]),
+  'jpeg with words between its segments': Buffer.concat([
+    plainJpeg.subarray(0, frameAt),
+    secret,
+    plainJpeg.subarray(frameAt),
+  ]),
+  'jpeg with words behind a mark before its end': Buffer.concat([
+    plainJpeg.subarray(0, -2),
+    Buffer.from([0xff, 0x01]),
+    secret,
+    plainJpeg.subarray(-2),
+  ]),
+  'jpeg with a comment of length 0': Buffer.concat([
+    plainJpeg.subarray(0, frameAt),
+    Buffer.from([0xff, 0xfe, 0, 0]),
+    secret,
+    plainJpeg.subarray(frameAt),
+  ]),
+  'png with words for its end': Buffer.concat([plainPng.subarray(0, -12), secret]),
+  'png whose last chunk says that it is longer than the file': patched(
+    Buffer.concat([plainPng, secret]),
+    33,
+    ...[0x7f, 0xff, 0xff, 0xff],
+  ),
+  'webp that says that it is longer than the file': patched(
+    webp(lossless(size), webpChunk('more', secret)),
+    ...[4, 0xff, 0xff, 0, 0],
+  ),
+  'webp of two pictures': webp(
+    lossless(size),
+    lossless(size, [80, 76, 65]),
+    webpChunk('more', secret),
+  ),
   'png and zip': png({ ...size, after: zip }),
   'png and pdf': png({ ...size, after: pdf }),
   'png with a pdf in a comment': png({ ...size, before: [chunk('tEXt', pdf)] }),

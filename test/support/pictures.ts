@@ -72,6 +72,18 @@ export function jpeg({ width, height, shade = 0, before = [], after, jfif = true
   ])
 }
 
+/** What Samsung's phones put behind a picture: a note, then the directory of the notes. */
+export function samsungTrailer(content: Buffer): Buffer {
+  const type = bytes(0, 0, 1, 0x0a)
+  const name = 'Image_UTC_Data'
+  const note = Buffer.concat([type, little(name.length, 4), Buffer.from(name), content])
+  const length = little(note.length, 4)
+  const directory = Buffer.concat(
+    [Buffer.from('SEFH'), little(107, 4), little(1, 4), type, length, length],
+  )
+  return Buffer.concat([note, directory, little(directory.length, 4), Buffer.from('SEFT')])
+}
+
 function blockCodes(blocks: number, shade: number): Buffer {
   // The first block sets the shade, and the others have a difference of zero.
   const value = 512 + (Math.abs(Math.trunc(shade)) % 511)
