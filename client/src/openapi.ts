@@ -62,6 +62,7 @@ export type ServerCode =
   | 'token_invalid'
   | 'invalid_credentials'
   | 'social_token_invalid'
+  | 'social_token_used'
   | 'webhook_signature_invalid'
   | 'quota_exceeded'
   | 'wallet_insufficient'
@@ -230,10 +231,10 @@ export interface DeclaredCodes {
     delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'session_not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/auth/google': {
-    post: 'body_not_json' | 'social_token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'email_taken' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'provider_disabled' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'social_token_invalid' | 'social_token_used' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'email_taken' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'provider_disabled' | 'service_unavailable' | 'timeout'
   }
   '/auth/apple': {
-    post: 'body_not_json' | 'social_token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'email_taken' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'provider_disabled' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'social_token_invalid' | 'social_token_used' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'email_taken' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'provider_disabled' | 'service_unavailable' | 'timeout'
   }
   '/auth/password/forgot': {
     post: 'body_not_json' | 'upload_timeout' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'identifier_invalid' | 'rate_limited' | 'internal' | 'sms_not_configured' | 'service_unavailable' | 'timeout'
@@ -593,6 +594,7 @@ export interface ErrorDetails {
   provider_disabled: { provider: Detail['provider'] }
   quota_exceeded: { limit: Detail['limit']; used: Detail['used'] }
   search_strategy_unknown: { allowed: Detail['allowed'] }
+  social_token_used: { provider: Detail['provider'] }
   status_transition_invalid: { allowed?: Detail['allowed']; from?: Detail['from']; to?: Detail['to'] }
   terms_not_accepted: { url: Detail['url']; version: Detail['version'] }
   terms_outdated: { version?: Detail['version'] }
@@ -1036,7 +1038,7 @@ export interface paths {
         put?: never;
         /**
          * Sign in with Google; a new user gets an account
-         * @description Takes the id token that Google's SDK gave to the app; each is taken once. A verified email signs in to the account that has it, or makes one.
+         * @description Takes the id token that Google's SDK gave to the app, once: the SDK keeps it, so ask for a fresh one at each sign-in. A verified email signs in to the account that has it, or makes one.
          */
         post: operations["sign_in_with_google"];
         delete?: never;
@@ -1056,7 +1058,7 @@ export interface paths {
         put?: never;
         /**
          * Sign in with Apple; a new user gets an account
-         * @description Takes the id token that Sign in with Apple gave to the app; each is taken once. Send the name, which Apple gives only once, and the authorization code along.
+         * @description Takes the id token that Sign in with Apple gave to the app, once. Send the name, which Apple gives only once, and the authorization code along.
          */
         post: operations["sign_in_with_apple"];
         delete?: never;
@@ -3425,7 +3427,7 @@ export interface components {
                 max?: number;
                 /** @description account_has_obligations: what is still open. */
                 obligations?: string[];
-                /** @description provider_disabled: whose sign-in is not available. */
+                /** @description provider_disabled, social_token_used: with whose sign-in it has to do. */
                 provider?: string;
                 /** @description account_suspended: why. */
                 reason?: string;

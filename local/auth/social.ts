@@ -25,7 +25,7 @@ import {
 } from './users.ts'
 
 const issuers: Record<SocialProvider, string[]> = {
-  google: ['https://accounts.google.com'],
+  google: ['https://accounts.google.com', 'accounts.google.com'],
   apple: ['https://appleid.apple.com', 'https://account.apple.com'],
 }
 
@@ -89,9 +89,16 @@ async function verifyIdToken(
   }
   const keys = keySets.get(keysUrl) ?? createRemoteJWKSet(new URL(keysUrl))
   keySets.set(keysUrl, keys)
-  const { payload } = await jwtVerify(idToken, keys, { issuer: issuers[provider] }).catch(() => {
+  const { payload } = await jwtVerify(idToken, keys, {
+    issuer: issuers[provider],
+    clockTolerance: 300,
+  }).catch(() => {
     throw new OAuthError('invalid request', 'Bad ID token')
   })
+  // Auth tolerates five minutes at `nbf`, but nothing at `exp`.
+  if (payload.exp === undefined || payload.exp <= Date.now() / 1000) {
+    throw new OAuthError('invalid request', 'Bad ID token')
+  }
   const { email_verified: verified } = payload
   if (provider === 'google' && verified !== undefined && typeof verified !== 'boolean') {
     throw new OAuthError('invalid request', 'Bad ID token')

@@ -189,12 +189,23 @@ create policy "nobody but functions of their owner" on private.session_clients u
 
 create table private.social_tokens (
   key text primary key,
-  expires_at timestamptz not null
+  expires_at timestamptz not null,
+  client text,
+  used_at timestamptz,
+  is_repeated boolean not null default false,
+  was_new_account boolean,
+  topic uuid
 );
 comment on table private.social_tokens is
   'Used tokens of providers and their nonces. Cleaned by private.purge_social_tokens.';
 comment on column private.social_tokens.key is 'Provider and SHA-256 of the signed part or nonce.';
-comment on column private.social_tokens.expires_at is 'When the token is usable again or expires.';
+comment on column private.social_tokens.expires_at is
+  'When a token that is being used is usable again, or a used one may be forgotten.';
+comment on column private.social_tokens.client is 'SHA-256 of the address and user agent.';
+comment on column private.social_tokens.used_at is
+  'When it gave a session; for 60 seconds its client may use it once more. Null until it did.';
+comment on column private.social_tokens.topic is
+  'accounts.topic at that time. Another one now means that a session of the account has ended.';
 create index social_tokens_expires_idx on private.social_tokens (expires_at);
 alter table private.social_tokens enable row level security;
 create policy "nobody but functions of their owner" on private.social_tokens using (false);
@@ -204,12 +215,15 @@ create table private.announced_sign_ins (
   provider text not null,
   subject text not null,
   email text,
+  topic uuid,
   expires_at timestamptz not null default now() + interval '20 seconds'
 );
 comment on table private.announced_sign_ins is
   'Sign-ins that have begun. Auth can link a provider, issue a token for a provider or encrypt a '
   'password hash under another key only while there is a row. A provider''s row allows one token. '
   'Cleaned by private.purge_social_tokens.';
+comment on column private.announced_sign_ins.topic is
+  'Of a repeated sign-in: the topic that the account must still have.';
 comment on column private.announced_sign_ins.expires_at is
   '20 seconds after the announcement, because Auth may take up to ten.';
 create index announced_sign_ins_subject_idx on private.announced_sign_ins (subject, provider);

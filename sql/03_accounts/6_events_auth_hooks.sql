@@ -89,6 +89,11 @@ begin
       on announced.subject = identities.provider_id and announced.provider = identities.provider
     where identities.user_id = take_announced_sign_in.account_id
       and announced.expires_at > clock_timestamp()
+      -- The hook has locked the account, so no session can end until Auth commits.
+      and (announced.topic is null or announced.topic = (
+        select accounts.topic from public.accounts
+        where accounts.id = take_announced_sign_in.account_id
+      ))
     limit 1
     for update of announced skip locked
   );

@@ -2340,12 +2340,23 @@ create policy "nobody but functions of their owner" on private.session_clients u
 
 create table private.social_tokens (
   key text primary key,
-  expires_at timestamptz not null
+  expires_at timestamptz not null,
+  client text,
+  used_at timestamptz,
+  is_repeated boolean not null default false,
+  was_new_account boolean,
+  topic uuid
 );
 comment on table private.social_tokens is
   'Used tokens of providers and their nonces. Cleaned by private.purge_social_tokens.';
 comment on column private.social_tokens.key is 'Provider and SHA-256 of the signed part or nonce.';
-comment on column private.social_tokens.expires_at is 'When the token is usable again or expires.';
+comment on column private.social_tokens.expires_at is
+  'When a token that is being used is usable again, or a used one may be forgotten.';
+comment on column private.social_tokens.client is 'SHA-256 of the address and user agent.';
+comment on column private.social_tokens.used_at is
+  'When it gave a session; for 60 seconds its client may use it once more. Null until it did.';
+comment on column private.social_tokens.topic is
+  'accounts.topic at that time. Another one now means that a session of the account has ended.';
 create index social_tokens_expires_idx on private.social_tokens (expires_at);
 alter table private.social_tokens enable row level security;
 create policy "nobody but functions of their owner" on private.social_tokens using (false);
@@ -2355,12 +2366,15 @@ create table private.announced_sign_ins (
   provider text not null,
   subject text not null,
   email text,
+  topic uuid,
   expires_at timestamptz not null default now() + interval '20 seconds'
 );
 comment on table private.announced_sign_ins is
   'Sign-ins that have begun. Auth can link a provider, issue a token for a provider or encrypt a '
   'password hash under another key only while there is a row. A provider''s row allows one token. '
   'Cleaned by private.purge_social_tokens.';
+comment on column private.announced_sign_ins.topic is
+  'Of a repeated sign-in: the topic that the account must still have.';
 comment on column private.announced_sign_ins.expires_at is
   '20 seconds after the announcement, because Auth may take up to ten.';
 create index announced_sign_ins_subject_idx on private.announced_sign_ins (subject, provider);
@@ -5381,8 +5395,45 @@ grant execute on function private.end_session to authenticated;
 -- Signing in with Google and Apple (contract, section 2). 6_events_auth.sql handles accounts that
 -- another person had registered.
 
+create function private.repeat_social_sign_in(
+  keys text[], client text, account_id uuid,
+  out topic uuid, out was_new_account boolean, out is_pending boolean
+)
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  -- The answer got lost, or the person tapped twice. The row locks let one of several calls through.
+  with repeated as (
+    update private.social_tokens set is_repeated = true
+    from public.accounts
+    where social_tokens.key = any (keys)
+      and social_tokens.client = repeat_social_sign_in.client
+      and social_tokens.used_at > clock_timestamp() - interval '60 seconds'
+      and not social_tokens.is_repeated
+      and accounts.id = repeat_social_sign_in.account_id and accounts.topic = social_tokens.topic
+      and not exists (
+        select from private.sessions_left where sessions_left.account_id = accounts.id
+      )
+    returning social_tokens.key, social_tokens.topic, social_tokens.was_new_account
+  )
+  select repeated.topic, repeated.was_new_account into topic, was_new_account
+  from repeated where repeated.key = keys[1]
+    and (select count(*) from repeated) = cardinality(keys);
+  is_pending := topic is null and exists (
+    select from private.social_tokens
+    where social_tokens.key = any (keys) and social_tokens.used_at is null
+      and social_tokens.client = repeat_social_sign_in.client
+      and social_tokens.expires_at > now()
+  );
+end
+$$;
+comment on function private.repeat_social_sign_in is
+  'Lets the client that used a token use it once more within 60 seconds, unless a session of the '
+  'account has ended since then.';
+
 create function private.begin_social_sign_in(
-  provider text, subject text, email text, email_verified boolean, keys text[]
+  provider text, subject text, email text, email_verified boolean, keys text[], client text
 ) returns jsonb
   language plpgsql
   security definer -- reads accounts and auth.identities for guests
@@ -5391,8 +5442,13 @@ as $$
 declare
   announcement_id uuid;
   refused constant jsonb := '{"error":{"code":"social_token_invalid","detail":{}}}';
+  used constant jsonb := jsonb_build_object('error', jsonb_build_object(
+    'code', 'social_token_used', 'detail', jsonb_build_object('provider', initcap(provider))));
   holder_id uuid;
   fresh bigint;
+  old_topic uuid;
+  was_new_account boolean;
+  is_pending boolean;
 begin
   select identities.user_id into holder_id from auth.identities
   where identities.provider = begin_social_sign_in.provider
@@ -5408,19 +5464,30 @@ begin
 
   -- Of several concurrent calls only one succeeds. If its sign-in fails, the token can be used
   -- again after two minutes, which is longer than any sign-in takes.
-  insert into private.social_tokens as taken (key, expires_at)
-  select key, now() + interval '2 minutes' from unnest(keys) as key order by key
-  on conflict on constraint social_tokens_pkey do update set expires_at = excluded.expires_at
+  insert into private.social_tokens as taken (key, expires_at, client)
+  select key, now() + interval '2 minutes', begin_social_sign_in.client
+  from unnest(keys) as key order by key
+  on conflict on constraint social_tokens_pkey do update set
+    expires_at = excluded.expires_at, client = excluded.client, used_at = null,
+    is_repeated = false, was_new_account = null, topic = null
     where taken.expires_at <= now();
   get diagnostics fresh = row_count;
-  if fresh < cardinality(keys) then
-    return refused;
+  if fresh = 0 then
+    select * into old_topic, was_new_account, is_pending
+    from private.repeat_social_sign_in(keys, client, holder_id);
+    if old_topic is null then
+      return used || jsonb_build_object('isPending', is_pending);
+    end if;
+  elsif fresh < cardinality(keys) then
+    return used;
   end if;
-  insert into private.announced_sign_ins (provider, subject, email)
-  values (begin_social_sign_in.provider, begin_social_sign_in.subject, begin_social_sign_in.email)
+  insert into private.announced_sign_ins (provider, subject, email, topic)
+  values (begin_social_sign_in.provider, begin_social_sign_in.subject, begin_social_sign_in.email,
+    old_topic)
   returning id into announcement_id;
   return jsonb_build_object(
     'announcementId', announcement_id,
+    'wasNewAccount', was_new_account,
     'exists', holder_id is not null,
     'hasName', exists (
       select from public.individual_profiles
@@ -5431,20 +5498,52 @@ begin
 end
 $$;
 comment on function private.begin_social_sign_in is
-  'Refuses a token that is used again (social_token_invalid) and a new subject without a verified '
-  'email (email_taken if an account has it).';
+  'Refuses a token that was used (social_token_used, unless it may be repeated) and a new subject '
+  'without a verified email (social_token_invalid; email_taken if an account has it).';
 
-create function private.finish_social_sign_in(keys text[], expires_at timestamptz) returns void
+create function private.link_announced_sign_in(announcement_id uuid) returns void
+  language sql
+  security definer -- writes to an Auth table what the facade has verified
+  set search_path = ''
+as $$
+  -- The triggers on the table do the same as when Auth links a provider.
+  insert into auth.identities
+    (provider_id, user_id, identity_data, provider, last_sign_in_at, created_at, updated_at)
+  select announced.subject, accounts.id, jsonb_build_object(
+      'sub', announced.subject, 'email', announced.email, 'email_verified', true),
+    announced.provider, now(), now(), now()
+  from private.announced_sign_ins as announced
+  join public.accounts on accounts.email = announced.email
+  where announced.id = link_announced_sign_in.announcement_id
+    and not exists (
+      select from auth.identities
+      where identities.provider = announced.provider
+        and identities.provider_id = announced.subject
+    )
+  on conflict do nothing
+$$;
+comment on function private.link_announced_sign_in is
+  'Links a subject to the account of its verified email where Auth would not find it, because the '
+  'provider spells the domain in Unicode.';
+
+create function private.finish_social_sign_in(
+  keys text[], remembered_until timestamptz, account_id uuid, is_new_account boolean
+) returns void
   language sql
   security definer
   set search_path = ''
 as $$
-  insert into private.social_tokens (key, expires_at)
-  select key, finish_social_sign_in.expires_at from unnest(keys) as key order by key
-  on conflict on constraint social_tokens_pkey do update set expires_at = excluded.expires_at
+  insert into private.social_tokens (key, expires_at, used_at, was_new_account, topic)
+  select key, remembered_until, clock_timestamp(), is_new_account, accounts.topic
+  from unnest(keys) as key, public.accounts
+  where accounts.id = finish_social_sign_in.account_id
+  order by key
+  on conflict on constraint social_tokens_pkey do update set
+    expires_at = excluded.expires_at, used_at = excluded.used_at,
+    was_new_account = excluded.was_new_account, topic = excluded.topic
 $$;
 comment on function private.finish_social_sign_in is
-  'Marks a token as used until it expires, in the transaction that returns the session.';
+  'Marks a token as used, in the transaction that returns the session.';
 
 create function private.release_social_tokens(keys text[], announcement_id uuid) returns void
   language sql
@@ -5453,7 +5552,8 @@ create function private.release_social_tokens(keys text[], announcement_id uuid)
 as $$
   delete from private.announced_sign_ins
   where announced_sign_ins.id = release_social_tokens.announcement_id;
-  delete from private.social_tokens where social_tokens.key = any (keys)
+  delete from private.social_tokens
+  where social_tokens.key = any (keys)
 $$;
 comment on function private.release_social_tokens is 'Makes a token usable again after a failure.';
 
@@ -5470,8 +5570,8 @@ as $$
 $$;
 
 grant execute on function
-  private.begin_social_sign_in, private.finish_social_sign_in, private.release_social_tokens,
-  private.store_apple_token
+  private.begin_social_sign_in, private.link_announced_sign_in, private.finish_social_sign_in,
+  private.release_social_tokens, private.store_apple_token
   to backend;
 
 -- sql/03_accounts/6_events_auth.sql
@@ -6281,6 +6381,11 @@ begin
       on announced.subject = identities.provider_id and announced.provider = identities.provider
     where identities.user_id = take_announced_sign_in.account_id
       and announced.expires_at > clock_timestamp()
+      -- The hook has locked the account, so no session can end until Auth commits.
+      and (announced.topic is null or announced.topic = (
+        select accounts.topic from public.accounts
+        where accounts.id = take_announced_sign_in.account_id
+      ))
     limit 1
     for update of announced skip locked
   );

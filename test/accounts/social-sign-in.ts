@@ -4,11 +4,18 @@ import { refusal } from '../support/problems.ts'
 import { claims, type Provider, token } from '../support/social-issuer.ts'
 
 export const tokenInvalid = refusal(401, 'social_token_invalid')
+export const tokenUsed = refusal(401, 'social_token_used')
 export const providers = ['google', 'apple'] as const
 export type Json = Record<string, unknown>
 
 export const signInWith = (provider: Provider, idToken: string, more: Json = {}) =>
   guest.post(`/auth/${provider}`, { idToken, ...more })
+
+/** The client that a token came from may send it once more, so this is another one. */
+export const signInElsewhere = (provider: Provider, idToken: string, more: Json = {}) =>
+  guest.post(`/auth/${provider}`, { idToken, ...more }, {
+    headers: { 'user-agent': 'Another/1.0' },
+  })
 
 export const signInAs = async (provider: Provider, said: Json = {}, more: Json = {}) =>
   await signInWith(provider, await token(provider, claims(provider, said)), more)

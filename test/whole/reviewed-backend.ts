@@ -9,10 +9,11 @@ export const ofBackend: Review[] = [
     'private.uncount_hit',
     'private.uncount_hits',
   ]],
-  ['backend', 'social sign-in: tokens taken once, and what Apple gave for them', [
+  ['backend', 'social sign-in: tokens that are used up, and what Apple gave for them', [
     'private.begin_social_sign_in',
     'private.finish_apple_revocation',
     'private.finish_social_sign_in',
+    'private.link_announced_sign_in',
     'private.store_apple_token',
     'private.release_social_tokens',
     'private.take_apple_revocations',

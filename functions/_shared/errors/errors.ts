@@ -21,6 +21,11 @@ export const errors = {
     'تعذر التحقق من تسجيل الدخول، حاول مرة أخرى',
     'The sign-in could not be verified, try again',
   ],
+  social_token_used: [
+    401,
+    'استُخدمت بيانات الدخول هذه من قبل، أعد المحاولة من جديد عبر {provider}',
+    'These sign-in details were used before, try again with {provider}',
+  ],
   webhook_signature_invalid: [401, 'توقيع الإشعار غير صالح', 'Invalid notification signature'],
   quota_exceeded: [
     402,

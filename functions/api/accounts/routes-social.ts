@@ -6,6 +6,7 @@ import { callerOfIssued } from '../../_shared/auth/tokens.ts'
 import type { ApiContext } from '../../_shared/caller/context.ts'
 import { backend, call } from '../../_shared/database/db.ts'
 import { type MaybeError, Refusal, throwIfError } from '../../_shared/errors/refusal.ts'
+import { sha256 } from '../../_shared/input/hashes.ts'
 import { PersonName } from '../../_shared/input/identifiers.ts'
 import type { Check } from '../http/checks.ts'
 import { problem } from '../http/problem.ts'
@@ -55,6 +56,7 @@ const described = (provider: ProviderName) => ({
   checks: [requireProvider(provider)],
   errors: [
     'social_token_invalid',
+    'social_token_used',
     'account_suspended',
     'account_banned',
     'email_taken',
@@ -72,8 +74,8 @@ const google = route({
   operationId: 'sign_in_with_google',
   path: '/google',
   description:
-    "Takes the id token that Google's SDK gave to the app; each is taken once. A verified email " +
-    'signs in to the account that has it, or makes one.',
+    "Takes the id token that Google's SDK gave to the app, once: the SDK keeps it, so ask for a " +
+    'fresh one at each sign-in. A verified email signs in to the account that has it, or makes one.',
   request: body(GivenByGoogle),
 })
 
@@ -82,12 +84,20 @@ const apple = route({
   operationId: 'sign_in_with_apple',
   path: '/apple',
   description:
-    'Takes the id token that Sign in with Apple gave to the app; each is taken once. Send the ' +
-    'name, which Apple gives only once, and the authorization code along.',
+    'Takes the id token that Sign in with Apple gave to the app, once. Send the name, which Apple ' +
+    'gives only once, and the authorization code along.',
   request: body(GivenByApple),
 })
 
-type Entry = MaybeError & { announcementId: string; exists: boolean; hasName: boolean }
+type Entry = MaybeError & {
+  announcementId: string
+  exists: boolean
+  hasName: boolean
+  /** Another request with the token, by the same client, is not finished yet. */
+  isPending: boolean
+  /** For a token that is used once more: what `isNewAccount` was the first time. */
+  wasNewAccount: boolean | null
+}
 
 /** Returns true for only one of several simultaneous requests, which then creates the account. */
 const isFirst = async (email: string) =>
@@ -130,6 +140,9 @@ async function signInOwner(
 ) {
   const fullName = given.fullName ?? claims.name
   const isNewAccount = !entry.exists && await createUserByEmail(claims.email!, fullName)
+  if (claims.isRespelt && claims.emailVerified) {
+    await backend('link_announced_sign_in', { announcementId: entry.announcementId })
+  }
   const tokens = await signInWithIdToken(provider, given, c.var.address)
   if (!tokens) throw new Refusal('social_token_invalid')
   throwIfDenied(tokens)
@@ -141,28 +154,50 @@ async function signInOwner(
   return { tokens, isNewAccount }
 }
 
+/** Waits up to five seconds for a request by the same client that has the same token. */
+async function begin(
+  c: ApiContext,
+  provider: ProviderName,
+  { subject, email, emailVerified, keys }: IdTokenClaims,
+): Promise<Entry> {
+  const client = await sha256(`${c.var.address} ${c.req.header('user-agent') ?? ''}`)
+  const who = { provider, subject, email, emailVerified, keys, client }
+  const end = Date.now() + 5000
+  let entry = await backend<Entry>('begin_social_sign_in', who)
+  while (entry.isPending && Date.now() < end) {
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    entry = await backend<Entry>('begin_social_sign_in', who)
+  }
+  throwIfError(entry)
+  return entry
+}
+
 async function signInWith(c: ApiContext, provider: ProviderName, given: Given) {
   const claims = await verifyIdToken(provider, given.idToken, given.nonce)
-  const { subject, email, emailVerified, keys, expiresAt } = claims
-  const who = { provider, subject, email, emailVerified, keys }
-  const entry = await backend<Entry>('begin_social_sign_in', who)
-  throwIfError(entry)
+  const { keys, rememberedUntil } = claims
+  const entry = await begin(c, provider, claims)
+  const { announcementId, wasNewAccount } = entry
+  const isRepeated = wasNewAccount !== null
   try {
     const { tokens, isNewAccount } = await signInOwner(c, provider, given, claims, entry)
-    if (given.authorizationCode) {
+    if (given.authorizationCode && !isRepeated) {
       await exchangeAppleCode(tokens.user.id, claims.clientId, given.authorizationCode)
     }
-    const also = { name: 'finish_social_sign_in' as const, args: { keys, expiresAt } }
+    const args = { keys, rememberedUntil, accountId: tokens.user.id, isNewAccount }
     const session = await completeSignIn(c, tokens, {
-      also: [also],
+      also: isRepeated ? [] : [{ name: 'finish_social_sign_in', args }],
       ended: 'social_token_invalid',
     })
-    return send(c, `${session.slice(0, -1)},"isNewAccount":${isNewAccount}}`)
+    return send(c, `${session.slice(0, -1)},"isNewAccount":${wasNewAccount ?? isNewAccount}}`)
   } catch (error) {
     // A token that gave no session can be used again at once, or after two minutes if this call fails.
-    await backend('release_social_tokens', { keys, announcementId: entry.announcementId }).catch(
-      () => {},
-    )
+    // One that gave a session before stays used.
+    const released = { keys: isRepeated ? [] : keys, announcementId }
+    await backend('release_social_tokens', released).catch(() => {})
+    // Auth's hook refuses a repeated sign-in after a session of the account has ended.
+    if (isRepeated && error instanceof Refusal && error.code === 'social_token_invalid') {
+      throw new Refusal('social_token_used', { provider: providers[provider].name })
+    }
     throw error
   }
 }

@@ -21,7 +21,7 @@ export const providers = {
   google: {
     name: 'Google',
     clientIds: listed('GOOGLE_CLIENT_IDS'),
-    issuer: ['https://accounts.google.com'],
+    issuer: ['https://accounts.google.com', 'accounts.google.com'],
     keys: keysAt('GOOGLE_JWKS_URL', 'https://www.googleapis.com/oauth2/v3/certs'),
     // Google's iOS SDKs put a nonce into the token that the app does not know.
     ownNonces: true,
@@ -35,15 +35,17 @@ export const providers = {
   },
 }
 
-/** The person in a verified token, and the keys under which the token is accepted once. */
+/** The person in a verified token, and the keys by which the token is known as used. */
 export type IdTokenClaims = {
   subject: string
   email: string | null
   emailVerified: boolean
+  /** Auth compares emails as the provider spells them, so it does not find this one by itself. */
+  isRespelt: boolean
   name?: string
   clientId: string
   keys: string[]
-  expiresAt: string
+  rememberedUntil: string
 }
 
 /** Postgres cannot store lone surrogates and NUL, and Auth's tables are in Postgres too. */
@@ -53,8 +55,23 @@ function isStorable(value: unknown): boolean {
   return Object.entries(value).every(([name, one]) => isStorable(name) && isStorable(one))
 }
 
+// All three are in seconds.
 const longestLife = 24 * 3600
+/** The providers' clocks are not exactly ours. */
+const tolerance = 60
+/** The database forgets used tokens by its own clock, which is not exactly that of the functions. */
+const rememberedAfter = 300
+
 const isTrue = (value: unknown) => value === true || value === 'true'
+
+// What people type is cleaned, what a provider states is not: only case and a domain in Unicode may differ.
+const stated = /^[!-~]+@(?:(?!\p{Default_Ignorable_Code_Point})[\p{L}\p{N}\p{M}.-])+$/u
+
+function statedEmail(claim: unknown): string | undefined {
+  if (typeof claim !== 'string' || !stated.test(claim)) return undefined
+  const { data } = Identifier.safeParse(claim)
+  return data?.kind === 'email' ? data.value : undefined
+}
 
 /** Throws 401 social_token_invalid for any fault, and 503 while the provider's keys cannot be fetched. */
 export async function verifyIdToken(
@@ -64,21 +81,21 @@ export async function verifyIdToken(
 ): Promise<IdTokenClaims> {
   const payload = await verified(provider, idToken)
   const { sub = '', aud, email, exp = 0, name } = payload
-  // As with Auth, the app sends the nonce's hash to the provider and the nonce to us.
+  // As with Auth, the app sends the nonce's hash to the provider and the nonce to us. Apple's
+  // `nonce_supported` says what the platform can do, not that the app has sent one.
   const given = nonce === undefined ? undefined : await sha256(nonce)
-  const missing = isTrue(payload.nonce_supported) && payload.nonce === undefined
   const own = providers[provider].ownNonces && given === undefined &&
     typeof payload.nonce === 'string'
-  if (missing || payload.nonce !== given && !own) throw new Refusal('social_token_invalid')
+  if (payload.nonce !== given && !own) throw new Refusal('social_token_invalid')
 
-  const address = typeof email === 'string' ? Identifier.safeParse(email).data : undefined
-  const known = address?.kind === 'email' ? address.value : null
+  const known = statedEmail(email) ?? null
   return {
     subject: sub,
     email: known,
     // Auth accepts Google's flag only as a boolean; Apple also sends it as text.
     emailVerified: known !== null &&
       (provider === 'google' ? payload.email_verified === true : isTrue(payload.email_verified)),
+    isRespelt: known !== null && known !== String(email).toLowerCase(),
     name: PersonName.safeParse(name).data,
     clientId: [aud].flat()[0]!,
     keys: [
@@ -86,7 +103,7 @@ export async function verifyIdToken(
       `${provider} token ${await sha256(idToken.slice(0, idToken.lastIndexOf('.')))}`,
       ...(given === undefined ? [] : [`${provider} nonce ${given}`]),
     ],
-    expiresAt: new Date(exp * 1000).toISOString(),
+    rememberedUntil: new Date((exp + rememberedAfter) * 1000).toISOString(),
   }
 }
 
@@ -96,12 +113,15 @@ async function verified(provider: ProviderName, idToken: string): Promise<JWTPay
     const { payload, protectedHeader } = await jwtVerify(idToken, keys, {
       algorithms: ['RS256'],
       issuer,
+      clockTolerance: tolerance,
       requiredClaims: ['iss', 'sub', 'aud', 'exp', 'iat'],
     })
     const { aud, sub, exp = 0, iat = 0 } = payload
     const audience = [aud ?? []].flat()
     const ours = audience.length > 0 && audience.every((one) => clientIds.includes(one))
-    const timely = iat <= Date.now() / 1000 + 60 && exp - iat <= longestLife
+    const now = Date.now() / 1000
+    // The tolerance is for `iat` and `nbf`: jwtVerify would let `exp` have it too.
+    const timely = iat <= now + tolerance && now < exp && exp - iat <= longestLife
     const named = typeof sub === 'string' && sub.length > 0 && sub.length <= 255
     if (ours && timely && named && isStorable(payload) && protectedHeader.kid) return payload
   } catch (error) {
