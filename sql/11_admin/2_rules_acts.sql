@@ -13,7 +13,7 @@ begin
     when 'account' then array(
       select accounts.id from public.accounts
       where not private.is_decoy(accounts)
-        and (accounts.id = given_id or accounts.email = lower(typed)
+        and (accounts.id = given_id or accounts.email = private.typed_identifier(typed)
           or accounts.phone = private.phone_of(typed))
       union
       select identities.account_id from public.identities where identities.id = given_id

@@ -36,7 +36,8 @@ create function private.typed_identifier(typed text) returns text
   immutable
   set search_path = ''
 as $$
-  select coalesce(private.phone_of(typed), lower(substring(typed from '^[^@ ]+@[^@ ]+$')))
+  select coalesce(
+    private.phone_of(typed), private.ascii_email(substring(typed from '^[^@ ]+@[^@ ]+$')))
 $$;
 
 create function private.phone_forms(phone text) returns text

@@ -42,7 +42,7 @@ begin
   return query
   (
     select accounts.id from public.accounts
-    where accounts.email like part
+    where accounts.email like part or accounts.email = private.typed_identifier(given)
     union all
     select accounts.id from public.accounts
     where accounts.phone like '%' || digits || '%'

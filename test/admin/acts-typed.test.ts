@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+import { domainToASCII } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { signUpAdmin } from '../support/admins.ts'
 import { database, type Person, signUp } from '../support/client.ts'
@@ -225,4 +227,37 @@ test('ADM-19 a version is read in Arabic digits, and no other number is', async 
   }
   const arabic = version.replace(/\d/g, (digit: string) => '٠١٢٣٤٥٦٧٨٩'[Number(digit)])
   expect(await act({ act: 'approve', target, version: ` ${arabic} ` })).toMatchObject({ version })
+})
+
+describe('ADM-19 an email whose domain is typed in Unicode', () => {
+  test.each([
+    'example.com',
+    'بريد.كويت',
+    'BÜCHER.example',
+    'שלום-1.example',
+    '日本語.jp',
+    'a.bc.éàè-ü.kw',
+    '😀.example',
+    'xn--mgbb9fbpob.example',
+  ])('%s is as functions store it', async (domain) => {
+    expect(await read('private.ascii_email($1)', `Noura@${domain}`))
+      .toBe(`noura@${domainToASCII(domain)}`)
+  })
+
+  test('is an account’s identifier, a target, and found', async () => {
+    const [admin, person] = [await signUpAdmin(), await signUp()]
+    const written = `${randomUUID()}@بريد.كويت`
+    const row = await act({
+      act: 'set_identifier',
+      target: person.id,
+      value: ` \u200f${written}`,
+      reason: why,
+    })
+    expect(row).toMatchObject({ state: 'done', target: person.id })
+    const email = written.replace('بريد.كويت', domainToASCII('بريد.كويت'))
+    const found = await admin.get(`/admin/users?q=${encodeURIComponent(written)}`)
+    expect(found.body.items).toMatchObject([{ id: person.id, email }])
+    expect(await act({ act: 'suspend_account', target: written, reason: why }))
+      .toMatchObject({ state: 'done', target: person.id })
+  })
 })
