@@ -43,6 +43,7 @@ $$;
 create function private.phone_forms(phone text) returns text
   language sql
   immutable
+  strict -- an account without a phone has no forms of one
   set search_path = ''
 as $$
   select forms || ' ' || translate(forms, '0123456789', '٠١٢٣٤٥٦٧٨٩')

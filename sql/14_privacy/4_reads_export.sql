@@ -73,6 +73,13 @@ begin
       ) order by leads.created_at desc, leads.id), '[]')
       from public.leads where leads.identity_id = identity.id
     ),
+    'views', (
+      select coalesce(json_agg(json_build_object(
+        'propertyId', property_views.property_id,
+        'day', property_views.day
+      ) order by property_views.day desc, property_views.property_id), '[]')
+      from private.property_views where property_views.identity_id = identity.id
+    ),
     'pictures', (
       select coalesce(json_agg(json_build_object(
         'url', private.media_url(media.bucket, media.name),

@@ -106,7 +106,11 @@ test('AUTH-13 a suspended account is refused everywhere at once, and intact afte
   const refusal = {
     status: 403,
     body: {
-      error: { code: 'account_suspended', message: 'تم إيقاف حسابك مؤقتاً: إعلانات مخالفة' },
+      error: {
+        code: 'account_suspended',
+        message: 'تم إيقاف حسابك مؤقتاً: إعلانات مخالفة',
+        messageEn: 'Your account is suspended',
+      },
     },
   }
   expect(await person.get('/auth/me')).toMatchObject(refusal)

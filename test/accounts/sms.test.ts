@@ -171,6 +171,10 @@ describe('with an SMS provider', () => {
     const code = codeTo(phone)
     const verified = await live.post('/auth/register/verify-otp', { identifier: phone, code })
     expect(verified).toMatchObject({ status: 200 })
+    const english = newPhone()
+    await live.post('/auth/register', { identifier: english, password }, { 'accept-language': 'en' })
+    expect(to(english)[0]!.body)
+      .toMatch(/^Code to activate your account: [0-9]{6}\nValid for 5 minutes$/)
 
     await expect.poll(() => live.output()).toContain(verified.headers.get('x-request-id'))
     const log = live.output()

@@ -244,6 +244,11 @@ test('a target is found however it was typed', async () => {
       expect(rows.map((one) => one.id), `${view} ${form}`).toContain(own)
     }
   }
+  const { rows: [mailed] } = await database().query(
+    'select phone_as_typed from public.admin_users where id = $1',
+    [(await signUp()).id],
+  )
+  expect(mailed.phone_as_typed).toBeNull()
 })
 
 test('what the service says of an act is never what was sent', async () => {

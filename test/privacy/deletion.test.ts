@@ -47,7 +47,9 @@ async function somebody() {
     street: title,
   })
   await uploadPictures(person, [jpeg({ width: 60, height: 40 })], { propertyId: listing.id })
-  await person.post(`/favorites/${(await publishListing(friend)).id}`)
+  const { id: saved } = await publishListing(friend)
+  await person.get(`/properties/${saved}`)
+  await person.post(`/favorites/${saved}`)
   const { body: conversation } = await friend.post('/conversations', {
     propertyId: listing.id,
     message: `سؤال${mark}`,
@@ -332,6 +334,7 @@ describe('export', () => {
       }],
     })
     expect(individual.favorites).toHaveLength(1)
+    expect(individual.views).toEqual([{ propertyId: expect.any(String), day: expect.any(String) }])
     expect(individual.pictures).toHaveLength(2)
     const text = JSON.stringify(body)
     for (const others of [friend.id, friend.identifier, person.refreshToken, 'token-']) {

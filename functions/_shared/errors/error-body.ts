@@ -43,10 +43,12 @@ export function errorBody(
       if (name === 'type') return typeName(details.required, text === en)
       return String(details[name] ?? '')
     })
+  // A reason that an administrator wrote in Arabic is left out of an English text.
+  const inEnglish = fill(arabic.test(String(details.reason ?? '')) ? en.replace(': {reason}', '') : en)
   return {
     code,
-    message: fill(english ? en : ar),
-    messageEn: fill(en),
+    message: english ? inEnglish : fill(ar),
+    messageEn: inEnglish,
     ...details,
     ...(fields && {
       fields: fields.map((field) => ({ ...field, message: fieldMessage(field, english) })),
@@ -54,6 +56,8 @@ export function errorBody(
     requestId,
   }
 }
+
+const arabic = /\p{Script=Arabic}/u
 
 const typeNames: Record<string, [ar: string, en: string]> = {
   individual: ['فرد', 'individual'],

@@ -10,14 +10,14 @@ import { deliver, mailWorks, smsState } from '../../_shared/outside/messages.ts'
 import { env } from '../../_shared/settings/env.ts'
 
 // An Arabic SMS has 70 characters in one part (setting-kinds.ts relies on that). The texts contain
-// nothing from the request.
-const texts: Record<CodePurpose, string> = {
-  register: 'رمز التحقق لتفعيل حسابك',
-  reset: 'رمز إعادة تعيين كلمة المرور',
-  delete: 'رمز تأكيد حذف الحساب',
-  change: 'رمز تغيير رقمك أو بريدك',
-  prove: 'رمز تأكيد رقمك أو بريدك',
-  sudo: 'رمز تأكيد عمل إداري',
+// nothing from the request, and are in the language of Accept-Language.
+const texts: Record<CodePurpose, [ar: string, en: string]> = {
+  register: ['رمز التحقق لتفعيل حسابك', 'Code to activate your account'],
+  reset: ['رمز إعادة تعيين كلمة المرور', 'Code to reset your password'],
+  delete: ['رمز تأكيد حذف الحساب', 'Code to delete your account'],
+  change: ['رمز تغيير رقمك أو بريدك', 'Code to change your phone or email'],
+  prove: ['رمز تأكيد رقمك أو بريدك', 'Code to confirm your phone or email'],
+  sudo: ['رمز تأكيد عمل إداري', 'Code to confirm an administrator\'s act'],
 }
 
 export const smsFor = z.enum(['android', 'web']).optional().describe(
@@ -29,13 +29,18 @@ export type SmsFor = z.infer<typeof smsFor>
 /** `expiresIn` is in seconds. */
 type NewCode = { purpose: CodePurpose; code: string; expiresIn: number; smsFor?: SmsFor }
 
-function lastLine({ kind }: Identifier, { code, expiresIn, smsFor }: NewCode): string {
+function lastLine(
+  { kind }: Identifier,
+  { code, expiresIn, smsFor }: NewCode,
+  english: boolean,
+): string {
   const { smsAndroidHash, smsAutofillDomain } = env
   if (kind === 'phone' && smsFor === 'android' && smsAndroidHash) return smsAndroidHash
   if (kind === 'phone' && smsFor === 'web' && smsAutofillDomain) {
     return `@${smsAutofillDomain} #${code}`
   }
-  return `صالح لمدة ${expiresIn / 60} دقائق`
+  const minutes = expiresIn / 60
+  return english ? `Valid for ${minutes} minutes` : `صالح لمدة ${minutes} دقائق`
 }
 
 /** Throws 503 for a phone if no SMS can be sent, before a code is made. */
@@ -49,17 +54,18 @@ export function requireSending(identifier: Identifier) {
 }
 
 /** Sends a code within four seconds and never retries. A failure is 502 sms_send_failed. */
-export async function sendCode(identifier: Identifier, made: NewCode) {
+export async function sendCode(c: ApiContext, identifier: Identifier, made: NewCode) {
   const { purpose, code } = made
-  const text = `${texts[purpose]}: ${code}\n${lastLine(identifier, made)}`
-  const message = { subject: 'رمز التحقق', text, code }
+  const english = c.var.english === true
+  const text = `${texts[purpose][english ? 1 : 0]}: ${code}\n${lastLine(identifier, made, english)}`
+  const message = { subject: english ? 'Verification code' : 'رمز التحقق', text, code }
   if (!await deliver(identifier, message)) throw new Refusal('sms_send_failed')
 }
 
 /** Sends a code after the answer, so that the response time reveals nothing. */
-function sendCodeLater(identifier: Identifier, made: NewCode) {
+function sendCodeLater(c: ApiContext, identifier: Identifier, made: NewCode) {
   inBackground(
-    new Promise((resolve) => setTimeout(resolve)).then(() => sendCode(identifier, made)),
+    new Promise((resolve) => setTimeout(resolve)).then(() => sendCode(c, identifier, made)),
   )
 }
 
@@ -102,6 +108,6 @@ export async function requestCode(
     hmac: codeHmac(purpose, identifier.value, code),
   }, c.var.address)
   const { send, expiresIn } = answer
-  if (send) sendCodeLater(identifier, { purpose, code, expiresIn, smsFor })
+  if (send) sendCodeLater(c, identifier, { purpose, code, expiresIn, smsFor })
   return answer
 }

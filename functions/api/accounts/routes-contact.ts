@@ -214,7 +214,7 @@ async function begin(
   }, c.var.address)
   throwIfError(begun)
   const { resendAfter, expiresIn, emailLeaves } = begun
-  await sendCode(identifier, { purpose: 'prove', code, expiresIn, smsFor })
+  await sendCode(c, identifier, { purpose: 'prove', code, expiresIn, smsFor })
   return send(c, JSON.stringify({ changeId, resendAfter, expiresIn, emailLeaves }), 202)
 }
 

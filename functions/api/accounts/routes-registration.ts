@@ -197,7 +197,7 @@ async function registerPhone(
   setRateHeaders(c, answer.rate.split(','))
   throwIfError(answer)
   const { resendAfter, expiresIn } = answer
-  await sendCode(identifier, { purpose: 'register', code, expiresIn, smsFor })
+  await sendCode(c, identifier, { purpose: 'register', code, expiresIn, smsFor })
   return { status: 'awaiting_otp', registrationId, otp: { resendAfter, expiresIn } }
 }
 
