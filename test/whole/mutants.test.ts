@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type pg from 'pg'
 import { database, type Person, signUp } from '../support/client.ts'
 import { insertOrganisation } from '../support/fixtures.ts'
+import { bulk } from '../support/nightly.ts'
 import { tables } from './matrix-outcomes.ts'
 import { claimsOf, converse, plantRows } from './planted-rows.ts'
 import { survivors } from './reviewed-mutants.ts'
@@ -246,20 +247,22 @@ async function ownedRows(): Promise<string> {
   return rows[0].rows
 }
 
-/** Returns the mutants whose outcome differs for somebody who does not own the rows. */
-async function alive(bound: boolean) {
+/** Returns the mutants whose outcome differs for somebody who does not own the rows, or enough of them. */
+async function alive(bound: boolean, enough = Infinity) {
   const before = new Map<string, string>()
   const found = new Set<string>()
   let count = 0
   for (const routine of routines.values()) {
     const entries = entriesOf(routine.name)
     for (const { condition, sql } of entries.length ? mutantsOf(routine) : []) {
+      if (found.size >= enough) break
       count++
       const mutant = bound
         ? sql
         : `${sql}; alter function private.${routine.name} owner to postgres`
       for (const entry of entries) {
         for (const caller of callers) {
+          if (found.has(`${routine.name}: ${condition}`)) continue
           const key = `${entry.name} ${caller}`
           if (!before.has(key)) before.set(key, await outcomeOf(entry, caller))
           const after = await outcomeOf(entry, caller, mutant)
@@ -284,5 +287,5 @@ test('without any one of their conditions of scope, functions show and change no
 })
 
 test('without row-level security the same mutants do', async () => {
-  expect((await alive(false)).length).toBeGreaterThan(10)
+  expect((await alive(false, bulk(Infinity, 20))).length).toBeGreaterThanOrEqual(20)
 })
