@@ -44,8 +44,8 @@ comment on column public.participants.written is
   'The number of messages written by this side, without those from before they were counted.';
 comment on column public.participants.muted is 'Whether messages cause no push or notification.';
 comment on column public.participants.archived is
-  'Whether it is hidden from the list and unread total: until the next message or, if also muted, '
-  'until this side writes.';
+  'Whether it is hidden from the list and left out of the unread total, until the next message or, '
+  'if also muted, until this side writes.';
 comment on column public.participants.unlisted is
   'Whether it is not in the list yet: the other side opened it, and nobody has written.';
 comment on column public.participants.active_at is
