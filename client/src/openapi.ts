@@ -4569,6 +4569,10 @@ export interface components {
                 contacts: {
                     [key: string]: unknown;
                 }[];
+                /** @description The listings it has looked at, and on which day. */
+                views: {
+                    [key: string]: unknown;
+                }[];
                 /** @description What it has uploaded. */
                 pictures: {
                     [key: string]: unknown;

@@ -26,6 +26,7 @@ const Export = z
       listings: z.array(Property).describe('In every state, newest first.'),
       favorites: records('What it has saved, and when.'),
       contacts: records('Whose contact it asked for.'),
+      views: records('The listings it has looked at, and on which day.'),
       pictures: records('What it has uploaded.'),
       documents: records('What it has sent of its licence, without the contents.'),
       conversations: records(

@@ -143,7 +143,7 @@ grant select on public.accounts, public.individual_profiles, public.identities t
 grant update (language, terms_version, terms_accepted_at, active_identity_id) on public.accounts
   to acting;
 grant update (full_name, avatar_url) on public.individual_profiles to acting;
-grant insert, update on public.identities to acting;
+grant insert, update (status, display_name, avatar_url) on public.identities to acting;
 
 create policy "people see their own account" on public.accounts
   for select to authenticated, acting

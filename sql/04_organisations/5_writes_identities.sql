@@ -160,8 +160,8 @@ end
 $$;
 comment on function api.update_identity is
   'Changes a company or office identity of the account. 404 identity_not_found, 409 '
-  'status_transition_invalid for a suspended or closed one; otherwise the refusals are those of '
-  'api.add_identity.';
+  'status_transition_invalid for a suspended or closed one; otherwise refused for the same reasons '
+  'as api.add_identity.';
 
 grant execute on function private.add_identity, private.update_identity to authenticated;
 grant execute on function api.add_identity, api.update_identity to authenticated;

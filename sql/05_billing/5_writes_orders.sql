@@ -97,6 +97,23 @@ $$;
 comment on function api.cancel_plan is
   'Stops renewal of the plan, which runs to its end. 404 plan_not_found without one.';
 
+create function private.open_topups(account_id uuid) returns bigint
+  language plpgsql
+  stable
+  security definer -- counts the invoices of all identities of the account
+  set search_path = ''
+as $$
+begin
+  return (
+    select count(*) from public.invoices
+    where invoices.account_id = open_topups.account_id and invoices.purpose = 'topup'
+      and invoices.state in ('open', 'processing', 'failed')
+      and invoices.due_at > now()
+  );
+end
+$$;
+comment on function private.open_topups is 'The number of unpaid top-ups that can still be paid.';
+
 create function private.order_topup(amount numeric) returns uuid
   language plpgsql
   security definer
@@ -110,12 +127,7 @@ begin
   end if;
   -- An account orders top-ups one at a time, so that no two calls count the same unpaid ones.
   perform pg_advisory_xact_lock(hashtextextended('topup ' || private.account_id(), 0));
-  perform private.check_limit('topups_open', 'topups_full', (
-    select count(*) from public.invoices
-    where invoices.account_id = private.account_id() and invoices.purpose = 'topup'
-      and invoices.state in ('open', 'processing', 'failed')
-      and invoices.due_at > now()
-  ));
+  perform private.check_limit('topups_open', 'topups_full', private.open_topups(private.account_id()));
   return private.issue_invoice(
     owner_id, 'topup', now() + interval '1 day', 'شحن رصيد المحفظة', 'Wallet top-up', amount);
 end

@@ -109,13 +109,9 @@ revoke insert, update, delete, truncate on public.media from service_role;
 
 create policy "identities see their own pictures" on public.media for select to authenticated
   using (identity_id = (select private.identity_id()));
--- A person may upload an avatar even while none of the account's identities can act.
-create policy "people see and add pictures of identities and avatars of accounts" on public.media
-  to acting
-  using (
-    account_id = (select private.account_id())
-    and (bucket = 'avatars' or identity_id = (select private.identity_id()))
-  );
+-- All identities of the account, because a page may be changed while another identity acts.
+create policy "people see and change the pictures of their own identities" on public.media to acting
+  using (account_id = (select private.account_id()));
 create policy "people begin and end their own uploads" on private.uploads to acting
   using (account_id = (select private.account_id()))
   with check (account_id = (select private.account_id()) and exists (

@@ -47,7 +47,8 @@ comment on column public.participants.archived is
   'Whether it is hidden from the list and left out of the unread total, until the next message or, '
   'if also muted, until this side writes.';
 comment on column public.participants.unlisted is
-  'Whether it is not in the list yet: the other side opened it, and nobody has written.';
+  'Whether it is not in the list yet: the other side opened it about no listing, and nobody has '
+  'written.';
 comment on column public.participants.active_at is
   'When the last message was written, or the conversation was opened; the list is sorted by it.';
 comment on column public.participants.changed_at is

@@ -37,6 +37,32 @@ $$;
 comment on function private.check_openings is
   'Refuses if too many conversations that the account opened in the last day are unanswered.';
 
+create function private.list_conversation_for(conversation_id uuid, identity_id uuid) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  side public.participants;
+  moment constant timestamptz := clock_timestamp();
+begin
+  -- The conversation is locked before its sides, as it is for writing a message.
+  perform from public.conversations
+  join public.participants on participants.conversation_id = conversations.id
+  where conversations.id = list_conversation_for.conversation_id
+    and participants.identity_id = list_conversation_for.identity_id and participants.unlisted
+  for no key update of conversations;
+  if found then
+    update public.participants set unlisted = false, active_at = moment, changed_at = moment
+    where participants.conversation_id = list_conversation_for.conversation_id
+      and participants.identity_id = list_conversation_for.identity_id
+    returning participants.* into side;
+    perform private.broadcast_conversation_updated(side);
+  end if;
+end
+$$;
+comment on function private.list_conversation_for is
+  'Adds a conversation that the other side opened to the list of the side that asks for it.';
+
 create function private.open_conversation(
   caller_id uuid, property_id uuid, identity_id uuid, out id uuid, out created boolean
 )
@@ -56,17 +82,7 @@ begin
   select conversations.id into id from public.conversations where conversations.pair_key = pair;
   if found then
     created := false;
-    -- The conversation is locked before its sides, as by those who write.
-    perform from public.conversations
-    join public.participants on participants.conversation_id = conversations.id
-    where conversations.id = open_conversation.id
-      and participants.identity_id = caller_id and participants.unlisted
-    for no key update of conversations;
-    if found then
-      update public.participants set unlisted = false
-      where participants.conversation_id = open_conversation.id
-        and participants.identity_id = caller_id;
-    end if;
+    perform private.list_conversation_for(id, caller_id);
     return;
   end if;
   perform private.require_proof();
@@ -84,11 +100,14 @@ begin
   created := found;
   if created then
     insert into public.participants (conversation_id, identity_id, account_id, unlisted)
-    values (id, caller_id, caller_account_id, false), (id, peer.id, peer.account_id, true);
+    values (id, caller_id, caller_account_id, false),
+      -- The owner of a listing is notified of the lead, so it is in that list at once.
+      (id, peer.id, peer.account_id, open_conversation.property_id is null);
   else
     -- Another transaction has created the conversation; only a new statement can see it.
     select conversations.id into id from public.conversations
     where conversations.pair_key = pair;
+    perform private.list_conversation_for(id, caller_id);
   end if;
 end
 $$;

@@ -92,7 +92,7 @@ begin
   select participants.* into newest
   from renewed
   join public.participants on participants.conversation_id = renewed.id
-    and participants.account_id = new.account_id
+    and participants.account_id = new.account_id and not participants.unlisted
   order by participants.active_at desc
   limit 1;
   if found then

@@ -58,13 +58,11 @@ create policy "people see reviews by their acting identity, and of it what is sh
     author_identity_id = (select private.identity_id())
     or listed and subject_identity_id = (select private.identity_id())
   );
-grant select, insert, update, delete on public.reviews to acting;
-create policy "people see listed reviews, those by their acting identity and of it"
+grant select, insert, delete, update (rating, comment, edited_at, reply, replied_at)
+  on public.reviews to acting;
+create policy "people see listed reviews, and those by their acting identity"
   on public.reviews for select to acting
-  using (
-    listed or author_identity_id = (select private.identity_id())
-    or subject_identity_id = (select private.identity_id())
-  );
+  using (listed or author_identity_id = (select private.identity_id()));
 create policy "identities review for themselves" on public.reviews for insert to acting
   with check (author_identity_id = (select private.identity_id()));
 create policy "identities change their own reviews, and reply" on public.reviews for update to acting

@@ -2035,7 +2035,7 @@ grant select on public.accounts, public.individual_profiles, public.identities t
 grant update (language, terms_version, terms_accepted_at, active_identity_id) on public.accounts
   to acting;
 grant update (full_name, avatar_url) on public.individual_profiles to acting;
-grant insert, update on public.identities to acting;
+grant insert, update (status, display_name, avatar_url) on public.identities to acting;
 
 create policy "people see their own account" on public.accounts
   for select to authenticated, acting
@@ -6919,7 +6919,9 @@ create index organisations_area_idx on public.organisations (governorate_id, are
 alter table public.organisations enable row level security;
 revoke all on public.organisations from anon, authenticated;
 grant select on public.organisations to authenticated;
-grant select, insert, update on public.organisations to acting;
+grant select, insert, update (name_ar, name_en, licence_no, licence_expires_on, about_ar, phone,
+  whatsapp, email, website, governorate_id, area_id, address_ar, working_hours, logo_url, cover_url,
+  verified, holds_licence) on public.organisations to acting;
 create policy "people see the organisations of their own identities" on public.organisations
   for select to authenticated
   using (identity_id in (
@@ -7751,8 +7753,8 @@ end
 $$;
 comment on function api.update_identity is
   'Changes a company or office identity of the account. 404 identity_not_found, 409 '
-  'status_transition_invalid for a suspended or closed one; otherwise the refusals are those of '
-  'api.add_identity.';
+  'status_transition_invalid for a suspended or closed one; otherwise refused for the same reasons '
+  'as api.add_identity.';
 
 grant execute on function private.add_identity, private.update_identity to authenticated;
 grant execute on function api.add_identity, api.update_identity to authenticated;
@@ -9936,6 +9938,23 @@ $$;
 comment on function api.cancel_plan is
   'Stops renewal of the plan, which runs to its end. 404 plan_not_found without one.';
 
+create function private.open_topups(account_id uuid) returns bigint
+  language plpgsql
+  stable
+  security definer -- counts the invoices of all identities of the account
+  set search_path = ''
+as $$
+begin
+  return (
+    select count(*) from public.invoices
+    where invoices.account_id = open_topups.account_id and invoices.purpose = 'topup'
+      and invoices.state in ('open', 'processing', 'failed')
+      and invoices.due_at > now()
+  );
+end
+$$;
+comment on function private.open_topups is 'The number of unpaid top-ups that can still be paid.';
+
 create function private.order_topup(amount numeric) returns uuid
   language plpgsql
   security definer
@@ -9949,12 +9968,7 @@ begin
   end if;
   -- An account orders top-ups one at a time, so that no two calls count the same unpaid ones.
   perform pg_advisory_xact_lock(hashtextextended('topup ' || private.account_id(), 0));
-  perform private.check_limit('topups_open', 'topups_full', (
-    select count(*) from public.invoices
-    where invoices.account_id = private.account_id() and invoices.purpose = 'topup'
-      and invoices.state in ('open', 'processing', 'failed')
-      and invoices.due_at > now()
-  ));
+  perform private.check_limit('topups_open', 'topups_full', private.open_topups(private.account_id()));
   return private.issue_invoice(
     owner_id, 'topup', now() + interval '1 day', 'شحن رصيد المحفظة', 'Wallet top-up', amount);
 end
@@ -20056,13 +20070,9 @@ revoke insert, update, delete, truncate on public.media from service_role;
 
 create policy "identities see their own pictures" on public.media for select to authenticated
   using (identity_id = (select private.identity_id()));
--- A person may upload an avatar even while none of the account's identities can act.
-create policy "people see and add pictures of identities and avatars of accounts" on public.media
-  to acting
-  using (
-    account_id = (select private.account_id())
-    and (bucket = 'avatars' or identity_id = (select private.identity_id()))
-  );
+-- All identities of the account, because a page may be changed while another identity acts.
+create policy "people see and change the pictures of their own identities" on public.media to acting
+  using (account_id = (select private.account_id()));
 create policy "people begin and end their own uploads" on private.uploads to acting
   using (account_id = (select private.account_id()))
   with check (account_id = (select private.account_id()) and exists (
@@ -21597,10 +21607,11 @@ comment on column public.participants.written is
   'The number of messages written by this side, without those from before they were counted.';
 comment on column public.participants.muted is 'Whether messages cause no push or notification.';
 comment on column public.participants.archived is
-  'Whether it is hidden from the list and unread total: until the next message or, if also muted, '
-  'until this side writes.';
+  'Whether it is hidden from the list and left out of the unread total, until the next message or, '
+  'if also muted, until this side writes.';
 comment on column public.participants.unlisted is
-  'Whether it is not in the list yet: the other side opened it, and nobody has written.';
+  'Whether it is not in the list yet: the other side opened it about no listing, and nobody has '
+  'written.';
 comment on column public.participants.active_at is
   'When the last message was written, or the conversation was opened; the list is sorted by it.';
 comment on column public.participants.changed_at is
@@ -22795,6 +22806,32 @@ $$;
 comment on function private.check_openings is
   'Refuses if too many conversations that the account opened in the last day are unanswered.';
 
+create function private.list_conversation_for(conversation_id uuid, identity_id uuid) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  side public.participants;
+  moment constant timestamptz := clock_timestamp();
+begin
+  -- The conversation is locked before its sides, as it is for writing a message.
+  perform from public.conversations
+  join public.participants on participants.conversation_id = conversations.id
+  where conversations.id = list_conversation_for.conversation_id
+    and participants.identity_id = list_conversation_for.identity_id and participants.unlisted
+  for no key update of conversations;
+  if found then
+    update public.participants set unlisted = false, active_at = moment, changed_at = moment
+    where participants.conversation_id = list_conversation_for.conversation_id
+      and participants.identity_id = list_conversation_for.identity_id
+    returning participants.* into side;
+    perform private.broadcast_conversation_updated(side);
+  end if;
+end
+$$;
+comment on function private.list_conversation_for is
+  'Adds a conversation that the other side opened to the list of the side that asks for it.';
+
 create function private.open_conversation(
   caller_id uuid, property_id uuid, identity_id uuid, out id uuid, out created boolean
 )
@@ -22814,17 +22851,7 @@ begin
   select conversations.id into id from public.conversations where conversations.pair_key = pair;
   if found then
     created := false;
-    -- The conversation is locked before its sides, as by those who write.
-    perform from public.conversations
-    join public.participants on participants.conversation_id = conversations.id
-    where conversations.id = open_conversation.id
-      and participants.identity_id = caller_id and participants.unlisted
-    for no key update of conversations;
-    if found then
-      update public.participants set unlisted = false
-      where participants.conversation_id = open_conversation.id
-        and participants.identity_id = caller_id;
-    end if;
+    perform private.list_conversation_for(id, caller_id);
     return;
   end if;
   perform private.require_proof();
@@ -22842,11 +22869,14 @@ begin
   created := found;
   if created then
     insert into public.participants (conversation_id, identity_id, account_id, unlisted)
-    values (id, caller_id, caller_account_id, false), (id, peer.id, peer.account_id, true);
+    values (id, caller_id, caller_account_id, false),
+      -- The owner of a listing is notified of the lead, so it is in that list at once.
+      (id, peer.id, peer.account_id, open_conversation.property_id is null);
   else
     -- Another transaction has created the conversation; only a new statement can see it.
     select conversations.id into id from public.conversations
     where conversations.pair_key = pair;
+    perform private.list_conversation_for(id, caller_id);
   end if;
 end
 $$;
@@ -23779,7 +23809,7 @@ begin
   select participants.* into newest
   from renewed
   join public.participants on participants.conversation_id = renewed.id
-    and participants.account_id = new.account_id
+    and participants.account_id = new.account_id and not participants.unlisted
   order by participants.active_at desc
   limit 1;
   if found then
@@ -24941,6 +24971,7 @@ $$;
 create function private.phone_forms(phone text) returns text
   language sql
   immutable
+  strict -- an account without a phone has no forms of one
   set search_path = ''
 as $$
   select forms || ' ' || translate(forms, '0123456789', '٠١٢٣٤٥٦٧٨٩')
@@ -27662,13 +27693,11 @@ create policy "people see reviews by their acting identity, and of it what is sh
     author_identity_id = (select private.identity_id())
     or listed and subject_identity_id = (select private.identity_id())
   );
-grant select, insert, update, delete on public.reviews to acting;
-create policy "people see listed reviews, those by their acting identity and of it"
+grant select, insert, delete, update (rating, comment, edited_at, reply, replied_at)
+  on public.reviews to acting;
+create policy "people see listed reviews, and those by their acting identity"
   on public.reviews for select to acting
-  using (
-    listed or author_identity_id = (select private.identity_id())
-    or subject_identity_id = (select private.identity_id())
-  );
+  using (listed or author_identity_id = (select private.identity_id()));
 create policy "identities review for themselves" on public.reviews for insert to acting
   with check (author_identity_id = (select private.identity_id()));
 create policy "identities change their own reviews, and reply" on public.reviews for update to acting
@@ -30642,6 +30671,13 @@ begin
         'at', leads.created_at
       ) order by leads.created_at desc, leads.id), '[]')
       from public.leads where leads.identity_id = identity.id
+    ),
+    'views', (
+      select coalesce(json_agg(json_build_object(
+        'propertyId', property_views.property_id,
+        'day', property_views.day
+      ) order by property_views.day desc, property_views.property_id), '[]')
+      from private.property_views where property_views.identity_id = identity.id
     ),
     'pictures', (
       select coalesce(json_agg(json_build_object(

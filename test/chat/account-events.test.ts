@@ -183,7 +183,7 @@ describe.each(Object.entries(links))('over %s', (_way, link) => {
     const [a, b] = await Promise.all([signUp(), signUp()])
     const listing = await publishListing(b)
     const [phone, tablet, owner] = [await device(a), await device(a), await device(b)]
-    const { id, changedAt } = await openConversation(a, { propertyId: listing.id })
+    const { id, changedAt } = await openConversation(a, { identityId: b.identityId })
     const opened = {
       conversationId: id,
       identityId: a.identityId,
@@ -198,11 +198,11 @@ describe.each(Object.entries(links))('over %s', (_way, link) => {
     for (const each of [phone, tablet]) expect(each.heard('conversation_updated')).toEqual([opened])
     expect(owner.heard('conversation_updated')).toEqual([])
 
-    await openConversation(a, { propertyId: listing.id })
+    await openConversation(a, { identityId: b.identityId })
     await phone.settled()
     expect(phone.heard('conversation_updated')).toEqual([opened])
 
-    const message = { identityId: b.identityId, message: 'هل العقار متاح؟' }
+    const message = { propertyId: listing.id, message: 'هل العقار متاح؟' }
     const { id: written } = await openConversation(a, message)
     await Promise.all([tablet.settled(), owner.settled()])
     expect(tablet.heard('conversation_updated')[1])

@@ -202,6 +202,8 @@ test('one without a message is in the list of who opened it or asks for it', asy
   expect((await b.get(`/conversations/${conversationId}`)).status).toBe(200)
   expect(await conversationBetween(b, a)).toBe(conversationId)
   expect(await listed(b)).toEqual([conversationId])
+  const { body: { changedAt, items } } = await b.get('/conversations')
+  expect(items[0].changedAt).toBe(changedAt)
 
   const third = await signUp()
   const written = await conversationBetween(third, b)

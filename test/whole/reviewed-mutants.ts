@@ -1,5 +1,7 @@
 /** The conditions without which a function shows or changes more, each with the reason why that is allowed. */
 export const survivors: Record<string, string> = {
+  'conversations_changed_at: participants.identity_id = conversations_changed_at.identity_id':
+    'only changes the time of the newest change',
   'exported_conversation: conversations.opened_by = participant.account_id':
     'only changes whether the caller opened the conversation',
   'exported_conversation: identities.id = participants.identity_id':

@@ -209,8 +209,7 @@ describe('Realtime', () => {
 
   test('closes a channel at the sixth call of presence in 30 s', async () => {
     const { id } = await openConversation(await signUp(), { identityId: person.identityId })
-    const { body: { items } } = await person.get('/conversations')
-    const { liveTopic } = items.find((item: { id: string }) => item.id === id)
+    const { body: { liveTopic } } = await person.get(`/conversations/${id}`)
     await keeping.realtime.setAuth()
     const statuses: string[] = []
     const channel = keeping.channel(liveTopic, { config: { private: true } })

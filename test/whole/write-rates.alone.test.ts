@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { insertListing, insertOrganisation, insertWaitingCompany } from '../support/fixtures.ts'
+import { actAs } from '../support/identities.ts'
 import { database, type Person, type Reply, signUp } from '../support/client.ts'
 import { completeFields, createDraft, publishListing } from '../support/listings.ts'
 import { givePlan } from '../support/plans.ts'
@@ -215,6 +216,10 @@ test('five top-ups are unpaid at a time, also when more are asked for at once', 
     status: 409,
     body: { error: { code: 'topups_full', limit: 5, used: 5 } },
   })
+  await actAs(person, await insertOrganisation(person.id))
+  expect(await person.post('/wallet/topup', { amount: 5 }), 'as another identity')
+    .toMatchObject(refusal(409, 'topups_full'))
+  await actAs(person, person.identityId)
   // An expired invoice makes room before the job has expired it.
   const { body } = await person.get('/invoices')
   await database().query(

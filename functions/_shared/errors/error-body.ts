@@ -44,7 +44,9 @@ export function errorBody(
       return String(details[name] ?? '')
     })
   // A reason that an administrator wrote in Arabic is left out of an English text.
-  const inEnglish = fill(arabic.test(String(details.reason ?? '')) ? en.replace(': {reason}', '') : en)
+  const inEnglish = fill(
+    arabic.test(String(details.reason ?? '')) ? en.replace(': {reason}', '') : en,
+  )
   return {
     code,
     message: english ? inEnglish : fill(ar),

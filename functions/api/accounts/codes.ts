@@ -17,7 +17,7 @@ const texts: Record<CodePurpose, [ar: string, en: string]> = {
   delete: ['رمز تأكيد حذف الحساب', 'Code to delete your account'],
   change: ['رمز تغيير رقمك أو بريدك', 'Code to change your phone or email'],
   prove: ['رمز تأكيد رقمك أو بريدك', 'Code to confirm your phone or email'],
-  sudo: ['رمز تأكيد عمل إداري', 'Code to confirm an administrator\'s act'],
+  sudo: ['رمز تأكيد عمل إداري', "Code to confirm an administrator's act"],
 }
 
 export const smsFor = z.enum(['android', 'web']).optional().describe(
