@@ -1,4 +1,4 @@
--- Clients write only through functions.
+-- Clients write to these tables only through functions.
 
 create sequence private.property_ref_no start 100001;
 
@@ -27,7 +27,8 @@ create table public.properties (
   description_en text
     constraint properties_description_en_length check (char_length(description_en) <= 4000),
 
-  -- This repeats private.kwd, because a domain refuses a value before a trigger can say why.
+  -- The check repeats that of private.kwd, because a domain refuses a value before a trigger can
+  -- explain the refusal.
   price numeric constraint properties_price_is_in_dinars_with_three_decimals
     check (price between 0 and 99999999999.999 and price = round(price, 3)),
   is_negotiable boolean not null default false,
@@ -175,7 +176,7 @@ comment on column public.properties.shown_lat is
   'The latitude for others and searches: on a grid of about 250 m unless the owner chose exact.';
 comment on column public.properties.version is 'Grows with each change of fields or state.';
 comment on column public.properties.pictures_version is
-  'Grows with changes of pending pictures. Admins decide on the sum of version and this column.';
+  'Grows when pictures in review change. The version that admins see is version plus this column.';
 comment on column public.properties.published_at is
   'The first publication; renewing does not change it.';
 comment on column public.properties.confirmed_at is
@@ -189,7 +190,7 @@ comment on column public.properties.pending_changes is 'Changes that an admin ha
 comment on column public.properties.listed is 'Whether it is active and its owner may act.';
 comment on column public.properties.owner_type is 'Copied from the owner by triggers.';
 comment on column public.properties.owner_verified is 'Copied from the owner by triggers.';
-comment on column public.properties.owner_active is 'Copied: whether the owner may act.';
+comment on column public.properties.owner_active is 'Whether the owner may act; a copied value.';
 comment on column public.properties.unlisted_since is
   'When a published listing stopped being listed; null while it is listed.';
 comment on column public.properties.unlisted_for is
@@ -205,7 +206,7 @@ create index properties_drafts_idx on public.properties (owner_identity_id)
 create index properties_area_idx on public.properties (governorate_id, area_id);
 create index properties_deleted_idx on public.properties (deleted_at) where status = 'deleted';
 create index properties_expires_idx on public.properties (expires_at) where status = 'active';
--- This index finds similar listings, of the same type and kind, near in place and price.
+-- This index finds similar listings: of the same type, kind and area, with the nearest prices.
 create index properties_similar_idx
   on public.properties (type, kind, area_id, (coalesce(price, -1))) where listed;
 
@@ -219,7 +220,8 @@ create table public.price_history (
 comment on table public.price_history is
   'Prices since the first publication; rows never change. Cleaned by private.record_price.';
 comment on column public.price_history.price is 'In KWD from changed_at on; null if not stated.';
-comment on column public.price_history.unlisted_for is 'The listing''s unlisted_for at that time.';
+comment on column public.price_history.unlisted_for is
+  'How long the listing had been unlisted in total by changed_at.';
 create index price_history_property_idx
   on public.price_history (property_id, changed_at desc, id desc);
 
@@ -247,7 +249,7 @@ grant select, insert, update on public.properties to acting;
 grant usage on sequence private.property_ref_no to acting;
 grant select on public.price_history to acting;
 grant select, insert, update, delete on public.auctions to acting;
--- No role may change past prices; triggers write them with the rights of their owner.
+-- Even service_role may not write prices. Only triggers do, with the rights of their owner.
 revoke insert, update, delete, truncate on public.price_history from service_role;
 
 -- Other people read listings through functions that choose the columns (3_records.sql).

@@ -1,4 +1,4 @@
--- Cards are stored as JSON text, because building a page from rows took longer than finding them.
+-- Cards are stored as JSON text, because building them took longer than finding the listings.
 -- Values that depend on the reader or the time, and file URLs, are added by 3_records_cards.sql.
 
 create table private.property_cards (

@@ -9,7 +9,8 @@ create table public.leads (
   constraint leads_once_a_day_key unique (property_id, identity_id, kind, day)
 );
 comment on table public.leads is 'Requests for contact. Cleaned by private.purge_leads.';
-comment on column public.leads.day is 'The day in Kuwait; two requests on one day are one lead.';
+comment on column public.leads.day is
+  'The day in Kuwait; requests of the same kind on one day make one lead.';
 create index leads_owner_idx on public.leads (owner_identity_id, created_at desc, id desc);
 create index leads_created_at_idx on public.leads (created_at);
 create index leads_identity_idx on public.leads (identity_id, owner_identity_id);
@@ -26,7 +27,7 @@ create policy "leads are seen by both sides" on public.leads for select to authe
 create policy "identities ask for themselves" on public.leads for insert to acting
   with check (identity_id = (select private.identity_id()));
 
--- It has no foreign keys, because their checks would write a row lock to the listing at every view.
+-- This has no foreign keys, because checking them would write a row lock to the listing each time.
 create table private.property_views (
   property_id uuid not null,
   identity_id uuid not null,
@@ -45,7 +46,7 @@ grant insert on private.property_views to acting;
 create policy "identities view for themselves" on private.property_views for insert to acting
   with check (identity_id = (select private.identity_id()));
 
--- The counters are separate, because counting in properties would rewrite the listing's wide row.
+-- These counts are not in properties, because updating them would rewrite the listing's wide row.
 create table private.property_counters (
   property_id uuid primary key references public.properties (id) on delete cascade,
   views bigint not null default 0,

@@ -29,7 +29,7 @@ comment on column private.listed_records.terms is
   'From the value of rentConditions to that of additionalExpenses.';
 comment on column private.listed_records.terms_en is 'terms in English; null if they are the same.';
 comment on column private.listed_records.media is
-  'The pictures; chr(1) stands for the URL of files.';
+  'The pictures; chr(1) stands for the setting files_url.';
 comment on column private.listed_records.after_deal is
   'Everything after the value of shareUrl, including the closing brace.';
 comment on column private.listed_records.deal is 'The deal, which is valid until drop_until.';

@@ -1,4 +1,4 @@
--- There is no bidding yet. A window can be changed or removed unless it is running.
+-- There is no bidding yet. An auction's window can be changed or removed unless it is running.
 
 create function private.copy_auction_window() returns trigger
   language plpgsql

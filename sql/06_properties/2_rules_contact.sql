@@ -1,4 +1,4 @@
--- This has no search_path, so that it is inlined; a call takes half the time of building a record.
+-- This has no search_path, so that it is inlined; calls would take half of a record's build time.
 create function private.numbers_of(identity_id uuid) returns table (phone text, whatsapp text)
   language sql
   stable

@@ -33,8 +33,8 @@ begin
     insert into public.price_history (property_id, price, unlisted_for)
     values (new.id, new.price,
       new.unlisted_for + coalesce(now() - new.unlisted_since, interval '0'));
-    -- A history grows only here, so old prices are deleted here. The price that applied when the
-    -- stored time began is kept.
+    -- A history grows only here, so old prices are deleted here. The price that applied at the
+    -- start of the stored time is kept.
     delete from public.price_history
     where price_history.property_id = new.id
       and price_history.changed_at
@@ -141,8 +141,9 @@ begin
 end
 $$;
 comment on function private.update_deal is
-  'A drop is a deal for 14 days if the price is 5 to 50 percent under the lowest of the 30 days '
-  'before it, and the listing had been listed for 7 days by then. The last such drop counts.';
+  'Updates drop_pct and drop_until. A drop is a deal for 14 days if the price is now 5 to 50 percent '
+  'below the lowest of the 30 days before the drop, and the listing had been listed for 7 days by '
+  'then. The last such drop counts.';
 
 create function private.on_price_history() returns trigger
   language plpgsql

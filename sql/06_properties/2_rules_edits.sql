@@ -36,7 +36,7 @@ begin
 end
 $$;
 comment on function private.on_property_edited is
-  'Checks the codes of a listing edited by hand and raises its version.';
+  'Checks the codes of a listing edited by hand and increments its version.';
 
 create trigger properties_edited_are_another_version
   before update on public.properties

@@ -1,6 +1,6 @@
--- The facade's schemas check the same; these rules also bind callers of the Data API. Functions and
--- triggers that list columns are generated from these rows when sql/ is loaded, because plpgsql
--- caches plans only for static statements.
+-- The facade's schemas make the same checks; these rules also bind callers of the Data API.
+-- Functions and triggers that list columns are generated from these rows when sql/ is loaded,
+-- because plpgsql caches plans only for static statements.
 
 create function private.property_fields()
   returns table (
@@ -62,7 +62,7 @@ create function private.column_of(field text) returns text
   language sql
   immutable
   return lower(regexp_replace(field, '([A-Z])', '_\1', 'g'));
-comment on function private.column_of is 'Gives title_ar for titleAr, land_area_m2 for landAreaM2.';
+comment on function private.column_of is 'Returns title_ar for titleAr.';
 
 create function private.property_columns(use text default null) returns text[]
   language sql

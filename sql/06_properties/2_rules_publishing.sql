@@ -48,7 +48,7 @@ create function private.check_reach(property public.properties, was public.prope
   set search_path = ''
 as $$
 begin
-  -- Only a changed pin or area is checked, so that a listing already outside can still be edited.
+  -- Only a changed pin or area is checked, so that a listing outside its area can still be edited.
   if (property.area_id, property.lat, property.lng)
     is not distinct from (was.area_id, was.lat, was.lng) then
     return;

@@ -87,7 +87,8 @@ begin
   listing.published_at := coalesce(listing.published_at, now());
   listing.closed_at := null;
   listing.paused_at := case when listing.status = 'paused' then coalesce(listing.paused_at, now()) end;
-  -- An owner passes the quota check to publish. If others publish, a listing over quota is paused.
+  -- An owner who publishes has passed the quota check. If somebody else makes a listing active that
+  -- is over the quota, it is paused.
   if before.status <> 'active' and listing.status = 'active'
     and private.identity_id() is distinct from listing.owner_identity_id then
     if not private.try_lock_quota(listing.owner_identity_id) then

@@ -70,7 +70,7 @@ begin
 end
 $$;
 comment on function private.parse_text is
-  'A line must not contain a character that reverses or hides the following text.';
+  'The tidied text or its problem, such as a character in a line that hides or reverses text.';
 
 create function private.number_problem(
   form text, value jsonb, minimum numeric, maximum numeric

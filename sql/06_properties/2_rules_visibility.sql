@@ -126,4 +126,5 @@ begin
 end
 $$;
 comment on function private.without_blocked is
-  'Drops listings of blocked identities. Pages may get shorter: cursors and counts ignore blocks.';
+  'Drops listings of blocked identities. Pages may get shorter, because cursors and counts ignore '
+  'blocks.';

@@ -32,7 +32,8 @@ create function private.share_url_json(template text, ref_no bigint) returns tex
   language sql
   stable
   return replace(share_url_json.template, '{refNo}', 'KW-' || share_url_json.ref_no);
-comment on function private.share_url_json is 'template is the setting share_url, or null.';
+comment on function private.share_url_json is
+  'The public URL of a listing as JSON text. template is the setting share_url, or null.';
 
 create function private.worded_terms(terms jsonb, vocabulary text, english boolean) returns jsonb
   language plpgsql
@@ -127,7 +128,7 @@ begin
             )::json
             from public.identities where identities.id = properties.owner_identity_id
           ) as owner,
-          -- Others only see ways of contact that have a number, as in private.contact_of.
+          -- Others see these two ways of contact only if there is a number for them.
           properties.allow_call and (own.is_mine is true or numbers.phone is not null)
             as "allowCall",
           properties.allow_whatsapp and (own.is_mine is true or numbers.whatsapp is not null)
@@ -199,7 +200,8 @@ $body$
 end
 $$;
 comment on function private.property_records is
-  'The caller must have checked that the viewer (null for a guest) may see these listings.';
+  'The records of listings. The caller must have checked that the viewer (null for a guest) may see '
+  'these listings.';
 
 create function private.property_record(property_id uuid, viewer_identity_id uuid) returns json
   language plpgsql

@@ -54,7 +54,7 @@ begin
 end
 $$;
 comment on function private.owner_name_text is
-  'The name and avatar as JSON. chr(1), which JSON cannot contain, stands for the URL of files.';
+  'The name and avatar as JSON. chr(1), which JSON cannot contain, stands for files_url.';
 
 -- The stored text must not depend on the session, so its time zone and number digits are fixed.
 do $$
@@ -201,4 +201,5 @@ begin
 end
 $$;
 comment on function private.list_items is
-  'The cards of listed properties, or records, as a JSON array. The caller has checked visibility.';
+  'A JSON array of the cards of listed properties or, if fields is full, of records. The caller has '
+  'checked that the viewer may see the listings.';

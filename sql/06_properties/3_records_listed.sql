@@ -15,7 +15,7 @@ declare
   pieces text[];
   stored private.listed_records;
 begin
-  -- A key with its quotes cannot occur in a text, where quotes are escaped.
+  -- A key with its quotes cannot occur inside a value, where quotes are escaped.
   pieces := string_to_array(
     replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(
       replace(
@@ -90,4 +90,5 @@ create function private.listed_record_text(
     || private.share_url_json(listed_record_text.share_template, (listed_record_text.stored).ref_no)
     || (listed_record_text.stored).after_deal;
 comment on function private.listed_record_text is
-  'The caller replaces chr(1) with the URL of files. share_template: setting share_url as JSON.';
+  'Joins the pieces of a record. The caller replaces chr(1) with the setting files_url. '
+  'share_template is the setting share_url as JSON text.';

@@ -67,7 +67,7 @@ begin
 end
 $$;
 comment on function private.unlisted_property is
-  'Returns the record to its owner, and to others until 30 days after the listing was closed.';
+  'Returns a listing''s record to its owner, and to others until 30 days after it was closed.';
 
 create function private.get_property_by_number(ref_no bigint) returns text
   language plpgsql

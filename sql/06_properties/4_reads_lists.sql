@@ -142,8 +142,8 @@ begin
 end
 $$;
 comment on function private.similar_properties is
-  'The ten listings with the nearest prices, at most two of an account. depth: how many above and '
-  'how many below the price are considered in each area.';
+  'The ten most similar listings, at most two of an account: first those of the same area, then by '
+  'nearest price. depth: how many above and how many below the price are considered in each area.';
 
 create function private.list_similar_properties(property_id uuid, fields text default 'card')
   returns text
@@ -157,7 +157,7 @@ declare
   property public.properties := private.require_visible_property(property_id, viewer_id);
   ids uuid[] := private.similar_properties(property, 10);
 begin
-  -- If fewer than ten were found, for example because most are of one account, more are ranked.
+  -- If fewer than ten were found, for example because most are of one account, more are considered.
   if cardinality(ids) < 10 then
     ids := private.similar_properties(property, 300);
   end if;

@@ -21,8 +21,8 @@ begin
 end
 $$;
 comment on function private.require_advertiser is
-  'Refused with 404 unless the identity may act and is a verified organisation or a person with a '
-  'listed property.';
+  'Returns the identity. 404 identity_not_found unless it may act and is a verified organisation '
+  'or a person with a listed property.';
 
 create function private.get_advertiser(identity_id uuid) returns text
   language plpgsql
@@ -49,7 +49,7 @@ begin
       select count(*) from public.properties
       where properties.owner_identity_id = identity.id and properties.listed
     )),
-    -- A job measures companies and offices. For a person, up to 20 conversations are measured here.
+    -- A job computes this for companies and offices; for a person 20 conversations are read here.
     'medianResponseMinutes', case when page.identity_id is null
       then private.response_minutes(identity.id, 20) else page.median_response_minutes end
   );

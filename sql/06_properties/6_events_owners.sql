@@ -93,7 +93,7 @@ create trigger organisations_carry_their_listings
 
 create function private.count_listing() returns trigger
   language plpgsql
-  security definer -- writes a counter of the owner's page
+  security definer -- writes a counter of the owner's organisation
   set search_path = ''
 as $$
 begin

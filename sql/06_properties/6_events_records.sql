@@ -43,8 +43,8 @@ comment on function private.on_listed_property is 'Updates private.listed_record
 create trigger properties_have_records_on_insert
   after insert on public.properties
   for each row when (new.listed) execute function private.on_listed_property();
--- Not limited to some columns: the record contains nearly all of them, also the auction window,
--- which a trigger copies into this row.
+-- The trigger names no columns, because the record contains nearly all of them, also the auction
+-- window, which another trigger copies into this row.
 create trigger properties_have_records
   after update on public.properties
   for each row when (old.listed or new.listed) execute function private.on_listed_property();

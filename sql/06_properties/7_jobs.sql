@@ -21,7 +21,7 @@ create function private.expire_listings() returns bigint
   security definer
   set search_path = ''
 as $$
-  -- This sorts by owner, because a trigger locks the owners' pages (03_accounts/2_rules_locks.sql).
+  -- Sorted by owner, because a trigger locks their organisations (03_accounts/2_rules_locks.sql).
   select private.for_each('expire_listing', array(
     select due.id::text
     from (
@@ -128,7 +128,7 @@ declare
     limit 100
   );
 begin
-  -- Conversations are locked first (03_accounts/2_rules_locks.sql); deleted listings cannot change.
+  -- Conversations are locked first (03_accounts/2_rules_locks.sql). Deleted listings need no lock.
   perform from public.conversations where conversations.property_id = any (ids)
   order by conversations.id for no key update;
   update public.conversations set property_id = null where conversations.property_id = any (ids);
