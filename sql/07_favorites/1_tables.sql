@@ -11,7 +11,7 @@ comment on table public.favorites is 'Saved properties. Deleted with the listing
 comment on column public.favorites.identity_id is
   'The identity that saved it; clients cannot set it.';
 
--- The first index is for list_favorites, the second for deletions and notifications of a listing.
+-- The first is for list_favorites, the second for deleting a listing and for notifying its savers.
 create index favorites_newest_idx
   on public.favorites (identity_id, created_at desc, property_id desc);
 create index favorites_property_idx on public.favorites (property_id, identity_id);
