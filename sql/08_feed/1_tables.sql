@@ -12,9 +12,9 @@ create table private.publications (
 );
 comment on table private.publications is
   'The periods in which listings were listed. Cleaned by private.purge_publications.';
-comment on column private.publications.property_id is 'No foreign key: rows outlive the listing.';
+comment on column private.publications.property_id is 'No foreign key, as rows outlive listings.';
 comment on column private.publications.published_at is
-  'The place in the feed, as its sort key. The listing does not appear there before this time.';
+  'The time by which the feed is sorted. The listing does not appear in the feed before it.';
 comment on column private.publications.until is 'Infinity while the listing is listed.';
 -- Open rows are read in the order of the feed. Ended rows are few and are found by until.
 create index publications_newest_idx
@@ -32,7 +32,7 @@ create table private.feed_places (
   taken_to timestamptz not null
 );
 comment on table private.feed_places is
-  'The latest feed place given to a listing of the account. Deleted with the account.';
+  'The latest result of private.take_feed_place for each account. Deleted with the account.';
 alter table private.feed_places enable row level security;
 create policy "nobody but functions of their owner" on private.feed_places using (false);
 
@@ -41,7 +41,7 @@ create table private.listing_places (
   place timestamptz not null
 );
 comment on table private.listing_places is
-  'The feed place of each listing. Deleted with the listing.';
+  'The time by which each listing is sorted in the feed. Deleted with the listing.';
 comment on column private.listing_places.place is 'Assigned when first listed, and never changed.';
 alter table private.listing_places enable row level security;
 create policy "nobody but functions of their owner" on private.listing_places using (false);
@@ -56,7 +56,7 @@ create table private.office_ranks (
 );
 comment on table private.office_ranks is
   'Periods in which offices were listed, with ratings. Cleaned by private.purge_office_ranks.';
-comment on column private.office_ranks.identity_id is 'No foreign key: rows outlive the office.';
+comment on column private.office_ranks.identity_id is 'No foreign key, as rows outlive offices.';
 comment on column private.office_ranks.until is
   'When the rating changed or the office was unlisted; infinity until then.';
 create unique index office_ranks_one_open_key on private.office_ranks (identity_id)

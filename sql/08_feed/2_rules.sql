@@ -14,7 +14,7 @@ begin
 end
 $$;
 comment on function private.publishing_time is
-  'The clock, read under the shared lock: no snapshot misses a change recorded with this time.';
+  'The time, read under the shared lock, so that no snapshot misses a change recorded with it.';
 
 create function private.take_feed_place(owner_id uuid, published_at timestamptz)
   returns timestamptz
@@ -46,8 +46,9 @@ begin
 end
 $$;
 comment on function private.take_feed_place is
-  'Assigns the account''s next feed place: the publishing time, or the interval in private.rates '
-  'after the account''s latest place if that is later, but at most 24 hours ahead.';
+  'Assigns the account''s next feed place, the time by which the feed is sorted: the publishing '
+  'time, or the interval in private.rates after the account''s latest place if that is later, but '
+  'at most 24 hours ahead.';
 
 create function private.require_snapshot(snapshot timestamptz) returns timestamptz
   language plpgsql
@@ -77,4 +78,5 @@ begin
 end
 $$;
 comment on function private.require_snapshot is
-  'Refuses snapshots over 6 hours old. Raises 40001 on a replica that may lack a commit before it.';
+  'Refuses snapshots in the future or over 6 hours old. Raises 40001 on a replica that may lack a '
+  'commit before the snapshot.';
