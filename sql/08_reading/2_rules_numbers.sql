@@ -42,7 +42,7 @@ begin
 end
 $$;
 comment on function private.reading_amount is
-  'The amount that begins at index, otherwise null. choices: the unit; low: the index of its last '
+  'The amount that begins at index, or null. choices: the unit; low: the index of its last '
   'item; high: the multiplier.';
 
 create function private.reading_range(items private.reading_item[], index integer)
@@ -103,7 +103,7 @@ begin
 end
 $$;
 comment on function private.reading_range is
-  'The range that begins at index, otherwise null. number: the index of its last item.';
+  'The range that begins at index, or null. number: the index of its last item.';
 
 create function private.reading_numbers(items private.reading_item[])
   returns private.reading_item[]

@@ -95,7 +95,7 @@ begin
     said := concat_ws('، ', said, array_to_string(typed[item.first:item.last], ' '));
   end loop;
   if cardinality(codes) > 8 then
-    -- So many codes become a filter on the field alone, which costs the same for any number.
+    -- More than eight codes become a filter on the field, which costs the same for any number.
     reading.filters := reading.filters || jsonb_build_object(name, codes);
   else
     reading.clauses := reading.clauses || private.reading_clauses(terms, phrases);
@@ -106,8 +106,8 @@ begin
 end
 $$;
 comment on function private.with_names is
-  'A listing must have one of the items'' codes in its field or, if there are at most eight codes, '
-  'the words of one of the items.';
+  'Adds the condition that a listing has one of the items'' codes in its field or, if there are at '
+  'most eight codes, the words of one of the items.';
 
 create function private.reading_price(
   item private.reading_item, type text, out low numeric, out high numeric
@@ -226,7 +226,7 @@ begin
 end
 $$;
 comment on function private.reading_of_number is
-  'An empty reading unless the whole query is the reference number of a listing.';
+  'The reading of a query that is only the reference number of a listing; else an empty one.';
 
 create function private.read_query(q text, strategy text) returns private.reading
   language plpgsql
