@@ -138,12 +138,14 @@ create table private.search_vocabulary (
 );
 comment on table private.search_vocabulary is
   'Words of listings that a misspelt word can mean. Cleaned by private.count_search_words.';
-comment on column private.search_vocabulary.word is 'No digits: 104233 is not a misspelt 104234.';
-comment on column private.search_vocabulary.listings is 'How many listings had it at last count.';
+comment on column private.search_vocabulary.word is
+  'A word without digits, because 104233 is not a misspelt 104234.';
+comment on column private.search_vocabulary.listings is 'How many listings had it when counted.';
 comment on column private.search_vocabulary.writers is
   'Marks (private.word_writer) of the first five or more accounts with a phone that used it.';
 comment on column private.search_vocabulary.is_shared is
-  'Whether five accounts with a phone used it. Only such words are guessed: nobody can plant one.';
+  'Whether five accounts with a phone used it. Only such words are guessed, so that nobody can '
+  'plant one alone.';
 create index search_vocabulary_trigrams_idx
   on private.search_vocabulary using gin (word extensions.gin_trgm_ops) with (fastupdate = off)
   where is_shared;
@@ -151,7 +153,7 @@ create index search_vocabulary_short_trigrams_idx on private.search_vocabulary
   using gin (word extensions.gin_trgm_ops) with (fastupdate = off)
   where is_shared and char_length(word) <= 6;
 
--- A job counts these rows: if each listing counted its own words, writers would wait for row locks.
+-- A job counts these rows. If each listing counted its own words, writers would wait for row locks.
 create table private.search_word_changes (
   id bigint generated always as identity primary key,
   writer smallint,

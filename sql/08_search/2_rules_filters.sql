@@ -117,7 +117,8 @@ begin
   end if;
 end
 $$;
-comment on function private.parse_time is 'An ISO 8601 time, or the start of a day in Kuwait.';
+comment on function private.parse_time is
+  'Parses an ISO 8601 time, or a date as the start of that day in Kuwait.';
 
 create function private.parse_search_filter(
   rule private.search_filter_rules, value jsonb, out clean jsonb, out problem text
@@ -251,7 +252,7 @@ begin
         '(search_documents.location operator(extensions.<->) '
         'private.earth_point((($1).near)[1], (($1).near)[2])) '
         '<= 12742.0176 * sin((($1).near)[3] / 12742.0176)'
-      when 'owner' then -- as in GET /identities/:id, companies and offices only if verified
+      when 'owner' then -- companies and offices are found only if they are verified
         '(search_documents.owner_identity_id = ($1)."ownerId" and '
         '(search_documents.owner_type = ''individual'' or search_documents.owner_verified))'
       else format('search_documents.%I %s (($1).%I)', rule.compared, rule.comparison, rule.name)

@@ -41,8 +41,8 @@ begin
 end
 $$;
 comment on function private.search_rectangle is
-  'minLng, minLat, maxLng, maxLat around bbox and near; inverted if they and Kuwait do not '
-  'intersect, null if both are absent.';
+  'minLng, minLat, maxLng, maxLat of the intersection of Kuwait, bbox and the bounds of near; '
+  'inverted if it is empty, null if bbox and near are both absent.';
 
 create function private.search_cells(rectangle double precision[]) returns integer[]
   language plpgsql

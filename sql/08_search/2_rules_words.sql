@@ -24,7 +24,7 @@ begin
 end
 $$;
 comment on function private.word_writer is
-  'A small hash that many accounts share; null without a phone: such an account costs nothing.';
+  'A small hash of the account, not unique; null without a phone, as such accounts cost nothing.';
 
 create function private.five_writers(known smallint[], others smallint[]) returns smallint[]
   language plpgsql
@@ -111,9 +111,9 @@ begin
 end
 $$;
 comment on function private.similar_words is
-  'The 10 most similar words; of equally similar ones, those of more listings. They share half of '
-  'the trigrams if five words do, otherwise four tenths if two do, otherwise three tenths. Before '
-  'them come up to three names that share four tenths, or three if the words share only three.';
+  'Up to 10 words of listings, sorted by trigram similarity, then by number of listings. Their '
+  'similarity is at least 0.5 if five other words reach that, else 0.4 if two do, else 0.3. '
+  'Up to three names come first, with a similarity of at least 0.4, or 0.3 if the words have 0.3.';
 
 -- This function is inlined, because a body of begin atomic needs no search_path.
 create function private.lexemes_of(word text) returns setof text

@@ -164,9 +164,9 @@ end
 $$;
 comment on function private.relaxed_reading is
   'Leaves out parts until a listing matches: unknown words without similar ones, then numbers that '
-  'are only words, then size, rooms, floor and block; finally all words instead, with or without '
-  'those four. Type, kind, area and price are kept. lost: the words left out. guesses: the similar '
-  'words found for some words.';
+  'are only words, then size, rooms, floor and block; if none does, all words instead, and at last '
+  'those four too. Type, kind, area and price are kept. lost: the words left out. guesses: the '
+  'similar words found for some words.';
 
 create function private.understood(
   read private.reading, reading private.search_reading, lost text[], conflicts text[]

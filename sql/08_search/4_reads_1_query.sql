@@ -42,7 +42,8 @@ begin
 end
 $$;
 comment on function private.both_filters is
-  'Joins given filters with those read from a query. conflicts: the given ones that contradict it.';
+  'Joins given filters with those read from a query. conflicts: the given filters that contradict '
+  'those read.';
 
 create function private.exact_query(
   strategy text, given private.search_filters, q text, literal boolean,

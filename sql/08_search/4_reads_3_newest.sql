@@ -128,7 +128,7 @@ begin
     from regexp_matches(words::text, '''([^'']+)''', 'g') as alternative
     left join private.search_vocabulary on search_vocabulary.word = alternative[1];
     if cardinality(named.areas) = 1 and named.uncounted = 0 and named.frequency < 3000 then
-      -- The text index finds so few listings faster than a walk past all the others.
+      -- The text index finds so few listings faster than a scan that skips all the others.
       of_area := named.areas[1];
       elsewhere := words && !! private.quote_lexeme('area:' || of_area)::tsquery;
     elsif named.frequency * 3000 < size * (
@@ -180,5 +180,6 @@ begin
 end
 $$;
 comment on function private.newest_listings is
-  'Answers simple searches: of one area, of one kind with its type, or of all, filtered by prices '
-  'and bedrooms, or only by a common word or the name of an area. For others ids is null.';
+  'Answers simple searches: of one area, of one kind with its type, or of all listings, filtered '
+  'by type, kinds, price and bedrooms; or only by a common word or the name of an area. For other '
+  'searches ids is null.';

@@ -1,7 +1,7 @@
--- If matches are frequent, a short walk along the index ranges fills the page. Rare matches are
--- gathered at once through another index. Left alone, the planner decides by averages and walks a
--- million rows for two frequent words that never occur together. So the planner only provides
--- estimates, and this code decides between walking and gathering.
+-- If matches are frequent, a short scan of the index ranges fills the page (walk_ranges). Rare
+-- matches are all found through another index and then sorted (gather_listings). Left alone, the
+-- planner decides by averages and scans a million rows for two frequent words that never occur
+-- together. So the planner only provides estimates, and this code decides between the two.
 
 create function private.walk_ranges(
   plan private.search_plan, depth integer, out ids uuid[], out keys text[], out is_complete boolean
@@ -47,7 +47,7 @@ begin
 end
 $$;
 comment on function private.walk_ranges is
-  'Walks depth rows of each range. is_complete: whether no other listing belongs on the page.';
+  'Scans depth rows of each range. is_complete: whether no other listing belongs on the page.';
 
 create function private.gather_listings(
   plan private.search_plan, out ids uuid[], out keys text[]
@@ -55,7 +55,7 @@ create function private.gather_listings(
   language plpgsql
   stable
   set search_path = ''
-  set enable_seqscan = off -- otherwise all listings are scanned for a word believed frequent
+  set enable_seqscan = off -- else all listings are scanned for words believed frequent
 as $$
 begin
   -- "offset 0" keeps the planner from scanning in sort order or combining the index with another.
@@ -120,7 +120,7 @@ begin
 end
 $$;
 comment on function private.listings_with_words is
-  'An upper bound from the last count of words; null if no required word can be counted.';
+  'An upper bound on the listings with these words, by the last count; null if no word is counted.';
 
 create function private.few_with_words(words tsquery) returns uuid[]
   language plpgsql
@@ -220,14 +220,14 @@ create function private.find_listings(
   set search_path = ''
 as $$
 declare
-  -- Up to this many matches, gathering all is faster than a walk of an index that finds too few.
+  -- Up to this many matches, gathering all is faster than scanning an index and finding too few.
   few constant integer := 300;
   is_few boolean;
   met integer; -- how many of the newest thousand listings match; null if unknown
   with_words bigint;
   plan private.search_plan;
   found record;
-  depth integer; -- the number of rows to walk in each range
+  depth integer; -- the number of rows to scan in each range
   cost double precision; -- the cost of skipping one listing, if gathering one costs 1
   to_pass double precision;
 begin
@@ -244,7 +244,7 @@ begin
       keys := found.keys;
       return;
     end if;
-    -- A search with words read another number of listings, so only the absence of matches counts.
+    -- For words another number of listings than a thousand was read, so only a result of 0 is used.
     met := case when words is null or found.ids = '{}' then cardinality(found.ids) end;
   end if;
   if words is not null and among is null then
@@ -265,7 +265,7 @@ begin
     plan := private.with_source(plan, strategy, with_words);
     is_few := is_few or plan.to_gather <= few;
   end if;
-  -- A useless walk of this depth takes one or two milliseconds at a million listings: the newest
+  -- A useless scan of this depth takes one or two milliseconds at a million listings: the newest
   -- rows lie side by side, and an index that can answer everything needs no table rows.
   depth := greatest(300, case when plan.is_indexed then 3000 else 1500 end / greatest(plan.ranges, 1));
   cost := case
@@ -280,7 +280,7 @@ begin
       else private.listings_in_ranges(plan) * least(size / plan.to_gather, 1)
     end;
     -- Listings with several of the words are counted several times, so to_gather is often twice the
-    -- real number. A useless walk of this depth takes no longer than gathering.
+    -- real number. A useless scan of this depth takes no longer than gathering.
     depth := greatest(depth, least(3 * to_pass, 30000, plan.to_gather / cost)::integer);
   end if;
   for attempt in 1 .. 2 loop
@@ -295,7 +295,7 @@ begin
     end if;
     to_pass := case when found.ids = '{}' then private.listings_in_ranges(plan)
       else depth::double precision * plan.ranges * size / cardinality(found.ids) end;
-    -- The next walk is twice as deep as a full page needs if matches remain as frequent.
+    -- The next scan is twice as deep as a full page needs if matches remain as frequent.
     depth := least(2 * to_pass, 2000000000);
   end loop;
   found := private.gather_listings(plan);

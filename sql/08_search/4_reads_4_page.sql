@@ -88,7 +88,8 @@ begin
 end
 $$;
 comment on function private.first_hits is
-  'reading: the reading that was used. guess: the query with similar words if fewer than 5 match.';
+  'Finds the first matches of q, and leaves out parts of q if there are none. reading: the reading '
+  'that was used. guess: the query with similar words if fewer than 5 match.';
 
 create function private.page_of_words(
   strategy text, sort text, given private.search_filters, q text, literal boolean,
