@@ -136,7 +136,7 @@ create table private.media_scans (
 comment on table private.media_scans is
   'The progress of private.reconcile_media. Never purged: one row per bucket.';
 comment on column private.media_scans.files_without_row is
-  'The number of files without a row that the current scan found first, all over an hour old.';
+  'How many files without a row, over an hour old, the current scan was the first to find.';
 comment on column private.media_scans.last_files_without_row is 'Of the last scan; should be 0.';
 comment on column private.media_scans.last_rows_without_file is 'Of the last scan; should be 0.';
 

@@ -23,7 +23,7 @@ begin
     return;
   end if;
   update private.settings set value = to_jsonb(url) where settings.name = 'files_url';
-  -- The project has a new domain, or its local stack another port.
+  -- The URL changes when the project gets a new domain or its local stack another port.
   if before <> '' then
     update public.individual_profiles
     set avatar_url = url || substr(individual_profiles.avatar_url, char_length(before) + 1)

@@ -77,7 +77,8 @@ begin
     end if;
     answers := answers || (jsonb_build_object('index', stored.index) || case
       when document_id is not null then jsonb_build_object('documentId', document_id)
-      -- The document existed when the upload began, so its file was not stored; now it is deleted.
+      -- The document existed when the upload began, so its file was not stored again. The
+      -- document has been deleted since.
       when stored.known then '{"error":"document_not_found"}'
       else '{"error":"documents_full"}' end);
   end loop;
@@ -91,8 +92,8 @@ begin
 end
 $$;
 comment on function private.upload_documents is
-  'Api: Adds the documents that this upload stored to their company or office. Repeated ones are '
-  'recognised by their hash; documents for which there is no room get documents_full. '
+  'Api: Attaches the documents that this upload has stored to the company or office. Repeated ones '
+  'are recognised by their hash; documents for which there is no room get documents_full. '
   '404 identity_not_found, 409 documents_full when there is room for none.';
 
 create function private.delete_document(identity_id uuid, document_id uuid) returns void

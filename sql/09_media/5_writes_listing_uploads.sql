@@ -54,9 +54,9 @@ begin
 end
 $$;
 comment on function private.upload_listing_media is
-  'Api: Adds the pictures that this upload stored to a listing, in order; without a listing, to an '
-  'upload session for a new one. 404 property_not_found, 402 quota_exceeded when there is room for '
-  'none, 409 property_state_conflict.';
+  'Api: Adds to a listing, in order, the pictures that this upload has stored; without a listing, '
+  'to an upload session for a new one. 404 property_not_found, 402 quota_exceeded when there is '
+  'room for none, 409 property_state_conflict.';
 
 create function private.insert_listing_pictures(
   upload private.uploads, property public.properties, session_id uuid, start_position integer,
@@ -100,7 +100,8 @@ begin
     order by media.position is distinct from requested, media.position
     limit 1;
     if picture.id is null and stored.name is null then
-      -- The picture existed when the upload began, so its file was not stored; now it is deleted.
+      -- The picture existed when the upload began, so its file was not stored again. The
+      -- picture has been deleted since.
       answers := answers || jsonb_build_object('index', stored.index, 'error', 'not_found');
       continue;
     elsif picture.id is null and cardinality(added) >= room then
@@ -130,8 +131,9 @@ begin
 end
 $$;
 comment on function private.insert_listing_pictures is
-  'Inserts the rows of a listing''s uploaded pictures. Repeated ones are recognised by position '
-  'and hash; pictures over the plan''s limit get quota_exceeded.';
+  'Inserts the rows of a listing''s uploaded pictures. Repeated ones are recognised by their hash '
+  'and, if a position was requested for a stored file, by that too; pictures over the plan''s '
+  'limit get quota_exceeded.';
 
 create function private.free_position(media_ids uuid[], requested integer) returns integer
   language plpgsql

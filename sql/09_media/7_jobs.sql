@@ -1,6 +1,6 @@
 -- Postgres cannot delete a file. So an edge function selects names here, has Storage delete the
 -- files, and passes the same list to its next call. A row is deleted after its file, so that
--- files are found again if the job crashes. A failed deletion is retried after all others due.
+-- files are found again if the job crashes. A failed deletion is retried after all other due ones.
 
 create function private.check_files(listed jsonb)
   returns table (bucket text, name text, is_stored boolean)
@@ -153,8 +153,8 @@ begin
 end
 $$;
 comment on function private.files_to_remove is
-  'Job: returns the names of unused files by bucket, some at a time. attempted is its last result, '
-  'whose files Storage was asked to remove.';
+  'Job: returns a batch of names of unused files, by bucket. attempted is what the previous call '
+  'returned, after Storage was asked to remove those files.';
 
 create function private.reconcile_media() returns bigint
   language plpgsql
