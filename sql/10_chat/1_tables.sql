@@ -37,8 +37,8 @@ create table public.participants (
 comment on table public.participants is 'Sides of conversations. Deleted with the conversation.';
 comment on column public.participants.last_read_seq is 'All messages up to it have been read.';
 comment on column public.participants.peer_read_seq is
-  'The seq up to which the other side has read, as far as this side was told; it is not updated '
-  'while a side hides read marks or has blocked the other.';
+  'The seq up to which this side is shown that the other has read; it is not updated while a side '
+  'hides read marks or has blocked the other.';
 comment on column public.participants.unread is 'Messages of the other side after last_read_seq.';
 comment on column public.participants.written is
   'The number of messages written by this side, without those from before they were counted.';

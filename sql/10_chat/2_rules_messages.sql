@@ -14,7 +14,7 @@ begin
   end if;
   case message_problem.type
     when 'text' then
-      -- A body of only spaces and invisible characters, as in private.is_name, counts as empty.
+      -- A body that consists only of spaces and invisible characters counts as empty.
       return case when clean !~ (
         '[^[:space:]\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F'
         '\u2028-\u202E\u2060-\u206F\u2800\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB'

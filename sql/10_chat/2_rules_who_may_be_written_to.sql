@@ -87,4 +87,5 @@ begin
 end
 $$;
 comment on function private.check_open_to_chat is
-  'Called only for new conversations, as existing ones continue if a listing ends or bars chats.';
+  'Refuses a new conversation about someone else''s listing that has ended or allows no chat. '
+  'Existing conversations continue.';

@@ -36,7 +36,7 @@ comment on function private.get_conversation is
 create function private.conversations_changed_at(identity_id uuid) returns timestamptz
   language plpgsql
   stable
-  security definer -- three look-ups would each find out who is acting
+  security definer -- row-level security would determine the identity in each of three look-ups
   set search_path = ''
 as $$
 begin

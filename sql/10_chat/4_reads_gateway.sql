@@ -124,7 +124,7 @@ begin
 end
 $$;
 comment on function private.changed_sockets is
-  'Sessions and conversations that differ from the given state; lastSeq is set if only it differs.';
+  'Sessions and conversations that differ from the given state; lastSeq is set if only seq does.';
 
 create function private.missed_updates(questions jsonb) returns json
   language plpgsql

@@ -16,7 +16,7 @@ begin
 end
 $$;
 comment on function private.account_to_block is
-  'Null unless the identity is public or the caller''s account has a conversation with it.';
+  'The identity''s account; null unless it is public or in a conversation with the caller.';
 
 create function private.block_identity(identity_id uuid) returns void
   language plpgsql

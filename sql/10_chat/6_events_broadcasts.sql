@@ -60,8 +60,8 @@ create function private.broadcast_messages(
   set search_path = ''
 as $$
 begin
-  -- One insert of several events costs little more than one realtime.send. Realtime lets postgres
-  -- insert.
+  -- One insert of several events costs little more than one realtime.send. The role
+  -- postgres may insert into this table of Realtime.
   insert into realtime.messages (id, topic, event, payload, private, extension)
   select sides.id, sides.topic, 'new_message',
     jsonb_build_object(

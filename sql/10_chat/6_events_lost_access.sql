@@ -102,8 +102,8 @@ begin
 end
 $$;
 comment on function private.on_blocked is
-  'Renames the live channels shared with a blocked account, and sends the blocker the new name of '
-  'the one used last.';
+  'Renames the live channels shared with a blocked account, and sends the blocker the new name '
+  'of the one with the newest message.';
 
 create trigger blocks_renew_live_keys
   after insert on public.blocks
