@@ -4,7 +4,7 @@ create table public.admins (
   created_at timestamptz not null default now()
 );
 comment on table public.admins is
-  'Edited in Studio or by SQL; the last admin cannot be removed. Deleted with the account.';
+  'Admins, edited in Studio or by SQL; the last one cannot be removed. Deleted with the account.';
 comment on column public.admins.role is 'Always admin, which may use everything under /admin.';
 alter table public.admins enable row level security;
 revoke all on public.admins from anon, authenticated, service_role;

@@ -41,7 +41,7 @@ create table public.admin_acts (
 comment on table public.admin_acts is
   'Adding a row carries out the act: choose act, fill in what admin_act_kinds.needs says, and '
   'leave id, state, result, account_id, created_at and done_at empty. What cannot be done is '
-  'refused with a sentence and not kept. Never purged: it is the record of what was done.';
+  'refused with an explanation and not stored. Never purged: it is the record of what was done.';
 comment on column public.admin_acts.act is 'A key of admin_act_kinds.';
 comment on column public.admin_acts."by" is
   'Your own phone, email or id; required if more than one administrator could have acted.';

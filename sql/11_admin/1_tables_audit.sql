@@ -21,7 +21,7 @@ comment on column public.audit.at is
 -- There are no foreign keys, because an entry is kept when its target is deleted.
 comment on column public.audit.actor_id is 'The admin who acted; null for Studio, SQL or a job.';
 comment on column public.audit.actor_name is 'The name at that time; kept after a deletion.';
-comment on column public.audit.said_id is 'The admin named in a row of admin_acts, unproven.';
+comment on column public.audit.said_id is 'The admin named in "by" of admin_acts, not verified.';
 comment on column public.audit.actor_role is
   'The database login: facade is the API and jobs, authenticator the Data API; others are by hand.';
 comment on column public.audit.action is 'What was done, for example account.status.';

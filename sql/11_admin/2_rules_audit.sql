@@ -60,7 +60,7 @@ begin
 end
 $$;
 comment on function private.audit is
-  'Called before the change, so that audit_change does not record it a second time.';
+  'Adds an entry. Called before the change, so that audit_change does not record it a second time.';
 
 create function private.audit_change() returns trigger
   language plpgsql

@@ -1,4 +1,4 @@
--- Unreadable or ambiguous input is refused with a sentence; amounts and days are never guessed.
+-- Unreadable or ambiguous input is refused with an explanation; amounts and days are never guessed.
 
 create function private.typed(value text) returns text
   language plpgsql
@@ -92,9 +92,9 @@ begin
 end
 $$;
 comment on function private.typed_amount is
-  '٫ and a dot are decimal marks, ٬ separates groups. A comma separates groups if another mark or '
-  'group follows. Otherwise it is a decimal mark, unless exactly three digits follow it: 1,250 '
-  'could mean either and is refused.';
+  'Reads an amount in dinars. ٫ and a dot are decimal marks, ٬ separates groups. A comma separates '
+  'groups if another mark or group follows. Otherwise it is a decimal mark, unless exactly three '
+  'digits follow it: 1,250 could mean either and is refused.';
 
 create function private.typed_day(value text) returns timestamptz
   language plpgsql

@@ -1,5 +1,5 @@
--- A row of admin_acts is carried out by the functions that the routes call, or refused with a
--- sentence. Nobody is signed in then, so the audit trail gets the row's id and the admin it names.
+-- A row of admin_acts is carried out by the functions that the routes call, or refused with an
+-- explanation. No admin is signed in, so the audit trail gets the row's id and the admin it names.
 
 create function private.act_on_account(act public.admin_acts, account_id uuid) returns text
   language plpgsql

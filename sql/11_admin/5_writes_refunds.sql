@@ -9,7 +9,7 @@ as $$
 declare
   invoice public.invoices;
   payment public.payments;
-  -- The money of a payment that was made after its invoice was paid is in the wallet.
+  -- Whether the payment was made after its invoice was paid; its money is in the wallet.
   is_surplus boolean;
   room numeric := 0;
 begin
@@ -70,7 +70,8 @@ begin
 end
 $$;
 comment on function private.make_refund is
-  'admin_id is null for a row of admin_acts. may_ask says whether a provider can be called.';
+  'Refunds all or a part of an invoice, or of a surplus payment. admin_id is null for a row of '
+  'admin_acts. may_ask: whether a provider can be called.';
 
 create function private.refund_invoice(
   invoice_id uuid, destination text, reason text, amount numeric default null,

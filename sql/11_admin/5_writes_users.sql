@@ -40,7 +40,8 @@ begin
   where accounts.id = account.id;
 end
 $$;
-comment on function private.decide_account is 'admin_id is null for a row of admin_acts.';
+comment on function private.decide_account is
+  'Suspends, bans or activates an account. admin_id is null for a row of admin_acts.';
 
 create function private.set_user_status(
   user_id uuid, status text, reason text, until timestamptz default null
@@ -91,7 +92,8 @@ begin
   delete from auth.users where users.id = account.id;
 end
 $$;
-comment on function private.end_account is 'admin_id is null for a row of admin_acts.';
+comment on function private.end_account is
+  'Deletes the Auth user of an account. admin_id is null for a row of admin_acts.';
 
 create function private.delete_user(user_id uuid, reason text) returns void
   language plpgsql

@@ -4,8 +4,8 @@ create function private.end_sessions() returns trigger
   set search_path = ''
 as $$
 begin
-  -- The sessions are already locked, except new ones and unless the account was changed by hand. A
-  -- session that another transaction has locked, perhaps to wait for the account, is left to a job.
+  -- Usually the caller has locked the sessions. A session that another transaction has locked,
+  -- perhaps one that now waits for the account, is left to a job.
   delete from auth.sessions where sessions.id in (
     select own.id from auth.sessions as own where own.user_id = new.id for update skip locked
   );

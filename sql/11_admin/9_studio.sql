@@ -1,4 +1,4 @@
--- Clients cannot read these views, which have their caller's rights. Their comments guide admins.
+-- These views have their caller's rights; clients cannot read them. Their comments guide admins.
 
 create view public.admin_users with (security_invoker = true) as
   select
