@@ -41,8 +41,8 @@ create table private.review_notices (
   primary key (author_account_id, subject_identity_id)
 );
 comment on table private.review_notices is
-  'Pairs of an author and an identity that was notified of the review; a second one notifies '
-  'nobody. Deleted with the account.';
+  'Pairs of an author and an identity that was notified of the author''s review; a later review by '
+  'the same author notifies nobody. Deleted with the account.';
 create index review_notices_subject_idx on private.review_notices (subject_identity_id);
 
 alter table public.reviews enable row level security;
