@@ -27,7 +27,7 @@ create table private.notification_texts (
 alter table private.notification_texts enable row level security;
 create policy "nobody but functions of their owner" on private.notification_texts using (false);
 comment on table private.notification_texts is
-  'The texts of a kind, of which the first is used whose condition holds. Never purged: a few rows '
-  'per kind.';
+  'The texts of each kind; the first whose condition holds is used. Never purged: a few rows per '
+  'kind.';
 comment on column private.notification_texts.holds_for is
   'A condition on the details of the event and on times, the number of events; null always holds.';

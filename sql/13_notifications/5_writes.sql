@@ -57,7 +57,7 @@ begin
 end
 $$;
 comment on function api.read_all_notifications is
-  'Marks all notifications as read; returns the number of unread ones, which arrived meanwhile.';
+  'Marks all notifications as read; returns the number of unread ones that arrived meanwhile.';
 
 create function private.delete_notification(notification_id uuid) returns void
   language plpgsql

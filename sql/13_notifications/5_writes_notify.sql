@@ -64,7 +64,8 @@ begin
 end
 $$;
 comment on function private.store_notification is
-  'Returns null if another transaction has meanwhile written the unread notification.';
+  'Stores a draft, or counts it into the unread notification unread_id. Returns null if another '
+  'transaction has written that notification meanwhile.';
 
 create function private.set_notification_aside(
   state text, message text, account_id uuid, identity_id uuid, kind text, entity_id uuid,
@@ -86,8 +87,8 @@ begin
 end
 $$;
 comment on function private.set_notification_aside is
-  'Leaves a notification that met a lock to a job; otherwise raises an alarm. What caused it does '
-  'not fail.';
+  'Defers a notification that met a lock, for a job to make it later; after any other error, '
+  'raises an alarm instead.';
 
 create function private.make_notification(
   account_id uuid, identity_id uuid, kind text, entity_id uuid, details jsonb default '{}',
@@ -158,7 +159,8 @@ exception
 end
 $$;
 comment on function private.make_notification is
-  'Returns the id of the notification, or null. texts is given if an event notifies many accounts.';
+  'Makes a notification and its pushes. Returns its id, or null if none was stored. texts is given '
+  'if an event notifies many accounts.';
 
 create function private.is_stranger(author_id uuid, account_id uuid, seconds integer) returns boolean
   language plpgsql

@@ -98,8 +98,9 @@ create function private.on_session_ended() returns trigger
   set search_path = ''
 as $$
 begin
-  -- Locks that are needed later are taken before those on devices: on all dependents of a deleted
-  -- user, otherwise on the account, whose channel is renamed (10_chat/6_events_lost_access.sql).
+  -- Devices are locked last, so everything that this transaction locks later is locked first: the
+  -- account, whose channel will be renamed (10_chat/6_events_lost_access.sql), or all dependents if
+  -- the user is being deleted.
   if exists (select from auth.users where users.id = old.user_id) then
     perform private.lock_account_exclusively(old.user_id);
     perform private.lock_devices(array[old.user_id]);
@@ -192,7 +193,7 @@ begin
   return null;
 end
 $$;
-comment on function private.on_terms_changed is 'Writes an event; a job notifies all accounts.';
+comment on function private.on_terms_changed is 'Queues the notification of new terms.';
 
 create trigger settings_tell_of_terms
   after update of value on private.settings

@@ -23,7 +23,7 @@ $$;
 comment on function private.queue_listing_event is
   'Stores one event for all who saved the listing: its price fell, or it became unavailable.';
 
--- A price that falls by more than half is taken for a mistake, or for the correction of one.
+-- A fall by more than half is taken for a mistake or for its correction, so nobody is notified.
 create trigger properties_queue_listing_events
   after update of price, status on public.properties
   for each row when (

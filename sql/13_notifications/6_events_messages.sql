@@ -208,7 +208,7 @@ create function private.on_conversation_muted() returns trigger
   set search_path = ''
 as $$
 begin
-  -- A push that is being sent now arrives nevertheless.
+  -- A push that is already being sent still arrives.
   delete from private.push_outbox where push_outbox.id in (
     select waiting.id from private.push_outbox as waiting
     where waiting.account_id = new.account_id

@@ -186,7 +186,7 @@ begin
 end
 $$;
 comment on function private.listing_event_details is
-  'The values for the texts; null if the event is outdated or was already notified within a day.';
+  'The values for the texts; null if the event is outdated or the same was notified within a day.';
 
 create function private.fan_out_listing_events() returns bigint
   language plpgsql

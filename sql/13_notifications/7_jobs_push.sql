@@ -67,8 +67,8 @@ as $$
   select count(*) from gone
 $$;
 comment on function private.drop_pushes is
-  'Job: drops pushes that are expired, read, tried 8 times or lost in two crashes, those of '
-  'accounts that may not act or of signed-out devices, and those that quote a blocked identity.';
+  'Job: drops pushes that are expired, read, tried 8 times or lost in two crashes, those that quote '
+  'a blocked identity, and those for signed-out devices or accounts that may not act.';
 
 create function private.waiting_push(
   push private.push_outbox, out title text, out body text, out data jsonb
@@ -93,8 +93,8 @@ begin
 end
 $$;
 comment on function private.waiting_push is
-  'Makes the text of a push about waiting messages when it is sent, which counts at most the '
-  'messages that are unread now.';
+  'Makes the text of a push about waiting messages when it is sent. The text counts at most the '
+  'messages that are unread then.';
 
 create function private.claim_pushes(batch integer) returns json
   language plpgsql
