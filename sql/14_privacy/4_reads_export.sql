@@ -1,4 +1,4 @@
--- Of other people, the export has only display names and messages in the account's conversations.
+-- About others the export contains only ids, names and messages in the account's conversations.
 -- Only the facade calls it, after committing the rate's count (06_properties/5_writes_contact.sql).
 
 create function private.exported_conversation(participant public.participants) returns json

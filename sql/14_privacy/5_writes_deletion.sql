@@ -27,6 +27,7 @@ begin
 end
 $$;
 comment on function private.request_deletion is
-  'money decides about the wallets: refund or give_up. 409 account_has_obligations, last_admin.';
+  'Schedules the deletion of an account in 14 days. money decides about the wallets: refund or '
+  'give_up. 409 account_has_obligations, last_admin.';
 
 grant execute on function private.request_deletion to backend;
