@@ -92,4 +92,4 @@ begin
   return new;
 end
 $$;
-comment on function private.explain_refusal is 'Refuses a row that breaks a rule, with a sentence.';
+comment on function private.explain_refusal is 'Refuses a row that breaks a rule, and says which.';
