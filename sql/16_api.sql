@@ -1,6 +1,6 @@
--- Creates in schema api a namesake of each private function whose comment begins with "Api: ", with
--- the same grants, which runs with its caller's rights. Texts are bounded here; cursors have their
--- own bound.
+-- For each private function whose comment begins with "Api: ", this creates a function of the same
+-- name in schema api. It has the same grants and runs with its caller's rights. Texts are limited
+-- in length here; cursors have a limit of their own.
 
 do $$
 declare
@@ -42,9 +42,9 @@ begin
 end
 $$;
 
--- The functions that a client can execute are given to acting, or to administering if they require
--- an administrator, so that row-level security binds every statement in them. The functions in the
--- three lists still belong to postgres.
+-- The owner of the functions that a client can execute becomes acting, or administering if they
+-- require an administrator, so that row-level security binds every statement in them. The functions
+-- in the three lists still belong to postgres.
 do $$
 declare
   -- Policies call these, so policies must not bind them in turn.
