@@ -141,9 +141,9 @@ begin
 end
 $$;
 comment on function private.update_deal is
-  'Updates drop_pct and drop_until. A drop is a deal for 14 days if the price is now 5 to 50 percent '
-  'below the lowest of the 30 days before the drop, and the listing had been listed for 7 days by '
-  'then. The last such drop counts.';
+  'Updates drop_pct and drop_until. A drop is a deal for 14 days if the price is now 5 to 50 '
+  'percent below the lowest of the 30 days before the drop, and the listing had been listed for 7 '
+  'days by then. The last such drop counts.';
 
 create function private.on_price_history() returns trigger
   language plpgsql

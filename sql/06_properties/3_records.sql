@@ -200,8 +200,8 @@ $body$
 end
 $$;
 comment on function private.property_records is
-  'The records of listings. The caller must have checked that the viewer (null for a guest) may see '
-  'these listings.';
+  'The records of listings. The caller must have checked that the viewer (null for a guest) may '
+  'see these listings.';
 
 create function private.property_record(property_id uuid, viewer_identity_id uuid) returns json
   language plpgsql

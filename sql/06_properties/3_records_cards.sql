@@ -201,5 +201,5 @@ begin
 end
 $$;
 comment on function private.list_items is
-  'A JSON array of the cards of listed properties or, if fields is full, of records. The caller has '
-  'checked that the viewer may see the listings.';
+  'A JSON array of the cards of listed properties or, if fields is full, of records. The caller '
+  'has checked that the viewer may see the listings.';

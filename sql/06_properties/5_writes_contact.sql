@@ -1,6 +1,6 @@
--- A number cannot be taken back once it is given, so the call must be counted first. Only the facade
--- calls contact_property, after it has committed the count. Through the Data API a caller could undo
--- the count by aborting the call.
+-- A number cannot be taken back once it is given, so the call must be counted first. Only the
+-- facade calls contact_property, after it has committed the count. Through the Data API a caller
+-- could undo the count by aborting the call.
 
 create function private.offered_contact(
   caller_id uuid, property_id uuid, kind text,

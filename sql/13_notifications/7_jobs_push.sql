@@ -67,8 +67,8 @@ as $$
   select count(*) from gone
 $$;
 comment on function private.drop_pushes is
-  'Job: drops pushes that are expired, read, tried 8 times or lost in two crashes, those that quote '
-  'a blocked identity, and those for signed-out devices or accounts that may not act.';
+  'Job: drops pushes that are expired, read, tried 8 times or lost in two crashes, those that '
+  'quote a blocked identity, and those for signed-out devices or accounts that may not act.';
 
 create function private.waiting_push(
   push private.push_outbox, out title text, out body text, out data jsonb
