@@ -1,4 +1,4 @@
--- Emails are stored with their domain in ASCII, as Auth takes them and the functions make them.
+-- Emails are stored with their domain in ASCII, as the edge functions write them and Auth needs it.
 
 create function private.ascii_label(label text) returns text
   language plpgsql
@@ -64,7 +64,7 @@ begin
   return 'xn--' || output;
 end
 $$;
-comment on function private.ascii_label is 'A part of a domain in Punycode, if it is not in ASCII.';
+comment on function private.ascii_label is 'A label of a domain; in Punycode unless it is ASCII.';
 
 create function private.ascii_email(email text) returns text
   language sql

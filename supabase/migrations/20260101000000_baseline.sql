@@ -11658,7 +11658,7 @@ grant execute on function
 
 -- sql/06_properties/1_tables.sql
 
--- Clients write only through functions.
+-- Clients write to these tables only through functions.
 
 create sequence private.property_ref_no start 100001;
 
@@ -11687,7 +11687,8 @@ create table public.properties (
   description_en text
     constraint properties_description_en_length check (char_length(description_en) <= 4000),
 
-  -- This repeats private.kwd, because a domain refuses a value before a trigger can say why.
+  -- The check repeats that of private.kwd, because a domain refuses a value before a trigger can
+  -- explain the refusal.
   price numeric constraint properties_price_is_in_dinars_with_three_decimals
     check (price between 0 and 99999999999.999 and price = round(price, 3)),
   is_negotiable boolean not null default false,
@@ -11835,7 +11836,7 @@ comment on column public.properties.shown_lat is
   'The latitude for others and searches: on a grid of about 250 m unless the owner chose exact.';
 comment on column public.properties.version is 'Grows with each change of fields or state.';
 comment on column public.properties.pictures_version is
-  'Grows with changes of pending pictures. Admins decide on the sum of version and this column.';
+  'Grows when pictures in review change. The version that admins see is version plus this column.';
 comment on column public.properties.published_at is
   'The first publication; renewing does not change it.';
 comment on column public.properties.confirmed_at is
@@ -11849,7 +11850,7 @@ comment on column public.properties.pending_changes is 'Changes that an admin ha
 comment on column public.properties.listed is 'Whether it is active and its owner may act.';
 comment on column public.properties.owner_type is 'Copied from the owner by triggers.';
 comment on column public.properties.owner_verified is 'Copied from the owner by triggers.';
-comment on column public.properties.owner_active is 'Copied: whether the owner may act.';
+comment on column public.properties.owner_active is 'Whether the owner may act; a copied value.';
 comment on column public.properties.unlisted_since is
   'When a published listing stopped being listed; null while it is listed.';
 comment on column public.properties.unlisted_for is
@@ -11865,7 +11866,7 @@ create index properties_drafts_idx on public.properties (owner_identity_id)
 create index properties_area_idx on public.properties (governorate_id, area_id);
 create index properties_deleted_idx on public.properties (deleted_at) where status = 'deleted';
 create index properties_expires_idx on public.properties (expires_at) where status = 'active';
--- This index finds similar listings, of the same type and kind, near in place and price.
+-- This index finds similar listings: of the same type, kind and area, with the nearest prices.
 create index properties_similar_idx
   on public.properties (type, kind, area_id, (coalesce(price, -1))) where listed;
 
@@ -11879,7 +11880,8 @@ create table public.price_history (
 comment on table public.price_history is
   'Prices since the first publication; rows never change. Cleaned by private.record_price.';
 comment on column public.price_history.price is 'In KWD from changed_at on; null if not stated.';
-comment on column public.price_history.unlisted_for is 'The listing''s unlisted_for at that time.';
+comment on column public.price_history.unlisted_for is
+  'How long the listing had been unlisted in total by changed_at.';
 create index price_history_property_idx
   on public.price_history (property_id, changed_at desc, id desc);
 
@@ -11907,7 +11909,7 @@ grant select, insert, update on public.properties to acting;
 grant usage on sequence private.property_ref_no to acting;
 grant select on public.price_history to acting;
 grant select, insert, update, delete on public.auctions to acting;
--- No role may change past prices; triggers write them with the rights of their owner.
+-- Even service_role may not write prices. Only triggers do, with the rights of their owner.
 revoke insert, update, delete, truncate on public.price_history from service_role;
 
 -- Other people read listings through functions that choose the columns (3_records.sql).
@@ -11940,7 +11942,7 @@ create policy "owners change their own auctions" on public.auctions to acting
 
 -- sql/06_properties/1_tables_cards.sql
 
--- Cards are stored as JSON text, because building a page from rows took longer than finding them.
+-- Cards are stored as JSON text, because building them took longer than finding the listings.
 -- Values that depend on the reader or the time, and file URLs, are added by 3_records_cards.sql.
 
 create table private.property_cards (
@@ -11986,7 +11988,8 @@ create table public.leads (
   constraint leads_once_a_day_key unique (property_id, identity_id, kind, day)
 );
 comment on table public.leads is 'Requests for contact. Cleaned by private.purge_leads.';
-comment on column public.leads.day is 'The day in Kuwait; two requests on one day are one lead.';
+comment on column public.leads.day is
+  'The day in Kuwait; requests of the same kind on one day make one lead.';
 create index leads_owner_idx on public.leads (owner_identity_id, created_at desc, id desc);
 create index leads_created_at_idx on public.leads (created_at);
 create index leads_identity_idx on public.leads (identity_id, owner_identity_id);
@@ -12003,7 +12006,7 @@ create policy "leads are seen by both sides" on public.leads for select to authe
 create policy "identities ask for themselves" on public.leads for insert to acting
   with check (identity_id = (select private.identity_id()));
 
--- It has no foreign keys, because their checks would write a row lock to the listing at every view.
+-- This has no foreign keys, because checking them would write a row lock to the listing each time.
 create table private.property_views (
   property_id uuid not null,
   identity_id uuid not null,
@@ -12022,7 +12025,7 @@ grant insert on private.property_views to acting;
 create policy "identities view for themselves" on private.property_views for insert to acting
   with check (identity_id = (select private.identity_id()));
 
--- The counters are separate, because counting in properties would rewrite the listing's wide row.
+-- These counts are not in properties, because updating them would rewrite the listing's wide row.
 create table private.property_counters (
   property_id uuid primary key references public.properties (id) on delete cascade,
   views bigint not null default 0,
@@ -12067,7 +12070,7 @@ comment on column private.listed_records.terms is
   'From the value of rentConditions to that of additionalExpenses.';
 comment on column private.listed_records.terms_en is 'terms in English; null if they are the same.';
 comment on column private.listed_records.media is
-  'The pictures; chr(1) stands for the URL of files.';
+  'The pictures; chr(1) stands for the setting files_url.';
 comment on column private.listed_records.after_deal is
   'Everything after the value of shareUrl, including the closing brace.';
 comment on column private.listed_records.deal is 'The deal, which is valid until drop_until.';
@@ -12079,7 +12082,7 @@ create policy "everybody sees the records, which are of listed properties"
 
 -- sql/06_properties/2_rules_auctions.sql
 
--- There is no bidding yet. A window can be changed or removed unless it is running.
+-- There is no bidding yet. An auction's window can be changed or removed unless it is running.
 
 create function private.copy_auction_window() returns trigger
   language plpgsql
@@ -12119,7 +12122,7 @@ $$;
 
 -- sql/06_properties/2_rules_contact.sql
 
--- This has no search_path, so that it is inlined; a call takes half the time of building a record.
+-- This has no search_path, so that it is inlined; calls would take half of a record's build time.
 create function private.numbers_of(identity_id uuid) returns table (phone text, whatsapp text)
   language sql
   stable
@@ -12280,8 +12283,8 @@ begin
     insert into public.price_history (property_id, price, unlisted_for)
     values (new.id, new.price,
       new.unlisted_for + coalesce(now() - new.unlisted_since, interval '0'));
-    -- A history grows only here, so old prices are deleted here. The price that applied when the
-    -- stored time began is kept.
+    -- A history grows only here, so old prices are deleted here. The price that applied at the
+    -- start of the stored time is kept.
     delete from public.price_history
     where price_history.property_id = new.id
       and price_history.changed_at
@@ -12388,8 +12391,9 @@ begin
 end
 $$;
 comment on function private.update_deal is
-  'A drop is a deal for 14 days if the price is 5 to 50 percent under the lowest of the 30 days '
-  'before it, and the listing had been listed for 7 days by then. The last such drop counts.';
+  'Updates drop_pct and drop_until. A drop is a deal for 14 days if the price is now 5 to 50 '
+  'percent below the lowest of the 30 days before the drop, and the listing had been listed for 7 '
+  'days by then. The last such drop counts.';
 
 create function private.on_price_history() returns trigger
   language plpgsql
@@ -12453,7 +12457,7 @@ begin
 end
 $$;
 comment on function private.on_property_edited is
-  'Checks the codes of a listing edited by hand and raises its version.';
+  'Checks the codes of a listing edited by hand and increments its version.';
 
 create trigger properties_edited_are_another_version
   before update on public.properties
@@ -12464,9 +12468,9 @@ comment on trigger properties_edited_are_another_version on public.properties is
 
 -- sql/06_properties/2_rules_fields.sql
 
--- The facade's schemas check the same; these rules also bind callers of the Data API. Functions and
--- triggers that list columns are generated from these rows when sql/ is loaded, because plpgsql
--- caches plans only for static statements.
+-- The facade's schemas make the same checks; these rules also bind callers of the Data API.
+-- Functions and triggers that list columns are generated from these rows when sql/ is loaded,
+-- because plpgsql caches plans only for static statements.
 
 create function private.property_fields()
   returns table (
@@ -12528,7 +12532,7 @@ create function private.column_of(field text) returns text
   language sql
   immutable
   return lower(regexp_replace(field, '([A-Z])', '_\1', 'g'));
-comment on function private.column_of is 'Gives title_ar for titleAr, land_area_m2 for landAreaM2.';
+comment on function private.column_of is 'Returns title_ar for titleAr.';
 
 create function private.property_columns(use text default null) returns text[]
   language sql
@@ -12821,7 +12825,7 @@ create function private.check_reach(property public.properties, was public.prope
   set search_path = ''
 as $$
 begin
-  -- Only a changed pin or area is checked, so that a listing already outside can still be edited.
+  -- Only a changed pin or area is checked, so that a listing outside its area can still be edited.
   if (property.area_id, property.lat, property.lng)
     is not distinct from (was.area_id, was.lat, was.lng) then
     return;
@@ -12982,7 +12986,8 @@ begin
   listing.published_at := coalesce(listing.published_at, now());
   listing.closed_at := null;
   listing.paused_at := case when listing.status = 'paused' then coalesce(listing.paused_at, now()) end;
-  -- An owner passes the quota check to publish. If others publish, a listing over quota is paused.
+  -- An owner who publishes has passed the quota check. If somebody else makes a listing active that
+  -- is over the quota, it is paused.
   if before.status <> 'active' and listing.status = 'active'
     and private.identity_id() is distinct from listing.owner_identity_id then
     if not private.try_lock_quota(listing.owner_identity_id) then
@@ -13156,7 +13161,7 @@ begin
 end
 $$;
 comment on function private.parse_text is
-  'A line must not contain a character that reverses or hides the following text.';
+  'The tidied text or its problem, such as a character in a line that hides or reverses text.';
 
 create function private.number_problem(
   form text, value jsonb, minimum numeric, maximum numeric
@@ -13394,7 +13399,8 @@ begin
 end
 $$;
 comment on function private.without_blocked is
-  'Drops listings of blocked identities. Pages may get shorter: cursors and counts ignore blocks.';
+  'Drops listings of blocked identities. Pages may get shorter, because cursors and counts ignore '
+  'blocks.';
 
 -- sql/06_properties/3_records.sql
 
@@ -13432,7 +13438,8 @@ create function private.share_url_json(template text, ref_no bigint) returns tex
   language sql
   stable
   return replace(share_url_json.template, '{refNo}', 'KW-' || share_url_json.ref_no);
-comment on function private.share_url_json is 'template is the setting share_url, or null.';
+comment on function private.share_url_json is
+  'The public URL of a listing as JSON text. template is the setting share_url, or null.';
 
 create function private.worded_terms(terms jsonb, vocabulary text, english boolean) returns jsonb
   language plpgsql
@@ -13527,7 +13534,7 @@ begin
             )::json
             from public.identities where identities.id = properties.owner_identity_id
           ) as owner,
-          -- Others only see ways of contact that have a number, as in private.contact_of.
+          -- Others see these two ways of contact only if there is a number for them.
           properties.allow_call and (own.is_mine is true or numbers.phone is not null)
             as "allowCall",
           properties.allow_whatsapp and (own.is_mine is true or numbers.whatsapp is not null)
@@ -13599,7 +13606,8 @@ $body$
 end
 $$;
 comment on function private.property_records is
-  'The caller must have checked that the viewer (null for a guest) may see these listings.';
+  'The records of listings. The caller must have checked that the viewer (null for a guest) may '
+  'see these listings.';
 
 create function private.property_record(property_id uuid, viewer_identity_id uuid) returns json
   language plpgsql
@@ -13672,7 +13680,7 @@ begin
 end
 $$;
 comment on function private.owner_name_text is
-  'The name and avatar as JSON. chr(1), which JSON cannot contain, stands for the URL of files.';
+  'The name and avatar as JSON. chr(1), which JSON cannot contain, stands for files_url.';
 
 -- The stored text must not depend on the session, so its time zone and number digits are fixed.
 do $$
@@ -13819,7 +13827,8 @@ begin
 end
 $$;
 comment on function private.list_items is
-  'The cards of listed properties, or records, as a JSON array. The caller has checked visibility.';
+  'A JSON array of the cards of listed properties or, if fields is full, of records. The caller '
+  'has checked that the viewer may see the listings.';
 
 -- sql/06_properties/3_records_listed.sql
 
@@ -13840,7 +13849,7 @@ declare
   pieces text[];
   stored private.listed_records;
 begin
-  -- A key with its quotes cannot occur in a text, where quotes are escaped.
+  -- A key with its quotes cannot occur inside a value, where quotes are escaped.
   pieces := string_to_array(
     replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(
       replace(
@@ -13915,7 +13924,8 @@ create function private.listed_record_text(
     || private.share_url_json(listed_record_text.share_template, (listed_record_text.stored).ref_no)
     || (listed_record_text.stored).after_deal;
 comment on function private.listed_record_text is
-  'The caller replaces chr(1) with the URL of files. share_template: setting share_url as JSON.';
+  'Joins the pieces of a record. The caller replaces chr(1) with the setting files_url. '
+  'share_template is the setting share_url as JSON text.';
 
 -- sql/06_properties/4_reads.sql
 
@@ -13988,7 +13998,7 @@ begin
 end
 $$;
 comment on function private.unlisted_property is
-  'Returns the record to its owner, and to others until 30 days after the listing was closed.';
+  'Returns a listing''s record to its owner, and to others until 30 days after it was closed.';
 
 create function private.get_property_by_number(ref_no bigint) returns text
   language plpgsql
@@ -14169,8 +14179,8 @@ begin
 end
 $$;
 comment on function private.similar_properties is
-  'The ten listings with the nearest prices, at most two of an account. depth: how many above and '
-  'how many below the price are considered in each area.';
+  'The ten most similar listings, at most two of an account: first those of the same area, then by '
+  'nearest price. depth: how many above and how many below the price are considered in each area.';
 
 create function private.list_similar_properties(property_id uuid, fields text default 'card')
   returns text
@@ -14184,7 +14194,7 @@ declare
   property public.properties := private.require_visible_property(property_id, viewer_id);
   ids uuid[] := private.similar_properties(property, 10);
 begin
-  -- If fewer than ten were found, for example because most are of one account, more are ranked.
+  -- If fewer than ten were found, for example because most are of one account, more are considered.
   if cardinality(ids) < 10 then
     ids := private.similar_properties(property, 300);
   end if;
@@ -14413,8 +14423,8 @@ begin
 end
 $$;
 comment on function private.require_advertiser is
-  'Refused with 404 unless the identity may act and is a verified organisation or a person with a '
-  'listed property.';
+  'Returns the identity. 404 identity_not_found unless it may act and is a verified organisation '
+  'or a person with a listed property.';
 
 create function private.get_advertiser(identity_id uuid) returns text
   language plpgsql
@@ -14441,7 +14451,7 @@ begin
       select count(*) from public.properties
       where properties.owner_identity_id = identity.id and properties.listed
     )),
-    -- A job measures companies and offices. For a person, up to 20 conversations are measured here.
+    -- A job computes this for companies and offices; for a person 20 conversations are read here.
     'medianResponseMinutes', case when page.identity_id is null
       then private.response_minutes(identity.id, 20) else page.median_response_minutes end
   );
@@ -14822,8 +14832,9 @@ grant execute on function
 
 -- sql/06_properties/5_writes_contact.sql
 
--- A number cannot be taken back once it is given, so only the facade calls contact_property, after
--- committing the count. Through the Data API a caller could undo the count by aborting the call.
+-- A number cannot be taken back once it is given, so the call must be counted first. Only the
+-- facade calls contact_property, after it has committed the count. Through the Data API a caller
+-- could undo the count by aborting the call.
 
 create function private.offered_contact(
   caller_id uuid, property_id uuid, kind text,
@@ -14985,7 +14996,7 @@ begin
   perform private.lock_dependents(account_id, identity_ids, false);
   update public.accounts set terms_version = null, terms_accepted_at = null
   where accounts.id = suspend_unproven_past.account_id and accounts.terms_version is not null;
-  -- A suspended listing will also return as paused or as a draft.
+  -- A listing that is suspended now becomes paused or a draft when its suspension is lifted.
   update public.properties
   set suspended_from = case properties.suspended_from when 'active' then 'paused' else 'draft' end
   where properties.owner_identity_id = any (identity_ids)
@@ -15324,7 +15335,7 @@ create trigger organisations_carry_their_listings
 
 create function private.count_listing() returns trigger
   language plpgsql
-  security definer -- writes a counter of the owner's page
+  security definer -- writes a counter of the owner's organisation
   set search_path = ''
 as $$
 begin
@@ -15393,8 +15404,8 @@ comment on function private.on_listed_property is 'Updates private.listed_record
 create trigger properties_have_records_on_insert
   after insert on public.properties
   for each row when (new.listed) execute function private.on_listed_property();
--- Not limited to some columns: the record contains nearly all of them, also the auction window,
--- which a trigger copies into this row.
+-- The trigger names no columns, because the record contains nearly all of them, also the auction
+-- window, which another trigger copies into this row.
 create trigger properties_have_records
   after update on public.properties
   for each row when (old.listed or new.listed) execute function private.on_listed_property();
@@ -15424,7 +15435,7 @@ create function private.expire_listings() returns bigint
   security definer
   set search_path = ''
 as $$
-  -- This sorts by owner, because a trigger locks the owners' pages (03_accounts/2_rules_locks.sql).
+  -- Sorted by owner, because a trigger locks their organisations (03_accounts/2_rules_locks.sql).
   select private.for_each('expire_listing', array(
     select due.id::text
     from (
@@ -15531,7 +15542,7 @@ declare
     limit 100
   );
 begin
-  -- Conversations are locked first (03_accounts/2_rules_locks.sql); deleted listings cannot change.
+  -- Conversations are locked first (03_accounts/2_rules_locks.sql). Deleted listings need no lock.
   perform from public.conversations where conversations.property_id = any (ids)
   order by conversations.id for no key update;
   update public.conversations set property_id = null where conversations.property_id = any (ids);
@@ -15565,7 +15576,7 @@ comment on table public.favorites is 'Saved properties. Deleted with the listing
 comment on column public.favorites.identity_id is
   'The identity that saved it; clients cannot set it.';
 
--- The first index is for list_favorites, the second for deletions and notifications of a listing.
+-- The first is for list_favorites, the second for deleting a listing and for notifying its savers.
 create index favorites_newest_idx
   on public.favorites (identity_id, created_at desc, property_id desc);
 create index favorites_property_idx on public.favorites (property_id, identity_id);
@@ -15730,7 +15741,7 @@ begin
 end
 $$;
 comment on function private.favorite_without_card is
-  'The card if it is listed or the caller''s own active listing, otherwise status unavailable.';
+  'The card of a listed or own active listing; of another one its id with status unavailable.';
 
 create function private.list_favorites(
   page_cursor text default null, page_size integer default 20, fields text default 'card'
@@ -15931,9 +15942,9 @@ create table private.publications (
 );
 comment on table private.publications is
   'The periods in which listings were listed. Cleaned by private.purge_publications.';
-comment on column private.publications.property_id is 'No foreign key: rows outlive the listing.';
+comment on column private.publications.property_id is 'No foreign key, as rows outlive listings.';
 comment on column private.publications.published_at is
-  'The place in the feed, as its sort key. The listing does not appear there before this time.';
+  'The time by which the feed is sorted. The listing does not appear in the feed before it.';
 comment on column private.publications.until is 'Infinity while the listing is listed.';
 -- Open rows are read in the order of the feed. Ended rows are few and are found by until.
 create index publications_newest_idx
@@ -15951,7 +15962,7 @@ create table private.feed_places (
   taken_to timestamptz not null
 );
 comment on table private.feed_places is
-  'The latest feed place given to a listing of the account. Deleted with the account.';
+  'The latest result of private.take_feed_place for each account. Deleted with the account.';
 alter table private.feed_places enable row level security;
 create policy "nobody but functions of their owner" on private.feed_places using (false);
 
@@ -15960,7 +15971,7 @@ create table private.listing_places (
   place timestamptz not null
 );
 comment on table private.listing_places is
-  'The feed place of each listing. Deleted with the listing.';
+  'The time by which each listing is sorted in the feed. Deleted with the listing.';
 comment on column private.listing_places.place is 'Assigned when first listed, and never changed.';
 alter table private.listing_places enable row level security;
 create policy "nobody but functions of their owner" on private.listing_places using (false);
@@ -15975,7 +15986,7 @@ create table private.office_ranks (
 );
 comment on table private.office_ranks is
   'Periods in which offices were listed, with ratings. Cleaned by private.purge_office_ranks.';
-comment on column private.office_ranks.identity_id is 'No foreign key: rows outlive the office.';
+comment on column private.office_ranks.identity_id is 'No foreign key, as rows outlive offices.';
 comment on column private.office_ranks.until is
   'When the rating changed or the office was unlisted; infinity until then.';
 create unique index office_ranks_one_open_key on private.office_ranks (identity_id)
@@ -16008,7 +16019,7 @@ begin
 end
 $$;
 comment on function private.publishing_time is
-  'The clock, read under the shared lock: no snapshot misses a change recorded with this time.';
+  'The time, read under the shared lock, so that no snapshot misses a change recorded with it.';
 
 create function private.take_feed_place(owner_id uuid, published_at timestamptz)
   returns timestamptz
@@ -16040,8 +16051,9 @@ begin
 end
 $$;
 comment on function private.take_feed_place is
-  'Assigns the account''s next feed place: the publishing time, or the interval in private.rates '
-  'after the account''s latest place if that is later, but at most 24 hours ahead.';
+  'Assigns the account''s next feed place, the time by which the feed is sorted: the publishing '
+  'time, or the interval in private.rates after the account''s latest place if that is later, but '
+  'at most 24 hours ahead.';
 
 create function private.require_snapshot(snapshot timestamptz) returns timestamptz
   language plpgsql
@@ -16071,7 +16083,8 @@ begin
 end
 $$;
 comment on function private.require_snapshot is
-  'Refuses snapshots over 6 hours old. Raises 40001 on a replica that may lack a commit before it.';
+  'Refuses snapshots in the future or over 6 hours old. Raises 40001 on a replica that may lack a '
+  'commit before the snapshot.';
 
 -- sql/08_feed/4_reads.sql
 
@@ -16851,7 +16864,7 @@ begin
 end
 $$;
 comment on function private.reading_amount is
-  'The amount that begins at index, otherwise null. choices: the unit; low: the index of its last '
+  'The amount that begins at index, or null. choices: the unit; low: the index of its last '
   'item; high: the multiplier.';
 
 create function private.reading_range(items private.reading_item[], index integer)
@@ -16912,7 +16925,7 @@ begin
 end
 $$;
 comment on function private.reading_range is
-  'The range that begins at index, otherwise null. number: the index of its last item.';
+  'The range that begins at index, or null. number: the index of its last item.';
 
 create function private.reading_numbers(items private.reading_item[])
   returns private.reading_item[]
@@ -17071,7 +17084,7 @@ begin
     said := concat_ws('، ', said, array_to_string(typed[item.first:item.last], ' '));
   end loop;
   if cardinality(codes) > 8 then
-    -- So many codes become a filter on the field alone, which costs the same for any number.
+    -- More than eight codes become a filter on the field, which costs the same for any number.
     reading.filters := reading.filters || jsonb_build_object(name, codes);
   else
     reading.clauses := reading.clauses || private.reading_clauses(terms, phrases);
@@ -17082,8 +17095,8 @@ begin
 end
 $$;
 comment on function private.with_names is
-  'A listing must have one of the items'' codes in its field or, if there are at most eight codes, '
-  'the words of one of the items.';
+  'Adds the condition that a listing has one of the items'' codes in its field or, if there are at '
+  'most eight codes, the words of one of the items.';
 
 create function private.reading_price(
   item private.reading_item, type text, out low numeric, out high numeric
@@ -17202,7 +17215,7 @@ begin
 end
 $$;
 comment on function private.reading_of_number is
-  'An empty reading unless the whole query is the reference number of a listing.';
+  'The reading of a query that is only the reference number of a listing; else an empty one.';
 
 create function private.read_query(q text, strategy text) returns private.reading
   language plpgsql
@@ -17443,12 +17456,14 @@ create table private.search_vocabulary (
 );
 comment on table private.search_vocabulary is
   'Words of listings that a misspelt word can mean. Cleaned by private.count_search_words.';
-comment on column private.search_vocabulary.word is 'No digits: 104233 is not a misspelt 104234.';
-comment on column private.search_vocabulary.listings is 'How many listings had it at last count.';
+comment on column private.search_vocabulary.word is
+  'A word without digits, because 104233 is not a misspelt 104234.';
+comment on column private.search_vocabulary.listings is 'How many listings had it when counted.';
 comment on column private.search_vocabulary.writers is
   'Marks (private.word_writer) of the first five or more accounts with a phone that used it.';
 comment on column private.search_vocabulary.is_shared is
-  'Whether five accounts with a phone used it. Only such words are guessed: nobody can plant one.';
+  'Whether five accounts with a phone used it. Only such words are guessed, so that nobody can '
+  'plant one alone.';
 create index search_vocabulary_trigrams_idx
   on private.search_vocabulary using gin (word extensions.gin_trgm_ops) with (fastupdate = off)
   where is_shared;
@@ -17456,7 +17471,7 @@ create index search_vocabulary_short_trigrams_idx on private.search_vocabulary
   using gin (word extensions.gin_trgm_ops) with (fastupdate = off)
   where is_shared and char_length(word) <= 6;
 
--- A job counts these rows: if each listing counted its own words, writers would wait for row locks.
+-- A job counts these rows. If each listing counted its own words, writers would wait for row locks.
 create table private.search_word_changes (
   id bigint generated always as identity primary key,
   writer smallint,
@@ -17666,7 +17681,8 @@ begin
   end if;
 end
 $$;
-comment on function private.parse_time is 'An ISO 8601 time, or the start of a day in Kuwait.';
+comment on function private.parse_time is
+  'Parses an ISO 8601 time, or a date as the start of that day in Kuwait.';
 
 create function private.parse_search_filter(
   rule private.search_filter_rules, value jsonb, out clean jsonb, out problem text
@@ -17800,7 +17816,7 @@ begin
         '(search_documents.location operator(extensions.<->) '
         'private.earth_point((($1).near)[1], (($1).near)[2])) '
         '<= 12742.0176 * sin((($1).near)[3] / 12742.0176)'
-      when 'owner' then -- as in GET /identities/:id, companies and offices only if verified
+      when 'owner' then -- companies and offices are found only if they are verified
         '(search_documents.owner_identity_id = ($1)."ownerId" and '
         '(search_documents.owner_type = ''individual'' or search_documents.owner_verified))'
       else format('search_documents.%I %s (($1).%I)', rule.compared, rule.comparison, rule.name)
@@ -18000,8 +18016,8 @@ begin
 end
 $$;
 comment on function private.search_rectangle is
-  'minLng, minLat, maxLng, maxLat around bbox and near; inverted if they and Kuwait do not '
-  'intersect, null if both are absent.';
+  'minLng, minLat, maxLng, maxLat of the intersection of Kuwait, bbox and the bounds of near; '
+  'inverted if it is empty, null if bbox and near are both absent.';
 
 create function private.search_cells(rectangle double precision[]) returns integer[]
   language plpgsql
@@ -18051,7 +18067,7 @@ begin
 end
 $$;
 comment on function private.word_writer is
-  'A small hash that many accounts share; null without a phone: such an account costs nothing.';
+  'A small hash of the account, not unique; null without a phone, as such accounts cost nothing.';
 
 create function private.five_writers(known smallint[], others smallint[]) returns smallint[]
   language plpgsql
@@ -18138,9 +18154,9 @@ begin
 end
 $$;
 comment on function private.similar_words is
-  'The 10 most similar words; of equally similar ones, those of more listings. They share half of '
-  'the trigrams if five words do, otherwise four tenths if two do, otherwise three tenths. Before '
-  'them come up to three names that share four tenths, or three if the words share only three.';
+  'Up to 10 words of listings, sorted by trigram similarity, then by number of listings. Their '
+  'similarity is at least 0.5 if five other words reach that, else 0.4 if two do, else 0.3. '
+  'Up to three names come first, with a similarity of at least 0.4, or 0.3 if the words have 0.3.';
 
 -- This function is inlined, because a body of begin atomic needs no search_path.
 create function private.lexemes_of(word text) returns setof text
@@ -18384,9 +18400,9 @@ end
 $$;
 comment on function private.relaxed_reading is
   'Leaves out parts until a listing matches: unknown words without similar ones, then numbers that '
-  'are only words, then size, rooms, floor and block; finally all words instead, with or without '
-  'those four. Type, kind, area and price are kept. lost: the words left out. guesses: the similar '
-  'words found for some words.';
+  'are only words, then size, rooms, floor and block; if none does, all words instead, and at last '
+  'those four too. Type, kind, area and price are kept. lost: the words left out. guesses: the '
+  'similar words found for some words.';
 
 create function private.understood(
   read private.reading, reading private.search_reading, lost text[], conflicts text[]
@@ -18500,7 +18516,8 @@ begin
 end
 $$;
 comment on function private.both_filters is
-  'Joins given filters with those read from a query. conflicts: the given ones that contradict it.';
+  'Joins given filters with those read from a query. conflicts: the given filters that contradict '
+  'those read.';
 
 create function private.exact_query(
   strategy text, given private.search_filters, q text, literal boolean,
@@ -18586,9 +18603,9 @@ $$;
 
 -- sql/08_search/4_reads_2_plan.sql
 
--- Pages are found by walking index ranges in sort order. A range is the part of an index in which
--- the leading columns have one value; in a walk through all listings most would not match. Measured
--- at a million listings, a range costs 0.1 ms: four areas take 1.2 ms, and five, which are walked
+-- Pages are found by scanning index ranges in sort order. A range is the part of an index in which
+-- the leading columns have one value; in a scan of all listings most would not match. Measured at a
+-- million listings, a range costs 0.1 ms: four areas take 1.2 ms, and five, which are scanned
 -- without ranges, 2.1 ms; eight kinds take 2.3 ms, and nine, also without ranges, 1.0 ms.
 
 create type private.search_plan as (
@@ -18703,7 +18720,7 @@ begin
 end
 $$;
 comment on function private.with_ranges is
-  'Adds the index ranges of the sort order. If areas, kinds or cells are too many, they share one.';
+  'Adds the index ranges of the sort order; too many areas, kinds or cells get none of their own.';
 
 create function private.search_plan(
   strategy text, sort text, filters private.search_filters, words tsquery, among uuid[],
@@ -18890,7 +18907,7 @@ begin
     from regexp_matches(words::text, '''([^'']+)''', 'g') as alternative
     left join private.search_vocabulary on search_vocabulary.word = alternative[1];
     if cardinality(named.areas) = 1 and named.uncounted = 0 and named.frequency < 3000 then
-      -- The text index finds so few listings faster than a walk past all the others.
+      -- The text index finds so few listings faster than a scan that skips all the others.
       of_area := named.areas[1];
       elsewhere := words && !! private.quote_lexeme('area:' || of_area)::tsquery;
     elsif named.frequency * 3000 < size * (
@@ -18942,15 +18959,16 @@ begin
 end
 $$;
 comment on function private.newest_listings is
-  'Answers simple searches: of one area, of one kind with its type, or of all, filtered by prices '
-  'and bedrooms, or only by a common word or the name of an area. For others ids is null.';
+  'Answers simple searches: of one area, of one kind with its type, or of all listings, filtered '
+  'by type, kinds, price and bedrooms; or only by a common word or the name of an area. For other '
+  'searches ids is null.';
 
 -- sql/08_search/4_reads_3_run.sql
 
--- If matches are frequent, a short walk along the index ranges fills the page. Rare matches are
--- gathered at once through another index. Left alone, the planner decides by averages and walks a
--- million rows for two frequent words that never occur together. So the planner only provides
--- estimates, and this code decides between walking and gathering.
+-- If matches are frequent, a short scan of the index ranges fills the page (walk_ranges). Rare
+-- matches are all found through another index and then sorted (gather_listings). Left alone, the
+-- planner decides by averages and scans a million rows for two frequent words that never occur
+-- together. So the planner only provides estimates, and this code decides between the two.
 
 create function private.walk_ranges(
   plan private.search_plan, depth integer, out ids uuid[], out keys text[], out is_complete boolean
@@ -18996,7 +19014,7 @@ begin
 end
 $$;
 comment on function private.walk_ranges is
-  'Walks depth rows of each range. is_complete: whether no other listing belongs on the page.';
+  'Scans depth rows of each range. is_complete: whether no other listing belongs on the page.';
 
 create function private.gather_listings(
   plan private.search_plan, out ids uuid[], out keys text[]
@@ -19004,7 +19022,7 @@ create function private.gather_listings(
   language plpgsql
   stable
   set search_path = ''
-  set enable_seqscan = off -- otherwise all listings are scanned for a word believed frequent
+  set enable_seqscan = off -- else all listings are scanned for words believed frequent
 as $$
 begin
   -- "offset 0" keeps the planner from scanning in sort order or combining the index with another.
@@ -19069,7 +19087,7 @@ begin
 end
 $$;
 comment on function private.listings_with_words is
-  'An upper bound from the last count of words; null if no required word can be counted.';
+  'An upper bound on the listings with these words, by the last count; null if no word is counted.';
 
 create function private.few_with_words(words tsquery) returns uuid[]
   language plpgsql
@@ -19169,14 +19187,14 @@ create function private.find_listings(
   set search_path = ''
 as $$
 declare
-  -- Up to this many matches, gathering all is faster than a walk of an index that finds too few.
+  -- Up to this many matches, gathering all is faster than scanning an index and finding too few.
   few constant integer := 300;
   is_few boolean;
   met integer; -- how many of the newest thousand listings match; null if unknown
   with_words bigint;
   plan private.search_plan;
   found record;
-  depth integer; -- the number of rows to walk in each range
+  depth integer; -- the number of rows to scan in each range
   cost double precision; -- the cost of skipping one listing, if gathering one costs 1
   to_pass double precision;
 begin
@@ -19193,7 +19211,7 @@ begin
       keys := found.keys;
       return;
     end if;
-    -- A search with words read another number of listings, so only the absence of matches counts.
+    -- For words another number of listings than a thousand was read, so only a result of 0 is used.
     met := case when words is null or found.ids = '{}' then cardinality(found.ids) end;
   end if;
   if words is not null and among is null then
@@ -19214,7 +19232,7 @@ begin
     plan := private.with_source(plan, strategy, with_words);
     is_few := is_few or plan.to_gather <= few;
   end if;
-  -- A useless walk of this depth takes one or two milliseconds at a million listings: the newest
+  -- A useless scan of this depth takes one or two milliseconds at a million listings: the newest
   -- rows lie side by side, and an index that can answer everything needs no table rows.
   depth := greatest(300, case when plan.is_indexed then 3000 else 1500 end / greatest(plan.ranges, 1));
   cost := case
@@ -19229,7 +19247,7 @@ begin
       else private.listings_in_ranges(plan) * least(size / plan.to_gather, 1)
     end;
     -- Listings with several of the words are counted several times, so to_gather is often twice the
-    -- real number. A useless walk of this depth takes no longer than gathering.
+    -- real number. A useless scan of this depth takes no longer than gathering.
     depth := greatest(depth, least(3 * to_pass, 30000, plan.to_gather / cost)::integer);
   end if;
   for attempt in 1 .. 2 loop
@@ -19244,7 +19262,7 @@ begin
     end if;
     to_pass := case when found.ids = '{}' then private.listings_in_ranges(plan)
       else depth::double precision * plan.ranges * size / cardinality(found.ids) end;
-    -- The next walk is twice as deep as a full page needs if matches remain as frequent.
+    -- The next scan is twice as deep as a full page needs if matches remain as frequent.
     depth := least(2 * to_pass, 2000000000);
   end loop;
   found := private.gather_listings(plan);
@@ -19348,7 +19366,8 @@ begin
 end
 $$;
 comment on function private.first_hits is
-  'reading: the reading that was used. guess: the query with similar words if fewer than 5 match.';
+  'Finds the first matches of q, and leaves out parts of q if there are none. reading: the reading '
+  'that was used. guess: the query with similar words if fewer than 5 match.';
 
 create function private.page_of_words(
   strategy text, sort text, given private.search_filters, q text, literal boolean,
@@ -20097,7 +20116,7 @@ create table private.media_scans (
 comment on table private.media_scans is
   'The progress of private.reconcile_media. Never purged: one row per bucket.';
 comment on column private.media_scans.files_without_row is
-  'The number of files without a row that the current scan found first, all over an hour old.';
+  'How many files without a row, over an hour old, the current scan was the first to find.';
 comment on column private.media_scans.last_files_without_row is 'Of the last scan; should be 0.';
 comment on column private.media_scans.last_rows_without_file is 'Of the last scan; should be 0.';
 
@@ -20420,7 +20439,7 @@ begin
     return;
   end if;
   update private.settings set value = to_jsonb(url) where settings.name = 'files_url';
-  -- The project has a new domain, or its local stack another port.
+  -- The URL changes when the project gets a new domain or its local stack another port.
   if before <> '' then
     update public.individual_profiles
     set avatar_url = url || substr(individual_profiles.avatar_url, char_length(before) + 1)
@@ -20662,7 +20681,8 @@ begin
     end if;
     answers := answers || (jsonb_build_object('index', stored.index) || case
       when document_id is not null then jsonb_build_object('documentId', document_id)
-      -- The document existed when the upload began, so its file was not stored; now it is deleted.
+      -- The document existed when the upload began, so its file was not stored again. The
+      -- document has been deleted since.
       when stored.known then '{"error":"document_not_found"}'
       else '{"error":"documents_full"}' end);
   end loop;
@@ -20676,8 +20696,8 @@ begin
 end
 $$;
 comment on function private.upload_documents is
-  'Api: Adds the documents that this upload stored to their company or office. Repeated ones are '
-  'recognised by their hash; documents for which there is no room get documents_full. '
+  'Api: Attaches the documents that this upload has stored to the company or office. Repeated ones '
+  'are recognised by their hash; documents for which there is no room get documents_full. '
   '404 identity_not_found, 409 documents_full when there is room for none.';
 
 create function private.delete_document(identity_id uuid, document_id uuid) returns void
@@ -20958,9 +20978,9 @@ begin
 end
 $$;
 comment on function private.upload_listing_media is
-  'Api: Adds the pictures that this upload stored to a listing, in order; without a listing, to an '
-  'upload session for a new one. 404 property_not_found, 402 quota_exceeded when there is room for '
-  'none, 409 property_state_conflict.';
+  'Api: Adds to a listing, in order, the pictures that this upload has stored; without a listing, '
+  'to an upload session for a new one. 404 property_not_found, 402 quota_exceeded when there is '
+  'room for none, 409 property_state_conflict.';
 
 create function private.insert_listing_pictures(
   upload private.uploads, property public.properties, session_id uuid, start_position integer,
@@ -21004,7 +21024,8 @@ begin
     order by media.position is distinct from requested, media.position
     limit 1;
     if picture.id is null and stored.name is null then
-      -- The picture existed when the upload began, so its file was not stored; now it is deleted.
+      -- The picture existed when the upload began, so its file was not stored again. The
+      -- picture has been deleted since.
       answers := answers || jsonb_build_object('index', stored.index, 'error', 'not_found');
       continue;
     elsif picture.id is null and cardinality(added) >= room then
@@ -21034,8 +21055,9 @@ begin
 end
 $$;
 comment on function private.insert_listing_pictures is
-  'Inserts the rows of a listing''s uploaded pictures. Repeated ones are recognised by position '
-  'and hash; pictures over the plan''s limit get quota_exceeded.';
+  'Inserts the rows of a listing''s uploaded pictures. Repeated ones are recognised by their hash '
+  'and, if a position was requested for a stored file, by that too; pictures over the plan''s '
+  'limit get quota_exceeded.';
 
 create function private.free_position(media_ids uuid[], requested integer) returns integer
   language plpgsql
@@ -21322,7 +21344,7 @@ create trigger identities_take_their_documents
 
 -- Postgres cannot delete a file. So an edge function selects names here, has Storage delete the
 -- files, and passes the same list to its next call. A row is deleted after its file, so that
--- files are found again if the job crashes. A failed deletion is retried after all others due.
+-- files are found again if the job crashes. A failed deletion is retried after all other due ones.
 
 create function private.check_files(listed jsonb)
   returns table (bucket text, name text, is_stored boolean)
@@ -21475,8 +21497,8 @@ begin
 end
 $$;
 comment on function private.files_to_remove is
-  'Job: returns the names of unused files by bucket, some at a time. attempted is its last result, '
-  'whose files Storage was asked to remove.';
+  'Job: returns a batch of names of unused files, by bucket. attempted is what the previous call '
+  'returned, after Storage was asked to remove those files.';
 
 create function private.reconcile_media() returns bigint
   language plpgsql
@@ -21600,8 +21622,8 @@ create table public.participants (
 comment on table public.participants is 'Sides of conversations. Deleted with the conversation.';
 comment on column public.participants.last_read_seq is 'All messages up to it have been read.';
 comment on column public.participants.peer_read_seq is
-  'The seq up to which the other side has read, as far as this side was told; it is not updated '
-  'while a side hides read marks or has blocked the other.';
+  'The seq up to which this side is shown that the other has read; it is not updated while a side '
+  'hides read marks or has blocked the other.';
 comment on column public.participants.unread is 'Messages of the other side after last_read_seq.';
 comment on column public.participants.written is
   'The number of messages written by this side, without those from before they were counted.';
@@ -21867,7 +21889,7 @@ begin
   end if;
   case message_problem.type
     when 'text' then
-      -- A body of only spaces and invisible characters, as in private.is_name, counts as empty.
+      -- A body that consists only of spaces and invisible characters counts as empty.
       return case when clean !~ (
         '[^[:space:]\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F'
         '\u2028-\u202E\u2060-\u206F\u2800\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB'
@@ -22024,7 +22046,8 @@ begin
 end
 $$;
 comment on function private.check_open_to_chat is
-  'Called only for new conversations, as existing ones continue if a listing ends or bars chats.';
+  'Refuses a new conversation about someone else''s listing that has ended or allows no chat. '
+  'Existing conversations continue.';
 
 -- sql/10_chat/3_records.sql
 
@@ -22286,7 +22309,7 @@ comment on function private.get_conversation is
 create function private.conversations_changed_at(identity_id uuid) returns timestamptz
   language plpgsql
   stable
-  security definer -- three look-ups would each find out who is acting
+  security definer -- row-level security would determine the identity in each of three look-ups
   set search_path = ''
 as $$
 begin
@@ -22589,7 +22612,7 @@ begin
 end
 $$;
 comment on function private.changed_sockets is
-  'Sessions and conversations that differ from the given state; lastSeq is set if only it differs.';
+  'Sessions and conversations that differ from the given state; lastSeq is set if only seq does.';
 
 create function private.missed_updates(questions jsonb) returns json
   language plpgsql
@@ -22695,7 +22718,7 @@ begin
 end
 $$;
 comment on function private.account_to_block is
-  'Null unless the identity is public or the caller''s account has a conversation with it.';
+  'The identity''s account; null unless it is public or in a conversation with the caller.';
 
 create function private.block_identity(identity_id uuid) returns void
   language plpgsql
@@ -22830,7 +22853,7 @@ begin
 end
 $$;
 comment on function private.list_conversation_for is
-  'Adds a conversation that the other side opened to the list of the side that asks for it.';
+  'Lists a conversation that the other side opened for the identity, which now opens it too.';
 
 create function private.open_conversation(
   caller_id uuid, property_id uuid, identity_id uuid, out id uuid, out created boolean
@@ -23606,8 +23629,8 @@ create function private.broadcast_messages(
   set search_path = ''
 as $$
 begin
-  -- One insert of several events costs little more than one realtime.send. Realtime lets postgres
-  -- insert.
+  -- One insert of several events costs little more than one realtime.send. The role
+  -- postgres may insert into this table of Realtime.
   insert into realtime.messages (id, topic, event, payload, private, extension)
   select sides.id, sides.topic, 'new_message',
     jsonb_build_object(
@@ -23819,8 +23842,8 @@ begin
 end
 $$;
 comment on function private.on_blocked is
-  'Renames the live channels shared with a blocked account, and sends the blocker the new name of '
-  'the one used last.';
+  'Renames the live channels shared with a blocked account, and sends the blocker the new name '
+  'of the one with the newest message.';
 
 create trigger blocks_renew_live_keys
   after insert on public.blocks
@@ -23836,7 +23859,7 @@ create table public.admins (
   created_at timestamptz not null default now()
 );
 comment on table public.admins is
-  'Edited in Studio or by SQL; the last admin cannot be removed. Deleted with the account.';
+  'Admins, edited in Studio or by SQL; the last one cannot be removed. Deleted with the account.';
 comment on column public.admins.role is 'Always admin, which may use everything under /admin.';
 alter table public.admins enable row level security;
 revoke all on public.admins from anon, authenticated, service_role;
@@ -23887,7 +23910,7 @@ create table public.admin_acts (
 comment on table public.admin_acts is
   'Adding a row carries out the act: choose act, fill in what admin_act_kinds.needs says, and '
   'leave id, state, result, account_id, created_at and done_at empty. What cannot be done is '
-  'refused with a sentence and not kept. Never purged: it is the record of what was done.';
+  'refused with an explanation and not stored. Never purged: it is the record of what was done.';
 comment on column public.admin_acts.act is 'A key of admin_act_kinds.';
 comment on column public.admin_acts."by" is
   'Your own phone, email or id; required if more than one administrator could have acted.';
@@ -23939,7 +23962,7 @@ comment on column public.audit.at is
 -- There are no foreign keys, because an entry is kept when its target is deleted.
 comment on column public.audit.actor_id is 'The admin who acted; null for Studio, SQL or a job.';
 comment on column public.audit.actor_name is 'The name at that time; kept after a deletion.';
-comment on column public.audit.said_id is 'The admin named in a row of admin_acts, unproven.';
+comment on column public.audit.said_id is 'The admin named in "by" of admin_acts, not verified.';
 comment on column public.audit.actor_role is
   'The database login: facade is the API and jobs, authenticator the Data API; others are by hand.';
 comment on column public.audit.action is 'What was done, for example account.status.';
@@ -24411,7 +24434,7 @@ begin
 end
 $$;
 comment on function private.audit is
-  'Called before the change, so that audit_change does not record it a second time.';
+  'Adds an entry. Called before the change, so that audit_change does not record it a second time.';
 
 create function private.audit_change() returns trigger
   language plpgsql
@@ -24731,7 +24754,7 @@ create trigger identities_with_documents_are_decided_by_acts
 
 -- sql/11_admin/2_rules_domains.sql
 
--- Emails are stored with their domain in ASCII, as Auth takes them and the functions make them.
+-- Emails are stored with their domain in ASCII, as the edge functions write them and Auth needs it.
 
 create function private.ascii_label(label text) returns text
   language plpgsql
@@ -24797,7 +24820,7 @@ begin
   return 'xn--' || output;
 end
 $$;
-comment on function private.ascii_label is 'A part of a domain in Punycode, if it is not in ASCII.';
+comment on function private.ascii_label is 'A label of a domain; in Punycode unless it is ASCII.';
 
 create function private.ascii_email(email text) returns text
   language sql
@@ -24926,7 +24949,7 @@ create trigger reports_are_decided_once
 
 -- sql/11_admin/2_rules_typed.sql
 
--- Unreadable or ambiguous input is refused with a sentence; amounts and days are never guessed.
+-- Unreadable or ambiguous input is refused with an explanation; amounts and days are never guessed.
 
 create function private.typed(value text) returns text
   language plpgsql
@@ -25020,9 +25043,9 @@ begin
 end
 $$;
 comment on function private.typed_amount is
-  '٫ and a dot are decimal marks, ٬ separates groups. A comma separates groups if another mark or '
-  'group follows. Otherwise it is a decimal mark, unless exactly three digits follow it: 1,250 '
-  'could mean either and is refused.';
+  'Reads an amount in dinars. ٫ and a dot are decimal marks, ٬ separates groups. A comma separates '
+  'groups if another mark or group follows. Otherwise it is a decimal mark, unless exactly three '
+  'digits follow it: 1,250 could mean either and is refused.';
 
 create function private.typed_day(value text) returns timestamptz
   language plpgsql
@@ -26037,8 +26060,8 @@ grant execute on function private.list_users, private.get_user to authenticated;
 
 -- sql/11_admin/5_writes_acts.sql
 
--- A row of admin_acts is carried out by the functions that the routes call, or refused with a
--- sentence. Nobody is signed in then, so the audit trail gets the row's id and the admin it names.
+-- A row of admin_acts is carried out by the functions that the routes call, or refused with an
+-- explanation. No admin is signed in, so the audit trail gets the row's id and the admin it names.
 
 create function private.act_on_account(act public.admin_acts, account_id uuid) returns text
   language plpgsql
@@ -26874,7 +26897,7 @@ as $$
 declare
   invoice public.invoices;
   payment public.payments;
-  -- The money of a payment that was made after its invoice was paid is in the wallet.
+  -- Whether the payment was made after its invoice was paid; its money is in the wallet.
   is_surplus boolean;
   room numeric := 0;
 begin
@@ -26935,7 +26958,8 @@ begin
 end
 $$;
 comment on function private.make_refund is
-  'admin_id is null for a row of admin_acts. may_ask says whether a provider can be called.';
+  'Refunds all or a part of an invoice, or of a surplus payment. admin_id is null for a row of '
+  'admin_acts. may_ask: whether a provider can be called.';
 
 create function private.refund_invoice(
   invoice_id uuid, destination text, reason text, amount numeric default null,
@@ -27055,7 +27079,8 @@ begin
   where accounts.id = account.id;
 end
 $$;
-comment on function private.decide_account is 'admin_id is null for a row of admin_acts.';
+comment on function private.decide_account is
+  'Suspends, bans or activates an account. admin_id is null for a row of admin_acts.';
 
 create function private.set_user_status(
   user_id uuid, status text, reason text, until timestamptz default null
@@ -27106,7 +27131,8 @@ begin
   delete from auth.users where users.id = account.id;
 end
 $$;
-comment on function private.end_account is 'admin_id is null for a row of admin_acts.';
+comment on function private.end_account is
+  'Deletes the Auth user of an account. admin_id is null for a row of admin_acts.';
 
 create function private.delete_user(user_id uuid, reason text) returns void
   language plpgsql
@@ -27203,8 +27229,8 @@ create function private.end_sessions() returns trigger
   set search_path = ''
 as $$
 begin
-  -- The sessions are already locked, except new ones and unless the account was changed by hand. A
-  -- session that another transaction has locked, perhaps to wait for the account, is left to a job.
+  -- Usually the caller has locked the sessions. A session that another transaction has locked,
+  -- perhaps one that now waits for the account, is left to a job.
   delete from auth.sessions where sessions.id in (
     select own.id from auth.sessions as own where own.user_id = new.id for update skip locked
   );
@@ -27378,7 +27404,7 @@ grant execute on function private.report_waiting_acts to backend;
 
 -- sql/11_admin/9_studio.sql
 
--- Clients cannot read these views, which have their caller's rights. Their comments guide admins.
+-- These views have their caller's rights; clients cannot read them. Their comments guide admins.
 
 create view public.admin_users with (security_invoker = true) as
   select
@@ -27676,8 +27702,8 @@ create table private.review_notices (
   primary key (author_account_id, subject_identity_id)
 );
 comment on table private.review_notices is
-  'Pairs of an author and an identity that was notified of the review; a second one notifies '
-  'nobody. Deleted with the account.';
+  'Pairs of an author and an identity that was notified of the author''s review; a later review by '
+  'the same author notifies nobody. Deleted with the account.';
 create index review_notices_subject_idx on private.review_notices (subject_identity_id);
 
 alter table public.reviews enable row level security;
@@ -28442,7 +28468,7 @@ comment on column private.push_outbox.from_identity_id is 'The identity that it 
 comment on column private.push_outbox.collapse_key is
   'A newer push with the same key replaces it, here and on the device. A push about waiting '
   'messages is replaced on the device only: its key here is unique.';
-comment on column private.push_outbox.category is 'A preference category; on Android the channel.';
+comment on column private.push_outbox.category is 'A preference category, used as Android channel.';
 comment on column private.push_outbox.title is
   'Empty, like body, for a push about waiting messages: its text is made when it is sent.';
 comment on column private.push_outbox.data is 'For the app, to open a screen; strings only.';
@@ -28531,8 +28557,8 @@ create table private.notification_texts (
 alter table private.notification_texts enable row level security;
 create policy "nobody but functions of their owner" on private.notification_texts using (false);
 comment on table private.notification_texts is
-  'The texts of a kind, of which the first is used whose condition holds. Never purged: a few rows '
-  'per kind.';
+  'The texts of each kind; the first whose condition holds is used. Never purged: a few rows per '
+  'kind.';
 comment on column private.notification_texts.holds_for is
   'A condition on the details of the event and on times, the number of events; null always holds.';
 
@@ -28902,7 +28928,7 @@ begin
 end
 $$;
 comment on function api.read_all_notifications is
-  'Marks all notifications as read; returns the number of unread ones, which arrived meanwhile.';
+  'Marks all notifications as read; returns the number of unread ones that arrived meanwhile.';
 
 create function private.delete_notification(notification_id uuid) returns void
   language plpgsql
@@ -29136,7 +29162,8 @@ begin
 end
 $$;
 comment on function private.store_notification is
-  'Returns null if another transaction has meanwhile written the unread notification.';
+  'Stores a draft, or counts it into the unread notification unread_id. Returns null if another '
+  'transaction has written that notification meanwhile.';
 
 create function private.set_notification_aside(
   state text, message text, account_id uuid, identity_id uuid, kind text, entity_id uuid,
@@ -29158,8 +29185,8 @@ begin
 end
 $$;
 comment on function private.set_notification_aside is
-  'Leaves a notification that met a lock to a job; otherwise raises an alarm. What caused it does '
-  'not fail.';
+  'Defers a notification that met a lock, for a job to make it later; after any other error, '
+  'raises an alarm instead.';
 
 create function private.make_notification(
   account_id uuid, identity_id uuid, kind text, entity_id uuid, details jsonb default '{}',
@@ -29230,7 +29257,8 @@ exception
 end
 $$;
 comment on function private.make_notification is
-  'Returns the id of the notification, or null. texts is given if an event notifies many accounts.';
+  'Makes a notification and its pushes. Returns its id, or null if none was stored. texts is given '
+  'if an event notifies many accounts.';
 
 create function private.is_stranger(author_id uuid, account_id uuid, seconds integer) returns boolean
   language plpgsql
@@ -29535,8 +29563,9 @@ create function private.on_session_ended() returns trigger
   set search_path = ''
 as $$
 begin
-  -- Locks that are needed later are taken before those on devices: on all dependents of a deleted
-  -- user, otherwise on the account, whose channel is renamed (10_chat/6_events_lost_access.sql).
+  -- Devices are locked last, so everything that this transaction locks later is locked first: the
+  -- account, whose channel will be renamed (10_chat/6_events_lost_access.sql), or all dependents if
+  -- the user is being deleted.
   if exists (select from auth.users where users.id = old.user_id) then
     perform private.lock_account_exclusively(old.user_id);
     perform private.lock_devices(array[old.user_id]);
@@ -29629,7 +29658,7 @@ begin
   return null;
 end
 $$;
-comment on function private.on_terms_changed is 'Writes an event; a job notifies all accounts.';
+comment on function private.on_terms_changed is 'Queues the notification of new terms.';
 
 create trigger settings_tell_of_terms
   after update of value on private.settings
@@ -29686,7 +29715,7 @@ $$;
 comment on function private.queue_listing_event is
   'Stores one event for all who saved the listing: its price fell, or it became unavailable.';
 
--- A price that falls by more than half is taken for a mistake, or for the correction of one.
+-- A fall by more than half is taken for a mistake or for its correction, so nobody is notified.
 create trigger properties_queue_listing_events
   after update of price, status on public.properties
   for each row when (
@@ -29957,7 +29986,7 @@ create function private.on_conversation_muted() returns trigger
   set search_path = ''
 as $$
 begin
-  -- A push that is being sent now arrives nevertheless.
+  -- A push that is already being sent still arrives.
   delete from private.push_outbox where push_outbox.id in (
     select waiting.id from private.push_outbox as waiting
     where waiting.account_id = new.account_id
@@ -30273,7 +30302,7 @@ begin
 end
 $$;
 comment on function private.listing_event_details is
-  'The values for the texts; null if the event is outdated or was already notified within a day.';
+  'The values for the texts; null if the event is outdated or the same was notified within a day.';
 
 create function private.fan_out_listing_events() returns bigint
   language plpgsql
@@ -30447,8 +30476,8 @@ as $$
   select count(*) from gone
 $$;
 comment on function private.drop_pushes is
-  'Job: drops pushes that are expired, read, tried 8 times or lost in two crashes, those of '
-  'accounts that may not act or of signed-out devices, and those that quote a blocked identity.';
+  'Job: drops pushes that are expired, read, tried 8 times or lost in two crashes, those that '
+  'quote a blocked identity, and those for signed-out devices or accounts that may not act.';
 
 create function private.waiting_push(
   push private.push_outbox, out title text, out body text, out data jsonb
@@ -30473,8 +30502,8 @@ begin
 end
 $$;
 comment on function private.waiting_push is
-  'Makes the text of a push about waiting messages when it is sent, which counts at most the '
-  'messages that are unread now.';
+  'Makes the text of a push about waiting messages when it is sent. The text counts at most the '
+  'messages that are unread then.';
 
 create function private.claim_pushes(batch integer) returns json
   language plpgsql
@@ -30597,7 +30626,7 @@ comment on function private.obligations is
 
 -- sql/14_privacy/4_reads_export.sql
 
--- Of other people, the export has only display names and messages in the account's conversations.
+-- About others the export contains only ids, names and messages in the account's conversations.
 -- Only the facade calls it, after committing the rate's count (06_properties/5_writes_contact.sql).
 
 create function private.exported_conversation(participant public.participants) returns json
@@ -30889,7 +30918,8 @@ begin
 end
 $$;
 comment on function private.request_deletion is
-  'money decides about the wallets: refund or give_up. 409 account_has_obligations, last_admin.';
+  'Schedules the deletion of an account in 14 days. money decides about the wallets: refund or '
+  'give_up. 409 account_has_obligations, last_admin.';
 
 grant execute on function private.request_deletion to backend;
 
@@ -31264,7 +31294,7 @@ begin
   return new;
 end
 $$;
-comment on function private.explain_refusal is 'Refuses a row that breaks a rule, with a sentence.';
+comment on function private.explain_refusal is 'Refuses a row that breaks a rule, and says which.';
 
 -- sql/15_edits/2_rules_tables.sql
 
@@ -31500,9 +31530,9 @@ grant execute on function private.report_missing_rows to backend;
 
 -- sql/16_api.sql
 
--- Creates in schema api a namesake of each private function whose comment begins with "Api: ", with
--- the same grants, which runs with its caller's rights. Texts are bounded here; cursors have their
--- own bound.
+-- For each private function whose comment begins with "Api: ", this creates a function of the same
+-- name in schema api. It has the same grants and runs with its caller's rights. Texts are limited
+-- in length here; cursors have a limit of their own.
 
 do $$
 declare
@@ -31544,9 +31574,9 @@ begin
 end
 $$;
 
--- The functions that a client can execute are given to acting, or to administering if they require
--- an administrator, so that row-level security binds every statement in them. The functions in the
--- three lists still belong to postgres.
+-- The owner of the functions that a client can execute becomes acting, or administering if they
+-- require an administrator, so that row-level security binds every statement in them. The functions
+-- in the three lists still belong to postgres.
 do $$
 declare
   -- Policies call these, so policies must not bind them in turn.
