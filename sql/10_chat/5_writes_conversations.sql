@@ -61,7 +61,7 @@ begin
 end
 $$;
 comment on function private.list_conversation_for is
-  'Lists a conversation that the other side opened for the identity, which now opens it too.';
+  'Adds a conversation that the other side opened to the list of the side that asks for it.';
 
 create function private.open_conversation(
   caller_id uuid, property_id uuid, identity_id uuid, out id uuid, out created boolean

@@ -23,6 +23,8 @@ export const survivors: Record<string, string> = {
     'shows another advertiser, all of whose data is public',
   'require_own_organisation: identities.id = require_own_organisation.identity_id':
     'begins an upload for another identity of the same account',
+  'response_minutes: participants.identity_id = response_minutes.identity_id':
+    'measures how soon others answer, which is public for each of them',
   'session_records: sessions.user_id = session_records.account_id':
     'postgres reads a table of Auth',
   'switch_identity: identities.id = switch_identity.identity_id':
