@@ -109,7 +109,7 @@ describe('INP-13 wrong content types', () => {
     '[1,2',
     'undefined',
     'NaN',
-    '\u{feff}{}',
+    '\u{feff}\u{feff}{}',
     '{}{}',
     '{"a":\u0001"b"}',
     '{"a":"\n"}',
@@ -133,7 +133,7 @@ describe('INP-13 wrong content types', () => {
       const reply = await sendLiteral(operation.method, path, { headers, body: text })
       expect([reply.status, reply.body.error.code], String(text)).toEqual([400, 'body_not_json'])
     }
-    for (const text of ['null', '[]', '"a"', '1', 'true']) {
+    for (const text of ['null', '[]', '"a"', '1', 'true', '\u{feff}[]']) {
       const headers = { ...tokenFor(operation), ...json }
       const reply = await sendLiteral(operation.method, path, { headers, body: text })
       expect(reply.status, text).toBe(422)
@@ -149,4 +149,38 @@ describe('INP-13 wrong content types', () => {
       expect(reply.status).toBe(401)
     }
   })
+
+  test('a byte order mark before a body does not count', async () => {
+    const reply = await sendLiteral('POST', '/auth/login', {
+      headers: json,
+      body: '\u{feff}{"identifier":"nobody@example.com","password":"wrong"}',
+    })
+    expect([reply.status, reply.body.error.code]).toEqual([401, 'invalid_credentials'])
+  })
+
+  const needless = operations.filter(({ method, form, bodyRequired }) =>
+    method !== 'GET' && !form && !bodyRequired
+  )
+  test.each(needless)(
+    '$method $path needs no body: an empty one is none, of whatever type',
+    async (operation) => {
+      const { id, method, body: described } = operation
+      const ask = async (headers: Record<string, string>, body?: string) => {
+        const person = id === 'logout' ? await signUp() : owner
+        const all = { ...(operation.secured && bearer(person)), ...headers }
+        return (await sendLiteral(method, requestWith(operation).path, { headers: all, body }))
+          .status
+      }
+      const plain = await ask({})
+      expect([400, 415]).not.toContain(plain)
+      for (const type of [undefined, 'application/json', ...(described ? types : [])]) {
+        const headers: Record<string, string> = type ? { 'content-type': type } : {}
+        expect(await ask(headers, ''), type).toBe(plain)
+        expect(await ask({ ...headers, 'transfer-encoding': 'chunked' }), type).toBe(plain)
+      }
+      for (const body of ['{}', '\u{feff}', '\u{feff}{}']) {
+        expect(await ask(json, body), JSON.stringify(body)).toBe(plain)
+      }
+    },
+  )
 })

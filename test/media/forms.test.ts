@@ -3,8 +3,10 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { baseUrl, database, type Person, signUp } from '../support/client.ts'
+import { insertWaitingCompany } from '../support/fixtures.ts'
 import { createDraft } from '../support/listings.ts'
 import { jpeg, png, pngOf } from '../support/pictures.ts'
+import { refusal } from '../support/problems.ts'
 import { within } from '../support/promised-times.ts'
 import {
   download,
@@ -197,6 +199,51 @@ describe('MED-06 a broken form', () => {
     })
     expect(body.files[0].position).toBe(7)
     expect(await storedFiles(owner.identityId)).toHaveLength(1)
+  })
+
+  test('a field without a text is absent, and a text may be JSON', async () => {
+    const { id } = await createDraft(owner)
+    const session = randomUUID()
+    const field = (name: string, value: string, more = '') =>
+      `Content-Disposition: form-data; name="${name}"${more}\r\n\r\n${value}`
+    const file = (name: string) =>
+      filePart(name, 'filename="a.jpg"', jpeg({ ...size, shade: sent++ }))
+    let sent = 0
+    const post = (path: string, ...parts: (string | Buffer)[]) => {
+      const { body, headers } = rawForm(parts)
+      return postForm(owner, path, new Uint8Array(body), headers)
+    }
+    for (const nothing of ['', '""', 'null']) {
+      const empty = ['propertyId', 'startPosition'].map((name) => field(name, nothing))
+      const { status, body } = await post(
+        listings,
+        ...[...empty, field('uploadSessionId', JSON.stringify(session)), file('files')],
+      )
+      expect([status, body.propertyId, body.uploadSessionId]).toEqual([201, null, session])
+      expect((await post(avatar, file('file'), empty[0]!)).status).toBe(201)
+    }
+    const json = '; filename="blob"\r\nContent-Type: application/json'
+    const { body } = await post(
+      listings,
+      ...[field('propertyId', `"${id}"`, json), field('uploadSessionId', ''), file('files')],
+      ...[field('startPosition', '7'), field('startPosition', '')],
+    )
+    expect([body.propertyId, body.files[0].position]).toEqual([id, 7])
+
+    const company = await insertWaitingCompany(owner.id)
+    const documents = '/media/upload/documents'
+    const parts = [field('identityId', ''), field('identityId', `"${company}"`), file('files')]
+    expect((await post(documents, ...parts)).status).toBe(201)
+    const missing = { status: 422, body: { error: { fields: [{ path: 'identityId' }] } } }
+    expect(await post(documents, field('identityId', ''), file('files'))).toMatchObject(missing)
+    for (
+      const wrong of [`"${company}`, `["${company}"]`, `""${company}""`, `'${company}'`, '"x"']
+    ) {
+      expect(await post(documents, field('identityId', wrong), file('files'))).toMatchObject(
+        missing,
+      )
+    }
+    expect(await post(avatar, field('file', ''))).toMatchObject(refusal(422, 'file_missing'))
   })
 
   test('that stalls ends with 408, and nothing of it is kept', async () => {

@@ -64,6 +64,7 @@ export type Operation = {
   tags: string[]
   parameters: Parameter[]
   body?: Schema
+  bodyRequired: boolean
   /** Whether the operation takes a form, because files are never sent as JSON. */
   form: boolean
   responses: Record<string, Answer>
@@ -102,6 +103,7 @@ export const everyOperation: Operation[] = Object.entries(description.paths).fla
     tags: described.tags,
     parameters: (described.parameters ?? []).map(dereference),
     body: described.requestBody?.content['application/json']?.schema,
+    bodyRequired: described.requestBody?.required === true,
     form: described.requestBody?.content['multipart/form-data'] !== undefined,
     responses: mapValues(described.responses, dereference),
     codes: Object.values(described.responses).flatMap((answer) => codesIn(dereference(answer))),

@@ -79,7 +79,8 @@ export const validateEnvelope = (unknownKey?: ErrorCode, idempotent = false): Ch
   if (code) return problem(c, code)
 }
 
-const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+// Leaves out a byte order mark.
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** Saves the text of a JSON body for the validators, or returns the error of any other body. */
 function parseBody(c: ApiContext, unknownKey?: ErrorCode): ErrorCode | undefined {
@@ -98,6 +99,17 @@ function parseBody(c: ApiContext, unknownKey?: ErrorCode): ErrorCode | undefined
     return 'body_not_json'
   }
   c.req.bodyCache.text = Promise.resolve(text) as unknown as string & Promise<string>
+  return undefined
+}
+
+/** Makes a request with an empty body one without a body, whatever its content type is. */
+export const dropEmptyBody: Check = async (c) => {
+  if (c.get('body') && await c.req.text()) return undefined
+  const { url, method, headers: given } = c.req.raw
+  const headers = new Headers(given)
+  headers.delete('content-type')
+  c.req.raw = new Request(url, { method, headers })
+  c.req.bodyCache = {}
   return undefined
 }
 

@@ -6,6 +6,7 @@ import { rarelyChanged, send, sendNothing, sendPage, sendTagged, slowlyChanged }
 import { bodyLimitOf } from './body-limit.ts'
 import {
   cacheForGuests,
+  dropEmptyBody,
   inOrder,
   readBody,
   rejectBody,
@@ -42,7 +43,7 @@ export function route<R extends RouteDefinition>(definition: R) {
     ...(guestCache ? [cacheForGuests(guestCache, ownCache)] : []),
     ...(limited ? [definition.limit ?? limitReads] : []),
     validateEnvelope(unknownKey, definition.idempotent),
-    ...(isGet || request.body ? [] : [rejectBody]),
+    ...(isGet || request.body?.required ? [] : [request.body ? dropEmptyBody : rejectBody]),
     ...(request.query ? [] : [rejectQuery]),
   ])
   const middleware = isRead || unlimited ? all : [limitRefusedWrites, all]

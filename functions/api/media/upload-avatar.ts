@@ -18,10 +18,10 @@ import {
 const maxSize = 5 * mebibyte
 
 export async function uploadAvatar(c: ApiContext, startedAt: number): Promise<string> {
-  const upload = openForm(c, startedAt, 3)
+  const upload = openForm(c, startedAt, 'file', 3)
   try {
     const { value: part } = await upload.parts.next()
-    if (!part || part.name !== 'file' || part.filename === undefined) {
+    if (!part || part.name !== 'file' || part.text !== undefined) {
       throw missingFile('file', part)
     }
     const grant = await beginUpload(c, { bucket: 'avatars' })

@@ -3,11 +3,10 @@ import type { ApiContext } from '../../_shared/caller/context.ts'
 import { call } from '../../_shared/database/db.ts'
 import { invalidField, invalidFields } from '../../_shared/errors/refusal.ts'
 import { sha256OfPieces } from '../../_shared/input/hashes.ts'
-import type { Part } from '../../_shared/input/multipart.ts'
 import { isUuid } from '../../_shared/input/uuid.ts'
 import { beginsAsPicture, effortOfRequest } from '../../pictures/read.ts'
 import { pdfIn } from './pdf.ts'
-import { displayName, missingFile, openForm, readInto, textOf } from './upload-form.ts'
+import { displayName, type FormPart, missingFile, openForm, readInto } from './upload-form.ts'
 import { type File, merged } from './upload-listings.ts'
 import { withBuffer } from './upload-memory.ts'
 import {
@@ -42,16 +41,14 @@ class DocumentUpload {
   }
 
   /** Reads the only field, which must precede the files, because these are stored as they arrive. */
-  async readField(part: Part) {
-    const text = (await textOf(part)).toLowerCase()
-    if (part.name !== 'identityId') {
-      throw invalidFields({ path: displayName(part.name), code: 'unknown' })
-    }
-    if (!isUuid(text) || this.identityId) throw invalidField('identityId', 'invalid')
-    this.identityId = text
+  readField(name: string, text: string) {
+    const id = text.toLowerCase()
+    if (name !== 'identityId') throw invalidFields({ path: displayName(name), code: 'unknown' })
+    if (!isUuid(id) || this.identityId) throw invalidField('identityId', 'invalid')
+    this.identityId = id
   }
 
-  async add(part: Part) {
+  async add(part: FormPart) {
     const { identityId } = this
     const index = this.files.length
     if (!identityId) throw invalidField('identityId', 'required')
@@ -68,7 +65,7 @@ class DocumentUpload {
     this.files.push(rejected ? { index, name, ok: false, rejected } : { index, name, ok: true })
   }
 
-  private store(part: Part, index: number, label: string): Promise<RejectedFile | undefined> {
+  private store(part: FormPart, index: number, label: string): Promise<RejectedFile | undefined> {
     return withBuffer(async (buffer) => {
       const bytes = await readInto(part, buffer, maxSize)
       if (!bytes) return { code: 'file_too_large', detail: { max: maxSize / mebibyte } }
@@ -93,14 +90,15 @@ class DocumentUpload {
 }
 
 export async function uploadDocuments(c: ApiContext, startedAt: number): Promise<string> {
-  const form = openForm(c, startedAt, maxDocuments + 2)
+  const form = openForm(c, startedAt, 'files', maxDocuments + 2)
   const upload = new DocumentUpload(c)
   const { files, again } = upload
   try {
     for await (const part of form.parts) {
-      if (part.name === 'files' && part.filename !== undefined) await upload.add(part)
-      else if (part.name === 'files') throw missingFile('files', part)
-      else await upload.readField(part)
+      const { name, text } = part
+      if (text === undefined) await upload.add(part)
+      else if (name === 'files') throw missingFile('files', part)
+      else upload.readField(name, text)
     }
     const [first] = files
     if (!first) throw missingFile('files')

@@ -12,19 +12,28 @@ const minPace = { bytes: 20 * 1024, ms: 10_000 }
 /** A worker of a hosted project has to answer within 150 s. */
 const maxTime = 120_000
 
+/** A file, or a field with its text. */
+export type FormPart = Part & { text?: string }
+
 type Upload = {
-  parts: AsyncGenerator<Part, void>
+  parts: AsyncGenerator<FormPart, void>
   close: () => void
 }
 
-/** Opens the form of a request that arrived at `startedAt`. The caller has to close it. */
-export function openForm(c: ApiContext, startedAt: number, maxParts: number): Upload {
+/** Opens the form of a request that arrived at `startedAt`, with files in `fileField`. The caller closes it. */
+export function openForm(
+  c: ApiContext,
+  startedAt: number,
+  fileField: string,
+  maxParts: number,
+): Upload {
   const boundary = boundaryOf(c.req.header('content-type') ?? '')
   if (!boundary) throw new Refusal('content_type_unsupported')
   if (!c.req.raw.body) throw invalidFields({ path: '', code: 'invalid' })
   const reader = c.req.raw.body.getReader()
+  const parts = partsOf(timed(reader, startedAt + maxTime), boundary, maxParts)
   return {
-    parts: withRefusals(partsOf(timed(reader, startedAt + maxTime), boundary, maxParts)),
+    parts: present(parts, fileField),
     close: () => void reader.cancel().catch(() => {}),
   }
 }
@@ -48,15 +57,33 @@ async function* timed(reader: ReadableStreamDefaultReader<Uint8Array>, end: numb
   }
 }
 
-async function* withRefusals(parts: AsyncGenerator<Part, void>): AsyncGenerator<Part, void> {
+/** Leaves out fields without a text, because generated clients send absent fields empty. */
+async function* present(
+  parts: AsyncGenerator<Part, void>,
+  fileField: string,
+): AsyncGenerator<FormPart, void> {
   try {
-    yield* parts
+    for await (const part of parts) {
+      const isFile = part.name === fileField && part.filename !== undefined
+      const text = isFile ? undefined : plainText(await textOf(part))
+      if (text !== '') yield { ...part, text }
+    }
   } catch (error) {
-    throw error instanceof MultipartError ? invalidFields({ path: '', code: 'invalid' }) : error
+    throw asRefusal(error)
   }
 }
 
-export async function textOf({ content }: Part): Promise<string> {
+/** Some generated clients send a text as JSON, and an absent one as null. */
+function plainText(text: string): string {
+  if (text !== 'null' && !text.startsWith('"')) return text
+  try {
+    return JSON.parse(text) ?? ''
+  } catch {
+    return text
+  }
+}
+
+async function textOf({ content }: Part): Promise<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let text = ''
   try {
@@ -65,7 +92,7 @@ export async function textOf({ content }: Part): Promise<string> {
       if (text.length > fieldLimit) break
     }
   } catch (error) {
-    if (!(error instanceof TypeError)) throw asRefusal(error)
+    if (!(error instanceof TypeError)) throw error
     return '\uFFFD'
   }
   return text
@@ -102,7 +129,7 @@ const invisible = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
 export const displayName = (filename: string) =>
   [...filename.replace(invisible, '')].slice(0, 120).join('')
 
-export const missingFile = (name: string, part?: Part | void) =>
+export const missingFile = (name: string, part?: FormPart | void) =>
   part && part.name !== name
     ? invalidFields({ path: displayName(part.name), code: 'unknown' })
     : new Refusal('file_missing', { fields: [{ path: name, code: 'file_missing' }] })

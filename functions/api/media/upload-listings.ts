@@ -2,11 +2,10 @@ import type { ApiContext } from '../../_shared/caller/context.ts'
 import { call } from '../../_shared/database/db.ts'
 import { type ErrorCode, errors } from '../../_shared/errors/errors.ts'
 import { type Field, invalidFields, Refusal } from '../../_shared/errors/refusal.ts'
-import type { Part } from '../../_shared/input/multipart.ts'
 import { isUuid } from '../../_shared/input/uuid.ts'
 import { saveAddresses } from '../../_shared/outside/supabase-storage.ts'
 import { effortOfRequest } from '../../pictures/read.ts'
-import { displayName, missingFile, openForm, textOf } from './upload-form.ts'
+import { displayName, type FormPart, missingFile, openForm } from './upload-form.ts'
 import { withBuffer } from './upload-memory.ts'
 import {
   beginUpload,
@@ -26,9 +25,7 @@ export const maxFiles = 20
 
 type Fields = { propertyId?: string; uploadSessionId?: string; startPosition?: number }
 
-async function readField(fields: Fields, part: Part) {
-  const { name } = part
-  const text = await textOf(part)
+function readField(fields: Fields, name: string, text: string) {
   const ids = name === 'propertyId' || name === 'uploadSessionId'
   if (!ids && name !== 'startPosition') {
     throw invalidFields({ path: displayName(name), code: 'unknown' })
@@ -62,7 +59,7 @@ class ListingUpload {
   }
 
   /** Adds a file. Before the first one, asks the database whether the caller may upload. */
-  async add(part: Part) {
+  async add(part: FormPart) {
     const index = this.files.length
     if (index === maxFiles) throw invalidFields({ path: 'files', code: 'too_big' })
     this.grant ??= await beginUpload(this.c, { bucket: 'listings', ...this.target() })
@@ -78,7 +75,7 @@ class ListingUpload {
     return { propertyId, uploadSessionId }
   }
 
-  private store(part: Part, index: number): Promise<RejectedFile | undefined> {
+  private store(part: FormPart, index: number): Promise<RejectedFile | undefined> {
     return withBuffer(async (buffer) => {
       const read = await readPart(part, buffer, maxSize, this.effort)
       if ('code' in read) return read
@@ -102,13 +99,14 @@ class ListingUpload {
 }
 
 export async function uploadListings(c: ApiContext, startedAt: number): Promise<string> {
-  const form = openForm(c, startedAt, maxFiles + 4)
+  const form = openForm(c, startedAt, 'files', maxFiles + 4)
   const upload = new ListingUpload(c)
   try {
     for await (const part of form.parts) {
-      if (part.name === 'files' && part.filename !== undefined) await upload.add(part)
-      else if (part.name === 'files') throw missingFile('files', part)
-      else await readField(upload.fields, part)
+      const { name, text } = part
+      if (text === undefined) await upload.add(part)
+      else if (name === 'files') throw missingFile('files', part)
+      else readField(upload.fields, name, text)
     }
     if (!upload.files.length) throw missingFile('files')
     if (upload.files.every(({ ok }) => !ok)) throw allRejected(upload.files)
