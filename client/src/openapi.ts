@@ -7620,7 +7620,7 @@ export interface components {
              */
             identifier: string;
             /**
-             * @description Six digits.
+             * @description Six digits, with or without blanks and dashes.
              * @example 042913
              */
             code: string;
@@ -7711,7 +7711,7 @@ export interface components {
              */
             identifier: string;
             /**
-             * @description Six digits.
+             * @description Six digits, with or without blanks and dashes.
              * @example 042913
              */
             code: string;
@@ -7785,7 +7785,7 @@ export interface components {
              */
             changeId: string;
             /**
-             * @description Six digits.
+             * @description Six digits, with or without blanks and dashes.
              * @example 042913
              */
             code: string;
@@ -7797,7 +7797,7 @@ export interface components {
              */
             changeId: string;
             /**
-             * @description Six digits.
+             * @description Six digits, with or without blanks and dashes.
              * @example 042913
              */
             code: string;
@@ -7850,7 +7850,7 @@ export interface components {
             money?: "refund" | "give_up";
         } | {
             /**
-             * @description Six digits.
+             * @description Six digits, with or without blanks and dashes.
              * @example 042913
              */
             code: string;

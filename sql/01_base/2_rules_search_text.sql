@@ -28,8 +28,9 @@ begin
   end if;
   plain := regexp_replace(plain,
     '[\u0300-\u036F\u0610-\u061A\u0621\u0640\u064B-\u065F\u0670\u0674\u06D6-\u06DC\u06DF-\u06E8'
-      || '\u06EA-\u06ED\u08D3-\u08FF\u00AD\u061C\u200B-\u200F\u202A-\u202E\u2060-\u2069'
-      || '\uFE00-\uFE0F\uFEFF]+', '', 'g');
+      || '\u06EA-\u06ED\u08D3-\u08FF\u00AD\u061C\u180B-\u180D\u180F\u200B-\u200F\u202A-\u202E'
+      || '\u2060-\u2069'
+      || '\uFE00-\uFE0F\uFEFF\U000E0100-\U000E01EF]+', '', 'g');
   plain := regexp_replace(plain, '[^[:alnum:]]+' collate pg_catalog.pg_c_utf8, ' ', 'g');
   return btrim(regexp_replace(plain, '(^| )(ال)+(?=[^ ]{2})', '\1', 'g'));
 end

@@ -2,7 +2,7 @@ create function private.ascii_digits(value text) returns text
   language sql
   immutable
   parallel safe
-  return translate(value, '٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹', '01234567890123456789');
+  return translate(value, '٠١٢٣٤٥٦٧٨٩' || '۰۱۲۳۴۵۶۷۸۹' || '０１２３４５６７８９', repeat('0123456789', 3));
 
 create function private.is_clean(value text) returns boolean
   language plpgsql
@@ -165,6 +165,67 @@ create function private.tidy(value text, most integer, path text) returns text
     private.normal_form(value, 'nfkc', most, path), '[[:space:]]+', ' ', 'g')), '');
 comment on function private.tidy is 'One trimmed line in NFKC, which may be longer; null if empty.';
 
+create function private.visible(value text) returns text
+  language sql
+  immutable
+  parallel safe
+  return regexp_replace(value,
+    '[\u00AD\u061C\u180B-\u180D\u180F\u200B\u200E\u200F\u202A-\u202E\u2060\u2066-\u2069'
+    '\uFE00-\uFE0F\uFEFF\U000E0100-\U000E01EF]', '', 'g');
+comment on function private.visible is
+  'A text without the marks that nobody sees: zero-width blanks, soft hyphens, direction marks and '
+  'variation selectors. Phones put them around what is copied.';
+
+create function private.visible_line(value text, most integer, path text) returns text
+  language sql
+  immutable
+  parallel safe
+  return nullif(btrim(
+    private.tidy(private.visible(private.bounded(value, most, path)), most, path),
+    E' \u200C\u200D'), '');
+comment on function private.visible_line is
+  'A typed line without hidden marks, and without joiners at its ends; inside they are part of '
+  'names. The functions do the same (texts.ts).';
+
+create function private.typed(value text, most integer default 320, path text default 'value')
+  returns text
+  language plpgsql
+  immutable
+  parallel safe
+  set search_path = ''
+as $$
+declare
+  plain constant text := private.ascii_digits(private.visible_line(value, most, path));
+begin
+  -- NFKC turns 5² into 52 and ① into 1. Such text is returned unchanged, so it is unreadable.
+  return case
+    when plain is null or regexp_replace(plain, '[^0-9]', '', 'g')
+      = regexp_replace(private.ascii_digits(value), '[^0-9]', '', 'g') then plain
+    else value
+  end;
+end
+$$;
+comment on function private.typed is
+  'A typed phone, email, number or code: a visible line with ASCII digits; unchanged if a number '
+  'would change.';
+
+create function private.bare_phone(typed text) returns text
+  language sql
+  immutable
+  parallel safe
+  return regexp_replace(
+    regexp_replace(typed, '[][ ().\u2010-\u2015\u2212-]', '', 'g'), '^00(?=965)', '+');
+comment on function private.bare_phone is
+  'A phone without what only separates its digits, and with + for 00.';
+
+create function private.mobile_prefixes() returns text
+  language sql
+  immutable
+  parallel safe
+  return '5|6|9';
+comment on function private.mobile_prefixes is
+  'What Kuwaiti mobiles begin with. identifiers.ts has the same (docs/deploy.md).';
+
 create function private.kwd_text(amount numeric) returns text
   language plpgsql
   immutable
@@ -183,5 +244,6 @@ create function private.in_english() returns boolean
 comment on function private.in_english is 'Whether the caller''s Accept-Language prefers English.';
 
 grant execute on function private.ascii_digits, private.is_clean, private.marks, private.text_problem,
-  private.bounded, private.normal_form, private.tidy, private.is_name
+  private.bounded, private.normal_form, private.tidy, private.is_name, private.visible,
+  private.visible_line, private.typed, private.bare_phone, private.mobile_prefixes
   to anon, authenticated, service_role, backend;

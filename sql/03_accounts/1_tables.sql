@@ -8,7 +8,9 @@ create table public.accounts (
         '([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9][a-z0-9-]{0,61}[a-z0-9]$'
       and email ~ '^[^@]{1,64}@' and char_length(email) <= 254
     ),
-  phone text constraint accounts_phone_is_normal check (phone ~ '^\+965[569][0-9]{7}$'),
+  phone text constraint accounts_phone_is_normal check (
+    phone ~ ('^\+965(?=' || private.mobile_prefixes() || ')[0-9]{8}$')
+  ),
   email_proven boolean not null default false,
   proof_first boolean not null default false,
   taken_over_at timestamptz,

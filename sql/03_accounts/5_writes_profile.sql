@@ -5,7 +5,7 @@ create function private.update_me(fields jsonb) returns void
 as $$
 declare
   caller_id uuid := private.lock_caller_exclusively();
-  new_name text := private.tidy(fields ->> 'fullName', 120, 'fullName');
+  new_name text := private.visible_line(fields ->> 'fullName', 120, 'fullName');
 begin
   if jsonb_typeof(fields) is distinct from 'object'
     or fields - array['fullName', 'language', 'avatarMediaId'] <> '{}' then

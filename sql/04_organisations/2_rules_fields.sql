@@ -86,32 +86,32 @@ as $$
 begin
   perform private.check_organisation_fields(fields);
   perform private.check_new_name(
-    given.path, private.tidy(fields ->> given.path, 120, given.path), given.before, false)
+    given.path, private.visible_line(fields ->> given.path, 120, given.path), given.before, false)
   from (values ('nameAr', organisation.name_ar), ('nameEn', organisation.name_en))
     as given (path, before)
   where fields ? given.path;
   if fields ? 'nameAr' then
-    organisation.name_ar := private.tidy(fields ->> 'nameAr', 120, 'nameAr');
+    organisation.name_ar := private.visible_line(fields ->> 'nameAr', 120, 'nameAr');
   end if;
   if fields ? 'nameEn' then
-    organisation.name_en := private.tidy(fields ->> 'nameEn', 120, 'nameEn');
+    organisation.name_en := private.visible_line(fields ->> 'nameEn', 120, 'nameEn');
   end if;
   if fields ? 'licenceNo' then
-    organisation.licence_no := upper(private.ascii_digits(
-      private.tidy(fields ->> 'licenceNo', 40, 'licenceNo')));
+    organisation.licence_no := upper(private.typed(fields ->> 'licenceNo', 40, 'licenceNo'));
   end if;
   if fields ? 'licenceExpiresOn' then
     organisation.licence_expires_on := (fields ->> 'licenceExpiresOn')::date;
   end if;
   if fields ? 'aboutAr' then organisation.about_ar := fields ->> 'aboutAr'; end if;
   if fields ? 'phone' then
-    organisation.phone := private.ascii_digits(private.tidy(fields ->> 'phone', 20, 'phone'));
+    organisation.phone := private.bare_phone(private.typed(fields ->> 'phone', 20, 'phone'));
   end if;
   if fields ? 'whatsapp' then
-    organisation.whatsapp := private.ascii_digits(private.tidy(fields ->> 'whatsapp', 20, 'whatsapp'));
+    organisation.whatsapp := private.bare_phone(private.typed(
+      fields ->> 'whatsapp', 20, 'whatsapp'));
   end if;
   if fields ? 'email' then
-    organisation.email := private.tidy(fields ->> 'email', 254, 'email');
+    organisation.email := private.typed(fields ->> 'email', 254, 'email');
   end if;
   if fields ? 'website' then organisation.website := fields ->> 'website'; end if;
   if fields ? 'governorateId' then organisation.governorate_id := fields ->> 'governorateId'; end if;

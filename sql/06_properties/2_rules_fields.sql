@@ -152,7 +152,7 @@ begin
     problem := case when jsonb_typeof(value) <> 'string' then 'invalid'
       else private.text_problem(value #>> '{}', 8) end;
     if problem is null then
-      clean := to_jsonb(private.ascii_digits(private.tidy(value #>> '{}', 8, '')));
+      clean := to_jsonb(private.typed(value #>> '{}', 8, ''));
       problem := case when (clean #>> '{}' ~ '^[0-9]{8}$') is not true then 'invalid' end;
     end if;
   else

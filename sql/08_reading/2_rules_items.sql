@@ -39,14 +39,15 @@ create function private.reading_tokens(
 as $$
 declare
   -- ƍ marks a decimal point, ƕ a comma, slash, & or + between words, ƣ a dash between numbers.
-  marked text := private.ascii_digits(q);
+  marked text := private.ascii_digits(private.visible(q));
   word text;
   parts text[];
 begin
   -- A Kuwaiti phone number, with or without the country code, as in +965 9988 7766, is removed.
   if marked ~ '[0-9]{4}[ -]?[0-9]{4}' then
     parts := regexp_match(marked,
-      '(?:^|[\s:,،(])((?:(?:\+|00)?965[ -]?)?[2569][0-9]{3}[ -]?[0-9]{4})(?=$|[\s.,،)؟?!])');
+      '(?:^|[\s:,،(])((?:(?:\+|00)?965[ -]?)?(?=2|' || private.mobile_prefixes()
+        || ')[0-9]{4}[ -]?[0-9]{4})(?=$|[\s.,،)؟?!])');
     if parts is not null then
       ignored := array[parts[1]];
       marked := replace(marked, parts[1], ' ');

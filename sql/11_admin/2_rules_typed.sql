@@ -1,34 +1,12 @@
 -- Unreadable or ambiguous input is refused with an explanation; amounts and days are never guessed.
 
-create function private.typed(value text) returns text
-  language plpgsql
-  immutable
-  set search_path = ''
-as $$
-declare
-  plain constant text := nullif(btrim(regexp_replace(
-    private.ascii_digits(private.tidy(value, 320, 'value')), '[\u200E\u200F\u202A-\u202E\u2066-\u2069]',
-    '', 'g')), '');
-begin
-  -- NFKC turns 5² into 52 and ① into 1. Such text is returned unchanged, and refused later.
-  return case
-    when plain is null or regexp_replace(plain, '[^0-9]', '', 'g')
-      = regexp_replace(private.ascii_digits(value), '[^0-9]', '', 'g') then plain
-    else value
-  end;
-end
-$$;
-comment on function private.typed is
-  'Returns the text on one line, with ASCII digits and without direction marks, or unchanged if a '
-  'number in it would change.';
-
 create function private.phone_of(typed text) returns text
   language sql
   immutable
   set search_path = ''
 as $$
-  select '+965' || substring(regexp_replace(typed, '[ ().-]', '', 'g')
-    from '^(?:(?:\+|00)?965)?([569][0-9]{7})$')
+  select '+965' || substring(private.bare_phone(typed)
+    from '^(?:\+?965)?((?=' || private.mobile_prefixes() || ')[0-9]{8})$')
 $$;
 
 create function private.typed_identifier(typed text) returns text

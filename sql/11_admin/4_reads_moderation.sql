@@ -37,7 +37,7 @@ begin
           and (not $1 ? 'listing_type' or properties.type = $1 ->> 'listing_type')
           and (not $1 ? 'listing_kind' or properties.kind = $1 ->> 'listing_kind')
           and (not $1 ? 'area_id' or properties.area_id = $1 ->> 'area_id')
-          and (not $1 ? 'ref_no' or 'KW-' || properties.ref_no = upper($1 ->> 'ref_no'))
+          and (not $1 ? 'ref_no' or properties.ref_no = ($1 ->> 'ref_no')::bigint)
           and (not $1 ? 'price_min' or properties.price >= ($1 ->> 'price_min')::numeric)
           and (not $1 ? 'price_max' or properties.price <= ($1 ->> 'price_max')::numeric)
           as waits
@@ -58,7 +58,7 @@ begin
           and (not $1 ?| array['licence_no', 'licence_expires_before'] or exists (
             select from public.organisations
             where organisations.identity_id = identities.id
-              and (not $1 ? 'licence_no' or organisations.licence_no = upper($1 ->> 'licence_no'))
+              and (not $1 ? 'licence_no' or organisations.licence_no = $1 ->> 'licence_no')
               and (not $1 ? 'licence_expires_before'
                 or organisations.licence_expires_on < ($1 ->> 'licence_expires_before')::date)
           ))
@@ -220,7 +220,7 @@ $$;
 create function private.list_moderation(
   kind text default null, q text default null, account_id uuid default null,
   listing_type text default null, listing_kind text default null, area_id text default null,
-  ref_no text default null, price_min numeric default null, price_max numeric default null,
+  ref_no bigint default null, price_min numeric default null, price_max numeric default null,
   identity_type text default null, licence_no text default null,
   licence_expires_before date default null, target_type text default null,
   target_id uuid default null, report_reason text default null, since timestamptz default null,
@@ -243,7 +243,7 @@ declare
   filters constant jsonb := jsonb_strip_nulls(jsonb_build_object(
     'kind', kind, 'q', q, 'account_id', account_id, 'listing_type', listing_type,
     'listing_kind', listing_kind, 'area_id', area_id, 'ref_no', ref_no, 'price_min', price_min,
-    'price_max', price_max, 'identity_type', identity_type, 'licence_no', licence_no,
+    'price_max', price_max, 'identity_type', identity_type, 'licence_no', upper(private.typed(licence_no, 40, 'licenceNo')),
     'licence_expires_before', licence_expires_before, 'target_type', target_type,
     'target_id', target_id, 'report_reason', report_reason, 'since', since, 'until', until));
   query text := concat_ws(' ', 'list_moderation', private.require_admin(), filters, sort);

@@ -14,8 +14,7 @@ create function private.phone_part(q text) returns text
   set search_path = ''
 as $$
 begin
-  return substring(regexp_replace(private.ascii_digits(q), '[ -]', '', 'g')
-    from '^(?:\+?965)?([0-9]{3,8})$');
+  return substring(private.bare_phone(q) from '^(?:\+?965)?([0-9]{3,8})$');
 end
 $$;
 comment on function private.phone_part is
@@ -29,7 +28,7 @@ create function private.find_users(q text) returns setof uuid
   set search_path = ''
 as $$
 declare
-  given constant text := private.ascii_digits(private.tidy(q, 120, 'q'));
+  given constant text := private.typed(q, 120, 'q');
   part constant text := '%' || replace(replace(replace(lower(given),
     '\', '\\'), '%', '\%'), '_', '\_') || '%';
   digits constant text := private.phone_part(given);
@@ -133,7 +132,7 @@ begin
     end || case
       when cardinality(named) < many then format(' and accounts.id = any (%L)', named)
       when named is not null then
-        format(' and private.matches_user(accounts, %L)', private.tidy(filters ->> 'q', 120, 'q'))
+        format(' and private.matches_user(accounts, %L)', private.typed(filters ->> 'q', 120, 'q'))
       else ''
     end || case
       when cardinality(holders) < many then format(' and accounts.id = any (%L)', holders)
@@ -185,7 +184,7 @@ begin
   perform private.refuse_fields((
     select coalesce(jsonb_agg(jsonb_build_object('path', path, 'code', 'invalid')), '[]')
     from (values
-      ('q', char_length(private.tidy(q, 120, 'q')) between 3 and 120),
+      ('q', char_length(private.typed(q, 120, 'q')) between 3 and 120),
       ('status', status in ('active', 'suspended', 'banned', 'deleted')),
       ('type', type in ('individual', 'company', 'office')),
       ('identityStatus', identity_status in

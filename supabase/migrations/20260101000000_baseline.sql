@@ -817,8 +817,9 @@ begin
   end if;
   plain := regexp_replace(plain,
     '[\u0300-\u036F\u0610-\u061A\u0621\u0640\u064B-\u065F\u0670\u0674\u06D6-\u06DC\u06DF-\u06E8'
-      || '\u06EA-\u06ED\u08D3-\u08FF\u00AD\u061C\u200B-\u200F\u202A-\u202E\u2060-\u2069'
-      || '\uFE00-\uFE0F\uFEFF]+', '', 'g');
+      || '\u06EA-\u06ED\u08D3-\u08FF\u00AD\u061C\u180B-\u180D\u180F\u200B-\u200F\u202A-\u202E'
+      || '\u2060-\u2069'
+      || '\uFE00-\uFE0F\uFEFF\U000E0100-\U000E01EF]+', '', 'g');
   plain := regexp_replace(plain, '[^[:alnum:]]+' collate pg_catalog.pg_c_utf8, ' ', 'g');
   return btrim(regexp_replace(plain, '(^| )(ال)+(?=[^ ]{2})', '\1', 'g'));
 end
@@ -883,7 +884,7 @@ create function private.ascii_digits(value text) returns text
   language sql
   immutable
   parallel safe
-  return translate(value, '٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹', '01234567890123456789');
+  return translate(value, '٠١٢٣٤٥٦٧٨٩' || '۰۱۲۳۴۵۶۷۸۹' || '０１２３４５６７８９', repeat('0123456789', 3));
 
 create function private.is_clean(value text) returns boolean
   language plpgsql
@@ -1046,6 +1047,67 @@ create function private.tidy(value text, most integer, path text) returns text
     private.normal_form(value, 'nfkc', most, path), '[[:space:]]+', ' ', 'g')), '');
 comment on function private.tidy is 'One trimmed line in NFKC, which may be longer; null if empty.';
 
+create function private.visible(value text) returns text
+  language sql
+  immutable
+  parallel safe
+  return regexp_replace(value,
+    '[\u00AD\u061C\u180B-\u180D\u180F\u200B\u200E\u200F\u202A-\u202E\u2060\u2066-\u2069'
+    '\uFE00-\uFE0F\uFEFF\U000E0100-\U000E01EF]', '', 'g');
+comment on function private.visible is
+  'A text without the marks that nobody sees: zero-width blanks, soft hyphens, direction marks and '
+  'variation selectors. Phones put them around what is copied.';
+
+create function private.visible_line(value text, most integer, path text) returns text
+  language sql
+  immutable
+  parallel safe
+  return nullif(btrim(
+    private.tidy(private.visible(private.bounded(value, most, path)), most, path),
+    E' \u200C\u200D'), '');
+comment on function private.visible_line is
+  'A typed line without hidden marks, and without joiners at its ends; inside they are part of '
+  'names. The functions do the same (texts.ts).';
+
+create function private.typed(value text, most integer default 320, path text default 'value')
+  returns text
+  language plpgsql
+  immutable
+  parallel safe
+  set search_path = ''
+as $$
+declare
+  plain constant text := private.ascii_digits(private.visible_line(value, most, path));
+begin
+  -- NFKC turns 5² into 52 and ① into 1. Such text is returned unchanged, so it is unreadable.
+  return case
+    when plain is null or regexp_replace(plain, '[^0-9]', '', 'g')
+      = regexp_replace(private.ascii_digits(value), '[^0-9]', '', 'g') then plain
+    else value
+  end;
+end
+$$;
+comment on function private.typed is
+  'A typed phone, email, number or code: a visible line with ASCII digits; unchanged if a number '
+  'would change.';
+
+create function private.bare_phone(typed text) returns text
+  language sql
+  immutable
+  parallel safe
+  return regexp_replace(
+    regexp_replace(typed, '[][ ().\u2010-\u2015\u2212-]', '', 'g'), '^00(?=965)', '+');
+comment on function private.bare_phone is
+  'A phone without what only separates its digits, and with + for 00.';
+
+create function private.mobile_prefixes() returns text
+  language sql
+  immutable
+  parallel safe
+  return '5|6|9';
+comment on function private.mobile_prefixes is
+  'What Kuwaiti mobiles begin with. identifiers.ts has the same (docs/deploy.md).';
+
 create function private.kwd_text(amount numeric) returns text
   language plpgsql
   immutable
@@ -1064,7 +1126,8 @@ create function private.in_english() returns boolean
 comment on function private.in_english is 'Whether the caller''s Accept-Language prefers English.';
 
 grant execute on function private.ascii_digits, private.is_clean, private.marks, private.text_problem,
-  private.bounded, private.normal_form, private.tidy, private.is_name
+  private.bounded, private.normal_form, private.tidy, private.is_name, private.visible,
+  private.visible_line, private.typed, private.bare_phone, private.mobile_prefixes
   to anon, authenticated, service_role, backend;
 
 -- sql/01_base/4_reads.sql
@@ -1900,7 +1963,9 @@ create table public.accounts (
         '([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9][a-z0-9-]{0,61}[a-z0-9]$'
       and email ~ '^[^@]{1,64}@' and char_length(email) <= 254
     ),
-  phone text constraint accounts_phone_is_normal check (phone ~ '^\+965[569][0-9]{7}$'),
+  phone text constraint accounts_phone_is_normal check (
+    phone ~ ('^\+965(?=' || private.mobile_prefixes() || ')[0-9]{8}$')
+  ),
   email_proven boolean not null default false,
   proof_first boolean not null default false,
   taken_over_at timestamptz,
@@ -4771,7 +4836,7 @@ create function private.update_me(fields jsonb) returns void
 as $$
 declare
   caller_id uuid := private.lock_caller_exclusively();
-  new_name text := private.tidy(fields ->> 'fullName', 120, 'fullName');
+  new_name text := private.visible_line(fields ->> 'fullName', 120, 'fullName');
 begin
   if jsonb_typeof(fields) is distinct from 'object'
     or fields - array['fullName', 'language', 'avatarMediaId'] <> '{}' then
@@ -7073,32 +7138,32 @@ as $$
 begin
   perform private.check_organisation_fields(fields);
   perform private.check_new_name(
-    given.path, private.tidy(fields ->> given.path, 120, given.path), given.before, false)
+    given.path, private.visible_line(fields ->> given.path, 120, given.path), given.before, false)
   from (values ('nameAr', organisation.name_ar), ('nameEn', organisation.name_en))
     as given (path, before)
   where fields ? given.path;
   if fields ? 'nameAr' then
-    organisation.name_ar := private.tidy(fields ->> 'nameAr', 120, 'nameAr');
+    organisation.name_ar := private.visible_line(fields ->> 'nameAr', 120, 'nameAr');
   end if;
   if fields ? 'nameEn' then
-    organisation.name_en := private.tidy(fields ->> 'nameEn', 120, 'nameEn');
+    organisation.name_en := private.visible_line(fields ->> 'nameEn', 120, 'nameEn');
   end if;
   if fields ? 'licenceNo' then
-    organisation.licence_no := upper(private.ascii_digits(
-      private.tidy(fields ->> 'licenceNo', 40, 'licenceNo')));
+    organisation.licence_no := upper(private.typed(fields ->> 'licenceNo', 40, 'licenceNo'));
   end if;
   if fields ? 'licenceExpiresOn' then
     organisation.licence_expires_on := (fields ->> 'licenceExpiresOn')::date;
   end if;
   if fields ? 'aboutAr' then organisation.about_ar := fields ->> 'aboutAr'; end if;
   if fields ? 'phone' then
-    organisation.phone := private.ascii_digits(private.tidy(fields ->> 'phone', 20, 'phone'));
+    organisation.phone := private.bare_phone(private.typed(fields ->> 'phone', 20, 'phone'));
   end if;
   if fields ? 'whatsapp' then
-    organisation.whatsapp := private.ascii_digits(private.tidy(fields ->> 'whatsapp', 20, 'whatsapp'));
+    organisation.whatsapp := private.bare_phone(private.typed(
+      fields ->> 'whatsapp', 20, 'whatsapp'));
   end if;
   if fields ? 'email' then
-    organisation.email := private.tidy(fields ->> 'email', 254, 'email');
+    organisation.email := private.typed(fields ->> 'email', 254, 'email');
   end if;
   if fields ? 'website' then organisation.website := fields ->> 'website'; end if;
   if fields ? 'governorateId' then organisation.governorate_id := fields ->> 'governorateId'; end if;
@@ -12622,7 +12687,7 @@ begin
     problem := case when jsonb_typeof(value) <> 'string' then 'invalid'
       else private.text_problem(value #>> '{}', 8) end;
     if problem is null then
-      clean := to_jsonb(private.ascii_digits(private.tidy(value #>> '{}', 8, '')));
+      clean := to_jsonb(private.typed(value #>> '{}', 8, ''));
       problem := case when (clean #>> '{}' ~ '^[0-9]{8}$') is not true then 'invalid' end;
     end if;
   else
@@ -16677,14 +16742,15 @@ create function private.reading_tokens(
 as $$
 declare
   -- ƍ marks a decimal point, ƕ a comma, slash, & or + between words, ƣ a dash between numbers.
-  marked text := private.ascii_digits(q);
+  marked text := private.ascii_digits(private.visible(q));
   word text;
   parts text[];
 begin
   -- A Kuwaiti phone number, with or without the country code, as in +965 9988 7766, is removed.
   if marked ~ '[0-9]{4}[ -]?[0-9]{4}' then
     parts := regexp_match(marked,
-      '(?:^|[\s:,،(])((?:(?:\+|00)?965[ -]?)?[2569][0-9]{3}[ -]?[0-9]{4})(?=$|[\s.,،)؟?!])');
+      '(?:^|[\s:,،(])((?:(?:\+|00)?965[ -]?)?(?=2|' || private.mobile_prefixes()
+        || ')[0-9]{4}[ -]?[0-9]{4})(?=$|[\s.,،)؟?!])');
     if parts is not null then
       ignored := array[parts[1]];
       marked := replace(marked, parts[1], ' ');
@@ -24951,35 +25017,13 @@ create trigger reports_are_decided_once
 
 -- Unreadable or ambiguous input is refused with an explanation; amounts and days are never guessed.
 
-create function private.typed(value text) returns text
-  language plpgsql
-  immutable
-  set search_path = ''
-as $$
-declare
-  plain constant text := nullif(btrim(regexp_replace(
-    private.ascii_digits(private.tidy(value, 320, 'value')), '[\u200E\u200F\u202A-\u202E\u2066-\u2069]',
-    '', 'g')), '');
-begin
-  -- NFKC turns 5² into 52 and ① into 1. Such text is returned unchanged, and refused later.
-  return case
-    when plain is null or regexp_replace(plain, '[^0-9]', '', 'g')
-      = regexp_replace(private.ascii_digits(value), '[^0-9]', '', 'g') then plain
-    else value
-  end;
-end
-$$;
-comment on function private.typed is
-  'Returns the text on one line, with ASCII digits and without direction marks, or unchanged if a '
-  'number in it would change.';
-
 create function private.phone_of(typed text) returns text
   language sql
   immutable
   set search_path = ''
 as $$
-  select '+965' || substring(regexp_replace(typed, '[ ().-]', '', 'g')
-    from '^(?:(?:\+|00)?965)?([569][0-9]{7})$')
+  select '+965' || substring(private.bare_phone(typed)
+    from '^(?:\+?965)?((?=' || private.mobile_prefixes() || ')[0-9]{8})$')
 $$;
 
 create function private.typed_identifier(typed text) returns text
@@ -25351,7 +25395,7 @@ begin
           and (not $1 ? 'listing_type' or properties.type = $1 ->> 'listing_type')
           and (not $1 ? 'listing_kind' or properties.kind = $1 ->> 'listing_kind')
           and (not $1 ? 'area_id' or properties.area_id = $1 ->> 'area_id')
-          and (not $1 ? 'ref_no' or 'KW-' || properties.ref_no = upper($1 ->> 'ref_no'))
+          and (not $1 ? 'ref_no' or properties.ref_no = ($1 ->> 'ref_no')::bigint)
           and (not $1 ? 'price_min' or properties.price >= ($1 ->> 'price_min')::numeric)
           and (not $1 ? 'price_max' or properties.price <= ($1 ->> 'price_max')::numeric)
           as waits
@@ -25372,7 +25416,7 @@ begin
           and (not $1 ?| array['licence_no', 'licence_expires_before'] or exists (
             select from public.organisations
             where organisations.identity_id = identities.id
-              and (not $1 ? 'licence_no' or organisations.licence_no = upper($1 ->> 'licence_no'))
+              and (not $1 ? 'licence_no' or organisations.licence_no = $1 ->> 'licence_no')
               and (not $1 ? 'licence_expires_before'
                 or organisations.licence_expires_on < ($1 ->> 'licence_expires_before')::date)
           ))
@@ -25534,7 +25578,7 @@ $$;
 create function private.list_moderation(
   kind text default null, q text default null, account_id uuid default null,
   listing_type text default null, listing_kind text default null, area_id text default null,
-  ref_no text default null, price_min numeric default null, price_max numeric default null,
+  ref_no bigint default null, price_min numeric default null, price_max numeric default null,
   identity_type text default null, licence_no text default null,
   licence_expires_before date default null, target_type text default null,
   target_id uuid default null, report_reason text default null, since timestamptz default null,
@@ -25557,7 +25601,7 @@ declare
   filters constant jsonb := jsonb_strip_nulls(jsonb_build_object(
     'kind', kind, 'q', q, 'account_id', account_id, 'listing_type', listing_type,
     'listing_kind', listing_kind, 'area_id', area_id, 'ref_no', ref_no, 'price_min', price_min,
-    'price_max', price_max, 'identity_type', identity_type, 'licence_no', licence_no,
+    'price_max', price_max, 'identity_type', identity_type, 'licence_no', upper(private.typed(licence_no, 40, 'licenceNo')),
     'licence_expires_before', licence_expires_before, 'target_type', target_type,
     'target_id', target_id, 'report_reason', report_reason, 'since', since, 'until', until));
   query text := concat_ws(' ', 'list_moderation', private.require_admin(), filters, sort);
@@ -25795,8 +25839,7 @@ create function private.phone_part(q text) returns text
   set search_path = ''
 as $$
 begin
-  return substring(regexp_replace(private.ascii_digits(q), '[ -]', '', 'g')
-    from '^(?:\+?965)?([0-9]{3,8})$');
+  return substring(private.bare_phone(q) from '^(?:\+?965)?([0-9]{3,8})$');
 end
 $$;
 comment on function private.phone_part is
@@ -25810,7 +25853,7 @@ create function private.find_users(q text) returns setof uuid
   set search_path = ''
 as $$
 declare
-  given constant text := private.ascii_digits(private.tidy(q, 120, 'q'));
+  given constant text := private.typed(q, 120, 'q');
   part constant text := '%' || replace(replace(replace(lower(given),
     '\', '\\'), '%', '\%'), '_', '\_') || '%';
   digits constant text := private.phone_part(given);
@@ -25914,7 +25957,7 @@ begin
     end || case
       when cardinality(named) < many then format(' and accounts.id = any (%L)', named)
       when named is not null then
-        format(' and private.matches_user(accounts, %L)', private.tidy(filters ->> 'q', 120, 'q'))
+        format(' and private.matches_user(accounts, %L)', private.typed(filters ->> 'q', 120, 'q'))
       else ''
     end || case
       when cardinality(holders) < many then format(' and accounts.id = any (%L)', holders)
@@ -25966,7 +26009,7 @@ begin
   perform private.refuse_fields((
     select coalesce(jsonb_agg(jsonb_build_object('path', path, 'code', 'invalid')), '[]')
     from (values
-      ('q', char_length(private.tidy(q, 120, 'q')) between 3 and 120),
+      ('q', char_length(private.typed(q, 120, 'q')) between 3 and 120),
       ('status', status in ('active', 'suspended', 'banned', 'deleted')),
       ('type', type in ('individual', 'company', 'office')),
       ('identityStatus', identity_status in

@@ -56,7 +56,9 @@ describe.runIf(issuerUrl)('social sign-in', () => {
   test('a name comes from the token of Google, and from the app for Apple, once', async () => {
     const google = await signInAs('google', { name: '  Noura   Al Sabah ' })
     expect(google.body.user.fullName).toBe('Noura Al Sabah')
-    const invisible = await signInAs('google', { name: 'a\u202Eb' })
+    const marked = await signInAs('google', { name: '\u2068Noura\u2069' })
+    expect(marked.body.user.fullName).toBe('Noura')
+    const invisible = await signInAs('google', { name: 'a\u3164b' })
     expect(invisible.body.user.fullName).toBeNull()
     const posing = await signInAs('google', { name: 'Customer Support' })
     expect(posing.body.user.fullName).toBeNull()

@@ -7,6 +7,7 @@ import { signUpByPhone } from '../support/codes.ts'
 import { publishListing } from '../support/listings.ts'
 import { drain } from '../support/jobs.ts'
 import { topUpInvoice, walletOf } from '../support/money.ts'
+import { arabic, typedForms } from '../support/typed-forms.ts'
 import { buy, newPlan, personWithMoney } from '../billing/purchases.ts'
 import { act, byHand, leaveChanges, why } from './studio.ts'
 
@@ -193,7 +194,6 @@ test('a target is found however it was typed', async () => {
     [person.id],
   )
   const local: string = phone.slice(4)
-  const arabic = (text: string) => text.replace(/\d/g, (digit) => '٠١٢٣٤٥٦٧٨٩'[Number(digit)]!)
   const { id, refNo } = await publishListing(person)
   const number = refNo.replace('KW-', '')
   const typed: [string, string[], string][] = [
@@ -206,12 +206,20 @@ test('a target is found however it was typed', async () => {
       `+965 ${local.slice(0, 4)}-${local.slice(4)}`,
       arabic(local),
       ` ${arabic(`+965 ${local}`)}\u200f`,
+      ...Object.values(typedForms).map((form) => form(`+965 ${local}`)),
       person.id.toUpperCase(),
       person.identityId,
     ], person.id],
     [
       'listing',
-      [refNo, refNo.toLowerCase(), `kw ${number}`, number, `KW-${arabic(number)}`, id],
+      [
+        ...Object.values(typedForms).map((form) => form(refNo)),
+        refNo.toLowerCase(),
+        `kw ${number}`,
+        number,
+        `KW-${arabic(number)}`,
+        id,
+      ],
       id,
     ],
   ]

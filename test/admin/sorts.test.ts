@@ -190,6 +190,8 @@ test('what waits by what it shows; a filter or sort of one kind leaves out the o
   )
   expect(await found({ refNo: `KW-${ref_no}` })).toEqual([listings[0]])
   expect(await found({ refNo: `kw-${ref_no}` })).toEqual([listings[0]])
+  expect(await found({ refNo: `\u2068KW ${ref_no}\u2069` })).toEqual([listings[0]])
+  expect(await found({ licenceNo: `\u200F${licence_no}\u200B` })).toEqual([companies[1]])
   expect(await found({ listingKind: 'house' })).toEqual([listings[3]])
   expect(await found({ priceMin: 100.5, priceMax: 899.999 })).toEqual([listings[1]])
   expect(await found({ q: 'الشقه' })).toEqual([listings[1]])

@@ -1,6 +1,7 @@
 // People who use the API over HTTP. Each test signs up its own, so nothing needs cleaning.
 import { randomInt, randomUUID } from 'node:crypto'
 import pg from 'pg'
+import { mobilePrefixes } from '../../functions/_shared/input/identifiers.ts'
 import { variable } from '../../local/config/environment.ts'
 import { databaseAt } from '../../local/schema/connection.ts'
 import { recordSecrets } from './recorded-secrets.ts'
@@ -80,9 +81,10 @@ export type Person = Guest & {
   proof?: string
 }
 
+const prefixes = mobilePrefixes.split('|')
 export const newEmail = () => `${randomUUID()}@example.com`
 export const newPhone = () =>
-  `${'569'[randomInt(3)]}${String(randomInt(10_000_000)).padStart(7, '0')}`
+  prefixes[randomInt(prefixes.length)]! + String(randomInt(10_000_000)).padStart(7, '0')
 
 // deno-lint-ignore no-explicit-any
 export function personOf(session: any, identifier: string, password: string): Person {

@@ -205,13 +205,13 @@ describe('INP-09 names made to look like others', () => {
     ['full-width letters', 'Ｓalem', 'Salem'],
     ['a presentation form', 'ﺳﺎﻟﻢ', 'سالم'],
     ['a no-break space', 'سالم\u00a0العنزي', 'سالم العنزي'],
+    ['a zero-width blank', 'سالم\u200b العنزي', 'سالم العنزي'],
+    ['direction marks', '\u202eسالم\u200f العنزي\u2066', 'سالم العنزي'],
+    ['joiners at the ends', '\ufeffسالم العنزي\u200d', 'سالم العنزي'],
   ] as const
   const unseen = [
-    'سالم\u200bالعنزي',
-    'سالم\u200fالعنزي',
-    '\u202eسالم',
-    'سالم\u2066',
-    '\ufeffسالم\u200d',
+    'سالم \u200dالعنزي',
+    'سالم\u2064العنزي',
     '\u200b\u200b\u200b',
     '   ',
     '\u3164\u3164',

@@ -48,7 +48,7 @@ export const invariants: Invariant[] = [
       union all
       select 'phone form', phone
         from public.accounts
-        where phone is not null and phone !~ '^[+]?965[569][0-9]{7}$'
+        where phone is not null and phone !~ ('^[+]965(?=' || private.mobile_prefixes() || ')[0-9]{8}$')
       union all
       select 'double', identifier
         from public.accounts cross join unnest(array[email, phone]) as identifier

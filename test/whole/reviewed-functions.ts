@@ -253,6 +253,7 @@ const reviews: Review[] = [
   ]],
   ['all', 'works on its arguments alone', [
     'private.ascii_digits',
+    'private.bare_phone',
     'private.cursor_checksum',
     'private.cursor_key',
     'private.cursor_of',
@@ -263,10 +264,14 @@ const reviews: Review[] = [
     'private.text_problem',
     'private.is_name',
     'private.is_word',
+    'private.mobile_prefixes',
     'private.next_cursor',
     'private.refuse',
     'private.refuse_field',
     'private.tidy',
+    'private.typed',
+    'private.visible',
+    'private.visible_line',
   ]],
   ['all', 'raises the verdict that the same message counted before', [
     'private.require_rate',

@@ -166,7 +166,7 @@ export const facadeSignatures = {
     listing_type: 'text?',
     listing_kind: 'text?',
     area_id: 'text?',
-    ref_no: 'text?',
+    ref_no: 'bigint?',
     price_min: 'numeric?',
     price_max: 'numeric?',
     identity_type: 'text?',
@@ -289,6 +289,7 @@ export const backendSignatures = {
   add_refused_registration: { phone: 'text' },
   announce_password: { account_id: 'uuid', session_id: 'uuid?', identifier: 'text?' },
   ascii_digits: { value: 'text' },
+  bare_phone: { typed: 'text' },
   begin_contact_change: {
     account_id: 'uuid',
     session_id: 'uuid',
@@ -395,6 +396,7 @@ export const backendSignatures = {
   may_act: { account: 'public.accounts' },
   measure_responses: {},
   missed_updates: { questions: 'jsonb' },
+  mobile_prefixes: {},
   next_cursor: { query: 'text', last_keys: 'jsonb' },
   normal_form: { value: 'text', form: 'text', most: 'integer', path: 'text' },
   note_jobs_ran: {},
@@ -526,6 +528,7 @@ export const backendSignatures = {
   text_problem: { value: 'text', most: 'integer' },
   tidy: { value: 'text', most: 'integer', path: 'text' },
   try_provider_door: { account_id: 'uuid' },
+  typed: { value: 'text', most: 'integer?', path: 'text?' },
   uncount_hit: { rule: 'text', subject: 'text', hit: 'timestamp with time zone' },
   uncount_hits: { hits: 'jsonb' },
   verify_code: {
@@ -547,5 +550,7 @@ export const backendSignatures = {
     address: 'text',
     address_hash: 'text',
   },
+  visible: { value: 'text' },
+  visible_line: { value: 'text', most: 'integer', path: 'text' },
   warn_expiring_listings: {},
 } as const

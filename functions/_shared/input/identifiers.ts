@@ -1,18 +1,17 @@
 // Canonical forms of emails and Kuwaiti phones. The accounts table has the same rules as constraints.
 import { z } from '@hono/zod-openapi'
-import type { ErrorCode } from '../errors/errors.ts'
-import { isUnfit, normalForm, normalized, typed, unjudged, upTo } from './texts.ts'
+import { isUnfit, plainLine, typed, typedPlainly, unjudged, upTo, visible } from './texts.ts'
 
-const digits = (text: string) =>
-  text.replace(/[\u0660-\u0669\u06f0-\u06f9]/g, (digit) => String(digit.charCodeAt(0) & 0xf))
+/** What Kuwaiti mobiles begin with. private.mobile_prefixes has the same (docs/deploy.md). */
+export const mobilePrefixes = '5|6|9'
+const phone = new RegExp(`^(?:\\+?965)?((?=${mobilePrefixes})[0-9]{8})$`)
 
-export const typedDigits = (most: number, error?: ErrorCode) =>
-  normalized(most, 'NFKC', { error }).overwrite((text) => digits(text).trim())
-
-const phone = /^(?:\+?965)?([569][0-9]{7})$/
+/** A phone without what only separates its digits, and with + for 00, as private.bare_phone makes it. */
+export const barePhone = (text: string) =>
+  text.replace(/[[\] ().\u2010-\u2015\u2212-]/g, '').replace(/^00(?=965)/, '+')
 
 function normalizePhone(text: string): string | undefined {
-  const national = phone.exec(digits(text).trim())?.[1]
+  const national = phone.exec(barePhone(text))?.[1]
   return national && `+965${national}`
 }
 
@@ -21,7 +20,7 @@ const local = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/
 const domain = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9][a-z0-9-]{0,61}[a-z0-9]$/
 
 function normalizeEmail(text: string): string | undefined {
-  const [name, host, ...more] = text.trim().toLowerCase().split('@')
+  const [name, host, ...more] = text.toLowerCase().split('@')
   if (!host || more.length || name.length > 64 || !local.test(name)) return undefined
   const ascii = asciiDomain(host)
   const email = `${name}@${ascii}`
@@ -49,10 +48,10 @@ const described = {
 } as const
 
 function identifierOf(text: string, context: z.RefinementCtx): Identifier {
-  const normal = normalForm(text, 'NFKC', longest)
-  const asPhone = normal && normalizePhone(normal)
+  const plain = plainLine(text, longest)
+  const asPhone = plain && normalizePhone(plain)
   if (asPhone) return { kind: 'phone', value: asPhone }
-  const asEmail = normal && normalizeEmail(normal)
+  const asEmail = plain && normalizeEmail(plain)
   if (asEmail) return { kind: 'email', value: asEmail }
   context.addIssue({ code: 'custom', message: 'identifier_invalid' })
   return z.NEVER
@@ -91,16 +90,21 @@ export const SignInPassword = unjudged(longestPassword).min(1)
     description: 'The password of the account.',
   })
 
-export const Code = typedDigits(6, 'otp_invalid')
+export const Code = typedPlainly(6, { error: 'otp_invalid' })
+  .overwrite((text) => text.replace(/[ \u2010-\u2015\u2212-]/g, ''))
   .refine((text) => /^[0-9]{6}$/.test(text), { error: 'otp_invalid' })
-  .openapi({ type: 'string', maxLength: 24, description: 'Six digits.', example: '042913' })
+  .openapi({
+    type: 'string',
+    maxLength: 24,
+    description: 'Six digits, with or without blanks and dashes.',
+    example: '042913',
+  })
 
 // Matches control, format and separator characters, but not a joiner before a letter (private.is_name).
 const invisible =
   /(?![\u200C\u200D]\p{L})[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u
 
-export const PersonName = normalized(120)
-  .overwrite((text) => text.replace(/\s+/g, ' ').trim())
+export const PersonName = visible(120)
   .check(upTo(120))
   .refine((text) => [...text].length >= 2 && !invisible.test(text))
   .openapi({ type: 'string', minLength: 2, maxLength: 120 })

@@ -18,6 +18,34 @@ export function normalForm(text: string, form: 'NFC' | 'NFKC', most: number): st
   return hasRunOfMarks(normal) ? undefined : normal
 }
 
+// Marks that nobody sees. Phones put them around what is copied, and browsers around Arabic numbers.
+const hidden = new RegExp(
+  '[\\u00AD\\u061C\\u180B-\\u180D\\u180F\\u200B\\u200E\\u200F\\u202A-\\u202E\\u2060\\u2066-\\u2069' +
+    '\\uFE00-\\uFE0F\\uFEFF\\u{E0100}-\\u{E01EF}]',
+  'gu',
+)
+// Inside a name joiners are part of it. The look-behind keeps a long run of joiners from taking quadratic time.
+const ends = /^[ \u200C\u200D]+|(?<![ \u200C\u200D])[ \u200C\u200D]+$/g
+
+/** One line without hidden marks and without blanks or joiners at its ends; undefined if it is unfit. */
+export function visibleLine(text: string, most: number): string | undefined {
+  if (isUnfit(text, most)) return undefined
+  return normalForm(text.replace(hidden, ''), 'NFKC', most)?.replace(/\s+/g, ' ').replace(ends, '')
+}
+
+const asciiDigits = (text: string) =>
+  text.replace(
+    /[\u0660-\u0669\u06F0-\u06F9\uFF10-\uFF19]/g,
+    (digit) => String(digit.charCodeAt(0) & 0xf),
+  )
+const digitsOf = (text: string) => asciiDigits(text).replace(/[^0-9]/g, '')
+
+/** A visible line with ASCII digits. Undefined if NFKC would change a number, such as 5² into 52. */
+export function plainLine(text: string, most: number): string | undefined {
+  const line = visibleLine(text, most)
+  return line === undefined || digitsOf(line) !== digitsOf(text) ? undefined : asciiDigits(line)
+}
+
 /** `error` is the code for any fault, `tooLong` the code for a text that is too long. */
 type Codes = { error?: ErrorCode; tooLong?: ErrorCode }
 type Payload = z.core.ParsePayload<string>
@@ -64,9 +92,20 @@ export const typed = (most: number, codes: Codes = {}) =>
 export const unjudged = (most: number, error?: ErrorCode) =>
   z.string(error && { error }).check(check(most, () => {}))
 
-export const normalized = (most: number, form: 'NFC' | 'NFKC' = 'NFKC', codes: Codes = {}) =>
+const made = (most: number, codes: Codes, make: (text: string) => string | undefined) =>
   typed(most, codes).check((payload) => {
-    const normal = normalForm(payload.value, form, most)
-    if (normal === undefined) refuse(payload, codes.error)
-    else payload.value = normal
+    const value = make(payload.value)
+    if (value === undefined) refuse(payload, codes.error)
+    else payload.value = value
   })
+
+export const normalized = (most: number, form: 'NFC' | 'NFKC' = 'NFKC', codes: Codes = {}) =>
+  made(most, codes, (text) => normalForm(text, form, most))
+
+/** A name as private.visible_line makes it. */
+export const visible = (most: number, codes: Codes = {}) =>
+  made(most, codes, (text) => visibleLine(text, most))
+
+/** A phone, email, number or code as private.typed makes it. */
+export const typedPlainly = (most: number, codes: Codes = {}) =>
+  made(most, codes, (text) => plainLine(text, most))

@@ -1,8 +1,16 @@
 import { z } from '@hono/zod-openapi'
-import { typedDigits } from '../../_shared/input/identifiers.ts'
-import { normalized, text as sent, typed, upTo } from '../../_shared/input/texts.ts'
+import { barePhone } from '../../_shared/input/identifiers.ts'
+import {
+  normalized,
+  text as sent,
+  typed,
+  typedPlainly,
+  upTo,
+  visible,
+} from '../../_shared/input/texts.ts'
 import { Count, describedAs, orNull, Picture, Time } from '../http/route.ts'
 
+const phoneNumber = /^\+965[0-9]{8}$/
 const emailProven = z.boolean().describe(
   'Whether a code or a provider has proven who owns the email.',
 )
@@ -14,7 +22,7 @@ export const User = z
     id: z.uuid(),
     email: z.email().nullable().describe('In lower case; null where the account has none.'),
     emailProven,
-    phone: z.string().regex(/^\+965[569][0-9]{7}$/).nullable()
+    phone: z.string().regex(phoneNumber).nullable()
       .describe('A Kuwaiti mobile with country code; null where the account has none.')
       .openapi({ example: '+96551234567' }),
     fullName: z.string().nullable().describe('As the person writes it; null until it is given.'),
@@ -131,7 +139,6 @@ const website = typed(300)
   .check(upTo(300))
   .pipe(z.url({ protocol: /^https$/ }).refine((url) => !misleading.test(url)))
   .openapi({ format: 'uri', pattern: '^https://.+$' })
-const phoneNumber = /^\+965[0-9]{8}$/
 
 export const organisation = {
   nameAr: z.string().describe('The name on the licence, in Arabic.'),
@@ -176,18 +183,18 @@ export const IdentityRecord = z
   })
 
 // The number is normalized before it is checked, as in the database.
-const phone = typedDigits(20).regex(phoneNumber)
+const phone = typedPlainly(20).overwrite(barePhone).regex(phoneNumber)
   .openapi({ example: '+96522334455' })
 const line = (most: number) =>
   normalized(most).overwrite((text) => text.replace(/\s+/g, ' ').trim()).check(upTo(most))
-const name = line(120).min(2)
+const name = visible(120).check(upTo(120)).min(2)
 
 const optional = describedAs(organisation, {
   nameEn: name.nullish(),
   aboutAr: sent(4000).nullish(),
   phone: phone.nullish(),
   whatsapp: phone.nullish(),
-  email: typed(254).trim().pipe(z.email().max(254)).openapi({
+  email: typedPlainly(254).pipe(z.email().max(254)).openapi({
     format: 'email',
     maxLength: 254,
   }).nullish(),
@@ -199,7 +206,7 @@ const optional = describedAs(organisation, {
 })
 const required = describedAs(organisation, {
   nameAr: name,
-  licenceNo: line(40).min(3),
+  licenceNo: typedPlainly(40).check(upTo(40)).min(3),
   licenceExpiresOn: z.iso.date(),
 })
 

@@ -65,7 +65,7 @@ const rememberedAfter = 300
 const isTrue = (value: unknown) => value === true || value === 'true'
 
 // What people type is cleaned, what a provider states is not: only case and a domain in Unicode may differ.
-const stated = /^[!-~]+@(?:(?!\p{Default_Ignorable_Code_Point})[\p{L}\p{N}\p{M}.-])+$/u
+const stated = /^[!-~]+@(?:(?!\p{Default_Ignorable_Code_Point})[\p{L}\p{M}0-9.-])+$/u
 
 function statedEmail(claim: unknown): string | undefined {
   if (typeof claim !== 'string' || !stated.test(claim)) return undefined

@@ -1,10 +1,10 @@
 import { z } from '@hono/zod-openapi'
 import { inQuery } from '../../_shared/input/numbers.ts'
-import { text } from '../../_shared/input/texts.ts'
+import { text, typedPlainly, upTo } from '../../_shared/input/texts.ts'
 import { identityStatus, identityType } from '../accounts/schemas.ts'
 import { InvoiceState, providerNames } from '../billing/schemas.ts'
 import { Cursor, Limit, sortBy, Time } from '../http/route.ts'
-import { codeOf, Type } from '../properties/schemas.ts'
+import { codeOf, RefNo, Type } from '../properties/schemas.ts'
 import {
   accountStatuses,
   eventKinds,
@@ -60,11 +60,15 @@ export const ModerationQuery = z.strictObject({
   listingType: Type.optional().describe('Listings of this type, and changes of such.'),
   listingKind: word.optional().describe(`Listings of this kind. ${codeOf('kind')}`),
   areaId: word.optional().describe('Listings in this area.'),
-  refNo: z.string().regex(/^[Kk][Ww]-\d{1,18}$/).optional().describe('The listing of this number.'),
+  refNo: RefNo.optional().openapi({ type: 'string', example: 'KW-104233' }).describe(
+    'The listing of this number.',
+  ),
   priceMin: amount('Listings that cost this or more.'),
   priceMax: amount('Listings that cost this or less.'),
   identityType: z.enum(['company', 'office']).optional().describe('Identities of this type.'),
-  licenceNo: z.string().min(3).max(40).optional().describe('The identity with this licence.'),
+  licenceNo: typedPlainly(40).check(upTo(40)).min(3).optional().describe(
+    'The identity with this licence.',
+  ),
   licenceExpiresBefore: z.iso.date().optional().describe(
     'Identities whose licence ends before this day.',
   ),

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { typedDigits } from '../../_shared/input/identifiers.ts'
+import { typedPlainly } from '../../_shared/input/texts.ts'
 import { displayName, identityType } from '../accounts/schemas.ts'
 import { Count, Money, orNull, pageOf, Picture, Time } from '../http/route.ts'
 import { cardOf, details, offer, recordOf, wanted, ways } from './schemas-fields.ts'
@@ -12,12 +12,14 @@ export const Type = z.enum(['SALE', 'RENT', 'EXCHANGE']).describe(
 
 export const OneProperty = z.strictObject({ id: z.uuid() })
 
-/** An id, or KW- and a number in any digits, as the database accepts them. */
+/** The number of a listing as people type it; it becomes a plain number. */
+export const RefNo = typedPlainly(18).regex(/^kw[ -]?[0-9]{1,15}$/i)
+  .transform((refNo) => Number(refNo.replace(/^kw[ -]?/i, '')))
+
 export const OnePropertyOrNumber = z.strictObject({
   id: z.union([
     z.uuid(),
-    typedDigits(18).regex(/^kw-[0-9]{1,15}$/i)
-      .transform((refNo) => Number(refNo.slice('KW-'.length))),
+    RefNo,
   ]).openapi({
     type: 'string',
     description: 'Its id, or its `refNo` in any case and digits.',
