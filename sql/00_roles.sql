@@ -1,5 +1,5 @@
--- The script may run twice, because roles belong to the cluster and not to a database.
--- facade   is the login of the edge functions; its messages run as anon, authenticated or backend.
+-- The script can be repeated, because roles belong to the cluster and not to a database.
+-- facade   is the login of the edge functions; its calls run as anon, authenticated or backend.
 -- backend  is for work without a caller: registration, codes, jobs. It has no BYPASSRLS and can
 --          execute only the functions that are granted to it by name.
 -- acting and administering own nearly all functions that clients and administrators execute
@@ -31,8 +31,8 @@ alter role facade set lock_timeout = '4s';
 alter role facade set idle_in_transaction_session_timeout = '10s';
 alter role facade set jit = off;
 alter role facade set timezone = 'UTC';
--- By default Postgres plans a statement five times before it reuses a generic plan, and most
--- connections are new: the first five calls of a connection would take 33 ms of processor time
--- instead of 26 (search), 43 and 29 (feed), 44 and 22 (favorites), 26 and 16 (a listing). Later
--- calls cost the same. A function whose plan depends on optional filters sets its own mode.
+-- By default Postgres plans a statement five times before it reuses a generic plan. As most
+-- connections are new, the first five calls of each would take 33 ms of processor time instead of
+-- 26 (search), 43 instead of 29 (feed), 44 instead of 22 (favorites), 26 instead of 16 (a listing).
+-- Later calls cost the same. A function whose plan depends on optional filters sets its own mode.
 alter role facade set plan_cache_mode = force_generic_plan;

@@ -4,7 +4,7 @@ create schema api;
 comment on schema api is 'The functions for clients; the only schema that the Data API exposes.';
 
 revoke all on schema private, api from public;
--- This default is set for all schemas, because one for a single schema cannot revoke global rights.
+-- This is set for all schemas, because defaults of a single schema cannot revoke global rights.
 alter default privileges for role postgres revoke execute on functions from public;
 grant usage on schema private to anon, authenticated, service_role, backend, supabase_auth_admin;
 -- A role can become the owner of a function only if it may create objects in the schema.
@@ -24,7 +24,7 @@ create table private.settings (
   note text not null
 );
 comment on table private.settings is
-  'Settings that admins or the functions change. Never purged: it has only a few rows.';
+  'Settings that admins or the edge functions change. Never purged: it has only a few rows.';
 alter table private.settings enable row level security;
 grant select on private.settings to acting, administering;
 create policy "functions for clients read all" on private.settings
@@ -96,7 +96,7 @@ create table private.timestamps (
 );
 comment on table private.timestamps is 'Shared times. Never purged: it has only a few rows.';
 comment on column private.timestamps.name is
-  'jobs_ran: when all jobs last ran; doors: when a test of Auth''s endpoints began; doors_tried: '
+  'jobs_ran: when all jobs last ran; doors: start of a test of Auth''s endpoints; doors_tried: of '
   'the last daily test; pushes_paused: when FCM accepts pushes again; beat: the primary''s clock.';
 alter table private.timestamps enable row level security;
 grant select on private.timestamps to acting;

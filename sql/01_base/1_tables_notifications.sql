@@ -3,7 +3,7 @@ select
   null::uuid as account_id, null::uuid as identity_id, null::text as kind, null::uuid as entity_id,
   null::jsonb as details
 where false;
-comment on view private.notification_requests is 'Inserts create notifications (13_notifications).';
+comment on view private.notification_requests is 'A trigger turns inserts into notifications.';
 
 -- There are no foreign keys, so that writing a row never waits for a lock.
 create table private.deferred_notifications (

@@ -64,7 +64,7 @@ begin
   raise exception '% is only added to', tg_table_name using errcode = '42501';
 end
 $$;
-comment on function private.refuse_rewriting is 'Refuses the change, even to the table''s owner.';
+comment on function private.refuse_rewriting is 'Refuses any change, even by the table''s owner.';
 
 create function private.keep_edits() returns trigger
   language plpgsql
@@ -88,14 +88,14 @@ begin
 end
 $$;
 comment on function private.keep_edits is
-  'Records in edited which columns were changed by hand, so that a release does not change them.';
+  'Records in edited which columns were changed by hand, and keeps their values at a release.';
 
 create function private.check_setting() returns trigger
   language plpgsql
   set search_path = ''
 as $$
 begin
-  new.value := coalesce(new.value, 'null'); -- Studio stores null if the field is emptied
+  new.value := coalesce(new.value, 'null'); -- Studio sends an SQL null if the field is emptied
   if new.name = 'review_listings' and jsonb_typeof(new.value) <> 'boolean' then
     perform private.refuse_by_hand('review_listings is true or false, without quotation marks.');
   elsif new.name = 'seller' and exists (
@@ -140,7 +140,7 @@ begin
       perform private.refuse_by_hand(
         'terms is null, or has version (up to 40 characters, no blanks, in quotation marks), url '
         '(https://…) and requiredFrom (the first day, as 2026-12-31).');
-    -- The date of the same version may be postponed; any other date is at least 14 days ahead.
+    -- The date of the same version may be postponed; any other must be at least 14 days ahead.
     elsif (new.value ->> 'requiredFrom')::date::timestamp at time zone 'Asia/Kuwait'
         < now() + interval '14 days'
       and not coalesce(new.value ->> 'version' = old.value ->> 'version'
@@ -159,7 +159,7 @@ comment on function private.check_setting is 'Refuses a value that the functions
 create trigger settings_are_understood
   before insert or update on private.settings
   for each row execute function private.check_setting();
-comment on trigger settings_are_understood on private.settings is 'It may run in any order.';
+comment on trigger settings_are_understood on private.settings is 'May run in any order.';
 create trigger settings_of_functions_are_theirs
   before update of value on private.settings
   for each row when (

@@ -1,5 +1,5 @@
--- The rules for new names (is_free_name) apply when a name changes and not by a constraint, so that
--- existing names stay valid. Constraints check only is_name.
+-- The rules for new names (is_free_name) are checked when a name changes, not by a constraint, so
+-- that existing names stay valid. Constraints check only is_name.
 
 create function private.is_written(value text) returns boolean
   language plpgsql
@@ -63,7 +63,7 @@ create function private.compared_words(name text) returns text
   set search_path = ''
 as $$
 begin
-  -- These are replaced before search_text removes signs and lower-cases letters.
+  -- Look-alike capitals and signs are replaced before search_text lower-cases or removes them.
   return private.search_text(translate(name,
     'ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ' || 'АВЕЗКМНОРСТУХЅІЈԚԜҮӀ' || '@$€|!¡'
       || '🅐🅑🅒🅓🅔🅕🅖🅗🅘🅙🅚🅛🅜🅝🅞🅟🅠🅡🅢🅣🅤🅥🅦🅧🅨🅩'

@@ -88,7 +88,7 @@ begin
 end
 $$;
 comment on function private.count_hit is
-  'Counts a hit; hit is null if the limit is used up. reset is the seconds until one expires.';
+  'Counts a hit; hit is null if the limit is used up. reset is the seconds until a hit expires.';
 
 create function private.store_hit(rule text, subject text) returns void
   language plpgsql
@@ -110,7 +110,7 @@ begin
       expires_at = clock_timestamp() + make_interval(secs => rate.seconds);
 end
 $$;
-comment on function private.store_hit is 'Stores a hit of a rule that limits nothing.';
+comment on function private.store_hit is 'Stores a hit and keeps only the last max of them.';
 
 create function private.hold_hits(rule text, subjects text[]) returns void
   language plpgsql
@@ -127,7 +127,7 @@ begin
   on conflict on constraint rate_hits_pkey do update set hits = held.hits where false;
 end
 $$;
-comment on function private.hold_hits is 'Locks rows in this order, before hits are counted.';
+comment on function private.hold_hits is 'Locks the subjects'' rows in order, before counting.';
 
 create function private.uncount_hit(rule text, subject text, hit timestamptz) returns void
   language plpgsql
@@ -163,7 +163,7 @@ begin
 end
 $$;
 comment on function private.rate_subjects is
-  'What a hit counts for: a /64 also counts for its /48, which has ten times the limit.';
+  'The subjects that a hit counts for: with an IPv6 /64 also its /48, at ten times the limit.';
 
 create function private.count_hits(
   rules text[], subjects text[],

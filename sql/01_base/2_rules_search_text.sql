@@ -62,7 +62,7 @@ as $$
 declare
   plain constant text := private.search_text(private.bounded(q, 200, 'q'));
 begin
-  -- NFKD can turn one character into eighteen (ﷺ).
+  -- The plain text is checked too, because NFKD can turn one character into eighteen (ﷺ).
   if char_length(q) > 200 or char_length(plain) > 200 then
     perform private.refuse_field('q', 'too_long');
   end if;

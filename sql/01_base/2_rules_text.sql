@@ -82,7 +82,7 @@ begin
   if size > 4 * most then
     return 'too_long';
   elsif (size < 62 or size = char_length(value)) is not false then
-    return null; -- A mark has two bytes or more and is never ASCII.
+    return null; -- 31 marks take 62 bytes or more, and no mark is ASCII.
   elsif value ~ (private.marks() || '{31}') then
     return 'invalid';
   end if;
@@ -112,7 +112,8 @@ as $$
     and char_length(value) between 2 and 120
     else false end
 $$;
-comment on function private.is_name is 'Whether a name is displayed exactly as it is written.';
+comment on function private.is_name is
+  'Whether a text has 2 to 120 characters and is displayed exactly as it is written.';
 
 create function private.bounded(value text, most integer, path text) returns text
   language plpgsql
@@ -155,7 +156,7 @@ begin
   return normal;
 end
 $$;
-comment on function private.normal_form is 'No other function normalises texts (npm run check).';
+comment on function private.normal_form is 'Normalises a text; nothing else may (npm run check).';
 
 create function private.tidy(value text, most integer, path text) returns text
   language sql
@@ -163,7 +164,7 @@ create function private.tidy(value text, most integer, path text) returns text
   parallel safe
   return nullif(btrim(regexp_replace(
     private.normal_form(value, 'nfkc', most, path), '[[:space:]]+', ' ', 'g')), '');
-comment on function private.tidy is 'One trimmed line in NFKC, which may be longer; null if empty.';
+comment on function private.tidy is 'One trimmed NFKC line, which may exceed most; null if empty.';
 
 create function private.visible(value text) returns text
   language sql

@@ -1,7 +1,7 @@
 create function private.setting(name text) returns jsonb
   language plpgsql
   stable
-  security definer -- reads a table closed to clients, with no data about people
+  security definer -- clients may not read settings, which have no data about people
   set search_path = ''
 as $$
 begin
@@ -31,7 +31,7 @@ begin
   return (select timestamps.at from private.timestamps where timestamps.name = 'beat');
 end
 $$;
-comment on function private.last_beat is 'Every commit of the primary until then has arrived here.';
+comment on function private.last_beat is 'All commits of the primary before this time are here.';
 
 create function private.require_replica(system_id text) returns void
   language plpgsql

@@ -39,7 +39,7 @@ begin
 end
 $$;
 comment on function private.next_cursor is
-  'Null on the last page. last_keys are the keys of its last row and, if there is one, the next.';
+  'Null on the last page. last_keys are the keys of its last row and, if any, of the row after it.';
 
 create function private.cursor_key(query text, page_cursor text) returns jsonb
   language plpgsql
@@ -70,13 +70,13 @@ begin
 end
 $$;
 comment on function private.cursor_key is
-  'Raises 422 cursor_invalid if the cursor is damaged or belongs to another query.';
+  'The key in a cursor. Raises 422 cursor_invalid if it is damaged or belongs to another query.';
 
 create function private.is_sort(sorts jsonb, sort text) returns boolean
   language sql
   immutable
   return coalesce(sort = 'newest' or sorts ? regexp_replace(sort, '^-', ''), false);
-comment on function private.is_sort is 'A leading - reverses a sort; newest means -oldest.';
+comment on function private.is_sort is 'Whether a sort is known. - reverses it; newest is -oldest.';
 
 create function private.sorted_keys(
   source text, sorts jsonb, sort text, filters jsonb, after_key jsonb, page_size integer
@@ -107,7 +107,7 @@ $$;
 comment on function private.sorted_keys is
   'The keys [value, id] of a page and of one more row. sorts has, for each sort order, the SQL '
   'expressions of its value, which is never null, and of its id, both from the indexed table. '
-  'source is the from and where clause, with $1 for the filters. Both must be constants.';
+  'source is the from and where clause, with $1 for the filters. sorts and source are constants.';
 
 create function private.key_ids(keys jsonb[]) returns text[]
   language sql

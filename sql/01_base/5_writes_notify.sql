@@ -2,7 +2,7 @@ create function private.notify(
   account_id uuid, identity_id uuid, kind text, entity_id uuid, details jsonb default '{}'
 ) returns void
   language plpgsql
-  security definer -- roles that cause notifications may not write them
+  security definer -- clients and acting may not insert notifications
   set search_path = ''
 as $$
 begin
@@ -12,5 +12,5 @@ end
 $$;
 comment on function private.notify is
   'Notifies in the caller''s transaction, which never fails because of it. details has the values '
-  'that the texts of the kind use, and may have by (the acting account; nothing is sent if one of '
-  'the two has blocked the other), from (the named identity) and at (the time of the event).';
+  'that the texts of the kind use, and may have by (the acting account; nothing is sent if it or '
+  'the recipient has blocked the other), from (the named identity) and at (the time of the event).';

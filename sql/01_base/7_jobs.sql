@@ -19,7 +19,7 @@ create function private.record_failure(step text, subject text, code text, why t
   set search_path = ''
 as $$
 begin
-  -- A row that was locked raises no alarm, because the next run tries it again.
+  -- A lock conflict raises no alarm, because the next run tries the row again.
   if code not in ('40001', '40P01', '55P03') then
     perform private.raise_alarm('job_failed', step || ' ' || subject,
       jsonb_build_object('code', code, 'why', private.cause_of(code, why)));
@@ -59,7 +59,7 @@ begin
 end
 $$;
 comment on function private.for_each is
-  'Calls the step for each subject. If one is set, it stops after a success, to lock few rows.';
+  'Calls the step for each subject. With one => true it stops after a success, to lock few rows.';
 
 create function private.purge(from_table regclass, by_time text, age interval) returns bigint
   language plpgsql
