@@ -17,7 +17,7 @@ $$;
 create function private.account_id() returns uuid
   language plpgsql
   stable
-  security definer -- policies call it to find the caller
+  security definer -- policies call it, so no policy may apply to it
   set search_path = ''
 as $$
 declare
@@ -33,12 +33,12 @@ begin
   );
 end
 $$;
-comment on function private.account_id is 'The caller; null if it may not act or is signed out.';
+comment on function private.account_id is 'The caller''s account, if it may act and is signed in.';
 
 create function private.identity_id() returns uuid
   language plpgsql
   stable
-  security definer -- policies call it to find the acting identity
+  security definer -- policies call it, so no policy may apply to it
   set search_path = ''
 as $$
 declare
@@ -46,7 +46,7 @@ declare
   acting_id uuid;
   noted text;
 begin
-  -- The acting identity is active (check_acting_identity). Only is_ignored reads the setting.
+  -- check_acting_identity keeps the acting identity active. Only is_ignored reads the setting.
   select accounts.active_identity_id, set_config('private.acts', 't', true) into acting_id, noted
   from public.accounts
   join auth.sessions on sessions.user_id = accounts.id
@@ -69,12 +69,13 @@ begin
     and private.account_id() is null;
 end
 $$;
-comment on function private.is_ignored is 'Whether the token had no effect; it is called last.';
+comment on function private.is_ignored is
+  'Whether the token is no longer valid. Called last, when identity_id may have set private.acts.';
 
 create function private.caller_refusal() returns jsonb
   language plpgsql
   stable
-  security definer -- reads the state of an account that may not act
+  security definer -- policies hide an account that may not act
   set search_path = ''
 as $$
 declare

@@ -69,18 +69,19 @@ comment on column public.accounts.taken_over_at is
 comment on column public.accounts.terms_version is
   'The version last accepted; null again once the email is proven for the first time, because '
   'another person may have accepted the terms before.';
-comment on column public.accounts.status is 'A requested deletion does not change it (delete_at).';
+comment on column public.accounts.status is 'A requested deletion (delete_at) does not change it.';
 comment on column public.accounts.status_reason is
   'Why the account was suspended or banned; the person is shown the reason for a suspension only.';
-comment on column public.accounts.delete_at is 'When a requested deletion is due, even if locked.';
+comment on column public.accounts.delete_at is 'When a deletion is due, even of a locked account.';
 comment on column public.accounts.money_at_deletion is 'Whether wallets are refunded or given up.';
 comment on column public.accounts.stays_hidden is
-  'Whether it was locked while its deletion was requested; a sign-in makes it visible again.';
+  'Whether it was suspended or banned while its deletion was requested; a sign-in shows it again.';
 comment on column public.accounts.unreachable_since is
   'Since when the account has neither phone nor email. If it has no provider either, nobody can '
   'sign in to it, and its deletion is requested after 14 days.';
 comment on column public.accounts.active_identity_id is 'The acting identity; always active.';
-comment on column public.accounts.topic is 'Its Realtime channel, replaced when a session ends.';
+comment on column public.accounts.topic is
+  'The name of the account''s Realtime channel; replaced when a session ends.';
 comment on column public.accounts.live_key is
   'A secret in the names of the live channels of its conversations. It is replaced together with '
   'topic, and when an identity stops being active.';
@@ -189,8 +190,8 @@ comment on column public.account_settings.notifications is
   'The choices of the account, such as {"leads":{"push":false}}; defaults apply to the rest.';
 comment on column public.account_settings.quiet_to is
   'In Kuwait time. If it is before quiet_from, it belongs to the next day.';
-comment on column public.account_settings.show_phone is 'Whether others may ask for the number.';
-comment on column public.account_settings.read_receipts is 'Shown only if both sides allow it.';
+comment on column public.account_settings.show_phone is 'Whether others may request the number.';
+comment on column public.account_settings.read_receipts is 'Shown only if both sides allow them.';
 comment on column public.account_settings.show_last_seen is 'Stored for clients; unused in SQL.';
 comment on column public.account_settings.who_may_write is
   'Who may start a conversation with the account, and write in one where it has never written: '

@@ -1,5 +1,5 @@
 -- Codes are stored as HMACs. Passwords and Apple's tokens are encrypted with keys that only the
--- functions have.
+-- edge functions have.
 
 create table private.registrations (
   id uuid primary key,
@@ -13,7 +13,8 @@ comment on table private.registrations is
   'Attempts to register a phone. After an hour only the phone and the time are kept, for a day. '
   'Cleaned by private.purge_codes.';
 comment on column private.registrations.id is 'A secret that proves who made the attempt.';
-comment on column private.registrations.sealed_password is 'AES-GCM; null if refused or old.';
+comment on column private.registrations.sealed_password is
+  'Encrypted with AES-GCM; null if the attempt was refused or is older than an hour.';
 create index registrations_phone_idx on private.registrations (phone, created_at desc);
 create index registrations_created_at_idx on private.registrations (created_at);
 create index registrations_sealed_idx on private.registrations (created_at)
@@ -85,7 +86,7 @@ comment on column private.contact_changes.closes is
 comment on column private.contact_changes.proven_at is
   'When the change was proven, by the code or, without one (removal, undo, set), at once; Auth '
   'accepts it for ten minutes from then.';
-comment on column private.contact_changes.expires_at is '1 hour after the start, 72 after done_at.';
+comment on column private.contact_changes.expires_at is 'After 1 hour, or 72 hours after done_at.';
 create unique index contact_changes_open_key on private.contact_changes (account_id, kind)
   where done_at is null;
 create index contact_changes_account_idx on private.contact_changes (account_id, done_at);
@@ -133,7 +134,7 @@ create table private.codes (
 );
 comment on table private.codes is 'One-time codes. Cleaned by private.purge_codes.';
 comment on column private.codes.purpose is
-  'change is for proving a signed-in person, prove a new contact, sudo an administrator.';
+  'change is for a signed-in person, prove for a new contact, sudo for an administrator.';
 comment on column private.codes.reset_id is 'A secret that proves who requested the code.';
 comment on column private.codes.hmac is 'HMAC-SHA256 of purpose, identifier or change, and code.';
 comment on column private.codes.requested_by is 'The address_mark of the requesting IP address.';

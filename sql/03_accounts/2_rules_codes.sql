@@ -27,7 +27,7 @@ create function private.code_wait(purpose text, identifier text, requested_by by
   set search_path = ''
 as $$
   -- An address waits only for the last code that it requested, so no stranger can block the owner.
-  -- A registration waits for any code to the phone: of twenty concurrent attempts one sends a code.
+  -- A registration waits for any code to the phone, so of twenty concurrent ones one sends a code.
   select greatest(0, ceil((private.code_limits()).resend_after
     - extract(epoch from clock_timestamp() - max(codes.created_at))))::integer
   from private.codes
@@ -110,8 +110,8 @@ begin
 end
 $$;
 comment on function private.count_sending is
-  'Counts a code for the limits of the whole service. reset is the number of seconds to wait if '
-  'one is used up; alarm is the current hour once four fifths of one are used.';
+  'Counts a code for the limits of the whole service. reset is the number of seconds to wait if a '
+  'limit is used up; alarm is the current hour once four fifths of a limit are used.';
 
 create function private.count_code(
   purpose text, identifier text, requested_by bytea, address text, is_known boolean, sends boolean,
@@ -168,4 +168,5 @@ end
 $$;
 comment on function private.count_code is
   'Counts a code as sent or, without a recipient, as unsent; or returns {error} and counts none. '
-  'for_another means that the contact is not the account''s; half of the codes are for its owner.';
+  'for_another means that the contact is not the account''s. Such requests may use half of the '
+  'codes, so that the other half is left for its owner.';

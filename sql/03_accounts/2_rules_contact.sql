@@ -59,7 +59,7 @@ end
 $$;
 comment on function private.proves_change is
   'Whether proof is enough: password, provider (within five minutes of a sign-in by it) or the '
-  'contact that got a code. One of the other kind counts only if none of this kind is proven.';
+  'contact that got a code. One of the other kind counts only if this kind has no proven one.';
 
 create function private.has_other_way(
   account public.accounts, without text, mail_works boolean

@@ -68,7 +68,7 @@ create trigger identities_abide_by_their_state
   before update of status on public.identities
   for each row when (old.status is distinct from new.status)
   execute function private.apply_identity_state();
-comment on trigger identities_abide_by_their_state on public.identities is 'Any order will do.';
+comment on trigger identities_abide_by_their_state on public.identities is 'May run in any order.';
 create trigger identities_of_people_close_with_their_account
   before update of status on public.identities
   for each row when (

@@ -27,10 +27,10 @@
 -- within its transaction after a deadlock (11_admin/2_rules_acts.sql), for routes counted against a
 -- ceiling (11_admin/2_rules_ceilings.sql) and for a code's phone or email (its rows come after the
 -- account), and the rates of the acting account (01_base/2_rules_rates.sql). The rate of a listing
--- (price_changes) is counted under the listing's lock, pushes between two accounts after their
--- devices are locked. Pushes from strangers are counted per reader (pushes_strangers, then
--- pushes_waiting and its push); a batch of messages locks the first of these rows for all readers
--- before its first push. Two rates are always counted in the same order.
+-- (price_changes) is counted under the listing's lock, that of pushes between two accounts under
+-- their devices' locks. Pushes from strangers are counted per reader (pushes_strangers, then
+-- pushes_waiting and its push); a batch of messages locks the rows of pushes_strangers for all
+-- readers before its first push. Two rates are always counted in the same order.
 --
 -- Rows are locked "for no key update", because "for update" would block foreign keys that refer to
 -- them. No column that changes is part of a key that can be referred to, so no foreign key waits. A
@@ -69,7 +69,7 @@ declare
   claims jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
   acting_id uuid;
 begin
-  -- When an identity stops being active, active_identity_id becomes null in the same transaction.
+  -- The identity's status is not checked, because active_identity_id is null once it is not active.
   select accounts.active_identity_id into acting_id
   from public.accounts
   join auth.sessions on sessions.user_id = accounts.id
@@ -134,7 +134,8 @@ begin
   order by sessions.ctid for update;
 end
 $$;
-comment on function private.lock_sessions is 'Runs before the account is locked, as in a refresh.';
+comment on function private.lock_sessions is
+  'Locks the sessions of an account; called before the account is locked, as in a refresh.';
 
 create function private.lock_user(account_id uuid) returns void
   language plpgsql
@@ -172,7 +173,8 @@ begin
   end loop;
 end
 $$;
-comment on function private.lock_auth_user is 'A deletion calls this before any other lock.';
+comment on function private.lock_auth_user is
+  'Locks an Auth user and its sessions. A deletion calls this before it takes any other lock.';
 
 create function private.lock_caller_exclusively() returns uuid
   language plpgsql

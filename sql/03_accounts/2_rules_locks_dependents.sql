@@ -65,7 +65,8 @@ begin
   end if;
 end
 $$;
-comment on function private.lock_dependents is 'goes means that dependents will be deleted.';
+comment on function private.lock_dependents is
+  'Locks the account and all rows that depend on it; goes means that they will be deleted.';
 
 create function private.before_state_change() returns trigger
   language plpgsql

@@ -51,7 +51,7 @@ end
 $$;
 comment on function private.count_action is
   'Counts an act in the caller''s transaction, so that only completed acts count, or raises 429. '
-  'It comes before any lock, so that a second call of the account waits here without locks. '
+  'Called before any lock is taken, so that a second call of the account waits without locks. '
   'The caller checks afterwards that the account may act; a refusal undoes the count.';
 
 create function private.uncount_action(rule text, hit timestamptz) returns void

@@ -25,7 +25,7 @@ create function private.address_mark(whose text, address_hash text) returns byte
   set search_path = ''
 as $$
 begin
-  -- Only the functions have the key of address_hash. Every account has another mark for an address.
+  -- Only the edge functions have the key of address_hash. The mark differs between accounts.
   return sha256(convert_to(whose || ' ' || address_hash, 'utf8'));
 end
 $$;

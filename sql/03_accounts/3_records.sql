@@ -61,7 +61,7 @@ $$;
 create function private.session_records(account_id uuid, given boolean) returns json
   language plpgsql
   stable
-  security definer -- reads auth.sessions and a table closed to clients, for their account
+  security definer -- reads auth.sessions and a table closed to clients
   set search_path = ''
 as $$
 begin
@@ -103,7 +103,7 @@ begin
 end
 $$;
 comment on function private.session_records is
-  'The sessions of an account; given omits those whose tokens were never delivered.';
+  'The sessions of an account; given => true omits those whose tokens were never delivered.';
 
 create function private.settings_record(account_id uuid) returns json
   language plpgsql

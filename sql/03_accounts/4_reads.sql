@@ -83,12 +83,12 @@ begin
 end
 $$;
 comment on function api.check_session is
-  'Returns the calling account or raises the reason why not. The facade calls it before Auth.';
+  'Returns the caller''s account or raises why it may not act. The facade calls it before Auth.';
 
 create function private.list_sessions() returns table (items json, "nextCursor" text)
   language plpgsql
   stable
-  security definer -- reads auth.sessions and a table closed to clients
+  security definer -- calls session_records, which clients may not execute
   set search_path = ''
 as $$
 begin

@@ -1,4 +1,4 @@
--- Unknown identifiers get rows too, so that neither answers nor tries reveal which accounts exist.
+-- Codes for unknown identifiers are stored too, so that no answer reveals which accounts exist.
 
 create function private.add_code(
   purpose text, identifier text, hmac text, requested_by bytea, registration_id uuid,
@@ -99,8 +99,8 @@ begin
 end
 $$;
 comment on function private.request_code is
-  'Returns {error}, because raising would undo the count. For an unknown identifier the answer is '
-  'the same, but the code is never sent. account_id is the signed-in account, if there is one.';
+  'Returns a refusal as {error}, because raising would undo the count. For an unknown identifier '
+  'the answer is the same, but no code is sent. account_id is the signed-in account, if any.';
 
 create function private.same_bytes(a bytea, b bytea) returns boolean
   language sql
@@ -156,7 +156,7 @@ begin
 end
 $$;
 comment on function private.codes_to_compare is
-  'own are the codes whose attempt the guess names or that its address requested.';
+  'own are the codes of the named registration, reset or change, or of the guess''s own address.';
 
 create function private.use_code(
   code private.codes, address text, address_hash text, is_named boolean
@@ -175,8 +175,8 @@ begin
   select count(*) into attempts from private.registrations
   where registrations.phone = code.identifier
     and registrations.created_at > now() - (private.code_limits()).contested_for;
-  -- With several attempts it is unknown whose code was typed, so no data of the attempt is used.
-  -- Old and refused ones count too: their person may type a code that another attempt sent.
+  -- With several registrations it is unknown whose code was typed, so data is returned only for a
+  -- named one. Old and refused ones count too, because their owner may type another one's code.
   return (
     select jsonb_build_object(
       'codeId', code.id,
@@ -190,7 +190,7 @@ begin
   );
 end
 $$;
-comment on function private.use_code is 'is_named means that the guess named its registration.';
+comment on function private.use_code is 'Uses up a code. is_named: the guess named a registration.';
 
 create function private.verify_code(
   purpose text, identifier text, hmac text, address text, address_hash text,
@@ -258,7 +258,7 @@ end
 $$;
 comment on function private.verify_code is
   'Returns {error} for a wrong guess, which uses up a try of each code that it was compared with. '
-  'It counts for the address and, if there is a valid code, for address and identifier together.';
+  'The guess counts for the address and, if there is a valid code, for address and identifier.';
 
 create function private.release_code(code_id uuid) returns void
   language sql

@@ -1,5 +1,5 @@
--- A change of phone or email begins with a proof of the person, then needs a code sent to the new
--- contact. Auth writes it, and its effects happen in that transaction (6_events_auth_contact.sql).
+-- A change of phone or email needs a proof of the person, then a code sent to the new contact.
+-- Auth writes the contact; the effects happen in that transaction (6_events_auth_contact.sql).
 
 create function private.open_contact_change(
   account_id uuid, session_id uuid, kind text, value text
@@ -121,7 +121,7 @@ begin
 end
 $$;
 comment on function private.begin_contact_change is
-  'Returns {error} for a refusal, because raising would undo the counted attempts.';
+  'Begins or resumes a change. A refusal is returned as {error}, so that attempts stay counted.';
 
 create function private.verify_contact_change(
   account_id uuid, session_id uuid, kind text, change_id uuid, hmac text, address text,
@@ -174,7 +174,7 @@ begin
 end
 $$;
 comment on function private.verify_contact_change is
-  'The value to write at Auth, and whether that is done. The call can be repeated for ten minutes.';
+  'The value to write at Auth, and whether it is written. Can be repeated for ten minutes.';
 
 create function private.contact_change_outcome(account_id uuid, change_id uuid) returns jsonb
   language sql
@@ -190,7 +190,8 @@ as $$
   where changes.id = contact_change_outcome.change_id
     and changes.account_id = contact_change_outcome.account_id
 $$;
-comment on function private.contact_change_outcome is 'Returns null if the change was cancelled.';
+comment on function private.contact_change_outcome is
+  'Whether a change is done or its value taken; null if the change was cancelled.';
 
 create function private.code_identifier(account_id uuid, purpose text) returns text
   language sql

@@ -45,7 +45,8 @@ begin
   end if;
 end
 $$;
-comment on function private.remove_phone is 'Has the effects of a change, and can be repeated.';
+comment on function private.remove_phone is
+  'Removes the phone, with the same effects as a change. Can be repeated.';
 
 create function private.remove_provider(
   account_id uuid, session_id uuid, provider text, proof text, mail_works boolean
@@ -76,6 +77,7 @@ begin
   from unnest(array[account.phone, private.proven_contact(account, 'email')]) as recipient (value);
 end
 $$;
-comment on function private.remove_provider is 'Only the account''s email can link it again.';
+comment on function private.remove_provider is
+  'Unlinks a provider; it can be linked again only through the account''s email.';
 
 grant execute on function private.remove_phone, private.remove_provider to backend;

@@ -1,4 +1,4 @@
--- Registering by email claims it while Auth creates the user; registering by phone needs a code.
+-- Registering by email reserves it while Auth creates the user; registering by phone needs a code.
 
 create function private.count_registration(address text) returns jsonb
   language plpgsql
@@ -51,7 +51,8 @@ begin
   return case when found then answer else answer || private.taken_error('email_taken', address) end;
 end
 $$;
-comment on function private.claim_email is 'Returns {error}, because raising would undo the counts.';
+comment on function private.claim_email is
+  'Reserves an email while Auth creates its user. Returns refusals as {error} to keep the counts.';
 
 create function private.release_email(email text) returns void
   language sql
@@ -111,7 +112,8 @@ begin
   return answer;
 end
 $$;
-comment on function private.register_phone is 'Returns {error}, because raising would undo the counts.';
+comment on function private.register_phone is
+  'Stores a registration and its code. Returns refusals as {error} to keep the counts.';
 
 create function private.is_crowded(subject text, "limit" integer, seconds integer) returns boolean
   language sql
@@ -166,7 +168,8 @@ begin
   return null;
 end
 $$;
-comment on function private.forget_registration is 'Stops counting a proven account for its IPs.';
+comment on function private.forget_registration is
+  'Deletes the IP addresses of a proven account, which then no longer counts for them.';
 
 create trigger accounts_are_proven
   after update of phone, email_proven on public.accounts
@@ -191,7 +194,7 @@ begin
 end
 $$;
 comment on function private.end_registrations is
-  'Ends registrations and codes for a newly set contact, and notes a new account''s address.';
+  'Ends registrations and codes for a newly set contact, and counts a new account for its IP.';
 
 create trigger accounts_end_registrations
   after insert or update of phone, email on public.accounts

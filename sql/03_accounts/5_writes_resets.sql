@@ -36,7 +36,7 @@ begin
 end
 $$;
 comment on function private.write_contact is
-  'Writes to Auth''s tables, because Auth''s API cannot remove a phone or email.';
+  'Writes or removes a phone or email in Auth''s tables, because Auth''s API cannot remove one.';
 
 create function private.undo_contact_changes(account public.accounts, identifier text) returns void
   language plpgsql
@@ -73,8 +73,8 @@ begin
 end
 $$;
 comment on function private.undo_contact_changes is
-  'Undoes the last 72 hours'' changes of the other contact if this one was proven then. The old '
-  'value is restored unless another account has it; providers linked since are unlinked.';
+  'Undoes the last 72 hours'' changes of the other kind of contact if identifier was proven then. '
+  'The old value is restored unless another account has it; later providers are unlinked.';
 
 create function private.finish_reset(account_id uuid, identifier text) returns void
   language plpgsql

@@ -55,7 +55,7 @@ begin
 end
 $$;
 comment on function private.begin_sign_in is
-  'Counts a sign-in as failed until its hits are taken back, and announces it to the triggers on '
+  'Counts a sign-in as failed until its hits are removed, and announces it to the triggers on '
   'Auth''s tables.';
 
 create function private.return_sign_in(identifier text, address text, hits jsonb) returns void
@@ -64,7 +64,7 @@ create function private.return_sign_in(identifier text, address text, hits jsonb
   set search_path = ''
 as $$
 begin
-  -- The number is limited, so that slowing Auth down does not allow endless tries.
+  -- Only a limited number is undone, so that slowing Auth down does not allow endless tries.
   if (private.count_hits('{login_returned,login_returned_address}',
       array[address || ' ' || identifier, address])).refused is null then
     perform private.uncount_hits(hits);

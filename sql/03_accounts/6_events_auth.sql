@@ -61,14 +61,14 @@ create function private.on_auth_user_signed_in() returns trigger
   set search_path = ''
 as $$
 begin
-  -- The account is locked before its profile; the token hook locks it next.
+  -- The account is locked before its profile, because the token hook will lock the account too.
   perform private.lock_account_exclusively(new.id);
   update public.individual_profiles set last_sign_in_at = coalesce(new.last_sign_in_at, '-infinity')
   where individual_profiles.account_id = new.id;
   return null;
 end
 $$;
-comment on function private.on_auth_user_signed_in is 'Copies the time, by which admins sort.';
+comment on function private.on_auth_user_signed_in is 'Copies the sign-in time, to sort people by.';
 
 create function private.bound_user_metadata() returns trigger
   language plpgsql
@@ -142,7 +142,7 @@ end
 $$;
 comment on function private.check_auth_identity is
   'Lets Auth link a provider only to the account whose email was announced for this sign-in; '
-  'otherwise raises 401 social_token_invalid. Another email of the provider is dropped.';
+  'otherwise raises 401 social_token_invalid. Any other email from the provider is dropped.';
 
 create function private.try_provider_door(account_id uuid) returns boolean
   language plpgsql
@@ -220,7 +220,7 @@ comment on function private.on_auth_identity_linked is
 
 create function private.notify_of_new_provider() returns trigger
   language plpgsql
-  security definer -- notifies the account, for Auth's role
+  security definer -- Auth's role may not execute notify
   set search_path = ''
 as $$
 begin
@@ -231,7 +231,7 @@ begin
   return null;
 end
 $$;
-comment on function private.notify_of_new_provider is 'Notifies the account of the provider.';
+comment on function private.notify_of_new_provider is 'Notifies the account of a linked provider.';
 
 create function private.on_refresh_token_revoked() returns trigger
   language plpgsql

@@ -21,7 +21,7 @@ as $$
 declare
   change private.contact_changes;
 begin
-  -- Changes are found by the new value, because Auth sets confirmed flags in earlier statements.
+  -- The new value identifies the change, as Auth writes its confirmed flags in earlier statements.
   select * into change from private.contact_changes as changes
   where changes.account_id = user_id and changes.done_at is null
     and changes.proven_at > clock_timestamp() - interval '10 minutes'
@@ -63,7 +63,8 @@ begin
   );
 end
 $$;
-comment on function private.lose_email is 'Returns [{listings}] if no way to sign in is left.';
+comment on function private.lose_email is
+  'Removes a user''s email at Auth. Returns [{listings}] if no way to sign in is left.';
 
 create function private.make_way(change private.contact_changes) returns void
   language plpgsql
@@ -127,7 +128,7 @@ end
 $$;
 comment on function private.check_contact_at_auth is
   'Refuses an unproven change of email or phone at Auth. An unproven email is removed when its '
-  'account proves a phone, or another account the email.';
+  'account proves a phone or another account proves the email.';
 
 create function private.on_auth_user_changed() returns trigger
   language plpgsql
@@ -256,4 +257,4 @@ begin
 end
 $$;
 comment on function private.finish_contact_change is
-  'Ends earlier access and open changes. Notifies in the app, at the old and the other contact.';
+  'Ends earlier access and open changes. Notifies the app, the old contact and the other one.';

@@ -28,7 +28,7 @@ create function private.refuse_password(account_id uuid) returns void
 as $$
 begin
   -- Auth rolls its transaction back, but not the line in the log of Postgres and the sequence that
-  -- report_refused_password reads. Of several refusals before that, only the last is reported.
+  -- report_refused_password reads. Of several refusals before its run, only the last is reported.
   raise log 'a new password at Auth was refused: account %', account_id;
   if account_id is distinct from private.account_with(private.decoy_email()) then
     perform setval('private.refused_password', private.account_bits(account_id));
@@ -150,7 +150,8 @@ begin
 end
 $$;
 comment on function private.take_announced_password is
-  'Deletes and returns the announcement that fits the sessions left at the commit, or null.';
+  'Deletes and returns the announced password change that Auth has just carried out, recognised by '
+  'which sessions Auth has kept; null if there is none. Called at the commit.';
 
 create function private.report_refused_password() returns bigint
   language plpgsql

@@ -2,7 +2,7 @@
 
 create function private.custom_access_token(event jsonb) returns jsonb
   language plpgsql
-  security definer -- runs as Auth's role, which may not read accounts
+  security definer -- Auth's role calls it and may not read accounts
   set search_path = ''
 as $$
 declare
@@ -52,7 +52,7 @@ begin
 end
 $$;
 comment on function private.custom_access_token is
-  'Auth calls this for every token. Only passwords, refreshes and announced providers get one.';
+  'Auth calls this before every token; it allows passwords, refreshes and announced providers.';
 
 create function private.refresh_wait(session_id uuid) returns integer
   language sql
@@ -72,7 +72,7 @@ as $$
   having count(*) > rates.max
 $$;
 comment on function private.refresh_wait is
-  'The seconds until a session may refresh, or null. Auth keeps used tokens (version 1) for a day.';
+  'The seconds until a session may refresh, or null. Counts its refresh tokens of version 1.';
 
 create function private.take_announced_sign_in(account_id uuid) returns boolean
   language plpgsql
@@ -80,7 +80,7 @@ create function private.take_announced_sign_in(account_id uuid) returns boolean
   set search_path = ''
 as $$
 begin
-  -- Each concurrent sign-in deletes one row. If Auth rolls the sign-in back, the row is back too.
+  -- Each concurrent sign-in deletes one row. If Auth rolls the sign-in back, the row is restored.
   delete from private.announced_sign_ins
   where announced_sign_ins.id = (
     select announced.id

@@ -14,7 +14,7 @@ begin
   return new;
 end
 $$;
-comment on function private.refuse_ban is 'Refuses Auth''s ban, which facade and tokens ignore.';
+comment on function private.refuse_ban is 'Refuses Auth''s ban, which leaves access tokens valid.';
 
 create function private.confirm_new_user() returns trigger
   language plpgsql

@@ -93,7 +93,8 @@ create function private.end_surplus_sessions() returns bigint
   security definer
   set search_path = ''
 as $$
-  -- Only an account that has just signed in can have too many. Counting stops above the limit.
+  -- Only accounts with a sign-in in the last hour are checked, because only a sign-in adds a
+  -- session. At most one session more than the limit is counted.
   select private.for_each('end_surplus_sessions_of', array(
     select individual_profiles.account_id::text
     from private.rates
@@ -112,7 +113,8 @@ as $$
     limit 100
   ), true)
 $$;
-comment on function private.end_surplus_sessions is 'Job: ends the least recent surplus sessions.';
+comment on function private.end_surplus_sessions is
+  'Job: ends the least recently used sessions of accounts that have too many.';
 
 create function private.take_apple_revocations() returns jsonb
   language sql
