@@ -69,7 +69,7 @@ comment on column public.organisations.licence_expires_on is 'The last valid day
 comment on column public.organisations.verified is 'Whether an admin has checked the licence.';
 comment on column public.organisations.active is 'Whether its identity may act; set by triggers.';
 comment on column public.organisations.holds_licence is
-  'Whether the licence is reserved for the identity: it is active, expired or suspended.';
+  'Whether the licence is reserved: the identity is active, expired or suspended.';
 comment on column public.organisations.listed is 'Whether the page is public.';
 comment on column public.organisations.words is 'The words of both names as searches compare them.';
 comment on column public.organisations.rating_avg is 'The average rating from 1 to 5; set by a trigger.';
@@ -138,7 +138,8 @@ create table private.response_measures (
   identity_id uuid primary key references public.identities (id) on delete cascade,
   measured_at timestamptz not null default '-infinity'
 );
-comment on table private.response_measures is 'Last measurement times. Deleted with the identity.';
+comment on table private.response_measures is
+  'When response times were last measured. Deleted with the identity.';
 create index response_measures_oldest_idx on private.response_measures (measured_at);
 alter table private.response_measures enable row level security;
 create policy "nobody but functions of their owner" on private.response_measures using (false);

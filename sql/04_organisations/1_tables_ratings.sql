@@ -1,4 +1,4 @@
--- 12_reviews updates these counts. Public pages show them, for people as well.
+-- 12_reviews updates these counts, which the public pages of people and organisations show.
 
 create table private.review_totals (
   identity_id uuid primary key references public.identities (id) on delete cascade,

@@ -125,7 +125,8 @@ begin
   return organisation;
 end
 $$;
-comment on function private.organisation_with is 'Absent fields are kept; null clears a field.';
+comment on function private.organisation_with is
+  'The page with the given fields changed; absent ones are kept, and null clears a field.';
 
 create function private.set_picture(identity_id uuid, use text, given jsonb) returns text
   language plpgsql

@@ -78,7 +78,7 @@ begin
 end
 $$;
 comment on function private.check_licence is
-  'Refuses to activate with an expired licence, or to hold one that another identity holds.';
+  'Refuses to activate an identity with an expired licence, or to reserve one that another holds.';
 
 create trigger identities_active_need_a_licence
   before update of status on public.identities
@@ -137,7 +137,7 @@ end
 $$;
 comment on function private.sync_organisation is 'Shows or hides the page as the identity''s state changes.';
 
--- Named to run after identities_carry_their_listings, because listings are locked before pages.
+-- The name makes it run after identities_carry_their_listings, as listings are locked before pages.
 create trigger identities_show_their_organisation
   after update of status, type on public.identities
   for each row when (old.status is distinct from new.status and new.type <> 'individual')

@@ -21,7 +21,7 @@ declare
   added public.identities;
 begin
   organisation.identity_id := gen_random_uuid();
-  -- A new identity cannot have a logo or cover yet, because it uploads its own.
+  -- A new identity cannot have a logo or cover yet, because only the identity can upload one.
   perform private.refuse_field(picture, 'unknown')
   from unnest(array['logoMediaId', 'coverMediaId']) as picture
   where fields ? picture;
@@ -144,7 +144,8 @@ begin
 end
 $$;
 comment on function private.update_identity is
-  'A changed name or licence has to be verified again; a renewal reactivates an expired identity.';
+  'Changes a company or office. A changed name or licence has to be verified again; a renewal '
+  'reactivates an expired identity.';
 
 create function api.update_identity(identity_id uuid, fields jsonb) returns json
   language plpgsql
