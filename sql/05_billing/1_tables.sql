@@ -26,7 +26,7 @@ create table public.plans (
 );
 comment on table public.plans is
   'The plans of identities, with their quotas. Never purged: subscriptions refer to them.';
-comment on column public.plans.code is 'A stable name. Without a subscription, free applies.';
+comment on column public.plans.code is 'A stable name; free is the plan without a subscription.';
 comment on column public.plans.price is 'The price of one interval in KWD.';
 comment on column public.plans.on_sale is 'Whether the plan can be bought or renewed.';
 

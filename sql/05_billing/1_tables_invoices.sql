@@ -46,7 +46,7 @@ comment on column public.invoices.state is 'private.invoice_steps lists the allo
 comment on column public.invoices.total is 'The sum of the lines in KWD.';
 comment on column public.invoices.due_at is
   'When the invoice expires, unless it is paid or a payment is in progress.';
-comment on column public.invoices.paid_with is 'charge: paid at a payment provider.';
+comment on column public.invoices.paid_with is 'charge (at a payment provider) or wallet.';
 comment on column public.invoices.credited is
   'Whether the amount went to the wallet, for a top-up or because delivery was impossible.';
 create index invoices_identity_idx on public.invoices (identity_id, issued_at desc, id desc);

@@ -65,7 +65,9 @@ create table public.payment_events (
 );
 comment on table public.payment_events is
   'Reports by providers and our look-ups. Never purged: the rows show which events are repeated.';
-comment on column public.payment_events.event_key is 'Kind, reference and hash of the signed part.';
+comment on column public.payment_events.event_key is
+  'For an event, its kind, reference and the hash of its signed part (or the hash of all that); '
+  'for our look-ups, what was looked up and the status.';
 comment on column public.payment_events.status is
   'The status in the provider''s answer to our look-up.';
 comment on column public.payment_events.amount is
@@ -141,14 +143,15 @@ comment on column public.refunds.id is 'Also our reference at the provider.';
 comment on column public.refunds.payment_id is
   'The payment through which the money goes back, or the surplus payment that is refunded.';
 comment on column public.refunds.destination is 'wallet, or source: the card or account that paid.';
-comment on column public.refunds.state is 'Requested and settled ones reduce what can be refunded.';
+comment on column public.refunds.state is
+  'Requested and settled refunds reduce what can still be refunded; rejected ones do not.';
 comment on column public.refunds.admin_id is
   'The admin who requested it; null if a row of admin_acts, the deletion of the account or the '
   'provider caused it.';
 comment on column public.refunds.asked is
   'Whether the refund was requested here, by an admin or for a deleted account.';
 comment on column public.refunds.sent_at is 'When we first requested it from the provider.';
-comment on column public.refunds.declined_at is 'When the provider first refused a repetition.';
+comment on column public.refunds.declined_at is 'When the provider first refused a repeated try.';
 create index refunds_invoice_idx on public.refunds (invoice_id);
 create index refunds_payment_idx on public.refunds (payment_id);
 create index refunds_requested_idx on public.refunds (created_at) where state = 'requested';

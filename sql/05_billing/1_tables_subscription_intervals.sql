@@ -1,5 +1,5 @@
 -- The intervals follow one another without a gap and the last one ends with the subscription, so
--- the start and end of each are computed backwards from there.
+-- the start and end of each are computed backwards from the subscription's end.
 
 create table public.subscription_intervals (
   id bigint generated always as identity primary key,

@@ -1,5 +1,5 @@
 -- A double-entry ledger: the entries of a transfer sum to zero and never change. Triggers enforce
--- this even for the tables' owner. System accounts are the other side of money in and out.
+-- this even for the tables' owner. System accounts balance what comes into wallets or leaves them.
 
 create table public.wallets (
   id uuid primary key default gen_random_uuid(),
@@ -26,7 +26,7 @@ comment on column public.wallets.system_account is
   'provider: captured money; sales: money spent; adjustments: forfeits, payouts, uncovered '
   'refunds; payouts: owed to deleted accounts.';
 comment on column public.wallets.balance is
-  'In KWD. That of a system account stays 0, because every payment would wait for that one row.';
+  'In KWD. That of a system account stays 0; otherwise every payment would wait for that one row.';
 
 create table public.wallet_transfers (
   id uuid primary key default gen_random_uuid(),
@@ -99,6 +99,6 @@ create table private.recounts (
   name text primary key,
   last_wallet_id uuid not null
 );
-comment on table private.recounts is 'How far private.recount_wallets is. Never purged: one row.';
+comment on table private.recounts is 'The progress of recount_wallets. Never purged: one row.';
 alter table private.recounts enable row level security;
 create policy "nobody but functions of their owner" on private.recounts using (false);

@@ -64,7 +64,7 @@ create function private.try_lock_quota(identity_id uuid) returns boolean
 as $$
   select pg_try_advisory_xact_lock(hashtextextended('quota ' || identity_id, 0))
 $$;
-comment on function private.try_lock_quota is 'Never waits, as its caller has locked a listing.';
+comment on function private.try_lock_quota is 'Never waits, because the caller locked a listing.';
 
 create function private.lock_quota_of_listing(property_id uuid) returns void
   language sql

@@ -5,7 +5,7 @@ as $$
   select set_config('facade.provider',
     jsonb_build_object('provider', set_provider.provider, 'mode', set_provider.mode)::text, true)
 $$;
-comment on function private.set_provider is 'Called by the edge functions, never by a client.';
+comment on function private.set_provider is 'Sets the provider; only the edge functions call it.';
 
 create function private.charge_invoice(
   invoice_id uuid, return_url text, idempotency_key text default null
@@ -129,7 +129,7 @@ end
 $$;
 comment on function private.charge_started is
   'Returns the payment''s id and page, or null (with an alarm) if the provider''s reference already '
-  'belongs to another.';
+  'belongs to another payment.';
 
 create function private.charge_refused(payment_id uuid, why text, alarming boolean) returns void
   language plpgsql

@@ -1,5 +1,5 @@
--- A webhook is only a hint. These functions apply the provider's answer to our look-up. It has ref
--- (its id of the charge), reference (the id of our payment), status, amount, currency and mode.
+-- A webhook is only a hint. These functions apply the answer to our look-up: ref (the provider's id
+-- of the charge), reference (the id of our payment), status, amount, currency and mode.
 
 create function private.settle_payment(payment_id uuid, answer jsonb) returns text
   language plpgsql
@@ -94,7 +94,8 @@ begin
   return payment;
 end
 $$;
-comment on function private.find_payment is 'Searches by the provider''s id, then by ours.';
+comment on function private.find_payment is
+  'Finds a payment by the provider''s id of the charge, otherwise by our id of the payment.';
 
 create function private.apply_payment_answer(
   payment public.payments, answer jsonb,
@@ -157,7 +158,7 @@ as $$
     where not private.is_final(payment_events)
   returning payment_events.id
 $$;
-comment on function private.record_event is 'Returns null if the outcome is already final.';
+comment on function private.record_event is 'Stores an event; returns null if it is final.';
 
 create function private.finish_event(
   event_id bigint, outcome text, payment_id uuid, answer jsonb

@@ -200,7 +200,7 @@ begin
 end
 $$;
 comment on function private.find_refund is
-  'Searches by the provider''s id, by ours, then for the oldest unanswered request of this amount.';
+  'Finds a refund by the provider''s id, by ours, or the oldest unanswered one of this amount.';
 
 create function private.apply_refund_answer(
   answer jsonb, reported_amount text default null, reported_currency text default null
@@ -289,7 +289,7 @@ $$;
 
 create function private.on_refund_state() returns trigger
   language plpgsql
-  security definer -- settles alarms, which are closed to clients
+  security definer -- settles alarms, which clients may not write
   set search_path = ''
 as $$
 begin

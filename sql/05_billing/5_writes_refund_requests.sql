@@ -94,9 +94,10 @@ begin
 end
 $$;
 comment on function private.refund_declined is
-  'A refused first request means that there is no refund. A refused repetition proves nothing, so '
-  'the refund stays requested for a day, with an alarm, unless the provider''s list was read and '
-  'lacks it (listed).';
+  'Handles the provider''s refusal of a refund. If the first request is refused, the refund is '
+  'rejected. If a repeated request is refused, the refund may already have been made, so it stays '
+  'requested for a day, with an alarm. If listed is true, the caller has read the provider''s list '
+  'of refunds and not found it, so it is rejected at once.';
 
 create function private.give_up_refund(refund_id uuid) returns json
   language plpgsql

@@ -69,5 +69,5 @@ begin
 end
 $$;
 comment on function private.move_money is
-  'The only function that moves money. missing_from is a system account that pays what the wallet '
-  'lacks.';
+  'Moves money between two wallets; no other function does. missing_from is a system account that '
+  'pays what the wallet lacks.';

@@ -154,7 +154,7 @@ as $$
   ), true)
 $$;
 comment on function private.remind_of_plans is
-  'Job: notifies owners three days before a plan ends, and issues the renewal invoice.';
+  'Job: notifies owners three days before a plan ends, and issues a renewal''s invoice if needed.';
 
 create function private.renew_plan(subscription_id uuid) returns boolean
   language plpgsql
