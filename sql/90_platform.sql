@@ -1,4 +1,4 @@
--- Our triggers and policies on Supabase's tables (Auth's: docs/auth.md). The script may run twice.
+-- Triggers and policies on Supabase's tables (for Auth's: docs/auth.md). The script may run twice.
 
 create or replace trigger on_auth_user_created
   after insert on auth.users
@@ -26,8 +26,8 @@ create or replace trigger on_auth_identity_linked
   for each row when (new.provider not in ('email', 'phone'))
   execute function private.on_auth_identity_linked();
 
--- By its name this trigger runs after on_auth_identity_linked, which locks the user before its
--- account, as a sign-in does. This one locks only the account.
+-- Triggers fire in order of their names, so this one runs after on_auth_identity_linked, which,
+-- like a sign-in, locks the user before the account. This one locks only the account.
 create or replace trigger on_new_provider
   after insert on auth.identities
   for each row when (new.provider not in ('email', 'phone'))
@@ -37,7 +37,7 @@ create or replace trigger on_new_provider
 -- of Auth unasked, and a version that writes passwords in another way has to be checked too.
 create or replace trigger check_password_at_auth
   before update of encrypted_password on auth.users
-  -- At a takeover a trigger, at depth 1, writes a random password in Auth's own transaction.
+  -- The random password that a trigger writes at a takeover is not checked; the depth is 1 then.
   for each row when (
     old.encrypted_password is distinct from new.encrypted_password and pg_trigger_depth() = 0
   )
@@ -61,7 +61,7 @@ begin
   drop trigger if exists on_password_changed_at_auth on auth.users;
   drop trigger if exists on_password_changed_elsewhere on auth.users;
   -- This trigger runs at the commit, because notifying locks devices, and Auth first has to end
-  -- sessions, which are locked before devices. The password of a takeover is not notified.
+  -- sessions, which are locked before devices. A takeover's random password does not fire it.
   drop trigger if exists on_password_changed on auth.users;
   create constraint trigger on_password_changed
     after update of encrypted_password on auth.users deferrable initially deferred
@@ -79,7 +79,7 @@ begin
 end
 $$;
 
--- A change of email is refused by Auth's hook, and its row is then rolled back.
+-- A change of email is exempt, because Auth's hook refuses it, and its row is then rolled back.
 create or replace trigger refuse_redirect
   before insert on auth.flow_state
   for each row when (new.authentication_method is distinct from 'email_change')

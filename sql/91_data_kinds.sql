@@ -76,9 +76,9 @@ on conflict (vocabulary, code) do update set
   text_ar = excluded.text_ar, text_en = excluded.text_en, note = excluded.note,
   position = excluded.position;
 
--- Of the texts of a kind, the first is used whose condition holds for the details of the event and
--- for times, the number of events. {name} stands for a detail, {name|…} has a text for a missing
--- detail, and {days|…|…} is counted in English, {days|…|…|…|…} in Arabic (one, two, few, many).
+-- A notification uses the first text of its kind whose condition matches the event's details and
+-- times (the number of events). {name} stands for a detail, {name|…} gives a text if it is missing,
+-- and {days|…|…} has the plural forms, of which Arabic has four (one, two, few, many).
 -- private.texts_of_kind derives further names from the details. The texts of message_new are in
 -- 13_notifications/3_records_texts.sql.
 delete from private.notification_texts where true;
