@@ -54,7 +54,7 @@ begin
 end
 $$;
 comment on function private.check_edit is
-  'Refuses a change by hand. Arguments: what to do instead, and the columns that may change.';
+  'Refuses a change by hand of any column but those listed. Arguments: the message, these columns.';
 
 create function private.refuse_rewriting() returns trigger
   language plpgsql

@@ -110,7 +110,7 @@ begin
       expires_at = clock_timestamp() + make_interval(secs => rate.seconds);
 end
 $$;
-comment on function private.store_hit is 'Stores a hit and keeps only the last max of them.';
+comment on function private.store_hit is 'Stores a hit and keeps only the last rates.max.';
 
 create function private.hold_hits(rule text, subjects text[]) returns void
   language plpgsql

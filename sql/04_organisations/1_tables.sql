@@ -67,7 +67,7 @@ comment on column public.organisations.licence_no is
   'Unchecked until an admin verifies it; only one identity at a time can hold it.';
 comment on column public.organisations.licence_expires_on is 'The last valid day (Asia/Kuwait).';
 comment on column public.organisations.verified is 'Whether an admin has checked the licence.';
-comment on column public.organisations.active is 'Whether its identity may act; set by triggers.';
+comment on column public.organisations.active is 'Whether the identity may act; set by triggers.';
 comment on column public.organisations.holds_licence is
   'Whether the licence is reserved: the identity is active, expired or suspended.';
 comment on column public.organisations.listed is 'Whether the page is public.';

@@ -13,8 +13,8 @@ set check_function_bodies = off;
 
 -- sql/00_roles.sql
 
--- The script may run twice, because roles belong to the cluster and not to a database.
--- facade   is the login of the edge functions; its messages run as anon, authenticated or backend.
+-- The script can be repeated, because roles belong to the cluster and not to a database.
+-- facade   is the login of the edge functions; its calls run as anon, authenticated or backend.
 -- backend  is for work without a caller: registration, codes, jobs. It has no BYPASSRLS and can
 --          execute only the functions that are granted to it by name.
 -- acting and administering own nearly all functions that clients and administrators execute
@@ -46,10 +46,10 @@ alter role facade set lock_timeout = '4s';
 alter role facade set idle_in_transaction_session_timeout = '10s';
 alter role facade set jit = off;
 alter role facade set timezone = 'UTC';
--- By default Postgres plans a statement five times before it reuses a generic plan, and most
--- connections are new: the first five calls of a connection would take 33 ms of processor time
--- instead of 26 (search), 43 and 29 (feed), 44 and 22 (favorites), 26 and 16 (a listing). Later
--- calls cost the same. A function whose plan depends on optional filters sets its own mode.
+-- By default Postgres plans a statement five times before it reuses a generic plan. As most
+-- connections are new, the first five calls of each would take 33 ms of processor time instead of
+-- 26 (search), 43 instead of 29 (feed), 44 instead of 22 (favorites), 26 instead of 16 (a listing).
+-- Later calls cost the same. A function whose plan depends on optional filters sets its own mode.
 alter role facade set plan_cache_mode = force_generic_plan;
 
 -- sql/01_base/1_tables.sql
@@ -60,7 +60,7 @@ create schema api;
 comment on schema api is 'The functions for clients; the only schema that the Data API exposes.';
 
 revoke all on schema private, api from public;
--- This default is set for all schemas, because one for a single schema cannot revoke global rights.
+-- This is set for all schemas, because defaults of a single schema cannot revoke global rights.
 alter default privileges for role postgres revoke execute on functions from public;
 grant usage on schema private to anon, authenticated, service_role, backend, supabase_auth_admin;
 -- A role can become the owner of a function only if it may create objects in the schema.
@@ -80,7 +80,7 @@ create table private.settings (
   note text not null
 );
 comment on table private.settings is
-  'Settings that admins or the functions change. Never purged: it has only a few rows.';
+  'Settings that admins or the edge functions change. Never purged: it has only a few rows.';
 alter table private.settings enable row level security;
 grant select on private.settings to acting, administering;
 create policy "functions for clients read all" on private.settings
@@ -152,7 +152,7 @@ create table private.timestamps (
 );
 comment on table private.timestamps is 'Shared times. Never purged: it has only a few rows.';
 comment on column private.timestamps.name is
-  'jobs_ran: when all jobs last ran; doors: when a test of Auth''s endpoints began; doors_tried: '
+  'jobs_ran: when all jobs last ran; doors: start of a test of Auth''s endpoints; doors_tried: of '
   'the last daily test; pushes_paused: when FCM accepts pushes again; beat: the primary''s clock.';
 alter table private.timestamps enable row level security;
 grant select on private.timestamps to acting;
@@ -166,7 +166,7 @@ select
   null::uuid as account_id, null::uuid as identity_id, null::text as kind, null::uuid as entity_id,
   null::jsonb as details
 where false;
-comment on view private.notification_requests is 'Inserts create notifications (13_notifications).';
+comment on view private.notification_requests is 'A trigger turns inserts into notifications.';
 
 -- There are no foreign keys, so that writing a row never waits for a lock.
 create table private.deferred_notifications (
@@ -243,7 +243,7 @@ begin
 end
 $$;
 comment on function private.check_edit is
-  'Refuses a change by hand. Arguments: what to do instead, and the columns that may change.';
+  'Refuses a change by hand of any column but those listed. Arguments: the message, these columns.';
 
 create function private.refuse_rewriting() returns trigger
   language plpgsql
@@ -253,7 +253,7 @@ begin
   raise exception '% is only added to', tg_table_name using errcode = '42501';
 end
 $$;
-comment on function private.refuse_rewriting is 'Refuses the change, even to the table''s owner.';
+comment on function private.refuse_rewriting is 'Refuses any change, even by the table''s owner.';
 
 create function private.keep_edits() returns trigger
   language plpgsql
@@ -277,14 +277,14 @@ begin
 end
 $$;
 comment on function private.keep_edits is
-  'Records in edited which columns were changed by hand, so that a release does not change them.';
+  'Records in edited which columns were changed by hand, and keeps their values at a release.';
 
 create function private.check_setting() returns trigger
   language plpgsql
   set search_path = ''
 as $$
 begin
-  new.value := coalesce(new.value, 'null'); -- Studio stores null if the field is emptied
+  new.value := coalesce(new.value, 'null'); -- Studio sends an SQL null if the field is emptied
   if new.name = 'review_listings' and jsonb_typeof(new.value) <> 'boolean' then
     perform private.refuse_by_hand('review_listings is true or false, without quotation marks.');
   elsif new.name = 'seller' and exists (
@@ -329,7 +329,7 @@ begin
       perform private.refuse_by_hand(
         'terms is null, or has version (up to 40 characters, no blanks, in quotation marks), url '
         '(https://…) and requiredFrom (the first day, as 2026-12-31).');
-    -- The date of the same version may be postponed; any other date is at least 14 days ahead.
+    -- The date of the same version may be postponed; any other must be at least 14 days ahead.
     elsif (new.value ->> 'requiredFrom')::date::timestamp at time zone 'Asia/Kuwait'
         < now() + interval '14 days'
       and not coalesce(new.value ->> 'version' = old.value ->> 'version'
@@ -348,7 +348,7 @@ comment on function private.check_setting is 'Refuses a value that the functions
 create trigger settings_are_understood
   before insert or update on private.settings
   for each row execute function private.check_setting();
-comment on trigger settings_are_understood on private.settings is 'It may run in any order.';
+comment on trigger settings_are_understood on private.settings is 'May run in any order.';
 create trigger settings_of_functions_are_theirs
   before update of value on private.settings
   for each row when (
@@ -362,8 +362,8 @@ create trigger rates_keep_what_was_edited
 
 -- sql/01_base/2_rules_names.sql
 
--- The rules for new names (is_free_name) apply when a name changes and not by a constraint, so that
--- existing names stay valid. Constraints check only is_name.
+-- The rules for new names (is_free_name) are checked when a name changes, not by a constraint, so
+-- that existing names stay valid. Constraints check only is_name.
 
 create function private.is_written(value text) returns boolean
   language plpgsql
@@ -427,7 +427,7 @@ create function private.compared_words(name text) returns text
   set search_path = ''
 as $$
 begin
-  -- These are replaced before search_text removes signs and lower-cases letters.
+  -- Look-alike capitals and signs are replaced before search_text lower-cases or removes them.
   return private.search_text(translate(name,
     'ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ' || 'АВЕЗКМНОРСТУХЅІЈԚԜҮӀ' || '@$€|!¡'
       || '🅐🅑🅒🅓🅔🅕🅖🅗🅘🅙🅚🅛🅜🅝🅞🅟🅠🅡🅢🅣🅤🅥🅦🅧🅨🅩'
@@ -605,7 +605,7 @@ begin
 end
 $$;
 comment on function private.count_hit is
-  'Counts a hit; hit is null if the limit is used up. reset is the seconds until one expires.';
+  'Counts a hit; hit is null if the limit is used up. reset is the seconds until a hit expires.';
 
 create function private.store_hit(rule text, subject text) returns void
   language plpgsql
@@ -627,7 +627,7 @@ begin
       expires_at = clock_timestamp() + make_interval(secs => rate.seconds);
 end
 $$;
-comment on function private.store_hit is 'Stores a hit of a rule that limits nothing.';
+comment on function private.store_hit is 'Stores a hit and keeps only the last rates.max.';
 
 create function private.hold_hits(rule text, subjects text[]) returns void
   language plpgsql
@@ -644,7 +644,7 @@ begin
   on conflict on constraint rate_hits_pkey do update set hits = held.hits where false;
 end
 $$;
-comment on function private.hold_hits is 'Locks rows in this order, before hits are counted.';
+comment on function private.hold_hits is 'Locks the subjects'' rows in order, before counting.';
 
 create function private.uncount_hit(rule text, subject text, hit timestamptz) returns void
   language plpgsql
@@ -680,7 +680,7 @@ begin
 end
 $$;
 comment on function private.rate_subjects is
-  'What a hit counts for: a /64 also counts for its /48, which has ten times the limit.';
+  'The subjects that a hit counts for: with an IPv6 /64 also its /48, at ten times the limit.';
 
 create function private.count_hits(
   rules text[], subjects text[],
@@ -851,7 +851,7 @@ as $$
 declare
   plain constant text := private.search_text(private.bounded(q, 200, 'q'));
 begin
-  -- NFKD can turn one character into eighteen (ﷺ).
+  -- The plain text is checked too, because NFKD can turn one character into eighteen (ﷺ).
   if char_length(q) > 200 or char_length(plain) > 200 then
     perform private.refuse_field('q', 'too_long');
   end if;
@@ -964,7 +964,7 @@ begin
   if size > 4 * most then
     return 'too_long';
   elsif (size < 62 or size = char_length(value)) is not false then
-    return null; -- A mark has two bytes or more and is never ASCII.
+    return null; -- 31 marks take 62 bytes or more, and no mark is ASCII.
   elsif value ~ (private.marks() || '{31}') then
     return 'invalid';
   end if;
@@ -994,7 +994,8 @@ as $$
     and char_length(value) between 2 and 120
     else false end
 $$;
-comment on function private.is_name is 'Whether a name is displayed exactly as it is written.';
+comment on function private.is_name is
+  'Whether a text has 2 to 120 characters and is displayed exactly as it is written.';
 
 create function private.bounded(value text, most integer, path text) returns text
   language plpgsql
@@ -1037,7 +1038,7 @@ begin
   return normal;
 end
 $$;
-comment on function private.normal_form is 'No other function normalises texts (npm run check).';
+comment on function private.normal_form is 'Normalises a text; nothing else may (npm run check).';
 
 create function private.tidy(value text, most integer, path text) returns text
   language sql
@@ -1045,7 +1046,7 @@ create function private.tidy(value text, most integer, path text) returns text
   parallel safe
   return nullif(btrim(regexp_replace(
     private.normal_form(value, 'nfkc', most, path), '[[:space:]]+', ' ', 'g')), '');
-comment on function private.tidy is 'One trimmed line in NFKC, which may be longer; null if empty.';
+comment on function private.tidy is 'One trimmed NFKC line, which may exceed most; null if empty.';
 
 create function private.visible(value text) returns text
   language sql
@@ -1135,7 +1136,7 @@ grant execute on function private.ascii_digits, private.is_clean, private.marks,
 create function private.setting(name text) returns jsonb
   language plpgsql
   stable
-  security definer -- reads a table closed to clients, with no data about people
+  security definer -- clients may not read settings, which have no data about people
   set search_path = ''
 as $$
 begin
@@ -1165,7 +1166,7 @@ begin
   return (select timestamps.at from private.timestamps where timestamps.name = 'beat');
 end
 $$;
-comment on function private.last_beat is 'Every commit of the primary until then has arrived here.';
+comment on function private.last_beat is 'All commits of the primary before this time are here.';
 
 create function private.require_replica(system_id text) returns void
   language plpgsql
@@ -1232,7 +1233,7 @@ begin
 end
 $$;
 comment on function private.next_cursor is
-  'Null on the last page. last_keys are the keys of its last row and, if there is one, the next.';
+  'Null on the last page. last_keys are the keys of its last row and, if any, of the row after it.';
 
 create function private.cursor_key(query text, page_cursor text) returns jsonb
   language plpgsql
@@ -1263,13 +1264,13 @@ begin
 end
 $$;
 comment on function private.cursor_key is
-  'Raises 422 cursor_invalid if the cursor is damaged or belongs to another query.';
+  'The key in a cursor. Raises 422 cursor_invalid if it is damaged or belongs to another query.';
 
 create function private.is_sort(sorts jsonb, sort text) returns boolean
   language sql
   immutable
   return coalesce(sort = 'newest' or sorts ? regexp_replace(sort, '^-', ''), false);
-comment on function private.is_sort is 'A leading - reverses a sort; newest means -oldest.';
+comment on function private.is_sort is 'Whether a sort is known. - reverses it; newest is -oldest.';
 
 create function private.sorted_keys(
   source text, sorts jsonb, sort text, filters jsonb, after_key jsonb, page_size integer
@@ -1300,7 +1301,7 @@ $$;
 comment on function private.sorted_keys is
   'The keys [value, id] of a page and of one more row. sorts has, for each sort order, the SQL '
   'expressions of its value, which is never null, and of its id, both from the indexed table. '
-  'source is the from and where clause, with $1 for the filters. Both must be constants.';
+  'source is the from and where clause, with $1 for the filters. sorts and source are constants.';
 
 create function private.key_ids(keys jsonb[]) returns text[]
   language sql
@@ -1377,7 +1378,7 @@ create function private.notify(
   account_id uuid, identity_id uuid, kind text, entity_id uuid, details jsonb default '{}'
 ) returns void
   language plpgsql
-  security definer -- roles that cause notifications may not write them
+  security definer -- clients and acting may not insert notifications
   set search_path = ''
 as $$
 begin
@@ -1387,8 +1388,8 @@ end
 $$;
 comment on function private.notify is
   'Notifies in the caller''s transaction, which never fails because of it. details has the values '
-  'that the texts of the kind use, and may have by (the acting account; nothing is sent if one of '
-  'the two has blocked the other), from (the named identity) and at (the time of the event).';
+  'that the texts of the kind use, and may have by (the acting account; nothing is sent if it or '
+  'the recipient has blocked the other), from (the named identity) and at (the time of the event).';
 
 -- sql/01_base/7_jobs.sql
 
@@ -1413,7 +1414,7 @@ create function private.record_failure(step text, subject text, code text, why t
   set search_path = ''
 as $$
 begin
-  -- A row that was locked raises no alarm, because the next run tries it again.
+  -- A lock conflict raises no alarm, because the next run tries the row again.
   if code not in ('40001', '40P01', '55P03') then
     perform private.raise_alarm('job_failed', step || ' ' || subject,
       jsonb_build_object('code', code, 'why', private.cause_of(code, why)));
@@ -1453,7 +1454,7 @@ begin
 end
 $$;
 comment on function private.for_each is
-  'Calls the step for each subject. If one is set, it stops after a success, to lock few rows.';
+  'Calls the step for each subject. With one => true it stops after a success, to lock few rows.';
 
 create function private.purge(from_table regclass, by_time text, age interval) returns bigint
   language plpgsql
@@ -1773,7 +1774,7 @@ $$;
 create function private.account_id() returns uuid
   language plpgsql
   stable
-  security definer -- policies call it to find the caller
+  security definer -- policies call it, so no policy may apply to it
   set search_path = ''
 as $$
 declare
@@ -1789,12 +1790,12 @@ begin
   );
 end
 $$;
-comment on function private.account_id is 'The caller; null if it may not act or is signed out.';
+comment on function private.account_id is 'The caller''s account, if it may act and is signed in.';
 
 create function private.identity_id() returns uuid
   language plpgsql
   stable
-  security definer -- policies call it to find the acting identity
+  security definer -- policies call it, so no policy may apply to it
   set search_path = ''
 as $$
 declare
@@ -1802,7 +1803,7 @@ declare
   acting_id uuid;
   noted text;
 begin
-  -- The acting identity is active (check_acting_identity). Only is_ignored reads the setting.
+  -- check_acting_identity keeps the acting identity active. Only is_ignored reads the setting.
   select accounts.active_identity_id, set_config('private.acts', 't', true) into acting_id, noted
   from public.accounts
   join auth.sessions on sessions.user_id = accounts.id
@@ -1825,12 +1826,13 @@ begin
     and private.account_id() is null;
 end
 $$;
-comment on function private.is_ignored is 'Whether the token had no effect; it is called last.';
+comment on function private.is_ignored is
+  'Whether the token is no longer valid. Called last, when identity_id may have set private.acts.';
 
 create function private.caller_refusal() returns jsonb
   language plpgsql
   stable
-  security definer -- reads the state of an account that may not act
+  security definer -- policies hide an account that may not act
   set search_path = ''
 as $$
 declare
@@ -2024,18 +2026,19 @@ comment on column public.accounts.taken_over_at is
 comment on column public.accounts.terms_version is
   'The version last accepted; null again once the email is proven for the first time, because '
   'another person may have accepted the terms before.';
-comment on column public.accounts.status is 'A requested deletion does not change it (delete_at).';
+comment on column public.accounts.status is 'A requested deletion (delete_at) does not change it.';
 comment on column public.accounts.status_reason is
   'Why the account was suspended or banned; the person is shown the reason for a suspension only.';
-comment on column public.accounts.delete_at is 'When a requested deletion is due, even if locked.';
+comment on column public.accounts.delete_at is 'When a deletion is due, even of a locked account.';
 comment on column public.accounts.money_at_deletion is 'Whether wallets are refunded or given up.';
 comment on column public.accounts.stays_hidden is
-  'Whether it was locked while its deletion was requested; a sign-in makes it visible again.';
+  'Whether it was suspended or banned while its deletion was requested; a sign-in shows it again.';
 comment on column public.accounts.unreachable_since is
   'Since when the account has neither phone nor email. If it has no provider either, nobody can '
   'sign in to it, and its deletion is requested after 14 days.';
 comment on column public.accounts.active_identity_id is 'The acting identity; always active.';
-comment on column public.accounts.topic is 'Its Realtime channel, replaced when a session ends.';
+comment on column public.accounts.topic is
+  'The name of the account''s Realtime channel; replaced when a session ends.';
 comment on column public.accounts.live_key is
   'A secret in the names of the live channels of its conversations. It is replaced together with '
   'topic, and when an identity stops being active.';
@@ -2144,8 +2147,8 @@ comment on column public.account_settings.notifications is
   'The choices of the account, such as {"leads":{"push":false}}; defaults apply to the rest.';
 comment on column public.account_settings.quiet_to is
   'In Kuwait time. If it is before quiet_from, it belongs to the next day.';
-comment on column public.account_settings.show_phone is 'Whether others may ask for the number.';
-comment on column public.account_settings.read_receipts is 'Shown only if both sides allow it.';
+comment on column public.account_settings.show_phone is 'Whether others may request the number.';
+comment on column public.account_settings.read_receipts is 'Shown only if both sides allow them.';
 comment on column public.account_settings.show_last_seen is 'Stored for clients; unused in SQL.';
 comment on column public.account_settings.who_may_write is
   'Who may start a conversation with the account, and write in one where it has never written: '
@@ -2215,7 +2218,7 @@ create policy "people block for themselves" on public.blocks for insert to actin
 -- sql/03_accounts/1_tables_sign_in.sql
 
 -- Codes are stored as HMACs. Passwords and Apple's tokens are encrypted with keys that only the
--- functions have.
+-- edge functions have.
 
 create table private.registrations (
   id uuid primary key,
@@ -2229,7 +2232,8 @@ comment on table private.registrations is
   'Attempts to register a phone. After an hour only the phone and the time are kept, for a day. '
   'Cleaned by private.purge_codes.';
 comment on column private.registrations.id is 'A secret that proves who made the attempt.';
-comment on column private.registrations.sealed_password is 'AES-GCM; null if refused or old.';
+comment on column private.registrations.sealed_password is
+  'Encrypted with AES-GCM; null if the attempt was refused or is older than an hour.';
 create index registrations_phone_idx on private.registrations (phone, created_at desc);
 create index registrations_created_at_idx on private.registrations (created_at);
 create index registrations_sealed_idx on private.registrations (created_at)
@@ -2301,7 +2305,7 @@ comment on column private.contact_changes.closes is
 comment on column private.contact_changes.proven_at is
   'When the change was proven, by the code or, without one (removal, undo, set), at once; Auth '
   'accepts it for ten minutes from then.';
-comment on column private.contact_changes.expires_at is '1 hour after the start, 72 after done_at.';
+comment on column private.contact_changes.expires_at is 'After 1 hour, or 72 hours after done_at.';
 create unique index contact_changes_open_key on private.contact_changes (account_id, kind)
   where done_at is null;
 create index contact_changes_account_idx on private.contact_changes (account_id, done_at);
@@ -2349,7 +2353,7 @@ create table private.codes (
 );
 comment on table private.codes is 'One-time codes. Cleaned by private.purge_codes.';
 comment on column private.codes.purpose is
-  'change is for proving a signed-in person, prove a new contact, sudo an administrator.';
+  'change is for a signed-in person, prove for a new contact, sudo for an administrator.';
 comment on column private.codes.reset_id is 'A secret that proves who requested the code.';
 comment on column private.codes.hmac is 'HMAC-SHA256 of purpose, identifier or change, and code.';
 comment on column private.codes.requested_by is 'The address_mark of the requesting IP address.';
@@ -2782,7 +2786,7 @@ create function private.code_wait(purpose text, identifier text, requested_by by
   set search_path = ''
 as $$
   -- An address waits only for the last code that it requested, so no stranger can block the owner.
-  -- A registration waits for any code to the phone: of twenty concurrent attempts one sends a code.
+  -- A registration waits for any code to the phone, so of twenty concurrent ones one sends a code.
   select greatest(0, ceil((private.code_limits()).resend_after
     - extract(epoch from clock_timestamp() - max(codes.created_at))))::integer
   from private.codes
@@ -2865,8 +2869,8 @@ begin
 end
 $$;
 comment on function private.count_sending is
-  'Counts a code for the limits of the whole service. reset is the number of seconds to wait if '
-  'one is used up; alarm is the current hour once four fifths of one are used.';
+  'Counts a code for the limits of the whole service. reset is the number of seconds to wait if a '
+  'limit is used up; alarm is the current hour once four fifths of a limit are used.';
 
 create function private.count_code(
   purpose text, identifier text, requested_by bytea, address text, is_known boolean, sends boolean,
@@ -2923,7 +2927,8 @@ end
 $$;
 comment on function private.count_code is
   'Counts a code as sent or, without a recipient, as unsent; or returns {error} and counts none. '
-  'for_another means that the contact is not the account''s; half of the codes are for its owner.';
+  'for_another means that the contact is not the account''s. Such requests may use half of the '
+  'codes, so that the other half is left for its owner.';
 
 -- sql/03_accounts/2_rules_contact.sql
 
@@ -2988,7 +2993,7 @@ end
 $$;
 comment on function private.proves_change is
   'Whether proof is enough: password, provider (within five minutes of a sign-in by it) or the '
-  'contact that got a code. One of the other kind counts only if none of this kind is proven.';
+  'contact that got a code. One of the other kind counts only if this kind has no proven one.';
 
 create function private.has_other_way(
   account public.accounts, without text, mail_works boolean
@@ -3143,7 +3148,7 @@ create trigger identities_abide_by_their_state
   before update of status on public.identities
   for each row when (old.status is distinct from new.status)
   execute function private.apply_identity_state();
-comment on trigger identities_abide_by_their_state on public.identities is 'Any order will do.';
+comment on trigger identities_abide_by_their_state on public.identities is 'May run in any order.';
 create trigger identities_of_people_close_with_their_account
   before update of status on public.identities
   for each row when (
@@ -3208,10 +3213,10 @@ create trigger individual_profiles_show_their_name
 -- within its transaction after a deadlock (11_admin/2_rules_acts.sql), for routes counted against a
 -- ceiling (11_admin/2_rules_ceilings.sql) and for a code's phone or email (its rows come after the
 -- account), and the rates of the acting account (01_base/2_rules_rates.sql). The rate of a listing
--- (price_changes) is counted under the listing's lock, pushes between two accounts after their
--- devices are locked. Pushes from strangers are counted per reader (pushes_strangers, then
--- pushes_waiting and its push); a batch of messages locks the first of these rows for all readers
--- before its first push. Two rates are always counted in the same order.
+-- (price_changes) is counted under the listing's lock, that of pushes between two accounts under
+-- their devices' locks. Pushes from strangers are counted per reader (pushes_strangers, then
+-- pushes_waiting and its push); a batch of messages locks the rows of pushes_strangers for all
+-- readers before its first push. Two rates are always counted in the same order.
 --
 -- Rows are locked "for no key update", because "for update" would block foreign keys that refer to
 -- them. No column that changes is part of a key that can be referred to, so no foreign key waits. A
@@ -3250,7 +3255,7 @@ declare
   claims jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
   acting_id uuid;
 begin
-  -- When an identity stops being active, active_identity_id becomes null in the same transaction.
+  -- The identity's status is not checked, because active_identity_id is null once it is not active.
   select accounts.active_identity_id into acting_id
   from public.accounts
   join auth.sessions on sessions.user_id = accounts.id
@@ -3315,7 +3320,8 @@ begin
   order by sessions.ctid for update;
 end
 $$;
-comment on function private.lock_sessions is 'Runs before the account is locked, as in a refresh.';
+comment on function private.lock_sessions is
+  'Locks the sessions of an account; called before the account is locked, as in a refresh.';
 
 create function private.lock_user(account_id uuid) returns void
   language plpgsql
@@ -3353,7 +3359,8 @@ begin
   end loop;
 end
 $$;
-comment on function private.lock_auth_user is 'A deletion calls this before any other lock.';
+comment on function private.lock_auth_user is
+  'Locks an Auth user and its sessions. A deletion calls this before it takes any other lock.';
 
 create function private.lock_caller_exclusively() returns uuid
   language plpgsql
@@ -3441,7 +3448,8 @@ begin
   end if;
 end
 $$;
-comment on function private.lock_dependents is 'goes means that dependents will be deleted.';
+comment on function private.lock_dependents is
+  'Locks the account and all rows that depend on it; goes means that they will be deleted.';
 
 create function private.before_state_change() returns trigger
   language plpgsql
@@ -3533,7 +3541,7 @@ end
 $$;
 comment on function private.count_action is
   'Counts an act in the caller''s transaction, so that only completed acts count, or raises 429. '
-  'It comes before any lock, so that a second call of the account waits here without locks. '
+  'Called before any lock is taken, so that a second call of the account waits without locks. '
   'The caller checks afterwards that the account may act; a refusal undoes the count.';
 
 create function private.uncount_action(rule text, hit timestamptz) returns void
@@ -3828,7 +3836,7 @@ create function private.address_mark(whose text, address_hash text) returns byte
   set search_path = ''
 as $$
 begin
-  -- Only the functions have the key of address_hash. Every account has another mark for an address.
+  -- Only the edge functions have the key of address_hash. The mark differs between accounts.
   return sha256(convert_to(whose || ' ' || address_hash, 'utf8'));
 end
 $$;
@@ -3919,7 +3927,7 @@ $$;
 create function private.session_records(account_id uuid, given boolean) returns json
   language plpgsql
   stable
-  security definer -- reads auth.sessions and a table closed to clients, for their account
+  security definer -- reads auth.sessions and a table closed to clients
   set search_path = ''
 as $$
 begin
@@ -3961,7 +3969,7 @@ begin
 end
 $$;
 comment on function private.session_records is
-  'The sessions of an account; given omits those whose tokens were never delivered.';
+  'The sessions of an account; given => true omits those whose tokens were never delivered.';
 
 create function private.settings_record(account_id uuid) returns json
   language plpgsql
@@ -4091,12 +4099,12 @@ begin
 end
 $$;
 comment on function api.check_session is
-  'Returns the calling account or raises the reason why not. The facade calls it before Auth.';
+  'Returns the caller''s account or raises why it may not act. The facade calls it before Auth.';
 
 create function private.list_sessions() returns table (items json, "nextCursor" text)
   language plpgsql
   stable
-  security definer -- reads auth.sessions and a table closed to clients
+  security definer -- calls session_records, which clients may not execute
   set search_path = ''
 as $$
 begin
@@ -4156,7 +4164,7 @@ grant execute on function api.get_me, api.check_session, api.list_identities, ap
 
 -- sql/03_accounts/5_writes_codes.sql
 
--- Unknown identifiers get rows too, so that neither answers nor tries reveal which accounts exist.
+-- Codes for unknown identifiers are stored too, so that no answer reveals which accounts exist.
 
 create function private.add_code(
   purpose text, identifier text, hmac text, requested_by bytea, registration_id uuid,
@@ -4257,8 +4265,8 @@ begin
 end
 $$;
 comment on function private.request_code is
-  'Returns {error}, because raising would undo the count. For an unknown identifier the answer is '
-  'the same, but the code is never sent. account_id is the signed-in account, if there is one.';
+  'Returns a refusal as {error}, because raising would undo the count. For an unknown identifier '
+  'the answer is the same, but no code is sent. account_id is the signed-in account, if any.';
 
 create function private.same_bytes(a bytea, b bytea) returns boolean
   language sql
@@ -4314,7 +4322,7 @@ begin
 end
 $$;
 comment on function private.codes_to_compare is
-  'own are the codes whose attempt the guess names or that its address requested.';
+  'own are the codes of the named registration, reset or change, or of the guess''s own address.';
 
 create function private.use_code(
   code private.codes, address text, address_hash text, is_named boolean
@@ -4333,8 +4341,8 @@ begin
   select count(*) into attempts from private.registrations
   where registrations.phone = code.identifier
     and registrations.created_at > now() - (private.code_limits()).contested_for;
-  -- With several attempts it is unknown whose code was typed, so no data of the attempt is used.
-  -- Old and refused ones count too: their person may type a code that another attempt sent.
+  -- With several registrations it is unknown whose code was typed, so data is returned only for a
+  -- named one. Old and refused ones count too, because their owner may type another one's code.
   return (
     select jsonb_build_object(
       'codeId', code.id,
@@ -4348,7 +4356,7 @@ begin
   );
 end
 $$;
-comment on function private.use_code is 'is_named means that the guess named its registration.';
+comment on function private.use_code is 'Uses up a code. is_named: the guess named a registration.';
 
 create function private.verify_code(
   purpose text, identifier text, hmac text, address text, address_hash text,
@@ -4416,7 +4424,7 @@ end
 $$;
 comment on function private.verify_code is
   'Returns {error} for a wrong guess, which uses up a try of each code that it was compared with. '
-  'It counts for the address and, if there is a valid code, for address and identifier together.';
+  'The guess counts for the address and, if there is a valid code, for address and identifier.';
 
 create function private.release_code(code_id uuid) returns void
   language sql
@@ -4434,8 +4442,8 @@ grant execute on function
 
 -- sql/03_accounts/5_writes_contact.sql
 
--- A change of phone or email begins with a proof of the person, then needs a code sent to the new
--- contact. Auth writes it, and its effects happen in that transaction (6_events_auth_contact.sql).
+-- A change of phone or email needs a proof of the person, then a code sent to the new contact.
+-- Auth writes the contact; the effects happen in that transaction (6_events_auth_contact.sql).
 
 create function private.open_contact_change(
   account_id uuid, session_id uuid, kind text, value text
@@ -4557,7 +4565,7 @@ begin
 end
 $$;
 comment on function private.begin_contact_change is
-  'Returns {error} for a refusal, because raising would undo the counted attempts.';
+  'Begins or resumes a change. A refusal is returned as {error}, so that attempts stay counted.';
 
 create function private.verify_contact_change(
   account_id uuid, session_id uuid, kind text, change_id uuid, hmac text, address text,
@@ -4610,7 +4618,7 @@ begin
 end
 $$;
 comment on function private.verify_contact_change is
-  'The value to write at Auth, and whether that is done. The call can be repeated for ten minutes.';
+  'The value to write at Auth, and whether it is written. Can be repeated for ten minutes.';
 
 create function private.contact_change_outcome(account_id uuid, change_id uuid) returns jsonb
   language sql
@@ -4626,7 +4634,8 @@ as $$
   where changes.id = contact_change_outcome.change_id
     and changes.account_id = contact_change_outcome.account_id
 $$;
-comment on function private.contact_change_outcome is 'Returns null if the change was cancelled.';
+comment on function private.contact_change_outcome is
+  'Whether a change is done or its value taken; null if the change was cancelled.';
 
 create function private.code_identifier(account_id uuid, purpose text) returns text
   language sql
@@ -4700,7 +4709,8 @@ begin
   end if;
 end
 $$;
-comment on function private.remove_phone is 'Has the effects of a change, and can be repeated.';
+comment on function private.remove_phone is
+  'Removes the phone, with the same effects as a change. Can be repeated.';
 
 create function private.remove_provider(
   account_id uuid, session_id uuid, provider text, proof text, mail_works boolean
@@ -4731,7 +4741,8 @@ begin
   from unnest(array[account.phone, private.proven_contact(account, 'email')]) as recipient (value);
 end
 $$;
-comment on function private.remove_provider is 'Only the account''s email can link it again.';
+comment on function private.remove_provider is
+  'Unlinks a provider; it can be linked again only through the account''s email.';
 
 grant execute on function private.remove_phone, private.remove_provider to backend;
 
@@ -4964,7 +4975,7 @@ grant execute on function private.accept_terms to authenticated;
 
 -- sql/03_accounts/5_writes_registrations.sql
 
--- Registering by email claims it while Auth creates the user; registering by phone needs a code.
+-- Registering by email reserves it while Auth creates the user; registering by phone needs a code.
 
 create function private.count_registration(address text) returns jsonb
   language plpgsql
@@ -5017,7 +5028,8 @@ begin
   return case when found then answer else answer || private.taken_error('email_taken', address) end;
 end
 $$;
-comment on function private.claim_email is 'Returns {error}, because raising would undo the counts.';
+comment on function private.claim_email is
+  'Reserves an email while Auth creates its user. Returns refusals as {error} to keep the counts.';
 
 create function private.release_email(email text) returns void
   language sql
@@ -5077,7 +5089,8 @@ begin
   return answer;
 end
 $$;
-comment on function private.register_phone is 'Returns {error}, because raising would undo the counts.';
+comment on function private.register_phone is
+  'Stores a registration and its code. Returns refusals as {error} to keep the counts.';
 
 create function private.is_crowded(subject text, "limit" integer, seconds integer) returns boolean
   language sql
@@ -5132,7 +5145,8 @@ begin
   return null;
 end
 $$;
-comment on function private.forget_registration is 'Stops counting a proven account for its IPs.';
+comment on function private.forget_registration is
+  'Deletes the IP addresses of a proven account, which then no longer counts for them.';
 
 create trigger accounts_are_proven
   after update of phone, email_proven on public.accounts
@@ -5157,7 +5171,7 @@ begin
 end
 $$;
 comment on function private.end_registrations is
-  'Ends registrations and codes for a newly set contact, and notes a new account''s address.';
+  'Ends registrations and codes for a newly set contact, and counts a new account for its IP.';
 
 create trigger accounts_end_registrations
   after insert or update of phone, email on public.accounts
@@ -5207,7 +5221,7 @@ begin
 end
 $$;
 comment on function private.write_contact is
-  'Writes to Auth''s tables, because Auth''s API cannot remove a phone or email.';
+  'Writes or removes a phone or email in Auth''s tables, because Auth''s API cannot remove one.';
 
 create function private.undo_contact_changes(account public.accounts, identifier text) returns void
   language plpgsql
@@ -5244,8 +5258,8 @@ begin
 end
 $$;
 comment on function private.undo_contact_changes is
-  'Undoes the last 72 hours'' changes of the other contact if this one was proven then. The old '
-  'value is restored unless another account has it; providers linked since are unlinked.';
+  'Undoes the last 72 hours'' changes of the other kind of contact if identifier was proven then. '
+  'The old value is restored unless another account has it; later providers are unlinked.';
 
 create function private.finish_reset(account_id uuid, identifier text) returns void
   language plpgsql
@@ -5341,7 +5355,7 @@ begin
 end
 $$;
 comment on function private.begin_sign_in is
-  'Counts a sign-in as failed until its hits are taken back, and announces it to the triggers on '
+  'Counts a sign-in as failed until its hits are removed, and announces it to the triggers on '
   'Auth''s tables.';
 
 create function private.return_sign_in(identifier text, address text, hits jsonb) returns void
@@ -5350,7 +5364,7 @@ create function private.return_sign_in(identifier text, address text, hits jsonb
   set search_path = ''
 as $$
 begin
-  -- The number is limited, so that slowing Auth down does not allow endless tries.
+  -- Only a limited number is undone, so that slowing Auth down does not allow endless tries.
   if (private.count_hits('{login_returned,login_returned_address}',
       array[address || ' ' || identifier, address])).refused is null then
     perform private.uncount_hits(hits);
@@ -5704,14 +5718,14 @@ create function private.on_auth_user_signed_in() returns trigger
   set search_path = ''
 as $$
 begin
-  -- The account is locked before its profile; the token hook locks it next.
+  -- The account is locked before its profile, because the token hook will lock the account too.
   perform private.lock_account_exclusively(new.id);
   update public.individual_profiles set last_sign_in_at = coalesce(new.last_sign_in_at, '-infinity')
   where individual_profiles.account_id = new.id;
   return null;
 end
 $$;
-comment on function private.on_auth_user_signed_in is 'Copies the time, by which admins sort.';
+comment on function private.on_auth_user_signed_in is 'Copies the sign-in time, to sort people by.';
 
 create function private.bound_user_metadata() returns trigger
   language plpgsql
@@ -5785,7 +5799,7 @@ end
 $$;
 comment on function private.check_auth_identity is
   'Lets Auth link a provider only to the account whose email was announced for this sign-in; '
-  'otherwise raises 401 social_token_invalid. Another email of the provider is dropped.';
+  'otherwise raises 401 social_token_invalid. Any other email from the provider is dropped.';
 
 create function private.try_provider_door(account_id uuid) returns boolean
   language plpgsql
@@ -5863,7 +5877,7 @@ comment on function private.on_auth_identity_linked is
 
 create function private.notify_of_new_provider() returns trigger
   language plpgsql
-  security definer -- notifies the account, for Auth's role
+  security definer -- Auth's role may not execute notify
   set search_path = ''
 as $$
 begin
@@ -5874,7 +5888,7 @@ begin
   return null;
 end
 $$;
-comment on function private.notify_of_new_provider is 'Notifies the account of the provider.';
+comment on function private.notify_of_new_provider is 'Notifies the account of a linked provider.';
 
 create function private.on_refresh_token_revoked() returns trigger
   language plpgsql
@@ -5919,7 +5933,7 @@ as $$
 declare
   change private.contact_changes;
 begin
-  -- Changes are found by the new value, because Auth sets confirmed flags in earlier statements.
+  -- The new value identifies the change, as Auth writes its confirmed flags in earlier statements.
   select * into change from private.contact_changes as changes
   where changes.account_id = user_id and changes.done_at is null
     and changes.proven_at > clock_timestamp() - interval '10 minutes'
@@ -5961,7 +5975,8 @@ begin
   );
 end
 $$;
-comment on function private.lose_email is 'Returns [{listings}] if no way to sign in is left.';
+comment on function private.lose_email is
+  'Removes a user''s email at Auth. Returns [{listings}] if no way to sign in is left.';
 
 create function private.make_way(change private.contact_changes) returns void
   language plpgsql
@@ -6025,7 +6040,7 @@ end
 $$;
 comment on function private.check_contact_at_auth is
   'Refuses an unproven change of email or phone at Auth. An unproven email is removed when its '
-  'account proves a phone, or another account the email.';
+  'account proves a phone or another account proves the email.';
 
 create function private.on_auth_user_changed() returns trigger
   language plpgsql
@@ -6154,7 +6169,7 @@ begin
 end
 $$;
 comment on function private.finish_contact_change is
-  'Ends earlier access and open changes. Notifies in the app, at the old and the other contact.';
+  'Ends earlier access and open changes. Notifies the app, the old contact and the other one.';
 
 -- sql/03_accounts/6_events_auth_fence.sql
 
@@ -6188,7 +6203,7 @@ create function private.refuse_password(account_id uuid) returns void
 as $$
 begin
   -- Auth rolls its transaction back, but not the line in the log of Postgres and the sequence that
-  -- report_refused_password reads. Of several refusals before that, only the last is reported.
+  -- report_refused_password reads. Of several refusals before its run, only the last is reported.
   raise log 'a new password at Auth was refused: account %', account_id;
   if account_id is distinct from private.account_with(private.decoy_email()) then
     perform setval('private.refused_password', private.account_bits(account_id));
@@ -6310,7 +6325,8 @@ begin
 end
 $$;
 comment on function private.take_announced_password is
-  'Deletes and returns the announcement that fits the sessions left at the commit, or null.';
+  'Deletes and returns the announced password change that Auth has just carried out, recognised by '
+  'which sessions Auth has kept; null if there is none. Called at the commit.';
 
 create function private.report_refused_password() returns bigint
   language plpgsql
@@ -6359,7 +6375,7 @@ grant execute on function private.announce_password, private.report_refused_pass
 
 create function private.custom_access_token(event jsonb) returns jsonb
   language plpgsql
-  security definer -- runs as Auth's role, which may not read accounts
+  security definer -- Auth's role calls it and may not read accounts
   set search_path = ''
 as $$
 declare
@@ -6409,7 +6425,7 @@ begin
 end
 $$;
 comment on function private.custom_access_token is
-  'Auth calls this for every token. Only passwords, refreshes and announced providers get one.';
+  'Auth calls this before every token; it allows passwords, refreshes and announced providers.';
 
 create function private.refresh_wait(session_id uuid) returns integer
   language sql
@@ -6429,7 +6445,7 @@ as $$
   having count(*) > rates.max
 $$;
 comment on function private.refresh_wait is
-  'The seconds until a session may refresh, or null. Auth keeps used tokens (version 1) for a day.';
+  'The seconds until a session may refresh, or null. Counts its refresh tokens of version 1.';
 
 create function private.take_announced_sign_in(account_id uuid) returns boolean
   language plpgsql
@@ -6437,7 +6453,7 @@ create function private.take_announced_sign_in(account_id uuid) returns boolean
   set search_path = ''
 as $$
 begin
-  -- Each concurrent sign-in deletes one row. If Auth rolls the sign-in back, the row is back too.
+  -- Each concurrent sign-in deletes one row. If Auth rolls the sign-in back, the row is restored.
   delete from private.announced_sign_ins
   where announced_sign_ins.id = (
     select announced.id
@@ -6519,7 +6535,7 @@ begin
   return new;
 end
 $$;
-comment on function private.refuse_ban is 'Refuses Auth''s ban, which facade and tokens ignore.';
+comment on function private.refuse_ban is 'Refuses Auth''s ban, which leaves access tokens valid.';
 
 create function private.confirm_new_user() returns trigger
   language plpgsql
@@ -6635,7 +6651,8 @@ create function private.end_surplus_sessions() returns bigint
   security definer
   set search_path = ''
 as $$
-  -- Only an account that has just signed in can have too many. Counting stops above the limit.
+  -- Only accounts with a sign-in in the last hour are checked, because only a sign-in adds a
+  -- session. At most one session more than the limit is counted.
   select private.for_each('end_surplus_sessions_of', array(
     select individual_profiles.account_id::text
     from private.rates
@@ -6654,7 +6671,8 @@ as $$
     limit 100
   ), true)
 $$;
-comment on function private.end_surplus_sessions is 'Job: ends the least recent surplus sessions.';
+comment on function private.end_surplus_sessions is
+  'Job: ends the least recently used sessions of accounts that have too many.';
 
 create function private.take_apple_revocations() returns jsonb
   language sql
@@ -6945,9 +6963,9 @@ comment on column public.organisations.licence_no is
   'Unchecked until an admin verifies it; only one identity at a time can hold it.';
 comment on column public.organisations.licence_expires_on is 'The last valid day (Asia/Kuwait).';
 comment on column public.organisations.verified is 'Whether an admin has checked the licence.';
-comment on column public.organisations.active is 'Whether its identity may act; set by triggers.';
+comment on column public.organisations.active is 'Whether the identity may act; set by triggers.';
 comment on column public.organisations.holds_licence is
-  'Whether the licence is reserved for the identity: it is active, expired or suspended.';
+  'Whether the licence is reserved: the identity is active, expired or suspended.';
 comment on column public.organisations.listed is 'Whether the page is public.';
 comment on column public.organisations.words is 'The words of both names as searches compare them.';
 comment on column public.organisations.rating_avg is 'The average rating from 1 to 5; set by a trigger.';
@@ -7016,14 +7034,15 @@ create table private.response_measures (
   identity_id uuid primary key references public.identities (id) on delete cascade,
   measured_at timestamptz not null default '-infinity'
 );
-comment on table private.response_measures is 'Last measurement times. Deleted with the identity.';
+comment on table private.response_measures is
+  'When response times were last measured. Deleted with the identity.';
 create index response_measures_oldest_idx on private.response_measures (measured_at);
 alter table private.response_measures enable row level security;
 create policy "nobody but functions of their owner" on private.response_measures using (false);
 
 -- sql/04_organisations/1_tables_ratings.sql
 
--- 12_reviews updates these counts. Public pages show them, for people as well.
+-- 12_reviews updates these counts, which the public pages of people and organisations show.
 
 create table private.review_totals (
   identity_id uuid primary key references public.identities (id) on delete cascade,
@@ -7177,7 +7196,8 @@ begin
   return organisation;
 end
 $$;
-comment on function private.organisation_with is 'Absent fields are kept; null clears a field.';
+comment on function private.organisation_with is
+  'The page with the given fields changed; absent ones are kept, and null clears a field.';
 
 create function private.set_picture(identity_id uuid, use text, given jsonb) returns text
   language plpgsql
@@ -7274,7 +7294,7 @@ begin
 end
 $$;
 comment on function private.check_licence is
-  'Refuses to activate with an expired licence, or to hold one that another identity holds.';
+  'Refuses to activate an identity with an expired licence, or to reserve one that another holds.';
 
 create trigger identities_active_need_a_licence
   before update of status on public.identities
@@ -7333,7 +7353,7 @@ end
 $$;
 comment on function private.sync_organisation is 'Shows or hides the page as the identity''s state changes.';
 
--- Named to run after identities_carry_their_listings, because listings are locked before pages.
+-- The name makes it run after identities_carry_their_listings, as listings are locked before pages.
 create trigger identities_show_their_organisation
   after update of status, type on public.identities
   for each row when (old.status is distinct from new.status and new.type <> 'individual')
@@ -7679,7 +7699,7 @@ declare
   added public.identities;
 begin
   organisation.identity_id := gen_random_uuid();
-  -- A new identity cannot have a logo or cover yet, because it uploads its own.
+  -- A new identity cannot have a logo or cover yet, because only the identity can upload one.
   perform private.refuse_field(picture, 'unknown')
   from unnest(array['logoMediaId', 'coverMediaId']) as picture
   where fields ? picture;
@@ -7802,7 +7822,8 @@ begin
 end
 $$;
 comment on function private.update_identity is
-  'A changed name or licence has to be verified again; a renewal reactivates an expired identity.';
+  'Changes a company or office. A changed name or licence has to be verified again; a renewal '
+  'reactivates an expired identity.';
 
 create function api.update_identity(identity_id uuid, fields jsonb) returns json
   language plpgsql
@@ -8033,7 +8054,7 @@ create table public.plans (
 );
 comment on table public.plans is
   'The plans of identities, with their quotas. Never purged: subscriptions refer to them.';
-comment on column public.plans.code is 'A stable name. Without a subscription, free applies.';
+comment on column public.plans.code is 'A stable name; free is the plan without a subscription.';
 comment on column public.plans.price is 'The price of one interval in KWD.';
 comment on column public.plans.on_sale is 'Whether the plan can be bought or renewed.';
 
@@ -8129,7 +8150,7 @@ comment on column public.invoices.state is 'private.invoice_steps lists the allo
 comment on column public.invoices.total is 'The sum of the lines in KWD.';
 comment on column public.invoices.due_at is
   'When the invoice expires, unless it is paid or a payment is in progress.';
-comment on column public.invoices.paid_with is 'charge: paid at a payment provider.';
+comment on column public.invoices.paid_with is 'charge (at a payment provider) or wallet.';
 comment on column public.invoices.credited is
   'Whether the amount went to the wallet, for a top-up or because delivery was impossible.';
 create index invoices_identity_idx on public.invoices (identity_id, issued_at desc, id desc);
@@ -8301,7 +8322,9 @@ create table public.payment_events (
 );
 comment on table public.payment_events is
   'Reports by providers and our look-ups. Never purged: the rows show which events are repeated.';
-comment on column public.payment_events.event_key is 'Kind, reference and hash of the signed part.';
+comment on column public.payment_events.event_key is
+  'For an event, its kind, reference and the hash of its signed part (or the hash of all that); '
+  'for our look-ups, what was looked up and the status.';
 comment on column public.payment_events.status is
   'The status in the provider''s answer to our look-up.';
 comment on column public.payment_events.amount is
@@ -8377,14 +8400,15 @@ comment on column public.refunds.id is 'Also our reference at the provider.';
 comment on column public.refunds.payment_id is
   'The payment through which the money goes back, or the surplus payment that is refunded.';
 comment on column public.refunds.destination is 'wallet, or source: the card or account that paid.';
-comment on column public.refunds.state is 'Requested and settled ones reduce what can be refunded.';
+comment on column public.refunds.state is
+  'Requested and settled refunds reduce what can still be refunded; rejected ones do not.';
 comment on column public.refunds.admin_id is
   'The admin who requested it; null if a row of admin_acts, the deletion of the account or the '
   'provider caused it.';
 comment on column public.refunds.asked is
   'Whether the refund was requested here, by an admin or for a deleted account.';
 comment on column public.refunds.sent_at is 'When we first requested it from the provider.';
-comment on column public.refunds.declined_at is 'When the provider first refused a repetition.';
+comment on column public.refunds.declined_at is 'When the provider first refused a repeated try.';
 create index refunds_invoice_idx on public.refunds (invoice_id);
 create index refunds_payment_idx on public.refunds (payment_id);
 create index refunds_requested_idx on public.refunds (created_at) where state = 'requested';
@@ -8446,8 +8470,8 @@ create policy "nobody but functions of their owner" on private.sandbox_refunds u
 
 -- sql/05_billing/1_tables_payouts.sql
 
--- The system account payouts holds the money of deleted accounts until a refund or an admin decides
--- the row of wallet_payouts.
+-- The system account payouts holds the money of deleted accounts until it is refunded, paid out or
+-- written off; each amount has a row in wallet_payouts.
 
 create table public.wallet_payouts (
   id uuid primary key default gen_random_uuid(),
@@ -8489,7 +8513,7 @@ grant select on public.wallet_payouts to service_role;
 -- sql/05_billing/1_tables_subscription_intervals.sql
 
 -- The intervals follow one another without a gap and the last one ends with the subscription, so
--- the start and end of each are computed backwards from there.
+-- the start and end of each are computed backwards from the subscription's end.
 
 create table public.subscription_intervals (
   id bigint generated always as identity primary key,
@@ -8536,7 +8560,7 @@ create policy "identities see their own credits" on public.featured_credits
 -- sql/05_billing/1_tables_wallet.sql
 
 -- A double-entry ledger: the entries of a transfer sum to zero and never change. Triggers enforce
--- this even for the tables' owner. System accounts are the other side of money in and out.
+-- this even for the tables' owner. System accounts balance what comes into wallets or leaves them.
 
 create table public.wallets (
   id uuid primary key default gen_random_uuid(),
@@ -8563,7 +8587,7 @@ comment on column public.wallets.system_account is
   'provider: captured money; sales: money spent; adjustments: forfeits, payouts, uncovered '
   'refunds; payouts: owed to deleted accounts.';
 comment on column public.wallets.balance is
-  'In KWD. That of a system account stays 0, because every payment would wait for that one row.';
+  'In KWD. That of a system account stays 0; otherwise every payment would wait for that one row.';
 
 create table public.wallet_transfers (
   id uuid primary key default gen_random_uuid(),
@@ -8636,7 +8660,7 @@ create table private.recounts (
   name text primary key,
   last_wallet_id uuid not null
 );
-comment on table private.recounts is 'How far private.recount_wallets is. Never purged: one row.';
+comment on table private.recounts is 'The progress of recount_wallets. Never purged: one row.';
 alter table private.recounts enable row level security;
 create policy "nobody but functions of their owner" on private.recounts using (false);
 
@@ -8949,7 +8973,7 @@ create function private.try_lock_quota(identity_id uuid) returns boolean
 as $$
   select pg_try_advisory_xact_lock(hashtextextended('quota ' || identity_id, 0))
 $$;
-comment on function private.try_lock_quota is 'Never waits, as its caller has locked a listing.';
+comment on function private.try_lock_quota is 'Never waits, because the caller locked a listing.';
 
 create function private.lock_quota_of_listing(property_id uuid) returns void
   language sql
@@ -9537,7 +9561,7 @@ as $$
   select set_config('facade.provider',
     jsonb_build_object('provider', set_provider.provider, 'mode', set_provider.mode)::text, true)
 $$;
-comment on function private.set_provider is 'Called by the edge functions, never by a client.';
+comment on function private.set_provider is 'Sets the provider; only the edge functions call it.';
 
 create function private.charge_invoice(
   invoice_id uuid, return_url text, idempotency_key text default null
@@ -9661,7 +9685,7 @@ end
 $$;
 comment on function private.charge_started is
   'Returns the payment''s id and page, or null (with an alarm) if the provider''s reference already '
-  'belongs to another.';
+  'belongs to another payment.';
 
 create function private.charge_refused(payment_id uuid, why text, alarming boolean) returns void
   language plpgsql
@@ -10061,8 +10085,8 @@ grant execute on function api.subscribe_plan, api.cancel_plan, api.top_up_wallet
 
 -- sql/05_billing/5_writes_payment_events.sql
 
--- A webhook is only a hint. These functions apply the provider's answer to our look-up. It has ref
--- (its id of the charge), reference (the id of our payment), status, amount, currency and mode.
+-- A webhook is only a hint. These functions apply the answer to our look-up: ref (the provider's id
+-- of the charge), reference (the id of our payment), status, amount, currency and mode.
 
 create function private.settle_payment(payment_id uuid, answer jsonb) returns text
   language plpgsql
@@ -10157,7 +10181,8 @@ begin
   return payment;
 end
 $$;
-comment on function private.find_payment is 'Searches by the provider''s id, then by ours.';
+comment on function private.find_payment is
+  'Finds a payment by the provider''s id of the charge, otherwise by our id of the payment.';
 
 create function private.apply_payment_answer(
   payment public.payments, answer jsonb,
@@ -10220,7 +10245,7 @@ as $$
     where not private.is_final(payment_events)
   returning payment_events.id
 $$;
-comment on function private.record_event is 'Returns null if the outcome is already final.';
+comment on function private.record_event is 'Stores an event; returns null if it is final.';
 
 create function private.finish_event(
   event_id bigint, outcome text, payment_id uuid, answer jsonb
@@ -10687,7 +10712,7 @@ begin
 end
 $$;
 comment on function private.find_refund is
-  'Searches by the provider''s id, by ours, then for the oldest unanswered request of this amount.';
+  'Finds a refund by the provider''s id, by ours, or the oldest unanswered one of this amount.';
 
 create function private.apply_refund_answer(
   answer jsonb, reported_amount text default null, reported_currency text default null
@@ -10776,7 +10801,7 @@ $$;
 
 create function private.on_refund_state() returns trigger
   language plpgsql
-  security definer -- settles alarms, which are closed to clients
+  security definer -- settles alarms, which clients may not write
   set search_path = ''
 as $$
 begin
@@ -10899,9 +10924,10 @@ begin
 end
 $$;
 comment on function private.refund_declined is
-  'A refused first request means that there is no refund. A refused repetition proves nothing, so '
-  'the refund stays requested for a day, with an alarm, unless the provider''s list was read and '
-  'lacks it (listed).';
+  'Handles the provider''s refusal of a refund. If the first request is refused, the refund is '
+  'rejected. If a repeated request is refused, the refund may already have been made, so it stays '
+  'requested for a day, with an alarm. If listed is true, the caller has read the provider''s list '
+  'of refunds and not found it, so it is rejected at once.';
 
 create function private.give_up_refund(refund_id uuid) returns json
   language plpgsql
@@ -10998,7 +11024,7 @@ comment on function private.book_refund is
 
 -- sql/05_billing/5_writes_sandbox.sql
 
--- Our own payment provider for development, which the functions refuse in production.
+-- Our own payment provider for development, which the edge functions refuse in production.
 
 create function private.sandbox_charge(
   reference text, amount numeric, currency text, title text, return_url text
@@ -11318,8 +11344,8 @@ begin
 end
 $$;
 comment on function private.move_money is
-  'The only function that moves money. missing_from is a system account that pays what the wallet '
-  'lacks.';
+  'Moves money between two wallets; no other function does. missing_from is a system account that '
+  'pays what the wallet lacks.';
 
 -- sql/05_billing/6_events_closed_identities.sql
 
@@ -11521,7 +11547,7 @@ as $$
   ), true)
 $$;
 comment on function private.remind_of_plans is
-  'Job: notifies owners three days before a plan ends, and issues the renewal invoice.';
+  'Job: notifies owners three days before a plan ends, and issues a renewal''s invoice if needed.';
 
 create function private.renew_plan(subscription_id uuid) returns boolean
   language plpgsql
@@ -31654,7 +31680,7 @@ reset check_function_bodies;
 
 -- sql/90_platform.sql
 
--- Our triggers and policies on Supabase's tables (Auth's: docs/auth.md). The script may run twice.
+-- Triggers and policies on Supabase's tables (for Auth's: docs/auth.md). The script may run twice.
 
 create or replace trigger on_auth_user_created
   after insert on auth.users
@@ -31682,8 +31708,8 @@ create or replace trigger on_auth_identity_linked
   for each row when (new.provider not in ('email', 'phone'))
   execute function private.on_auth_identity_linked();
 
--- By its name this trigger runs after on_auth_identity_linked, which locks the user before its
--- account, as a sign-in does. This one locks only the account.
+-- Triggers fire in order of their names, so this one runs after on_auth_identity_linked, which,
+-- like a sign-in, locks the user before the account. This one locks only the account.
 create or replace trigger on_new_provider
   after insert on auth.identities
   for each row when (new.provider not in ('email', 'phone'))
@@ -31693,7 +31719,7 @@ create or replace trigger on_new_provider
 -- of Auth unasked, and a version that writes passwords in another way has to be checked too.
 create or replace trigger check_password_at_auth
   before update of encrypted_password on auth.users
-  -- At a takeover a trigger, at depth 1, writes a random password in Auth's own transaction.
+  -- The random password that a trigger writes at a takeover is not checked; the depth is 1 then.
   for each row when (
     old.encrypted_password is distinct from new.encrypted_password and pg_trigger_depth() = 0
   )
@@ -31717,7 +31743,7 @@ begin
   drop trigger if exists on_password_changed_at_auth on auth.users;
   drop trigger if exists on_password_changed_elsewhere on auth.users;
   -- This trigger runs at the commit, because notifying locks devices, and Auth first has to end
-  -- sessions, which are locked before devices. The password of a takeover is not notified.
+  -- sessions, which are locked before devices. A takeover's random password does not fire it.
   drop trigger if exists on_password_changed on auth.users;
   create constraint trigger on_password_changed
     after update of encrypted_password on auth.users deferrable initially deferred
@@ -31735,7 +31761,7 @@ begin
 end
 $$;
 
--- A change of email is refused by Auth's hook, and its row is then rolled back.
+-- A change of email is exempt, because Auth's hook refuses it, and its row is then rolled back.
 create or replace trigger refuse_redirect
   before insert on auth.flow_state
   for each row when (new.authentication_method is distinct from 'email_change')
@@ -31930,7 +31956,7 @@ insert into public.plans
     'company', 60.000, 30, 250, 90, 40, 4)
 on conflict do nothing;
 
--- The functions write these settings, because they know the URLs and whether codes can be sent.
+-- The edge functions set these, because they know the URLs and whether codes can be sent.
 insert into private.settings (name, value, note) values
   ('files_url', '""', 'where public files are read; kept by the functions'),
   ('codes_are_sent', 'false', 'whether a code can be sent by SMS or mail; kept by the functions'),
@@ -31944,7 +31970,7 @@ on conflict (name) do nothing;
 insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types) values
   ('avatars', 'avatars', true, 5242880, '{image/jpeg,image/png,image/webp}'),
   ('listings', 'listings', true, 10485760, '{image/jpeg,image/png,image/webp}'),
-  -- Only the functions read this bucket, after the database has allowed the read.
+  -- Only the edge functions read this bucket, after the database has allowed the read.
   ('documents', 'documents', false, 10485760,
     '{image/jpeg,image/png,image/webp,application/pdf}')
 on conflict (id) do update set
@@ -32069,7 +32095,7 @@ on conflict (vocabulary, code) do update set
   text_ar = excluded.text_ar, text_en = excluded.text_en, note = excluded.note,
   position = excluded.position;
 
--- delete_account has no note, because the deletion would delete it; write_off has only a reason.
+-- delete_account has no note, because the note would be deleted too; write_off has only a reason.
 insert into public.admin_act_kinds (act, target, required, optional, needs, undone_by)
 select listed.act, listed.target, string_to_array(concat_ws(',', 'target', nullif(listed.required, '')), ','),
   string_to_array(listed.optional, ','), listed.needs, listed.undone_by
@@ -32417,9 +32443,9 @@ on conflict (vocabulary, code) do update set
   text_ar = excluded.text_ar, text_en = excluded.text_en, note = excluded.note,
   position = excluded.position;
 
--- Of the texts of a kind, the first is used whose condition holds for the details of the event and
--- for times, the number of events. {name} stands for a detail, {name|…} has a text for a missing
--- detail, and {days|…|…} is counted in English, {days|…|…|…|…} in Arabic (one, two, few, many).
+-- A notification uses the first text of its kind whose condition matches the event's details and
+-- times (the number of events). {name} stands for a detail, {name|…} gives a text if it is missing,
+-- and {days|…|…} has the plural forms, of which Arabic has four (one, two, few, many).
 -- private.texts_of_kind derives further names from the details. The texts of message_new are in
 -- 13_notifications/3_records_texts.sql.
 delete from private.notification_texts where true;
