@@ -18,7 +18,7 @@ export const me = () => session
 /** The chat of the signed-in person; it ends with the session. */
 export const chat = (): Chat => talking ??= createChat(client)
 
-/** Reads the session of an earlier visit, and calls `changed` when another identity starts to act. */
+/** Reads the session of an earlier visit, and calls `changed` when the acting identity changes, or signs out. */
 export async function followSession(changed: () => void): Promise<void> {
   session = await client.auth.session()
   client.auth.onChange((now) => {

@@ -33,13 +33,14 @@ create type private.search_plan as (
 comment on type private.search_plan is
   'How a search finds the first listings after a given one, among or without given ids. In its '
   'SQL texts $1 is filters and $2 is the plan itself. text_query: the query for the text index. '
-  'rectangle, cells: those around a box or circle. types: the types of the strategy. conditions: '
-  'all conditions on a listing; beside_words: all but those on its words. key: the expression of '
-  'the sort key, with its type, direction and bounds; after: the condition that a listing comes '
-  'after the given one. ranges: the number of index ranges, each of which fixes one choice for '
-  'each compared column; is_indexed: whether their indexes can answer all conditions. found_by: '
-  'the condition by which an index finds all matches and some other listings; rest: the remaining '
-  'conditions; to_gather: how many listings found_by is expected to find.';
+  'rectangle, cells: the rectangle and the index cells that cover the box or circle. types: the '
+  'types of listings to look in. conditions: all conditions on a listing; beside_words: all but '
+  'those on its words. key: the expression of the sort key, with its type, direction and bounds; '
+  'after: the condition that a listing comes after the given one. compared: the leading columns of '
+  'an index that are compared with the values in choices; ranges: the number of index ranges, one '
+  'for each combination of choices; is_indexed: whether their indexes can answer all conditions. '
+  'found_by: an indexable condition that every match meets, and possibly other listings; rest: the '
+  'conditions that remove those; to_gather: how many listings found_by is expected to find.';
 
 create function private.with_ranges(
   plan private.search_plan, strategy text, sort text

@@ -76,7 +76,8 @@ begin
 end
 $$;
 comment on function private.matches_user is
-  'Whether an account matches q; used if many do, because checking one by one soon fills a page.';
+  'Whether an account matches q. Used only if q has many matches: then checking the accounts in the '
+  'order of the list soon finds enough for a page.';
 
 create function private.account_ids(type text, identity_status text, row_limit integer)
   returns uuid[]

@@ -19,6 +19,7 @@ create view private.named_rows with (security_invoker = true) as
   union all select 'public.governorates', governorates.id from public.governorates
   union all select 'public.areas', areas.id from public.areas
   union all select 'storage.buckets', buckets.id from storage.buckets;
-comment on view private.named_rows is 'The existing rows of the tables in private.needed_rows.';
+comment on view private.named_rows is
+  'The rows that must not go missing; a release copies them into private.needed_rows.';
 revoke all on private.needed_rows, private.named_rows
   from public, anon, authenticated, service_role;

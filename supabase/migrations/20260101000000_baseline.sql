@@ -12988,7 +12988,7 @@ $$;
 
 -- sql/06_properties/2_rules_states.sql
 
--- The states of a listing:
+-- The usual states of a listing (a takeover makes drafts, and a full quota pauses):
 --   draft -> active, or pending_review -> active or rejected; rejected -> active or pending_review
 --   active <-> paused; active -> sold, rented, exchanged, expired; expired -> active within 90 days
 --   any of these -> archived -> draft; any -> deleted; an admin suspends and lifts the suspension
@@ -18730,13 +18730,14 @@ create type private.search_plan as (
 comment on type private.search_plan is
   'How a search finds the first listings after a given one, among or without given ids. In its '
   'SQL texts $1 is filters and $2 is the plan itself. text_query: the query for the text index. '
-  'rectangle, cells: those around a box or circle. types: the types of the strategy. conditions: '
-  'all conditions on a listing; beside_words: all but those on its words. key: the expression of '
-  'the sort key, with its type, direction and bounds; after: the condition that a listing comes '
-  'after the given one. ranges: the number of index ranges, each of which fixes one choice for '
-  'each compared column; is_indexed: whether their indexes can answer all conditions. found_by: '
-  'the condition by which an index finds all matches and some other listings; rest: the remaining '
-  'conditions; to_gather: how many listings found_by is expected to find.';
+  'rectangle, cells: the rectangle and the index cells that cover the box or circle. types: the '
+  'types of listings to look in. conditions: all conditions on a listing; beside_words: all but '
+  'those on its words. key: the expression of the sort key, with its type, direction and bounds; '
+  'after: the condition that a listing comes after the given one. compared: the leading columns of '
+  'an index that are compared with the values in choices; ranges: the number of index ranges, one '
+  'for each combination of choices; is_indexed: whether their indexes can answer all conditions. '
+  'found_by: an indexable condition that every match meets, and possibly other listings; rest: the '
+  'conditions that remove those; to_gather: how many listings found_by is expected to find.';
 
 create function private.with_ranges(
   plan private.search_plan, strategy text, sort text
@@ -25927,7 +25928,8 @@ begin
 end
 $$;
 comment on function private.matches_user is
-  'Whether an account matches q; used if many do, because checking one by one soon fills a page.';
+  'Whether an account matches q. Used only if q has many matches: then checking the accounts in the '
+  'order of the list soon finds enough for a page.';
 
 create function private.account_ids(type text, identity_status text, row_limit integer)
   returns uuid[]
@@ -31216,7 +31218,8 @@ create view private.named_rows with (security_invoker = true) as
   union all select 'public.governorates', governorates.id from public.governorates
   union all select 'public.areas', areas.id from public.areas
   union all select 'storage.buckets', buckets.id from storage.buckets;
-comment on view private.named_rows is 'The existing rows of the tables in private.needed_rows.';
+comment on view private.named_rows is
+  'The rows that must not go missing; a release copies them into private.needed_rows.';
 revoke all on private.needed_rows, private.named_rows
   from public, anon, authenticated, service_role;
 

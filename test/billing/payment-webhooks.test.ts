@@ -156,7 +156,8 @@ describe.runIf(hasSandbox)('paying', () => {
       expect([status, headers.get('allow')]).toEqual([405, 'POST'])
     }
     expect((await send(`{"a":"${'x'.repeat(300_000)}"}`)).status).toBe(413)
-    for (const raw of ['', 'not json', '{"id":', '﻿{}']) {
+    expect((await send('\ufeff{}')).status).toBe(200) // one byte order mark does not count
+    for (const raw of ['', 'not json', '{"id":', '\ufeff\ufeff{}']) {
       expect([400, 401, 422], raw).toContain((await send(raw)).status)
     }
     for (const raw of ['[]', '[{"id":"evt_1"}]', '"text"', '1', 'null']) {

@@ -76,7 +76,7 @@ export class RawSocket {
     if (!this.socket.destroyed) this.socket.write(bytes)
   }
 
-  /** Returns what was received without an upgrade, as text. */
+  /** Returns the received bytes as text, for a connection that was not upgraded to a WebSocket. */
   text = () => this.bytes.toString('latin1')
 
   /** Returns the frames received, as opcode and payload. */

@@ -6,7 +6,7 @@ import { defaultSettings, type Facade, hasStack, startFacade } from '../support/
 import { inputsOf, operations, requestWith, talksToAuth } from '../support/openapi.ts'
 import { insertListing } from '../support/fixtures.ts'
 
-// Each request sends one message to the database, whatever its outcome.
+// A request sends at most one message to the database, whatever its outcome.
 describe.runIf(hasStack)('one round trip', () => {
   let proxy: Awaited<ReturnType<typeof startCountingProxy>>
   let facade: Facade
