@@ -84,7 +84,7 @@ test.runIf(hasStack && hasBrowser)(
 
       await page.getByRole('button', { name: 'New row' }).click()
       await expect.poll(() => page.locator('#about').textContent())
-        .toContain('Add a row, and the act is done')
+        .toContain('Adding a row carries out the act')
       expect(await field('act').locator('option').allTextContents()).toEqual(
         expect.arrayContaining([expect.stringContaining('ban_account: ')]),
       )

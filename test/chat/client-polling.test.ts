@@ -65,7 +65,7 @@ describe('the client module over Realtime', () => {
       const { a, b, conversationId } = await startConversation()
       const [c, d] = await Promise.all([signUp(), signUp()])
       const [other, read] = [await conversationBetween(c, b), await conversationBetween(d, b)]
-      const quiet = await conversationBetween(await signUp(), b)
+      const quiet = await conversationBetween(b, await signUp())
       await sendMessageAs(d, read)
       const { chat, shown, messages, updates, requests } = app(b)
       await chat.join(conversationId)

@@ -212,7 +212,7 @@ export const invariants: Invariant[] = [
       select id
         from public.identities
         where display_name
-          ~ '[\u0001-\u001F\u200B-\u200F\u202A-\u202E\u2060-\u2069\uFEFF]'
+          ~ '[\u0001-\u001F\u200B\u200E\u200F\u202A-\u202E\u2060-\u2069\uFEFF]|^[\u200C\u200D]|[\u200C\u200D]$'
       union all
       select id from public.properties where title_ar ~ '[\u0001-\u001F]'`,
     plant: `${unguarded('public.messages')}

@@ -298,7 +298,8 @@ export const channels: Record<string, Channel> = {
   },
   'of presence and typing': {
     topic: `select private.live_topic(conversation_id) from public.participants
-      where identity_id = :identity`,
+      where identity_id = :identity
+      and private.live_topic(conversation_id) is not null`,
     hear: { broadcast: ['owner'], presence: ['owner'] },
     speak: { broadcast: ['owner'], presence: ['owner'] },
   },
