@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePorts } from '../config/ports.ts'
 import { type Postgres, startPostgres } from '../postgres/postgres.ts'
 import type { PostgresOptions } from '../postgres/server.ts'
 
@@ -46,7 +46,7 @@ async function start(folder: string, options: Partial<PostgresOptions>): Promise
   }
   starting++
   try {
-    const port = await freePort()
+    const port = await freePorts(1)
     return await startPostgres({ ...options, dataDir: folder, port, throwAway: true })
   } finally {
     starting--
@@ -74,17 +74,4 @@ function kill(lock: string) {
 
 function sleep(milliseconds: number) {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
-}
-
-/** Returns a free port below the range of outgoing connections, because one of these could take the port. */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = 10_000 + Math.floor(Math.random() * 5000)
-    const isFree = await new Promise<boolean>((resolve) => {
-      const probe = createServer()
-      probe.once('error', () => resolve(false))
-      probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
-    })
-    if (isFree) return port
-  }
 }

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { processes } from '../processes/process-info.ts'
 import { descendants } from '../../test/support/descendants.ts'
 import { bulk, isNightly } from '../../test/support/nightly.ts'
-import { freePorts } from '../../test/support/stack.ts'
+import { freeStackPort } from '../../test/support/stack.ts'
 import { ready, type Settings, start } from '../../test/support/stack-program.ts'
 import { pause, waitUntil } from '../../test/support/wait.ts'
 
@@ -15,7 +15,7 @@ describe.runIf(process.platform !== 'win32')('Ctrl-C', () => {
   let settings: Settings
 
   beforeAll(async () => {
-    settings = { PORT: String(await freePorts()), LOCAL_DATA: folder, SEED: 'demo' }
+    settings = { PORT: String(await freeStackPort()), LOCAL_DATA: folder, SEED: 'demo' }
   })
 
   let running: ReturnType<typeof start> | undefined

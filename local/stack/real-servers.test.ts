@@ -23,7 +23,7 @@ import { root } from '../config/settings.ts'
 import { readStack } from '../config/stack.ts'
 import { realStorageSettings } from '../storage/real-proxy.ts'
 import { bulk, isNightly } from '../../test/support/nightly.ts'
-import { freePorts, type Stack, startStack, warningsIn } from '../../test/support/stack.ts'
+import { freeStackPort, type Stack, startStack, warningsIn } from '../../test/support/stack.ts'
 import { ready, start } from '../../test/support/stack-program.ts'
 import { waitUntil } from '../../test/support/wait.ts'
 
@@ -132,7 +132,7 @@ describe('a stack with real servers', { shuffle: false }, () => {
     expect(await stack.ended).toMatchObject({ code: 0 })
   }
   beforeAll(async () => {
-    port = await freePorts()
+    port = await freeStackPort()
     await startIt()
   })
   afterAll(async () => {
@@ -254,7 +254,7 @@ describe('a stack with real servers', { shuffle: false }, () => {
     'starts no %s where something else listens on PORT + %i, and leaves that alone',
     async (part, index) => {
       await stopIt()
-      const port = await freePorts()
+      const port = await freeStackPort()
       const other = createServer((socket) => socket.end()).listen(port + index, '127.0.0.1')
       await once(other, 'listening')
       // The note has the id of this process and this folder, but another start time.
@@ -283,7 +283,7 @@ test.runIf(isNightly)(
   'the real Storage has none of the pictures of the demo, and the start says so',
   async () => {
     const LOCAL_DATA = mkdtempSync(join(tmpdir(), 'property-real-'))
-    const PORT = String(await freePorts())
+    const PORT = String(await freeStackPort())
     const stack = start({ PORT, LOCAL_DATA, SEED: 'demo', REAL_STORAGE: servers.storage })
     try {
       const { baseUrl } = await ready(stack, LOCAL_DATA)

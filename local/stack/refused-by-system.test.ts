@@ -19,7 +19,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { bulk, isNightly } from '../../test/support/nightly.ts'
 import { projectIn } from '../../test/suite/new-project.ts'
-import { freePorts } from '../../test/support/stack.ts'
+import { freeStackPort } from '../../test/support/stack.ts'
 import { ready, run, type Settings, start } from '../../test/support/stack-program.ts'
 
 const isRoot = process.getuid?.() === 0
@@ -75,7 +75,7 @@ describe.runIf(mayRun && process.platform !== 'win32')('without permission', () 
 
   test('a folder cannot be made', async () => {
     const folder = used()
-    const PORT = String(await freePorts())
+    const PORT = String(await freeStackPort())
     chmodSync(folder, 0o555)
     await refused({ PORT, LOCAL_DATA: join(folder, 'data') }, permissions)
     chmodSync(folder, 0o755)
@@ -88,7 +88,7 @@ describe.runIf(mayRun && process.platform !== 'win32')('without permission', () 
   test.runIf(isRoot)('a folder belongs to another user', async () => {
     const LOCAL_DATA = mkdtempSync(join(tmpdir(), 'local-refused-'))
     folders.push(LOCAL_DATA)
-    const settings = { LOCAL_DATA, PORT: String(await freePorts()) }
+    const settings = { LOCAL_DATA, PORT: String(await freeStackPort()) }
     for (const mode of [0o700, 0o755, 0o777]) {
       chmodSync(LOCAL_DATA, mode)
       await refused(settings, permissions)
@@ -109,7 +109,7 @@ describe.runIf(mayRun && process.platform !== 'win32')('without permission', () 
     const others = () => names(folder).filter((name) => name !== 'supervisor.lock')
     const before = others()
     chmodSync(join(folder, path), mode)
-    await refused({ LOCAL_DATA: folder, PORT: String(await freePorts()) }, permissions)
+    await refused({ LOCAL_DATA: folder, PORT: String(await freeStackPort()) }, permissions)
     chmodSync(join(folder, path), 0o755)
     expect(others()).toEqual(before)
   })
@@ -118,7 +118,7 @@ describe.runIf(mayRun && process.platform !== 'win32')('without permission', () 
     const folder = mkdtempSync(join(tmpdir(), 'local-refused-'))
     folders.push(folder)
     await projectIn(folder)
-    const settings = { LOCAL_DATA: folder, PORT: String(await freePorts()) }
+    const settings = { LOCAL_DATA: folder, PORT: String(await freeStackPort()) }
     const cluster = join(folder, 'postgres')
     const { uid, gid } = statSync(cluster)
     chmodSync(cluster, 0o755)
@@ -157,7 +157,7 @@ describe('a port that is taken', () => {
   const some = { GATEWAYS: '2', REPLICAS: '1', LATE_ANSWERS: '1' }
 
   test('is named, where something would listen', async () => {
-    const PORT = await freePorts()
+    const PORT = await freeStackPort()
     const LOCAL_DATA = mkdtempSync(join(tmpdir(), 'local-refused-'))
     folders.push(LOCAL_DATA)
     await projectIn(LOCAL_DATA)
@@ -171,7 +171,7 @@ describe('a port that is taken', () => {
   })
 
   test('is of no matter, where nothing would listen', async () => {
-    const PORT = await freePorts()
+    const PORT = await freeStackPort()
     const LOCAL_DATA = mkdtempSync(join(tmpdir(), 'local-refused-'))
     folders.push(LOCAL_DATA)
     await projectIn(LOCAL_DATA)
@@ -213,7 +213,7 @@ const canMount = isRoot && spawnSync('unshare', ['-m', 'nsenter', '--version']).
 describe.runIf(canMount)('CRASH-06 a full disk', () => {
   test('is named at any point of a start, and nothing is lost', async () => {
     const disk = await smallDisk()
-    const settings = { LOCAL_DATA: disk.folder, PORT: String(await freePorts()), SEED: 'demo' }
+    const settings = { LOCAL_DATA: disk.folder, PORT: String(await freeStackPort()), SEED: 'demo' }
     const refusedWith = async (size: string) => {
       disk.remount(size)
       expectSentence(await start(settings, { within: disk.within }).ended, /The disk is full/)

@@ -19,7 +19,7 @@ import { parseToml } from '../config/config-toml.ts'
 import { startTimeOf } from '../processes/process-info.ts'
 import { descendants } from '../../test/support/descendants.ts'
 import { bulk, isNightly } from '../../test/support/nightly.ts'
-import { freePorts } from '../../test/support/stack.ts'
+import { freeStackPort } from '../../test/support/stack.ts'
 import { jpeg } from '../../test/support/pictures.ts'
 import { expectWithin } from '../../test/support/promised-times.ts'
 import { ready, run, type Settings, start } from '../../test/support/stack-program.ts'
@@ -89,7 +89,7 @@ describe('a running stack', { shuffle: false }, () => {
   }
 
   beforeAll(async () => {
-    settings = { PORT: String(await freePorts()), LOCAL_DATA: folder }
+    settings = { PORT: String(await freeStackPort()), LOCAL_DATA: folder }
     await startAs('plainly')
   })
 
@@ -175,7 +175,7 @@ describe('a running stack', { shuffle: false }, () => {
   })
 
   test('CRASH-09 refuses a second start and a reset on its folder', async () => {
-    const second = await start({ ...settings, PORT: String(await freePorts()) }).ended
+    const second = await start({ ...settings, PORT: String(await freeStackPort()) }).ended
     expect(second.code).not.toBe(0)
     expect(second.err).toMatch(/running on .* already/)
     expect(second.err).not.toMatch(/\n\s+at /)
@@ -341,7 +341,7 @@ describe('a start that cannot succeed reports why in a sentence', () => {
       await refused({ LOCAL_DATA, HOST }, /HOST must be/)
     }
     // 203.0.113.9 is reserved for documentation (RFC 5737).
-    const PORT = String(await freePorts())
+    const PORT = String(await freeStackPort())
     await refused({ LOCAL_DATA, PORT, HOST: '203.0.113.9' }, /is no address of this machine/)
   })
 
@@ -349,7 +349,7 @@ describe('a start that cannot succeed reports why in a sentence', () => {
     const folder = newFolder()
     mkdirSync(join(folder, 'postgres'))
     writeFileSync(join(folder, 'postgres', 'something'), 'of somebody')
-    const settings = { LOCAL_DATA: folder, PORT: String(await freePorts()) }
+    const settings = { LOCAL_DATA: folder, PORT: String(await freeStackPort()) }
     await refused(settings, /secrets.json is missing/)
     writeFileSync(join(folder, 'secrets.json'), '{"database":')
     await refused(settings, /cannot be read/)
@@ -376,7 +376,7 @@ describe('a start that cannot succeed reports why in a sentence', () => {
     for (const name of ['local', 'functions', 'supabase', 'package.json']) {
       cpSync(name, join(project, name), { recursive: true })
     }
-    const settings = { LOCAL_DATA: newFolder(), PORT: String(await freePorts()) }
+    const settings = { LOCAL_DATA: newFolder(), PORT: String(await freeStackPort()) }
     await refused(settings, /package \S+ is missing or incomplete: run "npm ci"/, project)
     mkdirSync(join(project, 'node_modules'))
     for (const name of ['pg', 'jose', 'bcrypt', 'ws', '@fastify', 'supabase', '@supabase']) {

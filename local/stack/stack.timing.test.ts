@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'vitest'
 import { expectWithin } from '../../test/support/promised-times.ts'
-import { freePorts } from '../../test/support/stack.ts'
+import { freeStackPort } from '../../test/support/stack.ts'
 import { ready, start } from '../../test/support/stack-program.ts'
 
 test('a stack with demo data is ready soon, sooner the second time, and stops soon', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'timing-'))
-  const settings = { PORT: String(await freePorts()), LOCAL_DATA: folder, SEED: 'demo' }
+  const settings = { PORT: String(await freeStackPort()), LOCAL_DATA: folder, SEED: 'demo' }
   const took = async (work: () => Promise<unknown>) => {
     const began = performance.now()
     await work()

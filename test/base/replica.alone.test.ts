@@ -9,7 +9,7 @@ import { startReplica } from '../../local/postgres/replica.ts'
 import { onTemporaryServer } from '../../local/schema/temporary-server.ts'
 import { database, type Person, signUp } from '../support/client.ts'
 import { startCountingProxy } from '../support/counting-proxy.ts'
-import { freePort } from '../../local/schema/temporary-server.ts'
+import { freePorts } from '../../local/config/ports.ts'
 import { defaultSettings, type Facade, hasStack, startFacade } from '../support/facade.ts'
 import { moduleOf, runFacadeCode } from '../support/facade-code.ts'
 import { insertListing, insertOrganisation } from '../support/fixtures.ts'
@@ -99,7 +99,7 @@ describe.runIf(beatsByHand)('CRASH-11 a read replica', () => {
   beforeAll(async () => {
     owner = await signUp()
     listing = await insertListing(owner.identityId)
-    port = await freePort()
+    port = await freePorts(1)
     await start()
     const url = defaultSettings().FACADE_DB_URL!
     primary = await startCountingProxy(url)

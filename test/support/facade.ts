@@ -5,7 +5,6 @@ import { variable } from '../../local/config/environment.ts'
 import { functionsProgram } from '../../local/functions/programs.ts'
 import { test } from 'vitest'
 import { functionsEnvironment, readStack } from '../../local/config/stack.ts'
-import { freePort } from '../../local/schema/temporary-server.ts'
 import { checkReply, projectUrl, type Reply } from './client.ts'
 import { waitUntil } from './wait.ts'
 
@@ -50,11 +49,10 @@ const theStack = () =>
 /** Starts a facade that serves `names`. Settings replace the default ones; undefined removes one. */
 export async function startFacade(settings: Settings = {}, ...names: string[]): Promise<Facade> {
   const served = names.length ? names : ['api']
-  const port = await freePort()
   const stack = theStack()
   const program = functionsProgram(stack, {
     name: 'own facade',
-    port,
+    port: 0,
     functions: stack.config.functions.filter(({ name }) => served.includes(name)),
     settings: {
       ...defaultSettings(),
@@ -69,7 +67,7 @@ export async function startFacade(settings: Settings = {}, ...names: string[]): 
   const child = spawn(program.command, program.args, { env: program.env, stdio: 'pipe' })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (output += part))
-  await ready(child, () => output)
+  const port = await ready(child, () => output)
   const url = `http://127.0.0.1:${port}/${served[0]}`
   return {
     url,
@@ -104,8 +102,13 @@ async function request(
   return reply
 }
 
-async function ready(child: ChildProcess, output: () => string) {
-  const isUp = () => output().includes('@ready')
-  await waitUntil('the process is ready or has ended', () => isUp() || child.exitCode !== null)
-  if (!isUp()) throw new Error(output())
+/** Returns the port that the process chose. */
+async function ready(child: ChildProcess, output: () => string): Promise<string> {
+  const port = () => /@ready (\d+)\n/.exec(output())?.[1]
+  await waitUntil(
+    'the process is ready or has ended',
+    () => Boolean(port()) || child.exitCode !== null,
+  )
+  if (!port()) throw new Error(output())
+  return port()!
 }

@@ -5,7 +5,7 @@ import { variable } from '../../local/config/environment.ts'
 import { chatProgram } from '../../local/functions/programs.ts'
 import { readStack } from '../../local/config/stack.ts'
 import { projectUrl } from './client.ts'
-import { freePort } from '../../local/schema/temporary-server.ts'
+import { freePorts } from '../../local/config/ports.ts'
 import { defaultSettings } from './facade.ts'
 import { waitUntil } from './wait.ts'
 
@@ -22,7 +22,7 @@ export async function startGateway(
   settings: Record<string, string> = {},
   { port: given, times }: { port?: number; times?: Partial<Times> } = {},
 ): Promise<OwnGateway> {
-  const port = given ?? await freePort()
+  const port = given ?? await freePorts(1)
   const stack = readStack({
     ...process.env,
     PORT: new URL(projectUrl).port,

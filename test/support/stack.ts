@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { variable } from '../../local/config/environment.ts'
+import { freePorts } from '../../local/config/ports.ts'
 import { copyProject } from '../suite/new-project.ts'
 import { waitUntil } from './wait.ts'
 
@@ -28,7 +28,7 @@ export async function startStack(settings: Record<string, string> = {}): Promise
   // Real servers make their tables themselves, before the migrations, so no project is copied for them.
   const isReal = realServers.some((name) => settings[name] ?? variable(name))
   if (project && !settings.LOCAL_DATA && !isReal) copyProject(project, folder)
-  const port = settings.PORT ?? await freePorts()
+  const port = settings.PORT ?? await freeStackPort()
   const stack = spawn(process.execPath, ['local/start.ts'], {
     env: { ...process.env, PORT: String(port), LOCAL_DATA: folder, SEED: 'none', ...settings },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -89,21 +89,5 @@ export function warningsIn(folder: string): string[] {
   )
 }
 
-/**
- * Finds a port that is free together with those above it, for the stack's other ports. All are below the
- * range for outgoing connections, of which other tests open many.
- */
-export async function freePorts(): Promise<number> {
-  for (;;) {
-    const port = 15_000 + Math.floor(Math.random() * 17_000)
-    const free = await Promise.all(
-      Array.from({ length: 14 }, (_, i) =>
-        new Promise<boolean>((resolve) => {
-          const server = createServer()
-          server.once('error', () => resolve(false))
-          server.listen(port + i, '127.0.0.1', () => server.close(() => resolve(true)))
-        })),
-    )
-    if (free.every(Boolean)) return port
-  }
-}
+/** Finds a port that is free together with those above it, for the stack's other ports. */
+export const freeStackPort = () => freePorts(14)

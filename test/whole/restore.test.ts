@@ -14,7 +14,7 @@ import { adminOf, backUp, copyFolder } from '../support/backup.ts'
 import { completeFields } from '../support/listings.ts'
 import { pdf } from '../support/pdf.ts'
 import { jpeg } from '../support/pictures.ts'
-import { freePorts, type Stack, startStack } from '../support/stack.ts'
+import { freeStackPort, type Stack, startStack } from '../support/stack.ts'
 import { waitUntil } from '../support/wait.ts'
 
 /** Runs what `npm run restore:check` runs after a restore. */
@@ -121,7 +121,7 @@ describe('MIG-05 a stack that is backed up under load, used, lost and restored',
   let leaver: Person
 
   beforeAll(async () => {
-    const port = String(await freePorts())
+    const port = String(await freeStackPort())
     const settings = { PORT: port, RATES: 'off', HASHING: 'quick', NODE_ENV: 'test' }
     stack = await startStack(settings)
     const [seller, buyer] = [await signUp(), await signUp()]
