@@ -5457,7 +5457,7 @@ export interface components {
              * @example 650
              */
             minPrice: number | null;
-            /** @description The bounds of its listings: minLng, minLat, maxLng, maxLat. */
+            /** @description A box with all its listings: minLng, minLat, maxLng, maxLat. What lies on a maximum would be outside, so each is up to 0.000001 further. */
             bbox: number[];
         };
         /** @description What a query was understood as. */
@@ -6488,7 +6488,7 @@ export interface components {
             isDirect?: boolean;
             /** @description true: of verified companies and offices only. */
             verifiedOnly?: boolean;
-            /** @description In a box: minLng, minLat, maxLng, maxLat; cut to Kuwait. */
+            /** @description In a box: minLng, minLat, maxLng, maxLat; cut to Kuwait. What lies on a maximum is outside. */
             bbox?: number[];
             /** @description Within a distance of a place. */
             near?: {
@@ -6609,7 +6609,7 @@ export interface components {
             isDirect?: boolean;
             /** @description true: of verified companies and offices only. */
             verifiedOnly?: boolean;
-            /** @description In a box: minLng, minLat, maxLng, maxLat; cut to Kuwait. */
+            /** @description In a box: minLng, minLat, maxLng, maxLat; cut to Kuwait. What lies on a maximum is outside. */
             bbox?: number[];
             /** @description Within a distance of a place. */
             near?: {
@@ -10756,7 +10756,7 @@ export interface operations {
                 isDirect?: boolean;
                 /** @description true: of verified companies and offices only. */
                 verifiedOnly?: boolean;
-                /** @description The box: minLng,minLat,maxLng,maxLat; cut to Kuwait. */
+                /** @description The box: minLng,minLat,maxLng,maxLat; cut to Kuwait. What lies on a maximum is outside it, so that boxes beside each other have nothing twice. */
                 bbox: string;
                 /** @description Within a distance of a place. lat,lng,km; km is at most 50. */
                 near?: string;
@@ -10835,7 +10835,7 @@ export interface operations {
                 isDirect?: boolean;
                 /** @description true: of verified companies and offices only. */
                 verifiedOnly?: boolean;
-                /** @description In a box: minLng,minLat,maxLng,maxLat; cut to Kuwait. */
+                /** @description In a box: minLng,minLat,maxLng,maxLat; cut to Kuwait. What lies on a maximum is outside. */
                 bbox?: string;
                 /** @description Within a distance of a place. lat,lng,km; km is at most 50. */
                 near?: string;
@@ -12113,7 +12113,7 @@ export interface operations {
                 isDirect?: boolean;
                 /** @description true: of verified companies and offices only. */
                 verifiedOnly?: boolean;
-                /** @description In a box: minLng,minLat,maxLng,maxLat; cut to Kuwait. */
+                /** @description In a box: minLng,minLat,maxLng,maxLat; cut to Kuwait. What lies on a maximum is outside. */
                 bbox?: string;
                 /** @description Within a distance of a place. lat,lng,km; km is at most 50. */
                 near?: string;
@@ -12190,7 +12190,7 @@ export interface operations {
                 isDirect?: boolean;
                 /** @description true: of verified companies and offices only. */
                 verifiedOnly?: boolean;
-                /** @description In a box: minLng,minLat,maxLng,maxLat; cut to Kuwait. */
+                /** @description In a box: minLng,minLat,maxLng,maxLat; cut to Kuwait. What lies on a maximum is outside. */
                 bbox?: string;
                 /** @description Within a distance of a place. lat,lng,km; km is at most 50. */
                 near?: string;

@@ -53,10 +53,26 @@ comment on table private.search_filter_rules is
   'only one accepts it, whether the newest-first indexes include that column, and its term. Never '
   'purged: one row per filter.';
 
+create function private.inside_maximum(lowest numeric, highest numeric, edge numeric)
+  returns numeric
+  language sql
+  immutable
+  return case
+    when highest >= edge then edge
+    -- The number just before it. A far smaller one would be too small for double precision.
+    when highest > lowest and highest > 1
+      then (highest::double precision * (1 - 2::double precision ^ -53))::text::numeric
+    else highest
+  end;
+comment on function private.inside_maximum is
+  'The last coordinate inside a box. Its maximum is outside, so that of two boxes with a common '
+  'edge one has what lies on it; at the edge of Kuwait, and where the box has no size, it is inside.';
+
 create function private.parse_bbox(value jsonb, out clean jsonb, out problem text)
   language plpgsql
   immutable
   set search_path = ''
+  set extra_float_digits = 1 -- the number before a maximum must be exact
 as $$
 declare
   box numeric[];
@@ -67,7 +83,8 @@ begin
     return;
   end if;
   box := array[greatest((value -> 0)::numeric, 46.50), greatest((value -> 1)::numeric, 28.45),
-    least((value -> 2)::numeric, 48.80), least((value -> 3)::numeric, 30.15)];
+    private.inside_maximum((value -> 0)::numeric, (value -> 2)::numeric, 48.80),
+    private.inside_maximum((value -> 1)::numeric, (value -> 3)::numeric, 30.15)];
   -- Inverted boxes stay inverted when clipped, and boxes outside Kuwait become inverted.
   if box[1] <= box[3] and box[2] <= box[4] then
     clean := to_jsonb(box);

@@ -49,6 +49,7 @@ create function private.map_clusters(
   stable
   security definer -- reads the documents of all listings
   set search_path = ''
+  set extra_float_digits = 1 -- the bounds of a cell must contain its listings
 as $$
 declare
   share double precision;
@@ -61,7 +62,7 @@ begin
   end if;
   share := private.map_share(plan);
   -- Every sample reads the same pages of the table, so that the map does not flicker. The grid
-  -- begins at 180° W and 90° S.
+  -- begins at 180° W and 90° S. The maximum of a box is outside, so that of bbox is a step further.
   execute format($sql$
     select json_build_object(
       'clusters', coalesce(json_agg(json_build_object(
@@ -69,7 +70,9 @@ begin
         'lng', round(cells.lng::numeric, 6),
         'count', round(cells.count / $3),
         'minPrice', case when $3 = 1 then cells.min_price end,
-        'bbox', json_build_array(cells.west, cells.south, cells.east, cells.north)
+        'bbox', json_build_array(cells.west, cells.south,
+          trunc(cells.east::text::numeric, 6) + 0.000001,
+          trunc(cells.north::text::numeric, 6) + 0.000001)
       ) order by cells.count desc, cells.west, cells.south), '[]'),
       'approximate', $3 < 1,
       'understood', $4

@@ -17709,10 +17709,26 @@ comment on table private.search_filter_rules is
   'only one accepts it, whether the newest-first indexes include that column, and its term. Never '
   'purged: one row per filter.';
 
+create function private.inside_maximum(lowest numeric, highest numeric, edge numeric)
+  returns numeric
+  language sql
+  immutable
+  return case
+    when highest >= edge then edge
+    -- The number just before it. A far smaller one would be too small for double precision.
+    when highest > lowest and highest > 1
+      then (highest::double precision * (1 - 2::double precision ^ -53))::text::numeric
+    else highest
+  end;
+comment on function private.inside_maximum is
+  'The last coordinate inside a box. Its maximum is outside, so that of two boxes with a common '
+  'edge one has what lies on it; at the edge of Kuwait, and where the box has no size, it is inside.';
+
 create function private.parse_bbox(value jsonb, out clean jsonb, out problem text)
   language plpgsql
   immutable
   set search_path = ''
+  set extra_float_digits = 1 -- the number before a maximum must be exact
 as $$
 declare
   box numeric[];
@@ -17723,7 +17739,8 @@ begin
     return;
   end if;
   box := array[greatest((value -> 0)::numeric, 46.50), greatest((value -> 1)::numeric, 28.45),
-    least((value -> 2)::numeric, 48.80), least((value -> 3)::numeric, 30.15)];
+    private.inside_maximum((value -> 0)::numeric, (value -> 2)::numeric, 48.80),
+    private.inside_maximum((value -> 1)::numeric, (value -> 3)::numeric, 30.15)];
   -- Inverted boxes stay inverted when clipped, and boxes outside Kuwait become inverted.
   if box[1] <= box[3] and box[2] <= box[4] then
     clean := to_jsonb(box);
@@ -19866,6 +19883,7 @@ create function private.map_clusters(
   stable
   security definer -- reads the documents of all listings
   set search_path = ''
+  set extra_float_digits = 1 -- the bounds of a cell must contain its listings
 as $$
 declare
   share double precision;
@@ -19878,7 +19896,7 @@ begin
   end if;
   share := private.map_share(plan);
   -- Every sample reads the same pages of the table, so that the map does not flicker. The grid
-  -- begins at 180° W and 90° S.
+  -- begins at 180° W and 90° S. The maximum of a box is outside, so that of bbox is a step further.
   execute format($sql$
     select json_build_object(
       'clusters', coalesce(json_agg(json_build_object(
@@ -19886,7 +19904,9 @@ begin
         'lng', round(cells.lng::numeric, 6),
         'count', round(cells.count / $3),
         'minPrice', case when $3 = 1 then cells.min_price end,
-        'bbox', json_build_array(cells.west, cells.south, cells.east, cells.north)
+        'bbox', json_build_array(cells.west, cells.south,
+          trunc(cells.east::text::numeric, 6) + 0.000001,
+          trunc(cells.north::text::numeric, 6) + 0.000001)
       ) order by cells.count desc, cells.west, cells.south), '[]'),
       'approximate', $3 < 1,
       'understood', $4

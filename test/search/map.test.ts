@@ -29,6 +29,10 @@ async function somewhere() {
   }
 }
 
+/** Returns the next number of six decimals. */
+const stepBeyond = (degree: number) =>
+  Number((Math.floor(Number((degree * 1e6).toFixed(3))) / 1e6 + 1e-6).toFixed(6))
+
 const at = (lat: number, lng: number, precision = 'exact') => ({
   lat,
   lng,
@@ -71,8 +75,7 @@ test('at low zoom listings are counted in grid cells that halve with each zoom',
     lng: Number((lng + 0.001).toFixed(6)),
     count: 2,
     minPrice: 90_000.5,
-    // Postgres writes these numbers with 15 digits.
-    bbox: [lng, lat, lng + 0.002, lat + 0.001].map((degree) => Number(degree.toPrecision(15))),
+    bbox: [lng, lat, stepBeyond(lng + 0.002), stepBeyond(lat + 0.001)],
   })
   expect(single).toMatchObject({ count: 1, minPrice: null })
 })
@@ -123,8 +126,72 @@ test('an inexact point is found where it is shown, by no box around the true pla
   const [point] = await points(around(shown, 0.0005))
   expect(point).toMatchObject({ id, ...shown })
   const [cluster] = await clusters(around(shown, 0.0005), 14)
-  expect(cluster).toMatchObject({ ...shown, bbox: [shown.lng, shown.lat, shown.lng, shown.lat] })
+  expect(cluster).toMatchObject({
+    ...shown,
+    bbox: [shown.lng, shown.lat, stepBeyond(shown.lng), stepBeyond(shown.lat)],
+  })
   expect(await clusters(around(hidden, 0.0005), 14)).toEqual([])
+})
+
+test('SRCH-06 of boxes beside each other one has what lies on their edge; map, search and count alike', async () => {
+  const { identityId } = await signUp()
+  const { lat, lng } = await somewhere()
+  // The numbers of double precision before and after an edge are on either side of it.
+  const before = (degree: number) => degree * (1 - 2 ** -53)
+  const places = [[lat, lng], [before(lat), lng], [lat, before(lng)], [before(lat), before(lng)]]
+  const ids: string[] = []
+  for (const [north, east] of places) ids.push(await insertListing(identityId, at(north!, east!)))
+  const has = async (box: number[], expected: string[]) => {
+    const bbox = box.join()
+    const found = [
+      (await points(bbox)).map(({ id }) => id),
+      (await guest.get(`/search?bbox=${bbox}`)).body.items.map(({ id }: Point) => id),
+      (await guest.get(`/search?bbox=${bbox}&sort=price_asc`)).body.items.map(({ id }: Point) =>
+        id
+      ),
+    ]
+    expect(found.map((ids) => ids.sort())).toEqual(Array(3).fill([...expected].sort()))
+    expect((await guest.get(`/search/count?bbox=${bbox}`)).body.count).toBe(expected.length)
+    const counts = (await clusters(bbox, 10)).map(({ count }) => count)
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(expected.length)
+  }
+
+  await has([lng, lat, lng + 0.01, lat + 0.01], [ids[0]!])
+  await has([lng, lat - 0.01, lng + 0.01, lat], [ids[1]!])
+  await has([lng - 0.01, lat, lng, lat + 0.01], [ids[2]!])
+  await has([lng - 0.01, lat - 0.01, lng, lat], [ids[3]!])
+  await has([lng, lat, lng, lat], [ids[0]!])
+  await has([lng, lat, lng, lat + 0.01], [ids[0]!])
+  await has([lng - 0.01, lat - 0.01, lng + 0.01, lat + 0.01], ids)
+})
+
+test('SRCH-06 a box has what lies on the edge of Kuwait, and nothing of a box that only touches it', async () => {
+  const { identityId } = await signUp()
+  const lat = Number((29 + Math.random()).toFixed(6))
+  const east = await insertListing(identityId, at(lat, 48.8))
+  const west = await insertListing(identityId, at(lat, 46.5))
+  const found = async (box: number[]) => (await points(box.join())).map(({ id }) => id)
+
+  for (const edge of [48.8, 60]) {
+    expect(await found([48.7, lat, edge, lat + 0.000001])).toContain(east)
+  }
+  expect(await found([46, lat, 46.6, lat + 0.000001])).toContain(west)
+  expect(await guest.get(`/map/listings?bbox=46,29,46.5,30&zoom=20`))
+    .toMatchObject({ status: 422, body: { error: { code: 'bbox_invalid' } } })
+})
+
+test('SRCH-06 the box of a cluster, sent back, has all its listings', async () => {
+  const { identityId } = await signUp()
+  const { lat, lng, box } = await somewhere()
+  for (let n = 0; n < 20; n++) {
+    await insertListing(identityId, at(lat + Math.random() / 1000, lng + Math.random() / 1000))
+  }
+  const [cluster] = await clusters(box, 8)
+  expect(cluster!.count).toBe(20)
+  expect(await points(cluster!.bbox.join())).toHaveLength(20)
+  for (const small of await clusters(box, 14)) {
+    expect(await points(small.bbox.join())).toHaveLength(small.count)
+  }
 })
 
 test('the filters of searches narrow the map', async () => {

@@ -100,7 +100,7 @@ function conditionOf(
     ...Object.entries(filters).map(([name, wanted]) => {
       if (name === 'bbox') {
         const [west, south, east, north] = all(...wanted)
-        return `lng between ${west} and ${east} and lat between ${south} and ${north}`
+        return `lng >= ${west} and lng < ${east} and lat >= ${south} and lat < ${north}`
       } else if (name === 'near') {
         const [lat, lng, km] = all(wanted.lat, wanted.lng, wanted.km)
         return `${way(lat, lng)} <= ${km}`

@@ -28,7 +28,8 @@ const bbox = z
   .openapi({
     type: 'string',
     pattern: numbersPattern(4),
-    description: 'The box: minLng,minLat,maxLng,maxLat; cut to Kuwait.',
+    description: 'The box: minLng,minLat,maxLng,maxLat; cut to Kuwait. What lies on a maximum is ' +
+      'outside it, so that boxes beside each other have nothing twice.',
     example: '47.95,29.3,48.1,29.4',
     param: { required: true },
   })
@@ -50,7 +51,8 @@ const Cluster = z
       'Their lowest price, in dinars; null where none has one, and where counts are approximate.',
     ),
     bbox: z.array(z.number()).length(4).describe(
-      'The bounds of its listings: minLng, minLat, maxLng, maxLat.',
+      'A box with all its listings: minLng, minLat, maxLng, maxLat. What lies on a maximum would be ' +
+        'outside, so each is up to 0.000001 further.',
     ),
   })
   .openapi('MapCluster', { description: 'Listings that lie near one another.' })

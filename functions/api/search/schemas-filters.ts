@@ -83,7 +83,7 @@ export const jsonFilters = {
   isDirect: z.boolean().optional().describe(about.isDirect),
   verifiedOnly: z.boolean().optional().describe(about.verifiedOnly),
   bbox: BoxNumbers.optional().openapi({ minItems: 4, maxItems: 4 }).describe(
-    'In a box: minLng, minLat, maxLng, maxLat; cut to Kuwait.',
+    'In a box: minLng, minLat, maxLng, maxLat; cut to Kuwait. What lies on a maximum is outside.',
   ),
   near: Near.optional().describe(about.near),
   requestYearMin: year.optional().describe('Strategy exchange only: `requestYear` from this on.'),
@@ -130,7 +130,8 @@ export const queryFilters = {
   bbox: z.preprocess(numbers, BoxNumbers).optional().openapi({
     type: 'string',
     pattern: numbersPattern(4),
-    description: 'In a box: minLng,minLat,maxLng,maxLat; cut to Kuwait.',
+    description:
+      'In a box: minLng,minLat,maxLng,maxLat; cut to Kuwait. What lies on a maximum is outside.',
     example: '47.95,29.3,48.1,29.4',
   }),
   near: z
