@@ -10,7 +10,7 @@ import { siteFile, siteFiles } from './site.ts'
 
 const pages = siteFiles.filter((name) => name.endsWith('.html'))
 // The reference takes longer to draw than all other pages, so by day only the test of the search opens it.
-const some = pages.filter((name, at) => isNightly || at % 3 === 0 && name !== 'reference.html')
+const some = pages.filter((name, at) => isNightly || at % 6 === 0 && name !== 'reference.html')
 const descriptions = ['openapi.json', 'asyncapi.json']
 
 test('every link between its pages leads to a page and to what is on it', () => {
