@@ -38,6 +38,30 @@ test('pages have no gap and no repeat while listings come and go', async () => {
   expect(ids(await search({ q, limit: 1 }))).toEqual([newest])
 })
 
+test('a listing whose price moves in mid walk moves: ahead it comes at its new place, back it is missed', async () => {
+  const q = uniqueWord()
+  const [f, e, d, c, b, a] = await offers(
+    q,
+    [100, 200, 300, 400, 500, 600].map((fils) => fils * 100),
+  )
+  const walk = async (sort: string, moves: [string, number][]) => {
+    const pages = [await search({ q, sort, limit: 2 })]
+    for (const [id, price] of moves) {
+      expect((await seller.patch(`/properties/${id}`, { price })).status).toBe(200)
+    }
+    while (pages.at(-1)!.body.nextCursor) {
+      pages.push(await search({ q, sort, limit: 2, cursor: pages.at(-1)!.body.nextCursor }))
+    }
+    for (const page of pages) expect(new Set(ids(page)).size).toBe(ids(page).length)
+    return pages.map((page) => ids(page))
+  }
+
+  // a was read and comes again with its new price; e is missed.
+  expect(await walk('price_asc', [[a!, 45_000], [e!, 15_000]])).toEqual([[a, b], [c, d], [a, f]])
+  // Now their order is e, b, c, d, a, f.
+  expect(await walk('price_desc', [[a!, 35_000], [e!, 70_000]])).toEqual([[f, a], [d, a], [c, b]])
+})
+
 test('a cursor is good whatever plan a connection has made meanwhile', async () => {
   const word = uniqueWord()
   const made = await offers(word, [100, 200, 300, 400, 500])
