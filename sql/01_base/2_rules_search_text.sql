@@ -3,7 +3,8 @@
 --      letter (hamza, madda, accents) are separated from it; Latin letters become lower case
 --   2. letters that people use interchangeably become one: ٱ is ا; ى and the Persian ی are ي;
 --      ة and its variants are ه; ک گ are ك; ڤ پ چ ژ are ف ب ج ز; Arabic and Persian digits are 0-9
---   3. diacritics, tatweel, hamzas and invisible characters are removed; so أ إ آ are ا, ؤ is و, ئ is ي
+--   3. diacritics, tatweel, hamzas and invisible characters are removed; so أ إ آ are ا, ؤ is و, ئ is ي,
+--      and before و it is و, because مسئول and مسؤول, شئون and شؤون are spellings of one word
 --   4. anything but letters and digits becomes a space, so %, _, quotes and operators mean nothing
 --   5. ال at the beginning of a word is removed if two letters or more remain
 -- test/search/search-text.ts takes the same steps; test/search/vectors.json has cases for both.
@@ -27,14 +28,25 @@ begin
       'ااا' || 'ييييي' || 'هههه' || 'كككك' || 'ففبجز' || '0123456789');
   end if;
   plain := regexp_replace(plain,
-    '[\u0300-\u036F\u0610-\u061A\u0621\u0640\u064B-\u065F\u0670\u0674\u06D6-\u06DC\u06DF-\u06E8'
+    '[\u0300-\u036F\u0610-\u061A\u0621\u0640\u064B-\u0653\u0655-\u065F\u0670\u0674\u06D6-\u06DC\u06DF-\u06E8'
       || '\u06EA-\u06ED\u08D3-\u08FF\u00AD\u061C\u180B-\u180D\u180F\u200B-\u200F\u202A-\u202E'
       || '\u2060-\u2069'
       || '\uFE00-\uFE0F\uFEFF\U000E0100-\U000E01EF]+', '', 'g');
+  -- The hamza above goes last, because it tells ئ from ي.
+  plain := replace(replace(plain, U&'\064A\0654\0648', 'وو'), U&'\0654', '');
   plain := regexp_replace(plain, '[^[:alnum:]]+' collate pg_catalog.pg_c_utf8, ' ', 'g');
   return btrim(regexp_replace(plain, '(^| )(ال)+(?=[^ ]{2})', '\1', 'g'));
 end
 $$;
+
+create function private.name_order(name text) returns text
+  language sql
+  immutable
+  parallel safe
+  return left(private.search_text(coalesce(name_order.name, '')), 120);
+comment on function private.name_order is
+  'What names sort by, in collation C: their plain letters, whose code points are in the order of the '
+  'alphabet. Code points of the name itself, and many collations, have آ, أ, إ and ا apart.';
 
 create function private.search_words(value text) returns text[]
   language plpgsql
@@ -52,6 +64,22 @@ begin
   );
 end
 $$;
+
+create function private.is_query(q text) returns boolean
+  language plpgsql
+  immutable
+  parallel safe
+  set search_path = ''
+as $$
+begin
+  return coalesce(private.visible(q) collate pg_catalog.pg_c_utf8 ~ (
+    '[^[:space:]\u0640\u115F\u1160\u200C\u200D\u2061-\u2069\u3164\uFFA0'
+    || substr(private.marks(), 2)), false);
+end
+$$;
+comment on function private.is_query is
+  'Whether a query has more than blanks and marks, such as diacritics, tatweel and what nobody sees. '
+  'Otherwise it is none; one of other signs alone matches nothing.';
 
 create function private.query_words(q text) returns text[]
   language plpgsql

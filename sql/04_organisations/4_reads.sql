@@ -117,7 +117,7 @@ begin
   filters.governorate_id := list_organisations.governorate_id;
   filters.area_id := list_organisations.area_id;
   -- A text without a letter or digit matches no name.
-  if words <> '{}' or not coalesce(q ~ '[^[:space:]]', false) then
+  if words <> '{}' or not private.is_query(q) then
     ids := private.organisations_after(filters, sort, private.word_query(words),
       private.cursor_key(query, page_cursor), private.page_size(page_size) + 1);
   end if;

@@ -29,7 +29,7 @@ comment on column public.wallet_payouts.note is
 create index wallet_payouts_account_idx on public.wallet_payouts (account_id);
 create index wallet_payouts_created_idx on public.wallet_payouts (created_at, id)
   where state in ('at_provider', 'open');
-create index wallet_payouts_name_idx on public.wallet_payouts ((coalesce(name, '')), id)
+create index wallet_payouts_name_idx on public.wallet_payouts ((private.name_order(name) collate "C"), id)
   where state in ('at_provider', 'open');
 create trigger wallet_payouts_stay
   before delete or truncate on public.wallet_payouts

@@ -58,7 +58,7 @@ declare
   together record;
 begin
   filters := given;
-  if (q ~ '[^[:space:]]') is not true then
+  if not private.is_query(q) then
     return;
   end if;
   typed := private.typed_reading(q, strategy, literal);

@@ -198,7 +198,7 @@ begin
     similar_from := page.similar_from;
     understood := page.understood;
     next_state := page.next_state;
-  elsif q ~ '[^[:space:]]' then
+  elsif private.is_query(q) then
     -- A text without letters and digits matches no listing.
     select '{}'::uuid[] as ids into page;
   else

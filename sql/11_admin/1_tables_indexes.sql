@@ -11,8 +11,8 @@ create index accounts_phone_parts_idx
 create index identities_name_parts_idx on public.identities
   using gin ((private.search_text(display_name)) extensions.gin_trgm_ops);
 create index identities_type_idx on public.identities (type, account_id) where type <> 'individual';
-create index individual_profiles_name_idx
-  on public.individual_profiles ((coalesce(full_name, '')), account_id);
+create index individual_profiles_name_idx on public.individual_profiles
+  ((private.name_order(full_name) collate "C"), account_id);
 create index individual_profiles_last_sign_in_idx
   on public.individual_profiles (last_sign_in_at, account_id);
 create index accounts_email_idx on public.accounts ((coalesce(email, '')), id);
@@ -31,9 +31,10 @@ create index properties_await_review_price_idx
   on public.properties ((coalesce(price::numeric, '-Infinity')), id)
   where status = 'pending_review' or pending_changes is not null;
 create index properties_await_review_name_idx
-  on public.properties ((coalesce(title_ar, '')), id)
+  on public.properties ((private.name_order(title_ar) collate "C"), id)
   where status = 'pending_review' or pending_changes is not null;
-create index identities_await_verification_name_idx on public.identities (display_name, id)
+create index identities_await_verification_name_idx
+  on public.identities ((private.name_order(display_name) collate "C"), id)
   where status = 'pending_verification';
 create index identities_await_verification_idx on public.identities (created_at, id)
   where status = 'pending_verification';

@@ -23,7 +23,8 @@ begin
   -- conditions.
   return format($sql$
     from (
-      select properties.id, properties.created_at, coalesce(properties.title_ar, '') as name,
+      select properties.id, properties.created_at,
+        private.name_order(properties.title_ar) collate "C" as name,
         coalesce(properties.title_ar, '') as words,
         coalesce(properties.price::numeric, '-Infinity') as price,
         null::date as licence_expires_on, 0::bigint as reports,
@@ -43,8 +44,8 @@ begin
           as waits
       from public.properties
       union all
-      select identities.id, identities.created_at, identities.display_name,
-        identities.display_name,
+      select identities.id, identities.created_at,
+        private.name_order(identities.display_name) collate "C", identities.display_name,
         '-Infinity'::numeric,
         (
           select organisations.licence_expires_on from public.organisations
@@ -64,7 +65,7 @@ begin
           ))
       from public.identities
       union all
-      select reports.id, reports.created_at, ''::text, coalesce(reports.note, ''),
+      select reports.id, reports.created_at, ''::text collate "C", coalesce(reports.note, ''),
         '-Infinity'::numeric, null::date,
         (
           select count(*) from public.reports as of_the_same
@@ -79,7 +80,8 @@ begin
           and (not $1 ? 'report_reason' or reports.reason = $1 ->> 'report_reason')
       from public.reports
       union all
-      select wallet_payouts.id, wallet_payouts.created_at, coalesce(wallet_payouts.name, ''),
+      select wallet_payouts.id, wallet_payouts.created_at,
+        private.name_order(wallet_payouts.name) collate "C",
         coalesce(wallet_payouts.name, ''), '-Infinity'::numeric, null::date, 0::bigint,
         %L and wallet_payouts.state = 'open'
           and (not $1 ? 'kind' or $1 ->> 'kind' = 'wallet_payout')
@@ -241,9 +243,11 @@ declare
     "reports": ["waiting.reports", "waiting.id"]
   }';
   filters constant jsonb := jsonb_strip_nulls(jsonb_build_object(
-    'kind', kind, 'q', q, 'account_id', account_id, 'listing_type', listing_type,
-    'listing_kind', listing_kind, 'area_id', area_id, 'ref_no', ref_no, 'price_min', price_min,
-    'price_max', price_max, 'identity_type', identity_type, 'licence_no', upper(private.typed(licence_no, 40, 'licenceNo')),
+    'kind', kind, 'q', case when private.is_query(private.bounded(q, 120, 'q')) then q end,
+    'account_id', account_id, 'listing_type', listing_type, 'listing_kind', listing_kind,
+    'area_id', area_id, 'ref_no', ref_no, 'price_min', price_min, 'price_max', price_max,
+    'identity_type', identity_type,
+    'licence_no', upper(private.typed(licence_no, 40, 'licenceNo')),
     'licence_expires_before', licence_expires_before, 'target_type', target_type,
     'target_id', target_id, 'report_reason', report_reason, 'since', since, 'until', until));
   query text := concat_ws(' ', 'list_moderation', private.require_admin(), filters, sort);

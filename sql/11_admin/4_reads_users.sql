@@ -166,7 +166,7 @@ declare
   -- A missing email, phone or name sorts first, a missing suspended_until or delete_at sorts last.
   sorts constant jsonb := jsonb_build_object(
     'oldest', array['accounts.created_at', 'accounts.id'],
-    'name', array['coalesce(individual_profiles.full_name, '''')',
+    'name', array['private.name_order(individual_profiles.full_name) collate "C"',
       'individual_profiles.account_id'],
     'email', array['coalesce(accounts.email, '''')', 'accounts.id'],
     'phone', array['coalesce(accounts.phone, '''')', 'accounts.id'],
@@ -174,8 +174,8 @@ declare
     'suspendedUntil', array['coalesce(accounts.suspended_until, ''infinity'')', 'accounts.id'],
     'deleteAt', array['coalesce(accounts.delete_at, ''infinity'')', 'accounts.id']);
   filters constant jsonb := jsonb_strip_nulls(jsonb_build_object(
-    'q', private.bounded(q, 120, 'q'), 'status', status, 'type', type,
-    'identity_status', identity_status,
+    'q', case when private.is_query(private.bounded(q, 120, 'q')) then q end, 'status', status,
+    'type', type, 'identity_status', identity_status,
     'is_admin', is_admin, 'to_be_deleted', to_be_deleted, 'since', since, 'until', until,
     'signed_in_since', signed_in_since, 'signed_in_until', signed_in_until));
   query text := concat_ws(' ', 'list_users', private.require_admin(), filters, sort);

@@ -792,7 +792,8 @@ grant execute on function private.refuse, private.refuse_field
 --      letter (hamza, madda, accents) are separated from it; Latin letters become lower case
 --   2. letters that people use interchangeably become one: ٱ is ا; ى and the Persian ی are ي;
 --      ة and its variants are ه; ک گ are ك; ڤ پ چ ژ are ف ب ج ز; Arabic and Persian digits are 0-9
---   3. diacritics, tatweel, hamzas and invisible characters are removed; so أ إ آ are ا, ؤ is و, ئ is ي
+--   3. diacritics, tatweel, hamzas and invisible characters are removed; so أ إ آ are ا, ؤ is و, ئ is ي,
+--      and before و it is و, because مسئول and مسؤول, شئون and شؤون are spellings of one word
 --   4. anything but letters and digits becomes a space, so %, _, quotes and operators mean nothing
 --   5. ال at the beginning of a word is removed if two letters or more remain
 -- test/search/search-text.ts takes the same steps; test/search/vectors.json has cases for both.
@@ -816,14 +817,25 @@ begin
       'ااا' || 'ييييي' || 'هههه' || 'كككك' || 'ففبجز' || '0123456789');
   end if;
   plain := regexp_replace(plain,
-    '[\u0300-\u036F\u0610-\u061A\u0621\u0640\u064B-\u065F\u0670\u0674\u06D6-\u06DC\u06DF-\u06E8'
+    '[\u0300-\u036F\u0610-\u061A\u0621\u0640\u064B-\u0653\u0655-\u065F\u0670\u0674\u06D6-\u06DC\u06DF-\u06E8'
       || '\u06EA-\u06ED\u08D3-\u08FF\u00AD\u061C\u180B-\u180D\u180F\u200B-\u200F\u202A-\u202E'
       || '\u2060-\u2069'
       || '\uFE00-\uFE0F\uFEFF\U000E0100-\U000E01EF]+', '', 'g');
+  -- The hamza above goes last, because it tells ئ from ي.
+  plain := replace(replace(plain, U&'\064A\0654\0648', 'وو'), U&'\0654', '');
   plain := regexp_replace(plain, '[^[:alnum:]]+' collate pg_catalog.pg_c_utf8, ' ', 'g');
   return btrim(regexp_replace(plain, '(^| )(ال)+(?=[^ ]{2})', '\1', 'g'));
 end
 $$;
+
+create function private.name_order(name text) returns text
+  language sql
+  immutable
+  parallel safe
+  return left(private.search_text(coalesce(name_order.name, '')), 120);
+comment on function private.name_order is
+  'What names sort by, in collation C: their plain letters, whose code points are in the order of the '
+  'alphabet. Code points of the name itself, and many collations, have آ, أ, إ and ا apart.';
 
 create function private.search_words(value text) returns text[]
   language plpgsql
@@ -841,6 +853,22 @@ begin
   );
 end
 $$;
+
+create function private.is_query(q text) returns boolean
+  language plpgsql
+  immutable
+  parallel safe
+  set search_path = ''
+as $$
+begin
+  return coalesce(private.visible(q) collate pg_catalog.pg_c_utf8 ~ (
+    '[^[:space:]\u0640\u115F\u1160\u200C\u200D\u2061-\u2069\u3164\uFFA0'
+    || substr(private.marks(), 2)), false);
+end
+$$;
+comment on function private.is_query is
+  'Whether a query has more than blanks and marks, such as diacritics, tatweel and what nobody sees. '
+  'Otherwise it is none; one of other signs alone matches nothing.';
 
 create function private.query_words(q text) returns text[]
   language plpgsql
@@ -7634,7 +7662,7 @@ begin
   filters.governorate_id := list_organisations.governorate_id;
   filters.area_id := list_organisations.area_id;
   -- A text without a letter or digit matches no name.
-  if words <> '{}' or not coalesce(q ~ '[^[:space:]]', false) then
+  if words <> '{}' or not private.is_query(q) then
     ids := private.organisations_after(filters, sort, private.word_query(words),
       private.cursor_key(query, page_cursor), private.page_size(page_size) + 1);
   end if;
@@ -8501,7 +8529,7 @@ comment on column public.wallet_payouts.note is
 create index wallet_payouts_account_idx on public.wallet_payouts (account_id);
 create index wallet_payouts_created_idx on public.wallet_payouts (created_at, id)
   where state in ('at_provider', 'open');
-create index wallet_payouts_name_idx on public.wallet_payouts ((coalesce(name, '')), id)
+create index wallet_payouts_name_idx on public.wallet_payouts ((private.name_order(name) collate "C"), id)
   where state in ('at_provider', 'open');
 create trigger wallet_payouts_stay
   before delete or truncate on public.wallet_payouts
@@ -18641,7 +18669,7 @@ declare
   together record;
 begin
   filters := given;
-  if (q ~ '[^[:space:]]') is not true then
+  if not private.is_query(q) then
     return;
   end if;
   typed := private.typed_reading(q, strategy, literal);
@@ -19586,7 +19614,7 @@ begin
     similar_from := page.similar_from;
     understood := page.understood;
     next_state := page.next_state;
-  elsif q ~ '[^[:space:]]' then
+  elsif private.is_query(q) then
     -- A text without letters and digits matches no listing.
     select '{}'::uuid[] as ids into page;
   else
@@ -24107,8 +24135,8 @@ create index accounts_phone_parts_idx
 create index identities_name_parts_idx on public.identities
   using gin ((private.search_text(display_name)) extensions.gin_trgm_ops);
 create index identities_type_idx on public.identities (type, account_id) where type <> 'individual';
-create index individual_profiles_name_idx
-  on public.individual_profiles ((coalesce(full_name, '')), account_id);
+create index individual_profiles_name_idx on public.individual_profiles
+  ((private.name_order(full_name) collate "C"), account_id);
 create index individual_profiles_last_sign_in_idx
   on public.individual_profiles (last_sign_in_at, account_id);
 create index accounts_email_idx on public.accounts ((coalesce(email, '')), id);
@@ -24127,9 +24155,10 @@ create index properties_await_review_price_idx
   on public.properties ((coalesce(price::numeric, '-Infinity')), id)
   where status = 'pending_review' or pending_changes is not null;
 create index properties_await_review_name_idx
-  on public.properties ((coalesce(title_ar, '')), id)
+  on public.properties ((private.name_order(title_ar) collate "C"), id)
   where status = 'pending_review' or pending_changes is not null;
-create index identities_await_verification_name_idx on public.identities (display_name, id)
+create index identities_await_verification_name_idx
+  on public.identities ((private.name_order(display_name) collate "C"), id)
   where status = 'pending_verification';
 create index identities_await_verification_idx on public.identities (created_at, id)
   where status = 'pending_verification';
@@ -25428,7 +25457,8 @@ begin
   -- conditions.
   return format($sql$
     from (
-      select properties.id, properties.created_at, coalesce(properties.title_ar, '') as name,
+      select properties.id, properties.created_at,
+        private.name_order(properties.title_ar) collate "C" as name,
         coalesce(properties.title_ar, '') as words,
         coalesce(properties.price::numeric, '-Infinity') as price,
         null::date as licence_expires_on, 0::bigint as reports,
@@ -25448,8 +25478,8 @@ begin
           as waits
       from public.properties
       union all
-      select identities.id, identities.created_at, identities.display_name,
-        identities.display_name,
+      select identities.id, identities.created_at,
+        private.name_order(identities.display_name) collate "C", identities.display_name,
         '-Infinity'::numeric,
         (
           select organisations.licence_expires_on from public.organisations
@@ -25469,7 +25499,7 @@ begin
           ))
       from public.identities
       union all
-      select reports.id, reports.created_at, ''::text, coalesce(reports.note, ''),
+      select reports.id, reports.created_at, ''::text collate "C", coalesce(reports.note, ''),
         '-Infinity'::numeric, null::date,
         (
           select count(*) from public.reports as of_the_same
@@ -25484,7 +25514,8 @@ begin
           and (not $1 ? 'report_reason' or reports.reason = $1 ->> 'report_reason')
       from public.reports
       union all
-      select wallet_payouts.id, wallet_payouts.created_at, coalesce(wallet_payouts.name, ''),
+      select wallet_payouts.id, wallet_payouts.created_at,
+        private.name_order(wallet_payouts.name) collate "C",
         coalesce(wallet_payouts.name, ''), '-Infinity'::numeric, null::date, 0::bigint,
         %L and wallet_payouts.state = 'open'
           and (not $1 ? 'kind' or $1 ->> 'kind' = 'wallet_payout')
@@ -25646,9 +25677,11 @@ declare
     "reports": ["waiting.reports", "waiting.id"]
   }';
   filters constant jsonb := jsonb_strip_nulls(jsonb_build_object(
-    'kind', kind, 'q', q, 'account_id', account_id, 'listing_type', listing_type,
-    'listing_kind', listing_kind, 'area_id', area_id, 'ref_no', ref_no, 'price_min', price_min,
-    'price_max', price_max, 'identity_type', identity_type, 'licence_no', upper(private.typed(licence_no, 40, 'licenceNo')),
+    'kind', kind, 'q', case when private.is_query(private.bounded(q, 120, 'q')) then q end,
+    'account_id', account_id, 'listing_type', listing_type, 'listing_kind', listing_kind,
+    'area_id', area_id, 'ref_no', ref_no, 'price_min', price_min, 'price_max', price_max,
+    'identity_type', identity_type,
+    'licence_no', upper(private.typed(licence_no, 40, 'licenceNo')),
     'licence_expires_before', licence_expires_before, 'target_type', target_type,
     'target_id', target_id, 'report_reason', report_reason, 'since', since, 'until', until));
   query text := concat_ws(' ', 'list_moderation', private.require_admin(), filters, sort);
@@ -26038,7 +26071,7 @@ declare
   -- A missing email, phone or name sorts first, a missing suspended_until or delete_at sorts last.
   sorts constant jsonb := jsonb_build_object(
     'oldest', array['accounts.created_at', 'accounts.id'],
-    'name', array['coalesce(individual_profiles.full_name, '''')',
+    'name', array['private.name_order(individual_profiles.full_name) collate "C"',
       'individual_profiles.account_id'],
     'email', array['coalesce(accounts.email, '''')', 'accounts.id'],
     'phone', array['coalesce(accounts.phone, '''')', 'accounts.id'],
@@ -26046,8 +26079,8 @@ declare
     'suspendedUntil', array['coalesce(accounts.suspended_until, ''infinity'')', 'accounts.id'],
     'deleteAt', array['coalesce(accounts.delete_at, ''infinity'')', 'accounts.id']);
   filters constant jsonb := jsonb_strip_nulls(jsonb_build_object(
-    'q', private.bounded(q, 120, 'q'), 'status', status, 'type', type,
-    'identity_status', identity_status,
+    'q', case when private.is_query(private.bounded(q, 120, 'q')) then q end, 'status', status,
+    'type', type, 'identity_status', identity_status,
     'is_admin', is_admin, 'to_be_deleted', to_be_deleted, 'since', since, 'until', until,
     'signed_in_since', signed_in_since, 'signed_in_until', signed_in_until));
   query text := concat_ws(' ', 'list_users', private.require_admin(), filters, sort);

@@ -172,6 +172,9 @@ test('names are found by the beginnings of words, in any order', async () => {
     expect(await found(q), q).toBe(q === `${mark}'`)
   }
   expect(ids(await guest.get('/companies?q=%25%5F'))).toEqual([])
+  for (const q of ['\u200f', 'َ', 'ـــ']) {
+    expect(ids(await guest.get(`/companies?${new URLSearchParams({ q })}`))).not.toEqual([])
+  }
 })
 
 test('an invalid list request is refused', async () => {

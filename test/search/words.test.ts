@@ -105,6 +105,26 @@ test('a blank text does not filter', async () => {
   expect(ids(await search({ limit: 5, q: ' \t\u00a0' }))).toHaveLength(all.length)
 })
 
+// Phones put marks that nobody sees around what is copied, and an Arabic keyboard has marks of its own.
+const marks = ['\u200f', '\u2068\u2069', '\ufeff \u00ad', 'َ', 'ّ ً', 'ـــ', 'ـِـ\u200d']
+
+test.each(marks)('a text of marks alone (%j) does not filter, at any door', async (q) => {
+  const all = ids(await search({ limit: 5 }))
+  expect(all.length).toBeGreaterThan(0)
+  for (const page of [await search({ limit: 5, q }), await quick({ limit: '5', q })]) {
+    expect(ids(page)).toHaveLength(all.length)
+    expect(page.body).toMatchObject({ similarFrom: null, understood: null })
+  }
+  const query = new URLSearchParams({ q })
+  expect((await guest.get(`/search/count?${query}`)).body.count).toBeGreaterThan(0)
+  const box = 'bbox=46.5,28.45,48.8,30.15&zoom=2'
+  expect((await guest.get(`/map/listings?${box}&${query}`)).body.clusters).not.toEqual([])
+})
+
+test('marks beside words and signs change nothing', async () => {
+  expect(ids(await search({ q: '\u200f%َ' }))).toEqual([])
+})
+
 test('where fewer than 5 match, similar ones follow, once each, on all pages', async () => {
   const word = ownLetters()
   const misspelt = word.slice(0, 6) + 'ي' + word.slice(7)
