@@ -36,6 +36,7 @@ const group = (
     include,
     exclude,
     sequence: { groupOrder, ...order },
+    env: { VITEST_GROUP: String(groupOrder) },
     fileParallelism: !alone,
   },
 })

@@ -42,7 +42,7 @@ export function say(text: string) {
 
 /** Shows why something failed. The service's errors have a message for users, in Arabic. */
 export function explain(error: unknown) {
-  if (error instanceof Error && error.name === 'AbortError') return // the user has left the page
+  if (error instanceof Error && error.name === 'AbortError') return // the user has left the page or asked anew
   if (!isApiError(error)) throw error
   if (error.code === 'token_missing') location.hash = '#/sign-in'
   say(error.code === 'connection' ? 'لا يوجد اتصال، حاول مرة أخرى' : error.message)
@@ -60,6 +60,16 @@ export const press = (act: () => Promise<unknown>) => async (event: Event) => {
 export const submit = (act: () => Promise<unknown>) => (event: Event) => {
   event.preventDefault()
   act().catch(explain)
+}
+
+/** Makes signals of which only the newest is not aborted, so that an answer that comes late is not drawn. */
+export function onlyLatest(page: AbortSignal): () => AbortSignal {
+  let latest = new AbortController()
+  return () => {
+    latest.abort()
+    latest = new AbortController()
+    return AbortSignal.any([page, latest.signal])
+  }
 }
 
 export function favoriteButton(id: string, isFavorite: boolean): HTMLElement {

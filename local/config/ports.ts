@@ -3,9 +3,10 @@ import { createServer } from 'node:net'
 // Below the range of outgoing connections, one of which could take a port first.
 const [first, last] = [10_000, 32_000]
 
-/** One for each worker of Vitest, so that two of them never choose the same port. */
-const shares = 8
-const share = Number(process.env.VITEST_POOL_ID ?? 0) % shares
+/** One for each worker of each group of tests (vitest.config.ts), so that no two choose the same port. */
+const shares = 20
+const { VITEST_GROUP, VITEST_POOL_ID } = process.env
+const share = (Number(VITEST_GROUP ?? 0) * 4 + Number(VITEST_POOL_ID ?? 0)) % shares
 
 /** Finds free ports in a row; returns the lowest. */
 export async function freePorts(count: number): Promise<number> {

@@ -218,7 +218,7 @@ create table public.price_history (
   unlisted_for interval not null default '0'
 );
 comment on table public.price_history is
-  'Prices since the first publication; rows never change. Cleaned by private.record_price.';
+  'Prices once published, for some years; rows never change. Cleaned by private.record_price.';
 comment on column public.price_history.price is 'In KWD from changed_at on; null if not stated.';
 comment on column public.price_history.unlisted_for is
   'How long the listing had been unlisted in total by changed_at.';

@@ -44,7 +44,7 @@ begin
 end
 $$;
 comment on function private.record_price is
-  'Records every price since the first publication; 429 rate_limited after too many in a day.';
+  'Records each price once published, and deletes old ones; 429 rate_limited after too many in a day.';
 
 -- The price of drafts and archived listings is not recorded, because it is not shown.
 create trigger properties_price_is_recorded_on_insert

@@ -80,7 +80,7 @@ begin
 end
 $$;
 comment on function private.list_price_history is
-  'Api: The prices since the first publication, newest first. 404 property_not_found.';
+  'Api: The prices of the last two years and the one before them, newest first. 404 property_not_found.';
 
 create function private.similar_properties(property public.properties, depth integer)
   returns uuid[]

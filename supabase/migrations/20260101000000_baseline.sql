@@ -11997,7 +11997,7 @@ create table public.price_history (
   unlisted_for interval not null default '0'
 );
 comment on table public.price_history is
-  'Prices since the first publication; rows never change. Cleaned by private.record_price.';
+  'Prices once published, for some years; rows never change. Cleaned by private.record_price.';
 comment on column public.price_history.price is 'In KWD from changed_at on; null if not stated.';
 comment on column public.price_history.unlisted_for is
   'How long the listing had been unlisted in total by changed_at.';
@@ -12413,7 +12413,7 @@ begin
 end
 $$;
 comment on function private.record_price is
-  'Records every price since the first publication; 429 rate_limited after too many in a day.';
+  'Records each price once published, and deletes old ones; 429 rate_limited after too many in a day.';
 
 -- The price of drafts and archived listings is not recorded, because it is not shown.
 create trigger properties_price_is_recorded_on_insert
@@ -14236,7 +14236,7 @@ begin
 end
 $$;
 comment on function private.list_price_history is
-  'Api: The prices since the first publication, newest first. 404 property_not_found.';
+  'Api: The prices of the last two years and the one before them, newest first. 404 property_not_found.';
 
 create function private.similar_properties(property public.properties, depth integer)
   returns uuid[]

@@ -2,12 +2,13 @@
 // map here has only the names of areas; an app puts the same answers on its own map.
 import type { Page } from '../main.ts'
 import { allAreas, client } from '../service.ts'
-import { escape, explain, html, number, press } from '../ui.ts'
+import { escape, explain, html, number, onlyLatest, press } from '../ui.ts'
 
 type Box = [west: number, south: number, east: number, north: number]
 const kuwait: Box = [47.6, 28.95, 48.3, 29.5]
 
-export const mapPage: Page = async (into, signal) => {
+export const mapPage: Page = async (into, page) => {
+  const nextSignal = onlyLatest(page)
   const areas = [...(await allAreas()).values()]
   const way: Box[] = [kuwait]
   const field = html`<div class="field"></div>`
@@ -19,6 +20,7 @@ export const mapPage: Page = async (into, signal) => {
   into.append(html`<div class="bar">${back}${note}</div>`, field)
 
   async function draw() {
+    const signal = nextSignal()
     const { clientWidth: wide, clientHeight: tall } = field
     const [west, south, east, north] = fitted(way.at(-1)!, wide / tall)
     const zoom = Math.min(20, Math.round(Math.log2((360 * wide) / 256 / (east - west))))

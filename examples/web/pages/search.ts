@@ -4,11 +4,12 @@
 import type { Schemas } from 'kuwait-property-client'
 import type { Page } from '../main.ts'
 import { client } from '../service.ts'
-import { cardOf, explain, fill, html, number, submit } from '../ui.ts'
+import { cardOf, explain, fill, html, number, onlyLatest, submit } from '../ui.ts'
 
 const examples = ['شقة للإيجار في السالمية', 'بيت للبيع ٤٠٠ متر', 'شاليه مع مسبح', 'مكتب أقل من ٥٠٠ دينار']
 
-export const searchPage: Page = async (into, signal) => {
+export const searchPage: Page = async (into, page) => {
+  const nextSignal = onlyLatest(page)
   let taken: Schemas['UnderstoodItem'][] = [] // chips that have become filters
   const box = html`<input type="search" enterkeyhint="search" aria-label="البحث"
     placeholder="مثلاً: شقة للإيجار في السالمية ٣ غرف">` as HTMLInputElement
@@ -26,6 +27,7 @@ export const searchPage: Page = async (into, signal) => {
   )
 
   async function run() {
+    const signal = nextSignal()
     const q = box.value.trim()
     const filters: object = Object.fromEntries(taken.map(({ field, value }) => [field, value]))
     const query = { ...filters, ...q && { q } }
