@@ -5,6 +5,9 @@ export const repeatablePosts: readonly string[] = [
   '/auth/identities',
   '/conversations',
   '/conversations/{id}/messages',
+  '/reports',
+  '/reviews',
+  '/reviews/{id}/reply',
   '/plans/subscribe',
   '/plans/cancel',
   '/wallet/topup',
@@ -103,6 +106,7 @@ export type ServerCode =
   | 'documents_changed'
   | 'version_conflict'
   | 'status_transition_invalid'
+  | 'refund_repeated'
   | 'invoice_already_paid'
   | 'payment_in_progress'
   | 'already_subscribed'
@@ -432,18 +436,18 @@ export interface DeclaredCodes {
     get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_found' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/reports': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'not_found' | 'property_not_found' | 'identity_not_found' | 'upload_timeout' | 'identity_changed' | 'report_exists' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'not_found' | 'property_not_found' | 'identity_not_found' | 'upload_timeout' | 'identity_changed' | 'report_exists' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/reviews': {
     get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_found' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'account_unproven' | 'review_not_eligible' | 'identity_not_found' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'review_exists' | 'body_too_large' | 'content_type_unsupported' | 'review_self' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'account_unproven' | 'review_not_eligible' | 'identity_not_found' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'review_exists' | 'body_too_large' | 'content_type_unsupported' | 'review_self' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/reviews/{id}': {
     patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'review_edit_closed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
     delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/reviews/{id}/reply': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'review_edit_closed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'review_edit_closed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/search/advanced': {
     post: 'body_not_json' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'range_invalid' | 'validation_failed' | 'filter_unknown' | 'search_strategy_unknown' | 'cursor_invalid' | 'bbox_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -498,7 +502,7 @@ export interface DeclaredCodes {
     post: 'body_not_json' | 'webhook_signature_invalid' | 'upload_timeout' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'internal' | 'payment_provider_error' | 'service_unavailable' | 'timeout'
   }
   '/admin/invoices/{invoiceId}/refund': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'wallet_insufficient' | 'account_suspended' | 'account_banned' | 'admin_only' | 'proof_required' | 'invoice_not_found' | 'upload_timeout' | 'identity_changed' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'amount_out_of_range' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'wallet_insufficient' | 'account_suspended' | 'account_banned' | 'admin_only' | 'proof_required' | 'invoice_not_found' | 'upload_timeout' | 'identity_changed' | 'status_transition_invalid' | 'refund_repeated' | 'body_too_large' | 'content_type_unsupported' | 'amount_out_of_range' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/admin/payments/events': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -2858,7 +2862,7 @@ export interface paths {
          * Refund an invoice, in full or in part
          * @description For administrators.
          *
-         *     Without `amount` everything that is left. A full refund takes back what the invoice gave: the rest of its plan interval, unused credits. To the wallet it is done at once; to the source of the payment it is `requested` until the provider settles it, and needs a proof (`X-Proof`).
+         *     Without `amount` everything that is left. A full refund takes back what the invoice gave: the rest of its plan interval, unused credits. To the wallet it is done at once; to the source of the payment it is `requested` until the provider settles it, and needs a proof (`X-Proof`). Without an `Idempotency-Key` the same amount of the same payment is refused for 10 minutes: `refund_repeated`.
          */
         post: operations["refund_invoice"];
         delete?: never;
@@ -11828,6 +11832,8 @@ export interface operations {
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
                 /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
                 "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+                /** @description Makes it safe to send the request again: for 24 hours the same key with the same body gives the first answer again, with another body 422 `idempotency_mismatch`. Up to 64 printable ASCII characters, best a random uuid. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
             cookie?: never;
@@ -11895,6 +11901,8 @@ export interface operations {
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
                 /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
                 "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+                /** @description Makes it safe to send the request again: for 24 hours the same key with the same body gives the first answer again, with another body 422 `idempotency_mismatch`. Up to 64 printable ASCII characters, best a random uuid. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
             cookie?: never;
@@ -11989,6 +11997,8 @@ export interface operations {
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
                 /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
                 "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+                /** @description Makes it safe to send the request again: for 24 hours the same key with the same body gives the first answer again, with another body 422 `idempotency_mismatch`. Up to 64 printable ASCII characters, best a random uuid. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 id: string;

@@ -82,6 +82,7 @@ const create = route({
     'review_exists',
     'review_self',
   ],
+  idempotent: true,
   request: body(z.strictObject({
     identityId: z.uuid().describe('Who is reviewed.'),
     propertyId: z.uuid().nullish().describe('The listing that it is about.'),
@@ -126,6 +127,7 @@ const reply = route({
   summary: 'Reply to a review of me; within 48 hours a second reply replaces the first',
   description: 'By whoever was reviewed. Within 48 hours a second reply replaces the first.',
   errors: ['terms_not_accepted', 'not_found', 'review_edit_closed'],
+  idempotent: true,
   request: {
     params: OneReview,
     ...body(z.strictObject({

@@ -19,6 +19,7 @@ begin
   values (caller_id, stored_answer.key, hash)
   on conflict do nothing;
   if found then
+    perform set_config('private.claimed_key', stored_answer.key, true);
     return null;
   end if;
 
@@ -31,7 +32,15 @@ begin
   return stored.answer;
 end
 $$;
-comment on function private.stored_answer is 'The stored answer, or null after claiming the key.';
+comment on function private.stored_answer is
+  'The stored answer, or null after claiming the key, which private.has_claimed_key then says.';
+
+create function private.has_claimed_key() returns boolean
+  language sql
+  stable
+  return coalesce(current_setting('private.claimed_key', true), '') <> '';
+comment on function private.has_claimed_key is
+  'Whether the call came with an Idempotency-Key: it is meant, even where it looks like a repetition.';
 
 create function private.store_answer(key text, answer json) returns json
   language sql

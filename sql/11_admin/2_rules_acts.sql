@@ -102,6 +102,12 @@ begin
 end
 $$;
 
+create function private.done_already(at timestamptz) returns text
+  language sql
+  immutable
+  return format('The same was done at %s: it is not done twice within 10 minutes.',
+    to_char(at at time zone 'Asia/Kuwait', 'HH24:MI:SS'));
+
 create function private.refuse_repeated_act(act public.admin_acts) returns void
   language plpgsql
   security definer
@@ -115,18 +121,16 @@ begin
   select * into earlier from public.admin_acts
   where admin_acts.target = act.target
     and admin_acts.state <> 'refused'
-    and (act.act <> 'refund' or admin_acts.amount is not distinct from act.amount)
+    and act.act <> 'refund' -- private.make_refund compares these
     and (act.act <> 'set_identifier'
       or private.account_with(private.typed_identifier(act.value))::text = act.target)
     and admin_acts.created_at > clock_timestamp() - interval '10 minutes'
   order by admin_acts.created_at desc
   limit 1;
   if (earlier.act, earlier.until) is not distinct from (act.act, act.until) then
-    perform private.refuse_by_hand(format(
-      'The same was done at %s: it is not done twice within 10 minutes.',
-      to_char(earlier.created_at at time zone 'Asia/Kuwait', 'HH24:MI:SS')));
+    perform private.refuse_by_hand(private.done_already(earlier.created_at));
   end if;
 end
 $$;
 comment on function private.refuse_repeated_act is
-  'Refuses to repeat the last act on a target within 10 minutes; refunds compare the amount too.';
+  'Refuses to repeat the last act on a target within 10 minutes.';

@@ -12,6 +12,7 @@ declare
   -- Whether the payment was made after its invoice was paid; its money is in the wallet.
   is_surplus boolean;
   room numeric := 0;
+  done_at timestamptz;
 begin
   invoice := private.lock_invoice(invoice_id);
   if invoice.id is null then
@@ -23,6 +24,14 @@ begin
       else payments.id = make_refund.payment_id and payments.captured_at is not null end;
   if make_refund.payment_id is not null and payment.id is null then
     perform private.refuse_field('paymentId', 'invalid');
+  end if;
+  -- Without an amount the second of two finds nothing left.
+  select max(refunds.created_at) into done_at from public.refunds
+  where refunds.invoice_id = invoice.id and refunds.payment_id is not distinct from payment.id
+    and refunds.amount = make_refund.amount and refunds.asked and refunds.state <> 'rejected'
+    and refunds.created_at > clock_timestamp() - interval '10 minutes';
+  if done_at is not null and not private.has_claimed_key() then
+    perform private.refuse(409, 'refund_repeated', by_hand => private.done_already(done_at));
   end if;
   is_surplus := payment.state is not distinct from 'surplus';
   if is_surplus then
@@ -96,7 +105,7 @@ $$;
 comment on function private.refund_invoice is
   'Api: For admins: refunds all or a part of a paid invoice or of a surplus payment. A refund to '
   'the source needs a proof, which only the facade passes on. 403 admin_only, proof_required, 404 '
-  'invoice_not_found, 409 status_transition_invalid, 422 amount_out_of_range, 402 '
-  'wallet_insufficient.';
+  'invoice_not_found, 409 status_transition_invalid, refund_repeated for the same within 10 minutes '
+  'without an Idempotency-Key, 422 amount_out_of_range, 402 wallet_insufficient.';
 
 grant execute on function private.refund_invoice to authenticated;

@@ -4797,6 +4797,7 @@ begin
   values (caller_id, stored_answer.key, hash)
   on conflict do nothing;
   if found then
+    perform set_config('private.claimed_key', stored_answer.key, true);
     return null;
   end if;
 
@@ -4809,7 +4810,15 @@ begin
   return stored.answer;
 end
 $$;
-comment on function private.stored_answer is 'The stored answer, or null after claiming the key.';
+comment on function private.stored_answer is
+  'The stored answer, or null after claiming the key, which private.has_claimed_key then says.';
+
+create function private.has_claimed_key() returns boolean
+  language sql
+  stable
+  return coalesce(current_setting('private.claimed_key', true), '') <> '';
+comment on function private.has_claimed_key is
+  'Whether the call came with an Idempotency-Key: it is meant, even where it looks like a repetition.';
 
 create function private.store_answer(key text, answer json) returns json
   language sql
@@ -24323,6 +24332,12 @@ begin
 end
 $$;
 
+create function private.done_already(at timestamptz) returns text
+  language sql
+  immutable
+  return format('The same was done at %s: it is not done twice within 10 minutes.',
+    to_char(at at time zone 'Asia/Kuwait', 'HH24:MI:SS'));
+
 create function private.refuse_repeated_act(act public.admin_acts) returns void
   language plpgsql
   security definer
@@ -24336,21 +24351,19 @@ begin
   select * into earlier from public.admin_acts
   where admin_acts.target = act.target
     and admin_acts.state <> 'refused'
-    and (act.act <> 'refund' or admin_acts.amount is not distinct from act.amount)
+    and act.act <> 'refund' -- private.make_refund compares these
     and (act.act <> 'set_identifier'
       or private.account_with(private.typed_identifier(act.value))::text = act.target)
     and admin_acts.created_at > clock_timestamp() - interval '10 minutes'
   order by admin_acts.created_at desc
   limit 1;
   if (earlier.act, earlier.until) is not distinct from (act.act, act.until) then
-    perform private.refuse_by_hand(format(
-      'The same was done at %s: it is not done twice within 10 minutes.',
-      to_char(earlier.created_at at time zone 'Asia/Kuwait', 'HH24:MI:SS')));
+    perform private.refuse_by_hand(private.done_already(earlier.created_at));
   end if;
 end
 $$;
 comment on function private.refuse_repeated_act is
-  'Refuses to repeat the last act on a target within 10 minutes; refunds compare the amount too.';
+  'Refuses to repeat the last act on a target within 10 minutes.';
 
 -- sql/11_admin/2_rules_admins.sql
 
@@ -27024,6 +27037,7 @@ declare
   -- Whether the payment was made after its invoice was paid; its money is in the wallet.
   is_surplus boolean;
   room numeric := 0;
+  done_at timestamptz;
 begin
   invoice := private.lock_invoice(invoice_id);
   if invoice.id is null then
@@ -27035,6 +27049,14 @@ begin
       else payments.id = make_refund.payment_id and payments.captured_at is not null end;
   if make_refund.payment_id is not null and payment.id is null then
     perform private.refuse_field('paymentId', 'invalid');
+  end if;
+  -- Without an amount the second of two finds nothing left.
+  select max(refunds.created_at) into done_at from public.refunds
+  where refunds.invoice_id = invoice.id and refunds.payment_id is not distinct from payment.id
+    and refunds.amount = make_refund.amount and refunds.asked and refunds.state <> 'rejected'
+    and refunds.created_at > clock_timestamp() - interval '10 minutes';
+  if done_at is not null and not private.has_claimed_key() then
+    perform private.refuse(409, 'refund_repeated', by_hand => private.done_already(done_at));
   end if;
   is_surplus := payment.state is not distinct from 'surplus';
   if is_surplus then
@@ -27108,8 +27130,8 @@ $$;
 comment on function private.refund_invoice is
   'Api: For admins: refunds all or a part of a paid invoice or of a surplus payment. A refund to '
   'the source needs a proof, which only the facade passes on. 403 admin_only, proof_required, 404 '
-  'invoice_not_found, 409 status_transition_invalid, 422 amount_out_of_range, 402 '
-  'wallet_insufficient.';
+  'invoice_not_found, 409 status_transition_invalid, refund_repeated for the same within 10 minutes '
+  'without an Idempotency-Key, 422 amount_out_of_range, 402 wallet_insufficient.';
 
 grant execute on function private.refund_invoice to authenticated;
 

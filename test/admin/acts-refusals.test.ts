@@ -7,8 +7,9 @@ import { signUpByPhone } from '../support/codes.ts'
 import { publishListing } from '../support/listings.ts'
 import { drain } from '../support/jobs.ts'
 import { topUpInvoice, walletOf } from '../support/money.ts'
+import { refusal } from '../support/problems.ts'
 import { arabic, typedForms } from '../support/typed-forms.ts'
-import { buy, newPlan, personWithMoney } from '../billing/purchases.ts'
+import { buy, newPlan, personWithMoney, refund } from '../billing/purchases.ts'
 import { act, byHand, leaveChanges, why } from './studio.ts'
 
 type Row = Record<string, unknown>
@@ -300,6 +301,7 @@ test('a double click and a second administrator are refused, with the time of th
     .toMatch(/^The same was done at \d\d:\d\d:\d\d: it is not done twice within 10 minutes\.$/)
   await back(2) // another amount is another act
   await expect(back(3)).rejects.toThrow('The same was done at')
+  expect(await refund(admin, invoice, { amount: 3 })).toMatchObject(refusal(409, 'refund_repeated'))
   expect(await walletOf(person)).toMatchObject({ available: 95 })
 
   const bans = await Promise.allSettled(
@@ -310,7 +312,7 @@ test('a double click and a second administrator are refused, with the time of th
   expect(await auditOf(admin, person.id)).toHaveLength(1)
 
   await database().query(
-    `update public.admin_acts set created_at = created_at - interval '10 minutes' where target = $1`,
+    `update public.refunds set created_at = created_at - interval '10 minutes' where invoice_id = $1`,
     [invoice.id],
   )
   await back(3)

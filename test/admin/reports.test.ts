@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { auditOf, signUpAdmin } from '../support/admins.ts'
 import { database, guest, type Person, signUp } from '../support/client.ts'
 import { publishListing } from '../support/listings.ts'
-import { unknownId } from '../support/problems.ts'
+import { refusal, unknownId } from '../support/problems.ts'
 
 let admin: Person
 let seller: Person
@@ -59,6 +59,16 @@ test('an account reports a listing once, and admins see reporter and owner', asy
       target: { accountId: seller.id, displayName: 'بائع', text: titleAr, status: 'active' },
     },
   })
+})
+
+test('a report whose answer was lost is sent again with its key', async () => {
+  const { id } = await publishListing(seller)
+  const sent = { targetType: 'property', targetId: id, reason: 'fraud' }
+  const keyed = { headers: { 'idempotency-key': randomUUID() } }
+  const [one, two] = await Promise.all([1, 2].map(() => buyer.post('/reports', sent, keyed)))
+  expect([one!.status, two!.body]).toEqual([201, one!.body])
+  expect(await buyer.post('/reports', { ...sent, reason: 'spam' }, keyed))
+    .toMatchObject(refusal(422, 'idempotency_mismatch'))
 })
 
 test('an upheld report suspends the listing with the reason and settles all its reports', async () => {

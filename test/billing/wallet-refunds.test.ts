@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { database, type Person, signUp } from '../support/client.ts'
 import { giveMoney, hasSandbox, topUp, topUpInvoice, walletOf } from '../support/money.ts'
-import { race, type RawRequest } from '../support/races.ts'
+import { bearer, race, type RawRequest } from '../support/races.ts'
 import { makeAdmin } from '../support/admins.ts'
+import { refusal } from '../support/problems.ts'
 import { expectBalanced, planFor, subscribe } from './wallets.ts'
 
 describe.runIf(hasSandbox)('WAL-05 refunds', () => {
@@ -66,11 +67,38 @@ describe.runIf(hasSandbox)('WAL-05 refunds', () => {
     expect(full.filter(({ status }) => status === 200)).toHaveLength(1)
     for (const { status } of full) expect([200, 409]).toContain(status)
     const parts = await race(
-      Array.from({ length: 3 }, () => shot(two!.body.invoice.id, { amount: 4 })),
+      Array.from({ length: 3 }, () => {
+        const key: [string, string] = ['idempotency-key', randomUUID()]
+        const part = shot(two!.body.invoice.id, { amount: 4 })
+        return { ...part, headers: [...headers, key] }
+      }),
     )
     expect(parts.map(({ status }) => status).sort()).toEqual([200, 200, 422])
     expect(await walletOf(person)).toMatchObject({ available: 18 })
     await expectBalanced([person])
+  })
+
+  test('the same amount without a key is refunded once in ten minutes', async () => {
+    const { admin, person } = await world()
+    await giveMoney(person.identityId, 10)
+    const [bought] = await race([subscribe(person, await planFor(10))])
+    const { id } = bought!.body.invoice
+    const path = `/admin/invoices/${id}/refund`
+    const sent = { to: 'wallet', reason: 'مكرر', amount: 2 }
+    const twice = await race(
+      [1, 2].map(() => ({ path, body: sent, headers: [bearer(admin)] })),
+    )
+    expect(twice.map(({ status }) => status).sort()).toEqual([200, 409])
+    expect(await admin.post(path, sent)).toMatchObject(refusal(409, 'refund_repeated'))
+    expect((await admin.post(path, { ...sent, amount: 2.5 })).status).toBe(200)
+    const keyed = { headers: { 'idempotency-key': randomUUID() } }
+    for (const _try of [1, 2]) expect((await admin.post(path, sent, keyed)).status).toBe(200)
+    expect(await admin.post(path, sent)).toMatchObject(refusal(409, 'refund_repeated'))
+    await database().query(
+      `update public.refunds set created_at = created_at - interval '10 minutes' where invoice_id = $1`,
+      [id],
+    )
+    expect((await admin.post(path, sent)).body.invoice.refunded).toBe(8.5)
   })
 
   test('a top-up is refunded to its source, and not to the wallet that holds it', async () => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { asCaller, database, guest, type Person, signUp } from '../support/client.ts'
 import { publishListing } from '../support/listings.ts'
-import { race } from '../support/races.ts'
+import { bearer, race } from '../support/races.ts'
 import { insertListing, insertOrganisation, proveEmail } from '../support/fixtures.ts'
 import { actAs } from '../support/identities.ts'
 import { problemOf, refusal } from '../support/problems.ts'
@@ -25,6 +25,28 @@ const age = (id: string, hours: number) =>
        replied_at = replied_at - make_interval(hours => $2) where id = $1`,
     [id, hours],
   )
+
+test('a review and a reply whose answers were lost are sent again with their key', async () => {
+  await contact(author)
+  const twice = async (person: Person, path: string, body: object, status: number) => {
+    const key = ['Idempotency-Key', randomUUID()] as [string, string]
+    const shot = { path, body, headers: [bearer(person), key] }
+    const [one, two] = await race([shot, shot])
+    expect([one!.status, two!.status, two!.body]).toEqual([status, status, one!.body])
+    const other = await race([{
+      ...shot,
+      body: { ...body, ...(status === 201 ? { rating: 1 } : { body: 'غيره' }) },
+    }])
+    expect(other[0]).toMatchObject(refusal(422, 'idempotency_mismatch'))
+    return one!.body
+  }
+  const given = { identityId: company, rating: 4, comment: 'تعامل راقٍ' }
+  const written = await twice(author, '/reviews', given, 201)
+  expect(await review(author)).toMatchObject(refusal(409, 'review_exists'))
+  await actAs(owner, company)
+  await twice(owner, `/reviews/${written.id}/reply`, { body: 'شكراً' }, 200)
+  expect((await read()).body).toMatchObject({ count: 1, items: [{ rating: 4, reply: 'شكراً' }] })
+})
 
 test('ISO-15 a review needs a real contact first', async () => {
   expect(await review(author)).toMatchObject({

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
+import { repeatablePosts } from '../../client/src/openapi.ts'
 import { database, guest, signUp } from '../support/client.ts'
 import {
   concreteSchema,
@@ -129,6 +130,15 @@ test('a conversation is about something: its body needs one of the two', async (
   for (const body of [{ propertyId: id }, { identityId: id }, { propertyId: id, identityId: id }]) {
     expect([takes(body), (await person.post('/conversations', body)).status]).toEqual([true, 404])
   }
+})
+
+test('the contract lists the routes that take an Idempotency-Key', () => {
+  const page = readFileSync(new URL('../../docs/contract/base.md', import.meta.url), 'utf8')
+  const [, listed] = /takes `Idempotency-Key` \(.*?\): ([^.]+)\./s.exec(page)!
+  const paths = [...listed!.matchAll(/`(.+?)`/g)].map(([, path]) =>
+    path!.replace(/:(\w+)/g, '{$1}')
+  )
+  expect(paths.toSorted()).toEqual(repeatablePosts.toSorted())
 })
 
 test('every vocabulary that a field names is at /meta/enums', async () => {

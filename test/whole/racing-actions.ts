@@ -208,6 +208,7 @@ const decide = (id: string, decision: string) => ({
 const refund = (id: string, to: string) => ({
   path: `/admin/invoices/${id}/refund`,
   body: { amount: 0.1, to, reason },
+  headers: [['Idempotency-Key', randomUUID()]] as [string, string][],
 })
 
 export const adminActions: Record<string, (whom: Side) => RawRequest[]> = {

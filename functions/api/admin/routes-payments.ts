@@ -40,12 +40,14 @@ const refund = route({
     'Without `amount` everything that is left. A full refund takes back what the invoice gave: ' +
     'the rest of its plan interval, unused credits. To the wallet it is done at once; to the ' +
     'source of the payment it is `requested` until the provider settles it, and needs a proof ' +
-    '(`X-Proof`).',
+    '(`X-Proof`). Without an `Idempotency-Key` the same amount of the same payment is refused for 10 ' +
+    'minutes: `refund_repeated`.',
   errors: [
     'invoice_not_found',
     'amount_out_of_range',
     'wallet_insufficient',
     'status_transition_invalid',
+    'refund_repeated',
   ],
   idempotent: true,
   request: {

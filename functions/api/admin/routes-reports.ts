@@ -14,6 +14,7 @@ const add = route({
     'Once for each thing. Administrators decide; who was reported does not learn by whom. At ' +
     'most 30 a day.',
   errors: ['not_found', 'property_not_found', 'identity_not_found', 'report_exists'],
+  idempotent: true,
   request: body(
     ReportFields.extend({
       note: typed(1000).optional().describe(
