@@ -16,6 +16,7 @@ import {
 import { database, type Person, signUp } from '../support/client.ts'
 import { requestResetCode } from '../support/codes.ts'
 import { textMessage } from '../support/conversations.ts'
+import { bulk } from '../support/nightly.ts'
 import { pdf } from '../support/pdf.ts'
 import { jpeg } from '../support/pictures.ts'
 import { deadlocks, race, untilLocked } from '../support/races.ts'
@@ -166,7 +167,7 @@ test('requests of an account being deleted leave nothing behind and block nobody
 })
 
 test('two acquaintances can be deleted at once, one by an admin and one by himself', async () => {
-  for (let round = 0; round < 10; round++) {
+  for (let round = 0; round < bulk(10, 5); round++) {
     const { one, other } = await twoAcquaintances()
     const replies = await race([
       sentBy(one, {
@@ -182,7 +183,7 @@ test('two acquaintances can be deleted at once, one by an admin and one by himse
 })
 
 test('whoever disappears while the password is checked is told to sign in', async () => {
-  for (let round = 0; round < 10; round++) {
+  for (let round = 0; round < bulk(10, 5); round++) {
     const person = await signUp()
     const { identifier, password } = person
     const code = await requestResetCode(identifier)
@@ -229,7 +230,7 @@ test('two acquaintances can be deleted at once, by an admin and by the job', asy
 })
 
 test('a picture that arrives for a listing just closed is removed with its file at once', async () => {
-  for (let round = 0; round < 6; round++) {
+  for (let round = 0; round < bulk(6, 3); round++) {
     const person = await signUp()
     const sent = Promise.all(
       [1, 2].map((shade) => uploadAvatar(person, jpeg({ width: 64, height: 64, shade }))),
@@ -251,7 +252,7 @@ test('a picture that arrives for a listing just closed is removed with its file 
 })
 
 test('of documents that arrive while their account closes none is left', async () => {
-  for (let round = 0; round < 6; round++) {
+  for (let round = 0; round < bulk(6, 3); round++) {
     const person = await signUp()
     const company = await insertWaitingCompany(person.id)
     const sent = Promise.all([1, 2].map((at) => uploadDocuments(person, company, [pdf(`${at}`)])))
