@@ -182,6 +182,15 @@ export async function refreshTokens(client: pg.Client): Promise<string> {
   return `version ${key || (token?.length ?? 13) > 12 ? 2 : 1}`
 }
 
+/** Returns with which versions of its collation the indexes were made and Postgres sorts, if these differ. */
+export async function collationChange(client: pg.Client): Promise<string | undefined> {
+  const { rows: [{ was, now }] } = await client.query<{ was: string | null; now: string | null }>(
+    `select datcollversion as was, pg_database_collation_actual_version(oid) as now
+     from pg_database where datname = current_database()`,
+  )
+  return was && was !== now ? `made with ${was}, and Postgres has ${now}` : undefined
+}
+
 /** Returns the password's SCRAM verifier, so that no statement log shows the password itself. */
 function scramVerifier(password: string): string {
   const [salt, rounds] = [randomBytes(16), 4096]

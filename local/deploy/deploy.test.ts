@@ -317,6 +317,20 @@ describe('a project', { shuffle: false }, () => {
       expect(less.output).toContain('functions: chat')
     })
 
+    test('is told that an upgrade of Postgres sorts texts by other rules', async () => {
+      const own = 'where datname = current_database()'
+      try {
+        await query(`update pg_database set datcollversion = '1.2' ${own}`)
+        const { code, output } = await deploy({}, '--check')
+        expect(output).toContain('-- collation of indexes: made with 1.2, and Postgres has 1')
+        expect(code).toBe(2)
+      } finally {
+        await query(`update pg_database
+          set datcollversion = pg_database_collation_actual_version(oid) ${own}`)
+      }
+      expect((await deploy({}, '--check')).output).not.toContain('-- collation')
+    })
+
     test('is told which refresh tokens Auth gives', async () => {
       const session = '00000000-0000-4000-8000-000000000001'
       const tokens = async () => (await deploy({}, '--check')).output

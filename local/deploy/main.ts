@@ -11,7 +11,7 @@ import { errorLines, supabase, writeProject } from '../schema/cli.ts'
 import { allOrNone } from './all-or-none.ts'
 import { checkConfig, configFile, configText, withoutDeferred } from './config-file.ts'
 import { differences, foreignThings, notOurs } from './check.ts'
-import { isFacadeShut, openDatabase, refreshTokens } from './database.ts'
+import { collationChange, isFacadeShut, openDatabase, refreshTokens } from './database.ts'
 import { hasReplicas, partsOff, unfit } from './given.ts'
 import { type DeployInput, readInput } from './input.ts'
 import {
@@ -88,6 +88,13 @@ async function deploy(env: NodeJS.ProcessEnv, flags: Set<string>): Promise<void>
   if (onlyLooks) {
     const differ = await differences(looked)
     console.log(`-- refresh tokens: ${await refreshTokens(database.client)}`)
+    const collation = await collationChange(database.client)
+    if (collation) {
+      console.log(
+        `-- collation of indexes: ${collation} (docs/deploy.md, After an upgrade of Postgres)`,
+      )
+      process.exitCode = 2
+    }
     await database.close()
     const lines = differ.map((one) => `\n   ${one}`).join('')
     console.log(lines ? `-- would become${lines}` : '-- as a deployment would leave it')
