@@ -39,7 +39,7 @@ comment on column public.participants.last_read_seq is 'All messages up to it ha
 comment on column public.participants.peer_read_seq is
   'The seq up to which this side is shown that the other has read; it is not updated while a side '
   'hides read marks or has blocked the other.';
-comment on column public.participants.unread is 'Messages of the other side after last_read_seq.';
+comment on column public.participants.unread is 'Messages of the other side after last_read_seq, without hidden ones.';
 comment on column public.participants.written is
   'The number of messages written by this side, without those from before they were counted.';
 comment on column public.participants.muted is 'Whether messages cause no push or notification.';

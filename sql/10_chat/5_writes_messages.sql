@@ -310,7 +310,7 @@ begin
     and participants.identity_id = participant.identity_id;
   select count(*) into still_unread from public.messages
   where messages.conversation_id = participant.conversation_id and messages.seq > read_to
-    and messages.sender_identity_id <> participant.identity_id;
+    and messages.sender_identity_id <> participant.identity_id and messages.hidden_at is null;
   update public.participants set last_read_seq = read_to, unread = still_unread,
     changed_at = private.next_change(participants.changed_at)
   where participants.conversation_id = participant.conversation_id

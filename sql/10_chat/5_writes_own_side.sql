@@ -21,7 +21,7 @@ begin
   if archived and exists (
     select from public.messages
     where messages.conversation_id = own.conversation_id and messages.seq > up_to_seq
-      and messages.sender_identity_id <> caller_id
+      and messages.sender_identity_id <> caller_id and messages.hidden_at is null
   ) then
     archived := false;
   end if;

@@ -162,6 +162,58 @@ create trigger participants_read_notifications
   for each row when (new.unread = 0 and old.unread > 0)
   execute function private.on_messages_read();
 
+create function private.count_down_messages(
+  hidden public.messages, reader public.participants
+) returns uuid
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  made public.notifications;
+  unread bigint;
+  later bigint;
+  latest public.messages;
+begin
+  select * into made from public.notifications
+  where notifications.account_id = reader.account_id and notifications.kind = 'message_new'
+    and notifications.entity_id = hidden.conversation_id
+    and notifications.identity_id = reader.identity_id and notifications.read_at is null
+  for no key update;
+  if made.id is null then
+    return null;
+  end if;
+  select count(*), count(*) filter (where messages.seq > hidden.seq) into unread, later
+  from public.messages
+  where messages.conversation_id = hidden.conversation_id
+    and messages.sender_identity_id = hidden.sender_identity_id
+    and messages.seq > reader.last_read_seq and messages.hidden_at is null;
+  -- It counts the last messages, and it may count fewer than are unread.
+  made.times := least(made.times - (later < made.times)::integer, unread);
+  if made.times = 0 then
+    delete from public.notifications where notifications.id = made.id; -- and its pushes
+    return made.id;
+  end if;
+  select * into latest from public.messages
+  where messages.conversation_id = hidden.conversation_id
+    and messages.sender_identity_id = hidden.sender_identity_id and messages.hidden_at is null
+  order by messages.seq desc
+  limit 1;
+  made.body_ar := private.message_body_ar(latest.type, private.message_excerpt(latest), made.times);
+  made.body_en := private.message_body_en(latest.type, private.message_excerpt(latest), made.times);
+  update public.notifications
+  set times = made.times, body_ar = made.body_ar, body_en = made.body_en
+  where notifications.id = made.id;
+  update private.push_outbox
+  set body = case accounts.language when 'en' then made.body_en else made.body_ar end
+  from public.accounts
+  where accounts.id = made.account_id and push_outbox.notification_id = made.id;
+  return made.id;
+end
+$$;
+comment on function private.count_down_messages is
+  'Takes a hidden message out of the unread notification about its conversation, which then quotes '
+  'the last message that is shown, or is deleted if there is none. Returns its id.';
+
 create function private.on_message_hidden() returns trigger
   language plpgsql
   security definer
@@ -170,23 +222,32 @@ as $$
 declare
   excerpt constant text := private.message_excerpt(new);
   reader public.participants;
+  made_again uuid;
 begin
   select * into reader from public.participants
   where participants.conversation_id = new.conversation_id
     and participants.identity_id <> new.sender_identity_id;
-  -- A notification quotes only the last message, and only if that is a text.
+  if new.seq > reader.last_read_seq then
+    made_again := private.count_down_messages(new, reader);
+  end if;
+  if new.type <> 'text' then
+    return null;
+  end if;
+  -- Other notifications may quote it too, but each quotes only its last message.
   update public.notifications
   set body_ar = private.message_body_ar('text', 'رسالة محجوبة', notifications.times),
       body_en = private.message_body_en('text', 'Hidden message', notifications.times)
   where notifications.account_id = reader.account_id and notifications.kind = 'message_new'
     and notifications.entity_id = new.conversation_id
     and notifications.identity_id = reader.identity_id
+    and notifications.id is distinct from made_again
     and notifications.body_ar
       = private.message_body_ar(new.type, excerpt, notifications.times);
   delete from private.push_outbox
   where push_outbox.account_id = reader.account_id
     and push_outbox.from_identity_id = new.sender_identity_id
     and push_outbox.category = 'messages'
+    and push_outbox.notification_id is distinct from made_again
     and right(push_outbox.body, char_length(excerpt)) = excerpt;
   delete from private.deferred_notifications
   where deferred_notifications.entity_id = new.conversation_id
@@ -195,11 +256,11 @@ begin
 end
 $$;
 comment on function private.on_message_hidden is
-  'Removes quotes of the message from notifications and pushes.';
+  'Takes the message out of the counts of notifications and pushes, and removes its quotes.';
 
 create trigger messages_are_quoted_no_more
   after update of hidden_at on public.messages
-  for each row when (new.type = 'text' and old.hidden_at is null and new.hidden_at is not null)
+  for each row when (old.hidden_at is null and new.hidden_at is not null)
   execute function private.on_message_hidden();
 
 create function private.on_conversation_muted() returns trigger

@@ -13,7 +13,12 @@ import {
   textMessage,
 } from '../support/conversations.ts'
 import { drain, runJobs } from '../support/jobs.ts'
-import { notificationsOf } from '../support/notifications.ts'
+import {
+  kuwaitTimeIn,
+  notificationsOf,
+  registerDevice,
+  unreadCount,
+} from '../support/notifications.ts'
 import { jpeg } from '../support/pictures.ts'
 import { uploadPictures } from '../support/uploads.ts'
 import { waitUntil } from '../support/wait.ts'
@@ -66,16 +71,84 @@ test('nothing is left of it for either side, but its place', async () => {
       expect(rows).toEqual([{ seq: '2' }])
     })
   }
-  expect(await notificationsOf(b, 'message_new')).toMatchObject([
-    { bodyAr: 'رسالتان جديدتان: رسالة محجوبة', bodyEn: '2 new messages: Hidden message' },
-  ])
-  expect((await listEntry(b, conversationId)).unread).toBe(2)
+  expect(await notificationsOf(b, 'message_new')).toEqual([])
+  expect((await listEntry(b, conversationId)).unread).toBe(0)
   const again = await postMessage(a, conversationId, {
     clientMessageId: last.clientMessageId,
     type: 'text',
     body: words,
   })
   expect(again).toMatchObject({ status: 200, body: { id: last.id, body: '', hidden: true } })
+})
+
+test('it counts in no list, notification, push or badge; shown again it is unread', async () => {
+  await registerDevice(b)
+  const quietHours = { from: kuwaitTimeIn(-1), to: kuwaitTimeIn(3) }
+  expect((await b.patch('/settings', { quietHours })).status).toBe(200)
+  const channel = await joinAs(b, await topicOf(b))
+  const before = await unreadCount(b)
+  const sent: string[] = []
+  for (const text of ['أولى', 'ثانية', 'ثالثة', 'رابعة']) {
+    sent.push((await postMessage(a, conversationId, text)).body.id)
+  }
+  const told = async () => {
+    const notifications = await notificationsOf(b, 'message_new')
+    const { rows } = await database().query(
+      'select body from private.push_outbox where account_id = $1',
+      [b.id],
+    )
+    const { items } = (await b.get('/conversations')).body
+    expect(items).toMatchObject([{ id: conversationId }])
+    return {
+      unread: items[0].unread,
+      badge: await unreadCount(b) - before,
+      notifications: notifications.map(({ bodyAr }) => bodyAr),
+      pushes: rows.map(({ body }) => body),
+    }
+  }
+  const said = (unread: number, text: string) => (
+    { unread, badge: 1, notifications: [text], pushes: [text] }
+  )
+  expect(await told()).toEqual(said(4, '4 رسائل جديدة: رابعة'))
+  await hide(sent[1]!)
+  expect(await told()).toEqual(said(3, '3 رسائل جديدة: رابعة'))
+  await waitUntil(
+    'the devices hear it',
+    () =>
+      channel.heard.some(({ event, payload }) =>
+        event === 'conversation_updated' && payload.unread === 3
+      ),
+  )
+  await hide(sent[3]!)
+  expect(await told()).toEqual(said(2, 'رسالتان جديدتان: ثالثة'))
+  await hide(sent[2]!)
+  expect(await told()).toEqual(said(1, 'أولى'))
+  await restore(sent[1]!)
+  expect(await told()).toEqual(said(2, 'أولى'))
+  await b.post(`/conversations/${conversationId}/read`, { upToSeq: 1 })
+  await hide(sent[0]!)
+  expect((await told()).unread).toBe(1)
+  await hide(sent[1]!)
+  expect(await told()).toEqual({ unread: 0, badge: 0, notifications: [], pushes: [] })
+  expect((await b.post(`/conversations/${conversationId}/read`, { upToSeq: 2 })).body)
+    .toEqual({ unread: 0 })
+  const archived = await b.patch(`/conversations/${conversationId}`, { archived: true, upToSeq: 2 })
+  expect(archived.body).toMatchObject({ archived: true })
+})
+
+test('of a picture that is hidden nothing is counted', async () => {
+  const { body: { files: [file] } } = await uploadPictures(a, [jpeg({ width: 40, height: 30 })], {
+    uploadSessionId: randomUUID(),
+  })
+  await postMessage(a, conversationId, words)
+  const { body: picture } = await postMessage(a, conversationId, {
+    clientMessageId: randomUUID(),
+    type: 'image',
+    mediaId: file.mediaId,
+  })
+  await hide(picture.id)
+  expect(await notificationsOf(b, 'message_new')).toMatchObject([{ bodyAr: words, bodyEn: words }])
+  expect((await listEntry(b, conversationId)).unread).toBe(1)
 })
 
 test('the export of the other side has it without its words, its sender’s with them', async () => {
