@@ -3976,7 +3976,7 @@ export interface components {
             isFavorite: boolean;
             /** @description How many looked at it, each once a day; guests are not counted. */
             viewsCount: number;
-            /** @description How many identities have saved it. */
+            /** @description How many identities that may act have saved it. */
             favoritesCount: number;
             /** Format: date-time */
             createdAt: string;
@@ -5282,7 +5282,7 @@ export interface components {
             isFavorite: boolean;
             /** @description How many looked at it, each once a day; guests are not counted. */
             viewsCount: number;
-            /** @description How many identities have saved it. */
+            /** @description How many identities that may act have saved it. */
             favoritesCount: number;
             /** Format: date-time */
             createdAt: string;

@@ -23,7 +23,7 @@ begin
   where properties.owner_identity_id = any (identity_ids)
   order by properties.id for no key update;
   perform from private.property_counters
-  where goes and property_counters.property_id in (
+  where property_counters.property_id in (
     select favorites.property_id from public.favorites
     where favorites.identity_id = any (identity_ids)
   )

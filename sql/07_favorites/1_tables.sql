@@ -5,11 +5,15 @@ create table public.favorites (
     references public.identities (id) on delete cascade,
   property_id uuid not null references public.properties (id) on delete cascade,
   created_at timestamptz not null default clock_timestamp(),
+  counted boolean not null default true,
   primary key (identity_id, property_id)
 );
 comment on table public.favorites is 'Saved properties. Deleted with the listing.';
 comment on column public.favorites.identity_id is
   'The identity that saved it; clients cannot set it.';
+
+comment on column public.favorites.counted is
+  'Whether the saver may act, so that property_counters.favorites includes it; a copied value.';
 
 -- The first is for list_favorites, the second for deleting a listing and for notifying its savers.
 create index favorites_newest_idx

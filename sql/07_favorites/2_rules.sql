@@ -41,15 +41,17 @@ create function private.count_favorite() returns trigger
   security definer
   set search_path = ''
 as $$
+declare
+  change constant integer := coalesce(new.counted::integer, 0) - coalesce(old.counted::integer, 0);
 begin
   update private.property_counters
-  set favorites = property_counters.favorites + case tg_op when 'INSERT' then 1 else -1 end
-  where property_counters.property_id = coalesce(new.property_id, old.property_id);
-  if not found and tg_op = 'INSERT' then
+  set favorites = property_counters.favorites + change
+  where change <> 0 and property_counters.property_id = coalesce(new.property_id, old.property_id);
+  if not found and change > 0 then
     insert into private.property_counters as counters (property_id, favorites)
-    values (new.property_id, 1)
+    values (new.property_id, change)
     on conflict on constraint property_counters_pkey do update
-    set favorites = counters.favorites + 1;
+    set favorites = counters.favorites + change;
   end if;
   return null;
 end
@@ -57,5 +59,5 @@ $$;
 comment on function private.count_favorite is 'Updates property_counters.favorites.';
 
 create trigger favorites_are_counted
-  after insert or delete on public.favorites
+  after insert or delete or update of counted on public.favorites
   for each row execute function private.count_favorite();

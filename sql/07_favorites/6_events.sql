@@ -14,3 +14,59 @@ create trigger identities_forget_their_favorites
   after update of status on public.identities
   for each row when (new.status = 'closed' and old.status <> 'closed')
   execute function private.delete_favorites();
+
+create function private.count_savings_of(identity_id uuid) returns void
+  language sql
+  security definer -- updates favorites, whatever role changes the saver
+  set search_path = ''
+as $$
+  -- private.lock_dependents has locked the counters in order.
+  update public.favorites set counted = saver.counts
+  from (
+    select identities.status = 'active' and private.may_act(accounts) as counts
+    from public.identities
+    join public.accounts on accounts.id = identities.account_id
+    where identities.id = count_savings_of.identity_id
+  ) as saver
+  where favorites.identity_id = count_savings_of.identity_id and favorites.counted <> saver.counts
+$$;
+
+create function private.on_saver_account() returns trigger
+  language plpgsql
+  security definer
+  set search_path = ''
+as $$
+begin
+  perform private.count_savings_of(identities.id)
+  from public.identities where identities.account_id = new.id;
+  return null;
+end
+$$;
+comment on function private.on_saver_account is
+  'Counts favorites of an account no more while it may not act.';
+
+create trigger accounts_count_their_favorites
+  after update of status, suspended_until, delete_at on public.accounts
+  for each row when (
+    (old.status, old.suspended_until, old.stays_hidden)
+      is distinct from (new.status, new.suspended_until, new.stays_hidden)
+  )
+  execute function private.on_saver_account();
+
+create function private.on_saver_identity() returns trigger
+  language plpgsql
+  security definer
+  set search_path = ''
+as $$
+begin
+  perform private.count_savings_of(new.id);
+  return null;
+end
+$$;
+comment on function private.on_saver_identity is
+  'Counts favorites of an identity no more while it is not active.';
+
+create trigger identities_count_their_favorites
+  after update of status on public.identities
+  for each row when (old.status is distinct from new.status)
+  execute function private.on_saver_identity();

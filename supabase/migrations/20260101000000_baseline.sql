@@ -3434,7 +3434,7 @@ begin
   where properties.owner_identity_id = any (identity_ids)
   order by properties.id for no key update;
   perform from private.property_counters
-  where goes and property_counters.property_id in (
+  where property_counters.property_id in (
     select favorites.property_id from public.favorites
     where favorites.identity_id = any (identity_ids)
   )
@@ -15698,11 +15698,15 @@ create table public.favorites (
     references public.identities (id) on delete cascade,
   property_id uuid not null references public.properties (id) on delete cascade,
   created_at timestamptz not null default clock_timestamp(),
+  counted boolean not null default true,
   primary key (identity_id, property_id)
 );
 comment on table public.favorites is 'Saved properties. Deleted with the listing.';
 comment on column public.favorites.identity_id is
   'The identity that saved it; clients cannot set it.';
+
+comment on column public.favorites.counted is
+  'Whether the saver may act, so that property_counters.favorites includes it; a copied value.';
 
 -- The first is for list_favorites, the second for deleting a listing and for notifying its savers.
 create index favorites_newest_idx
@@ -15799,15 +15803,17 @@ create function private.count_favorite() returns trigger
   security definer
   set search_path = ''
 as $$
+declare
+  change constant integer := coalesce(new.counted::integer, 0) - coalesce(old.counted::integer, 0);
 begin
   update private.property_counters
-  set favorites = property_counters.favorites + case tg_op when 'INSERT' then 1 else -1 end
-  where property_counters.property_id = coalesce(new.property_id, old.property_id);
-  if not found and tg_op = 'INSERT' then
+  set favorites = property_counters.favorites + change
+  where change <> 0 and property_counters.property_id = coalesce(new.property_id, old.property_id);
+  if not found and change > 0 then
     insert into private.property_counters as counters (property_id, favorites)
-    values (new.property_id, 1)
+    values (new.property_id, change)
     on conflict on constraint property_counters_pkey do update
-    set favorites = counters.favorites + 1;
+    set favorites = counters.favorites + change;
   end if;
   return null;
 end
@@ -15815,7 +15821,7 @@ $$;
 comment on function private.count_favorite is 'Updates property_counters.favorites.';
 
 create trigger favorites_are_counted
-  after insert or delete on public.favorites
+  after insert or delete or update of counted on public.favorites
   for each row execute function private.count_favorite();
 
 -- sql/07_favorites/4_reads.sql
@@ -16053,6 +16059,62 @@ create trigger identities_forget_their_favorites
   after update of status on public.identities
   for each row when (new.status = 'closed' and old.status <> 'closed')
   execute function private.delete_favorites();
+
+create function private.count_savings_of(identity_id uuid) returns void
+  language sql
+  security definer -- updates favorites, whatever role changes the saver
+  set search_path = ''
+as $$
+  -- private.lock_dependents has locked the counters in order.
+  update public.favorites set counted = saver.counts
+  from (
+    select identities.status = 'active' and private.may_act(accounts) as counts
+    from public.identities
+    join public.accounts on accounts.id = identities.account_id
+    where identities.id = count_savings_of.identity_id
+  ) as saver
+  where favorites.identity_id = count_savings_of.identity_id and favorites.counted <> saver.counts
+$$;
+
+create function private.on_saver_account() returns trigger
+  language plpgsql
+  security definer
+  set search_path = ''
+as $$
+begin
+  perform private.count_savings_of(identities.id)
+  from public.identities where identities.account_id = new.id;
+  return null;
+end
+$$;
+comment on function private.on_saver_account is
+  'Counts favorites of an account no more while it may not act.';
+
+create trigger accounts_count_their_favorites
+  after update of status, suspended_until, delete_at on public.accounts
+  for each row when (
+    (old.status, old.suspended_until, old.stays_hidden)
+      is distinct from (new.status, new.suspended_until, new.stays_hidden)
+  )
+  execute function private.on_saver_account();
+
+create function private.on_saver_identity() returns trigger
+  language plpgsql
+  security definer
+  set search_path = ''
+as $$
+begin
+  perform private.count_savings_of(new.id);
+  return null;
+end
+$$;
+comment on function private.on_saver_identity is
+  'Counts favorites of an identity no more while it is not active.';
+
+create trigger identities_count_their_favorites
+  after update of status on public.identities
+  for each row when (old.status is distinct from new.status)
+  execute function private.on_saver_identity();
 
 -- sql/08_feed/1_tables.sql
 
@@ -21774,7 +21836,7 @@ comment on column public.participants.last_read_seq is 'All messages up to it ha
 comment on column public.participants.peer_read_seq is
   'The seq up to which this side is shown that the other has read; it is not updated while a side '
   'hides read marks or has blocked the other.';
-comment on column public.participants.unread is 'Messages of the other side after last_read_seq.';
+comment on column public.participants.unread is 'Messages of the other side after last_read_seq, without hidden ones.';
 comment on column public.participants.written is
   'The number of messages written by this side, without those from before they were counted.';
 comment on column public.participants.muted is 'Whether messages cause no push or notification.';
@@ -23123,24 +23185,56 @@ comment on function private.find_message is
   'For acts of admins only. All other code names the conversation too, so that messages can be '
   'partitioned by it.';
 
+create function private.count_as_unread(message public.messages, change integer)
+  returns public.participants
+  language plpgsql
+  security definer -- writes the reader's row on an admin's behalf
+  set search_path = ''
+as $$
+declare
+  reader public.participants;
+begin
+  update public.participants
+  set unread = participants.unread + change,
+    changed_at = private.next_change(participants.changed_at)
+  where participants.conversation_id = message.conversation_id
+    and participants.identity_id <> message.sender_identity_id
+    and participants.last_read_seq < message.seq
+  returning * into reader;
+  return reader;
+end
+$$;
+comment on function private.count_as_unread is
+  'Changes the unread count of the side that has not read the message, and returns it. The caller '
+  'has locked the conversation.';
+
 create function private.hide_message(message public.messages) returns void
   language plpgsql
   security definer -- changes other people's messages on an admin's behalf
   set search_path = ''
 as $$
+declare
+  reader public.participants;
 begin
   perform from public.conversations where conversations.id = message.conversation_id
   for no key update;
-  update public.messages set hidden_at = now()
-  where messages.conversation_id = message.conversation_id and messages.id = message.id
-    and messages.hidden_at is null;
-  if not found then
+  if not exists (
+    select from public.messages
+    where messages.conversation_id = message.conversation_id and messages.id = message.id
+      and messages.hidden_at is null
+  ) then
     return;
   end if;
+  reader := private.count_as_unread(message, -1);
+  update public.messages set hidden_at = now()
+  where messages.conversation_id = message.conversation_id and messages.id = message.id;
   perform private.discard_media(array[message.media_id]);
   perform private.broadcast_to_participant(participants, 'message_hidden', jsonb_build_object(
     'conversationId', message.conversation_id, 'id', message.id, 'seq', message.seq))
   from public.participants where participants.conversation_id = message.conversation_id;
+  if reader.conversation_id is not null then
+    perform private.broadcast_conversation_updated(reader);
+  end if;
   perform private.announce_messages(array[message.conversation_id]);
 end
 $$;
@@ -23150,10 +23244,24 @@ create function private.show_message(message public.messages) returns void
   security definer -- changes other people's messages on an admin's behalf
   set search_path = ''
 as $$
+declare
+  reader public.participants;
 begin
+  perform from public.conversations where conversations.id = message.conversation_id
+  for no key update;
+  if not exists (
+    select from public.messages
+    where messages.conversation_id = message.conversation_id and messages.id = message.id
+      and messages.hidden_at > now() - interval '180 days'
+  ) then
+    return;
+  end if;
+  reader := private.count_as_unread(message, 1);
   update public.messages set hidden_at = null
-  where messages.conversation_id = message.conversation_id and messages.id = message.id
-    and messages.hidden_at > now() - interval '180 days';
+  where messages.conversation_id = message.conversation_id and messages.id = message.id;
+  if reader.conversation_id is not null then
+    perform private.broadcast_conversation_updated(reader);
+  end if;
 end
 $$;
 
@@ -23495,7 +23603,7 @@ begin
     and participants.identity_id = participant.identity_id;
   select count(*) into still_unread from public.messages
   where messages.conversation_id = participant.conversation_id and messages.seq > read_to
-    and messages.sender_identity_id <> participant.identity_id;
+    and messages.sender_identity_id <> participant.identity_id and messages.hidden_at is null;
   update public.participants set last_read_seq = read_to, unread = still_unread,
     changed_at = private.next_change(participants.changed_at)
   where participants.conversation_id = participant.conversation_id
@@ -23658,7 +23766,7 @@ begin
   if archived and exists (
     select from public.messages
     where messages.conversation_id = own.conversation_id and messages.seq > up_to_seq
-      and messages.sender_identity_id <> caller_id
+      and messages.sender_identity_id <> caller_id and messages.hidden_at is null
   ) then
     archived := false;
   end if;
@@ -30086,6 +30194,58 @@ create trigger participants_read_notifications
   for each row when (new.unread = 0 and old.unread > 0)
   execute function private.on_messages_read();
 
+create function private.count_down_messages(
+  hidden public.messages, reader public.participants
+) returns uuid
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  made public.notifications;
+  unread bigint;
+  later bigint;
+  latest public.messages;
+begin
+  select * into made from public.notifications
+  where notifications.account_id = reader.account_id and notifications.kind = 'message_new'
+    and notifications.entity_id = hidden.conversation_id
+    and notifications.identity_id = reader.identity_id and notifications.read_at is null
+  for no key update;
+  if made.id is null then
+    return null;
+  end if;
+  select count(*), count(*) filter (where messages.seq > hidden.seq) into unread, later
+  from public.messages
+  where messages.conversation_id = hidden.conversation_id
+    and messages.sender_identity_id = hidden.sender_identity_id
+    and messages.seq > reader.last_read_seq and messages.hidden_at is null;
+  -- It counts the last messages, and it may count fewer than are unread.
+  made.times := least(made.times - (later < made.times)::integer, unread);
+  if made.times = 0 then
+    delete from public.notifications where notifications.id = made.id; -- and its pushes
+    return made.id;
+  end if;
+  select * into latest from public.messages
+  where messages.conversation_id = hidden.conversation_id
+    and messages.sender_identity_id = hidden.sender_identity_id and messages.hidden_at is null
+  order by messages.seq desc
+  limit 1;
+  made.body_ar := private.message_body_ar(latest.type, private.message_excerpt(latest), made.times);
+  made.body_en := private.message_body_en(latest.type, private.message_excerpt(latest), made.times);
+  update public.notifications
+  set times = made.times, body_ar = made.body_ar, body_en = made.body_en
+  where notifications.id = made.id;
+  update private.push_outbox
+  set body = case accounts.language when 'en' then made.body_en else made.body_ar end
+  from public.accounts
+  where accounts.id = made.account_id and push_outbox.notification_id = made.id;
+  return made.id;
+end
+$$;
+comment on function private.count_down_messages is
+  'Takes a hidden message out of the unread notification about its conversation, which then quotes '
+  'the last message that is shown, or is deleted if there is none. Returns its id.';
+
 create function private.on_message_hidden() returns trigger
   language plpgsql
   security definer
@@ -30094,23 +30254,32 @@ as $$
 declare
   excerpt constant text := private.message_excerpt(new);
   reader public.participants;
+  made_again uuid;
 begin
   select * into reader from public.participants
   where participants.conversation_id = new.conversation_id
     and participants.identity_id <> new.sender_identity_id;
-  -- A notification quotes only the last message, and only if that is a text.
+  if new.seq > reader.last_read_seq then
+    made_again := private.count_down_messages(new, reader);
+  end if;
+  if new.type <> 'text' then
+    return null;
+  end if;
+  -- Other notifications may quote it too, but each quotes only its last message.
   update public.notifications
   set body_ar = private.message_body_ar('text', 'رسالة محجوبة', notifications.times),
       body_en = private.message_body_en('text', 'Hidden message', notifications.times)
   where notifications.account_id = reader.account_id and notifications.kind = 'message_new'
     and notifications.entity_id = new.conversation_id
     and notifications.identity_id = reader.identity_id
+    and notifications.id is distinct from made_again
     and notifications.body_ar
       = private.message_body_ar(new.type, excerpt, notifications.times);
   delete from private.push_outbox
   where push_outbox.account_id = reader.account_id
     and push_outbox.from_identity_id = new.sender_identity_id
     and push_outbox.category = 'messages'
+    and push_outbox.notification_id is distinct from made_again
     and right(push_outbox.body, char_length(excerpt)) = excerpt;
   delete from private.deferred_notifications
   where deferred_notifications.entity_id = new.conversation_id
@@ -30119,11 +30288,11 @@ begin
 end
 $$;
 comment on function private.on_message_hidden is
-  'Removes quotes of the message from notifications and pushes.';
+  'Takes the message out of the counts of notifications and pushes, and removes its quotes.';
 
 create trigger messages_are_quoted_no_more
   after update of hidden_at on public.messages
-  for each row when (new.type = 'text' and old.hidden_at is null and new.hidden_at is not null)
+  for each row when (old.hidden_at is null and new.hidden_at is not null)
   execute function private.on_message_hidden();
 
 create function private.on_conversation_muted() returns trigger

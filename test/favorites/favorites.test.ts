@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
+import { signUpAdmin } from '../support/admins.ts'
 import { cardOf } from '../support/cards.ts'
 import { database, type Guest, guest, type Person, signUp } from '../support/client.ts'
 import { createDraft, type Listing, publishListing, uniquePrice } from '../support/listings.ts'
@@ -203,6 +204,34 @@ test('a guest is asked to sign in', async () => {
   expect(await guest.get(`/favorites/check/${unknownId}`)).toMatchObject(refused)
   expect(await guest.post(`/favorites/${unknownId}`)).toMatchObject(refused)
 })
+
+test.each(['suspended', 'banned'])(
+  'listings do not count who is %s, until that is lifted',
+  async (status) => {
+    const [{ id }, admin, other] = [
+      await publishListing(seller),
+      await signUpAdmin(),
+      await signUp(),
+    ]
+    for (const saver of [buyer, other]) await toggleFavorite(saver, id)
+    const counts = async () => [
+      (await guest.get(`/properties/${id}`)).body.favoritesCount,
+      (await seller.get('/properties/mine')).body.items[0].favoritesCount,
+    ]
+    const put = async (status: string) =>
+      expect(
+        (await admin.patch(`/admin/users/${buyer.id}/status`, { status, reason: 'إعلانات وهمية' }))
+          .status,
+      ).toBe(200)
+    expect(await counts()).toEqual([2, 2])
+    await put(status)
+    expect(await counts()).toEqual([1, 1])
+    await toggleFavorite(other, id)
+    expect(await counts()).toEqual([0, 0])
+    await put('active')
+    expect(await counts()).toEqual([1, 1])
+  },
+)
 
 test('a deleted account has saved nothing, and listings do not count it', async () => {
   const { id } = await publishListing(seller)

@@ -6,12 +6,28 @@ export const kept: Invariant[] = [
     id: 'I-08',
     says: 'a listing is saved as often as it says',
     sql: `select property_id as bad, saved.favorites, counters.favorites
-        from (select property_id, count(*) as favorites from public.favorites group by 1) as saved
+        from (
+          select property_id, count(*) as favorites from public.favorites where counted group by 1
+        ) as saved
         full join private.property_counters as counters using (property_id)
         where coalesce(saved.favorites, 0) <> coalesce(counters.favorites, 0)`,
     plant: `insert into private.property_counters (property_id, favorites)
       select id, 1 from public.properties
       on conflict (property_id) do update set favorites = property_counters.favorites + 1`,
+  },
+  {
+    id: 'I-08',
+    says: 'a favorite is counted where its saver may act',
+    // A suspension that has just ended is lifted by a job.
+    sql: `select identity_id as bad, property_id
+        from public.favorites
+        join public.identities on identities.id = identity_id
+        join public.accounts on accounts.id = account_id
+        where counted <> (identities.status = 'active' and private.may_act(accounts))
+          and not coalesce(accounts.status = 'suspended' and suspended_until < now(), false)`,
+    plant: `insert into public.favorites (identity_id, property_id, counted)
+      select owner_identity_id, id, not owner_active from public.properties limit 1
+      on conflict (identity_id, property_id) do update set counted = not favorites.counted`,
   },
   {
     id: 'I-11',
@@ -22,7 +38,7 @@ export const kept: Invariant[] = [
         select count(*) from public.messages
         where messages.conversation_id = participants.conversation_id
           and sender_identity_id <> participants.identity_id
-          and seq > participants.last_read_seq)`,
+          and seq > participants.last_read_seq and hidden_at is null)`,
     plant: `${unguarded('public.participants')}
       update public.participants set unread = unread + 1
       where identity_id = (select identity_id from public.participants limit 1)`,

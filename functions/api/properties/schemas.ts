@@ -106,7 +106,7 @@ export const Property = z
     status: z.enum(statuses).describe('Everybody sees `active` ones; the states are in the guide.'),
     isFavorite: z.boolean().describe('Whether the acting identity has saved it; false to guests.'),
     viewsCount: Count.describe('How many looked at it, each once a day; guests are not counted.'),
-    favoritesCount: Count.describe('How many identities have saved it.'),
+    favoritesCount: Count.describe('How many identities that may act have saved it.'),
     createdAt: Time,
     publishedAt: Time.nullable().describe(
       'When it was first published; renewing does not move it. null: never.',
