@@ -136,8 +136,8 @@ export const errors = {
   status_transition_invalid: [409, 'تغيير الحالة غير مسموح', 'This status change is not allowed'],
   refund_repeated: [
     409,
-    'استُرد المبلغ نفسه قبل دقائق، تحقق قبل استرداده مرة أخرى',
-    'The same amount was refunded a few minutes ago, check before it is refunded again',
+    'تم تنفيذ استرداد مماثل قبل قليل',
+    'A refund like this one was made a little while ago',
   ],
   invoice_already_paid: [409, 'الفاتورة مدفوعة بالفعل', 'This invoice has already been paid'],
   payment_in_progress: [
