@@ -8,7 +8,7 @@ import type { Method, Route } from './operations.ts'
  */
 export type ErrorCode = ServerCode | 'connection' | 'session_changed'
 
-/** The fault of a field; `max` is the number of characters allowed. */
+/** The fault of a field; a text may have `min` to `max` characters, where one of them is there. */
 export type FieldError = Required<components['schemas']['Problem']['error']>['fields'][number]
 
 export type Problem<Code extends ErrorCode = ErrorCode> = {

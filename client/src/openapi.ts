@@ -3390,8 +3390,10 @@ export interface components {
                 fields?: {
                     /** @description The field, parameter or header, as in location.lat; empty: the whole body. */
                     path: string;
-                    /** @description A code of the table, or required, unknown, too_small, too_big, too_long, invalid. */
+                    /** @description A code of the table, or `required` (it is not there), `unknown`, `too_short`, `too_long` (a text), `too_small`, `too_big` (a number, or how many there are), `not_allowed`, `invalid`. */
                     code: string;
+                    /** @description too_short: how many characters the text must have. */
+                    min?: number;
                     /** @description too_long: how many characters the text may have. */
                     max?: number;
                     /** @description What is wrong with it, for people. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { errors } from '../../functions/_shared/errors/errors.ts'
+import { errors, fieldTexts } from '../../functions/_shared/errors/errors.ts'
 import { type Setting, settings } from '../../functions/_shared/settings/settings.ts'
 import { type Variable, variables } from '../config/environment.ts'
 import { root } from '../config/settings.ts'
@@ -112,6 +112,18 @@ ${
       arabic,
       english,
     ]),
+  )
+}
+
+## Fields
+
+A field in \`fields\` has one of these codes, or one of the table. The texts of \`too_short\` and \`too_long\` end with the bound,
+which is also in \`min\` or \`max\`.
+
+${
+  table(
+    ['Code', 'Arabic', 'English'],
+    Object.entries(fieldTexts).map(([name, texts]) => [name, ...texts]),
   )
 }
 `

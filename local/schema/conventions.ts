@@ -99,7 +99,7 @@ export const conventions: Convention[] = [
       from calls
       join pg_namespace on nspname = schema
       join pg_proc as called on called.pronamespace = pg_namespace.oid and called.proname = name
-      where name !~ '^refuse(_field|_fields|_by_hand)?$'
+      where name !~ '^refuse(_field|_fields|_value|_by_hand)?$'
         and not (calls.provolatile = 's' and name in ${calmEnough})
         and not (schema = 'pg_catalog' and name in ${textOfSettings})
       group by calls.oid, calls.provolatile, schema, name

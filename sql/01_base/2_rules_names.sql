@@ -142,7 +142,8 @@ create function private.check_new_name(path text, name text, before text, of_per
 as $$
 begin
   if name is distinct from before and not private.is_free_name(name, of_person) then
-    perform private.refuse_field(path, 'invalid');
+    perform private.refuse_field(path,
+      coalesce(private.length_problem(name, 2, 120), 'invalid'), fewest => 2, most => 120);
   end if;
 end
 $$;

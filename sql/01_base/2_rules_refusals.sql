@@ -16,44 +16,68 @@ $$;
 comment on function private.refuse is
   'Raises an error of the contract (section 9). For a change by hand, its message is by_hand.';
 
-create function private.refuse_field(
-  path text, code text, status integer default 422, by_hand text default null
+create function private.field_problem(
+  path text, code text, fewest numeric default null, most numeric default null
+) returns jsonb
+  language sql
+  immutable
+  return jsonb_strip_nulls(jsonb_build_object('path', path, 'code', code,
+    'min', case code when 'too_short' then fewest end,
+    'max', case code when 'too_long' then most end));
+comment on function private.field_problem is
+  'What is wrong with a field. fewest and most: how many characters a text may have.';
+
+create function private.refuse_fields(
+  problems jsonb, status integer default 422, by_hand text default null
 ) returns void
   language plpgsql
   set search_path = ''
 as $$
 begin
-  perform private.refuse(
-    status,
-    case when code in ('invalid', 'required', 'unknown', 'too_big', 'too_long', 'self') then 'validation_failed'
-      else code end,
-    jsonb_build_object('fields', jsonb_build_array(
-      jsonb_build_object('path', path, 'code', code))),
-    by_hand);
-end
-$$;
-comment on function private.refuse_field is
-  'Raises validation_failed for a problem that any field can have, otherwise the code itself.';
-
-create function private.refuse_fields(problems jsonb) returns void
-  language plpgsql
-  set search_path = ''
-as $$
-declare
-  special text := (
-    select problem ->> 'code' from jsonb_array_elements(problems) as problem
-    where problem ->> 'code' in ('price_required', 'area_invalid', 'field_not_for_type')
-    limit 1
-  );
-begin
   if jsonb_array_length(problems) > 0 then
     perform private.refuse(
-      422, coalesce(special, 'validation_failed'), jsonb_build_object('fields', problems));
+      status,
+      coalesce((
+        select problem ->> 'code' from jsonb_array_elements(problems) as problem
+        where problem ->> 'code' not in ('required', 'unknown', 'too_short', 'too_long', 'too_small',
+          'too_big', 'self', 'invalid')
+        limit 1
+      ), 'validation_failed'),
+      jsonb_build_object('fields', problems),
+      by_hand);
   end if;
 end
 $$;
 comment on function private.refuse_fields is
-  'Raises one error for all problems: a special code if there is one, else validation_failed.';
+  'Raises one error for all problems: the code that only one kind of field can have if there is '
+  'one, else validation_failed.';
 
-grant execute on function private.refuse, private.refuse_field
+create function private.refuse_field(
+  path text, code text, status integer default 422, by_hand text default null,
+  fewest numeric default null, most numeric default null
+) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  perform private.refuse_fields(
+    jsonb_build_array(private.field_problem(path, code, fewest, most)), status, by_hand);
+end
+$$;
+
+create function private.refuse_value(path text, value text, by_hand text default null)
+  returns void
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  perform private.refuse_field(
+    path, case when value is null then 'required' else 'invalid' end, by_hand => by_hand);
+end
+$$;
+comment on function private.refuse_value is 'Refuses a value that does not fit, or is not there.';
+
+grant execute on function
+  private.refuse, private.field_problem, private.refuse_fields, private.refuse_field,
+  private.refuse_value
   to anon, authenticated, service_role, backend;

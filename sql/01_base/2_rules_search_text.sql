@@ -92,7 +92,7 @@ declare
 begin
   -- The plain text is checked too, because NFKD can turn one character into eighteen (ﷺ).
   if char_length(q) > 200 or char_length(plain) > 200 then
-    perform private.refuse_field('q', 'too_long');
+    perform private.refuse_field('q', 'too_long', most => 200);
   end if;
   return array(
     select first.word

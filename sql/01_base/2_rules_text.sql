@@ -93,6 +93,16 @@ comment on function private.text_problem is
   'Why a text must not be processed, or null. An invalid text has more than 30 marks in a row '
   '(UAX #15); normalising it takes quadratic time and cannot be interrupted.';
 
+create function private.length_problem(value text, fewest integer, most integer) returns text
+  language sql
+  immutable
+  parallel safe
+  return case
+    when value is null then 'required'
+    when char_length(value) < fewest then 'too_short'
+    when char_length(value) > most then 'too_long'
+  end;
+
 create function private.is_name(value text) returns boolean
   language sql
   immutable
@@ -125,7 +135,7 @@ declare
   problem constant text := private.text_problem(value, most);
 begin
   if problem is not null then
-    perform private.refuse_field(path, problem, by_hand => case problem
+    perform private.refuse_field(path, problem, most => most, by_hand => case problem
       when 'too_long' then format('%s has %s characters at most.', path, most)
       else format('%s has more than 30 marks one after another.', path) end);
   end if;

@@ -178,7 +178,7 @@ declare
   actual text := (select identities.type from public.identities where identities.id = identity_id);
 begin
   if type is null or type not in ('company', 'office') then
-    perform private.refuse_field('type', 'invalid');
+    perform private.refuse_value('type', type);
   elsif actual <> require_identity_type.type then
     perform private.refuse(403, 'identity_type_required',
       jsonb_build_object('required', require_identity_type.type, 'actual', actual));

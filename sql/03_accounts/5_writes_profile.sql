@@ -12,10 +12,10 @@ begin
     perform private.refuse_field('', 'invalid');
   end if;
   if fields ? 'fullName' then
-    if jsonb_typeof(fields -> 'fullName') <> 'string' or private.is_name(new_name) is not true then
+    if jsonb_typeof(fields -> 'fullName') <> 'string' then
       perform private.refuse_field('fullName', 'invalid');
     end if;
-    perform private.check_new_name('fullName', new_name, (
+    perform private.check_new_name('fullName', coalesce(new_name, ''), (
       select individual_profiles.full_name from public.individual_profiles
       where individual_profiles.account_id = caller_id
     ), true);

@@ -5,27 +5,41 @@ create function private.check_organisation(organisation public.organisations) re
 as $$
 declare
   today date := (now() at time zone 'Asia/Kuwait')::date;
-  wrong text;
+  problems jsonb;
 begin
-  -- This names the first broken rule. The constraints of the table enforce most of these rules too.
-  wrong := case
-    when private.is_name(organisation.name_ar) is not true then 'nameAr'
-    when private.is_name(organisation.name_en) is false then 'nameEn'
-    when (organisation.licence_no ~ '^[0-9A-Z/-]{3,40}$') is not true then 'licenceNo'
-    when organisation.phone !~ '^\+965[0-9]{8}$' then 'phone'
-    when organisation.whatsapp !~ '^\+965[0-9]{8}$' then 'whatsapp'
-    when organisation.email !~ '^[^@[:space:]]+@[^@[:space:]]+\.[^@[:space:]]+$' then 'email'
-    when organisation.website !~ '^https://[^[:space:]]{3,}$'
-      -- Credentials before an @ can pose as another host, and direction marks reverse the text.
+  -- The constraints of the table enforce most of these rules too.
+  select jsonb_agg(private.field_problem(path, code, fewest, most)) into problems
+  from (values
+    ('nameAr', 2, 120, coalesce(private.length_problem(organisation.name_ar, 2, 120),
+      case when not private.is_name(organisation.name_ar) then 'invalid' end)),
+    ('nameEn', 2, 120, case when organisation.name_en is not null then
+      coalesce(private.length_problem(organisation.name_en, 2, 120),
+        case when not private.is_name(organisation.name_en) then 'invalid' end) end),
+    ('licenceNo', 3, 40, coalesce(private.length_problem(organisation.licence_no, 3, 40),
+      case when organisation.licence_no !~ '^[0-9A-Z/-]*$' then 'invalid' end)),
+    ('licenceExpiresOn', null, null,
+      case when organisation.licence_expires_on is null then 'required' end),
+    ('phone', null, null, case when organisation.phone !~ '^\+965[0-9]{8}$' then 'invalid' end),
+    ('whatsapp', null, null,
+      case when organisation.whatsapp !~ '^\+965[0-9]{8}$' then 'invalid' end),
+    ('email', null, null, case when organisation.email
+      !~ '^[^@[:space:]]+@[^@[:space:]]+\.[^@[:space:]]+$' then 'invalid' end),
+    -- Credentials before an @ can pose as another host, and direction marks reverse the text.
+    ('website', null, null, case when organisation.website !~ '^https://[^[:space:]]{3,}$'
       or organisation.website ~* '^https://[^/?#]*@|[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]'
-      then 'website'
-    when not private.is_clean(concat_ws(' ',
-      organisation.about_ar, organisation.address_ar, organisation.working_hours)) then 'aboutAr'
-  end;
-  if wrong is not null then
-    perform private.refuse_field(wrong, 'invalid');
+      then 'invalid' end),
+    ('aboutAr', null, null, case when not private.is_clean(concat_ws(' ', organisation.about_ar,
+      organisation.address_ar, organisation.working_hours)) then 'invalid' end),
+    ('addressAr', null, 300,
+      case when char_length(organisation.address_ar) > 300 then 'too_long' end),
+    ('workingHours', null, 300,
+      case when char_length(organisation.working_hours) > 300 then 'too_long' end)
+  ) as rule (path, fewest, most, code)
+  where code is not null;
+  if problems is not null then
+    perform private.refuse_fields(problems);
   end if;
-  if organisation.licence_expires_on is null or organisation.licence_expires_on < today then
+  if organisation.licence_expires_on < today then
     perform private.refuse_field('licenceExpiresOn', 'licence_expired');
   end if;
   if num_nonnulls(organisation.governorate_id, organisation.area_id) > 0 and not exists (
@@ -53,7 +67,8 @@ begin
   if jsonb_typeof(fields) is distinct from 'object' then
     perform private.refuse_field('', 'invalid');
   end if;
-  select jsonb_agg(jsonb_build_object('path', left(given.key, 100), 'code', wrong.code))
+  select jsonb_agg(private.field_problem(
+    left(given.key, 100), wrong.code, most => (known -> given.key)::integer))
   into problems
   from jsonb_each(fields) as given
   cross join lateral (select case

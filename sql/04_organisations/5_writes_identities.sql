@@ -57,8 +57,8 @@ as $$
 declare
   added public.identities;
 begin
-  if add_identity.type not in ('company', 'office') then
-    perform private.refuse_field('type', 'invalid');
+  if (add_identity.type in ('company', 'office')) is not true then
+    perform private.refuse_value('type', add_identity.type);
   end if;
   perform private.count_action('identities');
   -- These are two statements, because a query does not see the rows that it writes itself.

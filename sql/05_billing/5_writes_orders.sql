@@ -9,7 +9,7 @@ declare
   invoice_id uuid;
 begin
   if pay_with not in ('invoice', 'wallet') or pay_with is null then
-    perform private.refuse_field('payWith', 'invalid');
+    perform private.refuse_value('payWith', pay_with);
   end if;
   -- Orders of an identity run one at a time, so that two clicks make one order.
   perform pg_advisory_xact_lock(hashtextextended('subscribe ' || owner_id, 0));
@@ -123,7 +123,8 @@ declare
   owner_id uuid := private.lock_identity();
 begin
   if amount is null or not (amount between 1 and 1000) or amount <> round(amount, 3) then
-    perform private.refuse_field('amount', 'amount_out_of_range');
+    perform private.refuse_field(
+      'amount', case when amount is null then 'required' else 'amount_out_of_range' end);
   end if;
   -- An account orders top-ups one at a time, so that no two calls count the same unpaid ones.
   perform pg_advisory_xact_lock(hashtextextended('topup ' || private.account_id(), 0));

@@ -45,7 +45,7 @@ begin
     ('block', 'line', null, 1, 30, '{reviewed,card,by_hand,searched}'),
     ('street', 'line', null, 1, 120, '{reviewed,by_hand}'),
     ('building', 'line', null, 1, 60, '{reviewed,by_hand}'),
-    ('paciNo', 'paci', null, null, null, '{reviewed,by_hand}'),
+    ('paciNo', 'paci', null, null, 8, '{reviewed,by_hand}'),
     ('location', 'location', 'location_precision', null, null, '{reviewed,card,by_hand}'),
     ('allowCall', 'boolean, true', null, null, null, '{by_hand}'),
     ('allowWhatsapp', 'boolean, true', null, null, null, '{by_hand}'),
@@ -150,9 +150,9 @@ begin
     problem := private.check_codes(vocabulary, value, maximum);
   elsif form = 'paci' then
     problem := case when jsonb_typeof(value) <> 'string' then 'invalid'
-      else private.text_problem(value #>> '{}', 8) end;
+      else private.text_problem(value #>> '{}', maximum::integer) end;
     if problem is null then
-      clean := to_jsonb(private.typed(value #>> '{}', 8, ''));
+      clean := to_jsonb(private.typed(value #>> '{}', maximum::integer, ''));
       problem := case when (clean #>> '{}' ~ '^[0-9]{8}$') is not true then 'invalid' end;
     end if;
   else
@@ -185,7 +185,8 @@ begin
   select
     coalesce(jsonb_object_agg(given.key, parsed.clean), '{}'),
     coalesce(
-      jsonb_agg(jsonb_build_object('path', left(given.key, 100), 'code', parsed.problem)
+      jsonb_agg(
+        private.field_problem(left(given.key, 100), parsed.problem, field.minimum, field.maximum)
         order by given.key)
         filter (where parsed.problem is not null),
       '[]')

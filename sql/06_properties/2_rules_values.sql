@@ -62,7 +62,7 @@ begin
   visible := regexp_replace(line_or_text, '[\u061C\u200B-\u200F\u2060-\u2064]', '', 'g');
   clean := to_jsonb(line_or_text);
   problem := case
-    when line_or_text is null or char_length(visible) < minimum then 'too_small'
+    when line_or_text is null or char_length(visible) < minimum then 'too_short'
     when char_length(line_or_text) > maximum then 'too_long'
     when not private.is_clean(line_or_text) then 'invalid'
     when form = 'line' and line_or_text ~ '[\u2028-\u202E\u2066-\u2069\uFEFF]' then 'invalid'
@@ -78,6 +78,7 @@ create function private.number_problem(
   language sql
   immutable
   return case
+    when value is null then 'required'
     when jsonb_typeof(value) <> 'number' then 'invalid'
     when value::numeric < minimum then 'too_small'
     when value::numeric > maximum then 'too_big'

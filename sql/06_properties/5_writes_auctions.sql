@@ -14,17 +14,18 @@ declare
 begin
   perform private.lock_identity();
   perform private.refuse_fields((
-    select coalesce(jsonb_agg(jsonb_build_object('path', path, 'code', code)), '[]')
+    select coalesce(jsonb_agg(private.field_problem(path, code)), '[]')
     from (values
-      ('startsAt', 'too_small', starts_at > now()),
-      ('endsAt', 'too_small', ends_at >= starts_at + interval '1 hour'),
-      ('endsAt', 'too_big', ends_at <= now() + interval '90 days'),
-      ('startPrice', 'invalid',
-        start_price between 0 and 99999999999.999 and start_price = round(start_price, 3)),
-      ('minIncrement', 'invalid', min_increment between 0.001 and 99999999999.999
-        and min_increment = round(min_increment, 3))
-    ) as rule (path, code, holds)
-    where holds is not true
+      ('startsAt', case when starts_at is null then 'required'
+        when starts_at <= now() then 'too_small' end),
+      ('endsAt', case when ends_at is null then 'required'
+        when ends_at < starts_at + interval '1 hour' then 'too_small'
+        when ends_at > now() + interval '90 days' then 'too_big' end),
+      ('startPrice', private.number_problem('number', to_jsonb(start_price), 0, 99999999999.999)),
+      ('minIncrement',
+        private.number_problem('number', to_jsonb(min_increment), 0.001, 99999999999.999))
+    ) as rule (path, code)
+    where code is not null
   ));
   property := private.lock_property_for_auction(property_id);
 

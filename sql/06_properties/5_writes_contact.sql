@@ -17,7 +17,7 @@ declare
   open_ways text[] := '{}';
 begin
   if kind is null or kind not in ('call', 'whatsapp', 'chat') then
-    perform private.refuse_field('kind', 'invalid');
+    perform private.refuse_value('kind', kind);
   end if;
   select * into property from public.properties
   where properties.id = offered_contact.property_id

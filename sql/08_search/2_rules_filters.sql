@@ -229,7 +229,8 @@ begin
     end if;
     parsed := private.parse_search_filter(rule, given.value);
     if parsed.problem is not null then
-      problems := problems || jsonb_build_object('path', given.name, 'code', parsed.problem);
+      -- The only text that may be too long is a block.
+      problems := problems || private.field_problem(given.name, parsed.problem, most => 30);
       continue;
     end if;
     clean := jsonb_set(clean, array[given.name], coalesce(parsed.clean, 'null'));

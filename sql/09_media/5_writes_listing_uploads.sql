@@ -18,7 +18,8 @@ begin
   if upload.identity_id <> owner_id then
     perform private.refuse(409, 'identity_changed');
   elsif start_position not between 0 and 999 then
-    perform private.refuse_field('startPosition', 'invalid');
+    perform private.refuse_field('startPosition',
+      private.number_problem('integer', to_jsonb(start_position), 0, 999));
   end if;
   -- The listing is locked before any row that belongs to it, as everywhere.
   if listing_id is null then

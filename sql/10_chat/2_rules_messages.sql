@@ -52,7 +52,7 @@ begin
   if problem is not null then
     perform private.refuse_field('body', problem);
   elsif (clean_message_body.type in ('text', 'image', 'location', 'property')) is not true then
-    perform private.refuse_field('type', 'invalid');
+    perform private.refuse_value('type', type);
   end if;
   return clean;
 end

@@ -167,9 +167,10 @@ begin
     perform private.refuse(404, 'conversation_not_found');
   elsif (write_message.client_message_id ~ '^[\u0021-\u007e]+$'
     and char_length(write_message.client_message_id) <= 64) is not true then
-    perform private.refuse_field('clientMessageId', 'invalid');
+    perform private.refuse_field('clientMessageId',
+      coalesce(private.length_problem(client_message_id, 1, 64), 'invalid'), fewest => 1, most => 64);
   elsif (write_message.type = 'image') is distinct from (write_message.media_id is not null) then
-    perform private.refuse_field('mediaId', 'invalid');
+    perform private.refuse_value('mediaId', media_id::text);
   end if;
   sent := row(conversation_id, caller_id, client_message_id, type,
     private.clean_message_body(type, body), media_id, null);

@@ -9,11 +9,12 @@ declare
 begin
   if problem is null then
     given := private.tidy(reason, 500, 'reason');
-    problem := case when char_length(given) > 500 then 'too_long'
-      when (char_length(given) >= 2 and private.is_clean(given)) is not true then 'invalid' end;
+    problem := coalesce(
+      private.length_problem(coalesce(given, left(reason, 0)), 2, 500),
+      case when not private.is_clean(given) then 'invalid' end);
   end if;
   if problem is not null then
-    perform private.refuse_field('reason', problem, by_hand =>
+    perform private.refuse_field('reason', problem, fewest => 2, most => 500, by_hand =>
       'reason is 2 to 500 characters on one line.');
   end if;
   return given;

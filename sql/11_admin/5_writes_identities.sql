@@ -55,7 +55,7 @@ declare
   identity public.identities;
 begin
   if status is null or status not in ('active', 'rejected', 'suspended') then
-    perform private.refuse_field('status', 'invalid');
+    perform private.refuse_value('status', status);
   end if;
   identity := private.lock_identity_to_decide(identity_id, admin_id);
   if identity.id is null then

@@ -178,7 +178,9 @@ begin
       private.transition_sentence('money', payout.state, private.payout_decisions(payout)));
   elsif decision = 'paid_out' and (char_length(why) between 2 and 500 and private.is_clean(why))
     is not true then
-    perform private.refuse_field('note', 'invalid', by_hand =>
+    perform private.refuse_field('note',
+      coalesce(private.length_problem(coalesce(why, left(note, 0)), 2, 500), 'invalid'),
+      fewest => 2, most => 500, by_hand =>
       'note is the reference of the transfer, 2 to 500 characters on one line.');
   end if;
   perform private.audit('payout.' || decision, 'payout', payout.id, why,
@@ -210,7 +212,7 @@ begin
   end if;
   if decision is null or decision not in ('approve', 'reject', 'suspend', 'restore', 'uphold',
     'dismiss', 'paid_out', 'written_off') then
-    perform private.refuse_field('decision', 'invalid');
+    perform private.refuse_value('decision', decision);
   end if;
   -- These decisions need a reason; for the others it is optional.
   if reason is not null or decision in ('reject', 'suspend', 'uphold', 'written_off') then

@@ -14,14 +14,17 @@ begin
   perform private.count_action('reports');
   reporter_id := private.lock_identity();
   perform private.refuse_fields((
-    select coalesce(jsonb_agg(jsonb_build_object('path', path, 'code',
-      case when path = 'note' and char_length(note_text) > 1000 then 'too_long' else 'invalid' end)), '[]')
+    select coalesce(jsonb_agg(private.field_problem(path, case
+      when given is null then 'required'
+      when path = 'note' and char_length(given) > 1000 then 'too_long'
+      else 'invalid' end, most => 1000)), '[]')
     from (values
-      ('targetType', private.is_word('report_target', target_type)),
-      ('targetId', target_id is not null),
-      ('reason', private.is_word('report_reason', reason)),
-      ('note', note_text is null or char_length(note_text) <= 1000 and private.is_clean(note_text))
-    ) as rule (path, holds)
+      ('targetType', target_type, private.is_word('report_target', target_type)),
+      ('targetId', target_id::text, target_id is not null),
+      ('reason', reason, private.is_word('report_reason', reason)),
+      ('note', note_text,
+        note_text is null or char_length(note_text) <= 1000 and private.is_clean(note_text))
+    ) as rule (path, given, holds)
     where holds is not true
   ));
   insert into public.reports (account_id, identity_id, target_type, target_id, conversation_id, reason,

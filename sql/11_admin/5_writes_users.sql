@@ -10,7 +10,7 @@ declare
   account public.accounts;
 begin
   if status is null or status not in ('active', 'suspended', 'banned') then
-    perform private.refuse_field('status', 'invalid');
+    perform private.refuse_value('status', status);
   elsif until is not null and (status <> 'suspended' or until <= now() or not isfinite(until)) then
     perform private.refuse_field('until', 'invalid', by_hand =>
       'until lies in the future; empty is for good.');
@@ -124,7 +124,7 @@ declare
   account public.accounts;
 begin
   if octet_length(value) > 254 then
-    perform private.refuse_field('value', 'too_long', by_hand =>
+    perform private.refuse_field('value', 'too_long', most => 254, by_hand =>
       'value has 254 characters at most, as an email.');
   end if;
   if user_id is distinct from admin_id then

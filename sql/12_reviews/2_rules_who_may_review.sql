@@ -74,6 +74,20 @@ begin
 end
 $$;
 
+create function private.check_rating(rating jsonb) returns void
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  problem constant text := private.number_problem('integer', rating, 1, 5);
+begin
+  if problem is not null then
+    perform private.refuse_field('rating', problem);
+  end if;
+end
+$$;
+
 create function private.clean_review_text(given text, path text) returns text
   language plpgsql
   stable
@@ -83,7 +97,7 @@ declare
   clean text := nullif(btrim(private.normal_form(given, 'nfc', 1000, path), E' \t\r\n'), '');
 begin
   if char_length(clean) > 1000 then
-    perform private.refuse_field(path, 'too_long');
+    perform private.refuse_field(path, 'too_long', most => 1000);
   elsif not private.is_clean(clean) then
     perform private.refuse_field(path, 'invalid');
   end if;

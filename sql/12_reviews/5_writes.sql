@@ -27,9 +27,7 @@ declare
   review public.reviews;
   record json;
 begin
-  if rating is null or rating not between 1 and 5 then
-    perform private.refuse_field('rating', 'invalid');
-  end if;
+  perform private.check_rating(to_jsonb(rating));
   perform private.check_may_review(author_id, subject, create_review.property_id);
 
   insert into private.review_notices (author_account_id, subject_identity_id)
@@ -106,9 +104,10 @@ begin
     or fields - array['rating', 'comment'] <> '{}'
     or coalesce(jsonb_typeof(fields -> 'comment'), 'null') not in ('string', 'null') then
     perform private.refuse_field('', 'invalid');
-  elsif fields ? 'rating' and (fields ->> 'rating' ~ '^[1-5]$') is not true then
-    perform private.refuse_field('rating', 'invalid');
-  elsif review.created_at < now() - interval '48 hours' then
+  elsif fields ? 'rating' then
+    perform private.check_rating(fields -> 'rating');
+  end if;
+  if review.created_at < now() - interval '48 hours' then
     perform private.refuse(409, 'review_edit_closed');
   end if;
   update public.reviews
@@ -174,7 +173,8 @@ begin
     and reviews.listed
   for update;
   if clean is null then
-    perform private.refuse_field('body', 'required');
+    perform private.refuse_field(
+      'body', case when body is null then 'required' else 'too_short' end, fewest => 1);
   elsif review.id is null then
     perform private.refuse(404, 'not_found');
   elsif review.replied_at < now() - interval '48 hours' then

@@ -1,25 +1,30 @@
-create function private.device_problem(
+create function private.device_problems(
   device_id text, platform text, push_token text, app_version text, locale text
-) returns text
+) returns jsonb
   language plpgsql
   immutable
   set search_path = ''
 as $$
 begin
-  return case
-    when (char_length(device_id) between 1 and 200 and device_id !~ '[[:cntrl:]]') is not true
-      then 'deviceId'
-    when (platform in ('ios', 'android', 'web')) is not true then 'platform'
-    when (char_length(push_token) <= 2048 and push_token ~ '^[\x21-\x7E]+$') is not true
-      then 'pushToken'
-    when not (char_length(app_version) between 1 and 40 and app_version !~ '[[:cntrl:]]')
-      then 'appVersion'
-    when char_length(locale) > 35 or locale !~ '^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$'
-      then 'locale'
-  end;
+  return (
+    select coalesce(jsonb_agg(private.field_problem(path, code, 1, most)), '[]')
+    from (values
+      ('deviceId', 200, coalesce(private.length_problem(device_id, 1, 200),
+        case when device_id ~ '[[:cntrl:]]' then 'invalid' end)),
+      ('platform', null, case when platform is null then 'required'
+        when platform not in ('ios', 'android', 'web') then 'device_platform_invalid' end),
+      ('pushToken', 2048, coalesce(private.length_problem(push_token, 1, 2048),
+        case when push_token !~ '^[\x21-\x7E]+$' then 'invalid' end)),
+      ('appVersion', 40, case when app_version is not null then
+        coalesce(private.length_problem(app_version, 1, 40),
+          case when app_version ~ '[[:cntrl:]]' then 'invalid' end) end),
+      ('locale', 35, case when char_length(locale) > 35 then 'too_long'
+        when locale !~ '^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$' then 'invalid' end)
+    ) as rule (path, most, code)
+    where code is not null
+  );
 end
 $$;
-comment on function private.device_problem is 'Returns the first invalid field by its API name.';
 
 create function private.lock_devices(account_ids uuid[], quoted_ids uuid[] default '{}')
   returns void

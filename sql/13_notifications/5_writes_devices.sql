@@ -38,12 +38,9 @@ declare
   caller_id uuid := private.require_account();
   caller_session_id uuid := private.session_id();
   device public.devices;
-  problem text := private.device_problem(device_id, platform, push_token, app_version, locale);
 begin
-  if problem is not null then
-    perform private.refuse_field(problem,
-      case problem when 'platform' then 'device_platform_invalid' else 'invalid' end);
-  end if;
+  perform private.refuse_fields(
+    private.device_problems(device_id, platform, push_token, app_version, locale));
 
   -- The session is locked before the account, as in a refresh; lock_caller fails if it has ended.
   perform private.lock_session(caller_session_id);

@@ -506,7 +506,8 @@ create function private.check_new_name(path text, name text, before text, of_per
 as $$
 begin
   if name is distinct from before and not private.is_free_name(name, of_person) then
-    perform private.refuse_field(path, 'invalid');
+    perform private.refuse_field(path,
+      coalesce(private.length_problem(name, 2, 120), 'invalid'), fewest => 2, most => 120);
   end if;
 end
 $$;
@@ -743,46 +744,70 @@ $$;
 comment on function private.refuse is
   'Raises an error of the contract (section 9). For a change by hand, its message is by_hand.';
 
-create function private.refuse_field(
-  path text, code text, status integer default 422, by_hand text default null
+create function private.field_problem(
+  path text, code text, fewest numeric default null, most numeric default null
+) returns jsonb
+  language sql
+  immutable
+  return jsonb_strip_nulls(jsonb_build_object('path', path, 'code', code,
+    'min', case code when 'too_short' then fewest end,
+    'max', case code when 'too_long' then most end));
+comment on function private.field_problem is
+  'What is wrong with a field. fewest and most: how many characters a text may have.';
+
+create function private.refuse_fields(
+  problems jsonb, status integer default 422, by_hand text default null
 ) returns void
   language plpgsql
   set search_path = ''
 as $$
 begin
-  perform private.refuse(
-    status,
-    case when code in ('invalid', 'required', 'unknown', 'too_big', 'too_long', 'self') then 'validation_failed'
-      else code end,
-    jsonb_build_object('fields', jsonb_build_array(
-      jsonb_build_object('path', path, 'code', code))),
-    by_hand);
-end
-$$;
-comment on function private.refuse_field is
-  'Raises validation_failed for a problem that any field can have, otherwise the code itself.';
-
-create function private.refuse_fields(problems jsonb) returns void
-  language plpgsql
-  set search_path = ''
-as $$
-declare
-  special text := (
-    select problem ->> 'code' from jsonb_array_elements(problems) as problem
-    where problem ->> 'code' in ('price_required', 'area_invalid', 'field_not_for_type')
-    limit 1
-  );
-begin
   if jsonb_array_length(problems) > 0 then
     perform private.refuse(
-      422, coalesce(special, 'validation_failed'), jsonb_build_object('fields', problems));
+      status,
+      coalesce((
+        select problem ->> 'code' from jsonb_array_elements(problems) as problem
+        where problem ->> 'code' not in ('required', 'unknown', 'too_short', 'too_long', 'too_small',
+          'too_big', 'self', 'invalid')
+        limit 1
+      ), 'validation_failed'),
+      jsonb_build_object('fields', problems),
+      by_hand);
   end if;
 end
 $$;
 comment on function private.refuse_fields is
-  'Raises one error for all problems: a special code if there is one, else validation_failed.';
+  'Raises one error for all problems: the code that only one kind of field can have if there is '
+  'one, else validation_failed.';
 
-grant execute on function private.refuse, private.refuse_field
+create function private.refuse_field(
+  path text, code text, status integer default 422, by_hand text default null,
+  fewest numeric default null, most numeric default null
+) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  perform private.refuse_fields(
+    jsonb_build_array(private.field_problem(path, code, fewest, most)), status, by_hand);
+end
+$$;
+
+create function private.refuse_value(path text, value text, by_hand text default null)
+  returns void
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  perform private.refuse_field(
+    path, case when value is null then 'required' else 'invalid' end, by_hand => by_hand);
+end
+$$;
+comment on function private.refuse_value is 'Refuses a value that does not fit, or is not there.';
+
+grant execute on function
+  private.refuse, private.field_problem, private.refuse_fields, private.refuse_field,
+  private.refuse_value
   to anon, authenticated, service_role, backend;
 
 -- sql/01_base/2_rules_search_text.sql
@@ -881,7 +906,7 @@ declare
 begin
   -- The plain text is checked too, because NFKD can turn one character into eighteen (ﷺ).
   if char_length(q) > 200 or char_length(plain) > 200 then
-    perform private.refuse_field('q', 'too_long');
+    perform private.refuse_field('q', 'too_long', most => 200);
   end if;
   return array(
     select first.word
@@ -1003,6 +1028,16 @@ comment on function private.text_problem is
   'Why a text must not be processed, or null. An invalid text has more than 30 marks in a row '
   '(UAX #15); normalising it takes quadratic time and cannot be interrupted.';
 
+create function private.length_problem(value text, fewest integer, most integer) returns text
+  language sql
+  immutable
+  parallel safe
+  return case
+    when value is null then 'required'
+    when char_length(value) < fewest then 'too_short'
+    when char_length(value) > most then 'too_long'
+  end;
+
 create function private.is_name(value text) returns boolean
   language sql
   immutable
@@ -1035,7 +1070,7 @@ declare
   problem constant text := private.text_problem(value, most);
 begin
   if problem is not null then
-    perform private.refuse_field(path, problem, by_hand => case problem
+    perform private.refuse_field(path, problem, most => most, by_hand => case problem
       when 'too_long' then format('%s has %s characters at most.', path, most)
       else format('%s has more than 30 marks one after another.', path) end);
   end if;
@@ -1963,7 +1998,7 @@ declare
   actual text := (select identities.type from public.identities where identities.id = identity_id);
 begin
   if type is null or type not in ('company', 'office') then
-    perform private.refuse_field('type', 'invalid');
+    perform private.refuse_value('type', type);
   elsif actual <> require_identity_type.type then
     perform private.refuse(403, 'identity_type_required',
       jsonb_build_object('required', require_identity_type.type, 'actual', actual));
@@ -4891,10 +4926,10 @@ begin
     perform private.refuse_field('', 'invalid');
   end if;
   if fields ? 'fullName' then
-    if jsonb_typeof(fields -> 'fullName') <> 'string' or private.is_name(new_name) is not true then
+    if jsonb_typeof(fields -> 'fullName') <> 'string' then
       perform private.refuse_field('fullName', 'invalid');
     end if;
-    perform private.check_new_name('fullName', new_name, (
+    perform private.check_new_name('fullName', coalesce(new_name, ''), (
       select individual_profiles.full_name from public.individual_profiles
       where individual_profiles.account_id = caller_id
     ), true);
@@ -7113,27 +7148,41 @@ create function private.check_organisation(organisation public.organisations) re
 as $$
 declare
   today date := (now() at time zone 'Asia/Kuwait')::date;
-  wrong text;
+  problems jsonb;
 begin
-  -- This names the first broken rule. The constraints of the table enforce most of these rules too.
-  wrong := case
-    when private.is_name(organisation.name_ar) is not true then 'nameAr'
-    when private.is_name(organisation.name_en) is false then 'nameEn'
-    when (organisation.licence_no ~ '^[0-9A-Z/-]{3,40}$') is not true then 'licenceNo'
-    when organisation.phone !~ '^\+965[0-9]{8}$' then 'phone'
-    when organisation.whatsapp !~ '^\+965[0-9]{8}$' then 'whatsapp'
-    when organisation.email !~ '^[^@[:space:]]+@[^@[:space:]]+\.[^@[:space:]]+$' then 'email'
-    when organisation.website !~ '^https://[^[:space:]]{3,}$'
-      -- Credentials before an @ can pose as another host, and direction marks reverse the text.
+  -- The constraints of the table enforce most of these rules too.
+  select jsonb_agg(private.field_problem(path, code, fewest, most)) into problems
+  from (values
+    ('nameAr', 2, 120, coalesce(private.length_problem(organisation.name_ar, 2, 120),
+      case when not private.is_name(organisation.name_ar) then 'invalid' end)),
+    ('nameEn', 2, 120, case when organisation.name_en is not null then
+      coalesce(private.length_problem(organisation.name_en, 2, 120),
+        case when not private.is_name(organisation.name_en) then 'invalid' end) end),
+    ('licenceNo', 3, 40, coalesce(private.length_problem(organisation.licence_no, 3, 40),
+      case when organisation.licence_no !~ '^[0-9A-Z/-]*$' then 'invalid' end)),
+    ('licenceExpiresOn', null, null,
+      case when organisation.licence_expires_on is null then 'required' end),
+    ('phone', null, null, case when organisation.phone !~ '^\+965[0-9]{8}$' then 'invalid' end),
+    ('whatsapp', null, null,
+      case when organisation.whatsapp !~ '^\+965[0-9]{8}$' then 'invalid' end),
+    ('email', null, null, case when organisation.email
+      !~ '^[^@[:space:]]+@[^@[:space:]]+\.[^@[:space:]]+$' then 'invalid' end),
+    -- Credentials before an @ can pose as another host, and direction marks reverse the text.
+    ('website', null, null, case when organisation.website !~ '^https://[^[:space:]]{3,}$'
       or organisation.website ~* '^https://[^/?#]*@|[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]'
-      then 'website'
-    when not private.is_clean(concat_ws(' ',
-      organisation.about_ar, organisation.address_ar, organisation.working_hours)) then 'aboutAr'
-  end;
-  if wrong is not null then
-    perform private.refuse_field(wrong, 'invalid');
+      then 'invalid' end),
+    ('aboutAr', null, null, case when not private.is_clean(concat_ws(' ', organisation.about_ar,
+      organisation.address_ar, organisation.working_hours)) then 'invalid' end),
+    ('addressAr', null, 300,
+      case when char_length(organisation.address_ar) > 300 then 'too_long' end),
+    ('workingHours', null, 300,
+      case when char_length(organisation.working_hours) > 300 then 'too_long' end)
+  ) as rule (path, fewest, most, code)
+  where code is not null;
+  if problems is not null then
+    perform private.refuse_fields(problems);
   end if;
-  if organisation.licence_expires_on is null or organisation.licence_expires_on < today then
+  if organisation.licence_expires_on < today then
     perform private.refuse_field('licenceExpiresOn', 'licence_expired');
   end if;
   if num_nonnulls(organisation.governorate_id, organisation.area_id) > 0 and not exists (
@@ -7161,7 +7210,8 @@ begin
   if jsonb_typeof(fields) is distinct from 'object' then
     perform private.refuse_field('', 'invalid');
   end if;
-  select jsonb_agg(jsonb_build_object('path', left(given.key, 100), 'code', wrong.code))
+  select jsonb_agg(private.field_problem(
+    left(given.key, 100), wrong.code, most => (known -> given.key)::integer))
   into problems
   from jsonb_each(fields) as given
   cross join lateral (select case
@@ -7772,8 +7822,8 @@ as $$
 declare
   added public.identities;
 begin
-  if add_identity.type not in ('company', 'office') then
-    perform private.refuse_field('type', 'invalid');
+  if (add_identity.type in ('company', 'office')) is not true then
+    perform private.refuse_value('type', add_identity.type);
   end if;
   perform private.count_action('identities');
   -- These are two statements, because a query does not see the rows that it writes itself.
@@ -9976,7 +10026,7 @@ declare
   invoice_id uuid;
 begin
   if pay_with not in ('invoice', 'wallet') or pay_with is null then
-    perform private.refuse_field('payWith', 'invalid');
+    perform private.refuse_value('payWith', pay_with);
   end if;
   -- Orders of an identity run one at a time, so that two clicks make one order.
   perform pg_advisory_xact_lock(hashtextextended('subscribe ' || owner_id, 0));
@@ -10090,7 +10140,8 @@ declare
   owner_id uuid := private.lock_identity();
 begin
   if amount is null or not (amount between 1 and 1000) or amount <> round(amount, 3) then
-    perform private.refuse_field('amount', 'amount_out_of_range');
+    perform private.refuse_field(
+      'amount', case when amount is null then 'required' else 'amount_out_of_range' end);
   end if;
   -- An account orders top-ups one at a time, so that no two calls count the same unpaid ones.
   perform pg_advisory_xact_lock(hashtextextended('topup ' || private.account_id(), 0));
@@ -12643,7 +12694,7 @@ begin
     ('block', 'line', null, 1, 30, '{reviewed,card,by_hand,searched}'),
     ('street', 'line', null, 1, 120, '{reviewed,by_hand}'),
     ('building', 'line', null, 1, 60, '{reviewed,by_hand}'),
-    ('paciNo', 'paci', null, null, null, '{reviewed,by_hand}'),
+    ('paciNo', 'paci', null, null, 8, '{reviewed,by_hand}'),
     ('location', 'location', 'location_precision', null, null, '{reviewed,card,by_hand}'),
     ('allowCall', 'boolean, true', null, null, null, '{by_hand}'),
     ('allowWhatsapp', 'boolean, true', null, null, null, '{by_hand}'),
@@ -12748,9 +12799,9 @@ begin
     problem := private.check_codes(vocabulary, value, maximum);
   elsif form = 'paci' then
     problem := case when jsonb_typeof(value) <> 'string' then 'invalid'
-      else private.text_problem(value #>> '{}', 8) end;
+      else private.text_problem(value #>> '{}', maximum::integer) end;
     if problem is null then
-      clean := to_jsonb(private.typed(value #>> '{}', 8, ''));
+      clean := to_jsonb(private.typed(value #>> '{}', maximum::integer, ''));
       problem := case when (clean #>> '{}' ~ '^[0-9]{8}$') is not true then 'invalid' end;
     end if;
   else
@@ -12783,7 +12834,8 @@ begin
   select
     coalesce(jsonb_object_agg(given.key, parsed.clean), '{}'),
     coalesce(
-      jsonb_agg(jsonb_build_object('path', left(given.key, 100), 'code', parsed.problem)
+      jsonb_agg(
+        private.field_problem(left(given.key, 100), parsed.problem, field.minimum, field.maximum)
         order by given.key)
         filter (where parsed.problem is not null),
       '[]')
@@ -13281,7 +13333,7 @@ begin
   visible := regexp_replace(line_or_text, '[\u061C\u200B-\u200F\u2060-\u2064]', '', 'g');
   clean := to_jsonb(line_or_text);
   problem := case
-    when line_or_text is null or char_length(visible) < minimum then 'too_small'
+    when line_or_text is null or char_length(visible) < minimum then 'too_short'
     when char_length(line_or_text) > maximum then 'too_long'
     when not private.is_clean(line_or_text) then 'invalid'
     when form = 'line' and line_or_text ~ '[\u2028-\u202E\u2066-\u2069\uFEFF]' then 'invalid'
@@ -13297,6 +13349,7 @@ create function private.number_problem(
   language sql
   immutable
   return case
+    when value is null then 'required'
     when jsonb_typeof(value) <> 'number' then 'invalid'
     when value::numeric < minimum then 'too_small'
     when value::numeric > maximum then 'too_big'
@@ -14889,17 +14942,18 @@ declare
 begin
   perform private.lock_identity();
   perform private.refuse_fields((
-    select coalesce(jsonb_agg(jsonb_build_object('path', path, 'code', code)), '[]')
+    select coalesce(jsonb_agg(private.field_problem(path, code)), '[]')
     from (values
-      ('startsAt', 'too_small', starts_at > now()),
-      ('endsAt', 'too_small', ends_at >= starts_at + interval '1 hour'),
-      ('endsAt', 'too_big', ends_at <= now() + interval '90 days'),
-      ('startPrice', 'invalid',
-        start_price between 0 and 99999999999.999 and start_price = round(start_price, 3)),
-      ('minIncrement', 'invalid', min_increment between 0.001 and 99999999999.999
-        and min_increment = round(min_increment, 3))
-    ) as rule (path, code, holds)
-    where holds is not true
+      ('startsAt', case when starts_at is null then 'required'
+        when starts_at <= now() then 'too_small' end),
+      ('endsAt', case when ends_at is null then 'required'
+        when ends_at < starts_at + interval '1 hour' then 'too_small'
+        when ends_at > now() + interval '90 days' then 'too_big' end),
+      ('startPrice', private.number_problem('number', to_jsonb(start_price), 0, 99999999999.999)),
+      ('minIncrement',
+        private.number_problem('number', to_jsonb(min_increment), 0.001, 99999999999.999))
+    ) as rule (path, code)
+    where code is not null
   ));
   property := private.lock_property_for_auction(property_id);
 
@@ -14979,7 +15033,7 @@ declare
   open_ways text[] := '{}';
 begin
   if kind is null or kind not in ('call', 'whatsapp', 'chat') then
-    perform private.refuse_field('kind', 'invalid');
+    perform private.refuse_value('kind', kind);
   end if;
   select * into property from public.properties
   where properties.id = offered_contact.property_id
@@ -17984,7 +18038,8 @@ begin
     end if;
     parsed := private.parse_search_filter(rule, given.value);
     if parsed.problem is not null then
-      problems := problems || jsonb_build_object('path', given.name, 'code', parsed.problem);
+      -- The only text that may be too long is a block.
+      problems := problems || private.field_problem(given.name, parsed.problem, most => 30);
       continue;
     end if;
     clean := jsonb_set(clean, array[given.name], coalesce(parsed.clean, 'null'));
@@ -21154,7 +21209,8 @@ begin
   if upload.identity_id <> owner_id then
     perform private.refuse(409, 'identity_changed');
   elsif start_position not between 0 and 999 then
-    perform private.refuse_field('startPosition', 'invalid');
+    perform private.refuse_field('startPosition',
+      private.number_problem('integer', to_jsonb(start_position), 0, 999));
   end if;
   -- The listing is locked before any row that belongs to it, as everywhere.
   if listing_id is null then
@@ -22139,7 +22195,7 @@ begin
   if problem is not null then
     perform private.refuse_field('body', problem);
   elsif (clean_message_body.type in ('text', 'image', 'location', 'property')) is not true then
-    perform private.refuse_field('type', 'invalid');
+    perform private.refuse_value('type', type);
   end if;
   return clean;
 end
@@ -23460,9 +23516,10 @@ begin
     perform private.refuse(404, 'conversation_not_found');
   elsif (write_message.client_message_id ~ '^[\u0021-\u007e]+$'
     and char_length(write_message.client_message_id) <= 64) is not true then
-    perform private.refuse_field('clientMessageId', 'invalid');
+    perform private.refuse_field('clientMessageId',
+      coalesce(private.length_problem(client_message_id, 1, 64), 'invalid'), fewest => 1, most => 64);
   elsif (write_message.type = 'image') is distinct from (write_message.media_id is not null) then
-    perform private.refuse_field('mediaId', 'invalid');
+    perform private.refuse_value('mediaId', media_id::text);
   end if;
   sent := row(conversation_id, caller_id, client_message_id, type,
     private.clean_message_body(type, body), media_id, null);
@@ -24876,11 +24933,12 @@ declare
 begin
   if problem is null then
     given := private.tidy(reason, 500, 'reason');
-    problem := case when char_length(given) > 500 then 'too_long'
-      when (char_length(given) >= 2 and private.is_clean(given)) is not true then 'invalid' end;
+    problem := coalesce(
+      private.length_problem(coalesce(given, left(reason, 0)), 2, 500),
+      case when not private.is_clean(given) then 'invalid' end);
   end if;
   if problem is not null then
-    perform private.refuse_field('reason', problem, by_hand =>
+    perform private.refuse_field('reason', problem, fewest => 2, most => 500, by_hand =>
       'reason is 2 to 500 characters on one line.');
   end if;
   return given;
@@ -26787,7 +26845,7 @@ declare
   identity public.identities;
 begin
   if status is null or status not in ('active', 'rejected', 'suspended') then
-    perform private.refuse_field('status', 'invalid');
+    perform private.refuse_value('status', status);
   end if;
   identity := private.lock_identity_to_decide(identity_id, admin_id);
   if identity.id is null then
@@ -26989,7 +27047,9 @@ begin
       private.transition_sentence('money', payout.state, private.payout_decisions(payout)));
   elsif decision = 'paid_out' and (char_length(why) between 2 and 500 and private.is_clean(why))
     is not true then
-    perform private.refuse_field('note', 'invalid', by_hand =>
+    perform private.refuse_field('note',
+      coalesce(private.length_problem(coalesce(why, left(note, 0)), 2, 500), 'invalid'),
+      fewest => 2, most => 500, by_hand =>
       'note is the reference of the transfer, 2 to 500 characters on one line.');
   end if;
   perform private.audit('payout.' || decision, 'payout', payout.id, why,
@@ -27021,7 +27081,7 @@ begin
   end if;
   if decision is null or decision not in ('approve', 'reject', 'suspend', 'restore', 'uphold',
     'dismiss', 'paid_out', 'written_off') then
-    perform private.refuse_field('decision', 'invalid');
+    perform private.refuse_value('decision', decision);
   end if;
   -- These decisions need a reason; for the others it is optional.
   if reason is not null or decision in ('reject', 'suspend', 'uphold', 'written_off') then
@@ -27261,14 +27321,17 @@ begin
   perform private.count_action('reports');
   reporter_id := private.lock_identity();
   perform private.refuse_fields((
-    select coalesce(jsonb_agg(jsonb_build_object('path', path, 'code',
-      case when path = 'note' and char_length(note_text) > 1000 then 'too_long' else 'invalid' end)), '[]')
+    select coalesce(jsonb_agg(private.field_problem(path, case
+      when given is null then 'required'
+      when path = 'note' and char_length(given) > 1000 then 'too_long'
+      else 'invalid' end, most => 1000)), '[]')
     from (values
-      ('targetType', private.is_word('report_target', target_type)),
-      ('targetId', target_id is not null),
-      ('reason', private.is_word('report_reason', reason)),
-      ('note', note_text is null or char_length(note_text) <= 1000 and private.is_clean(note_text))
-    ) as rule (path, holds)
+      ('targetType', target_type, private.is_word('report_target', target_type)),
+      ('targetId', target_id::text, target_id is not null),
+      ('reason', reason, private.is_word('report_reason', reason)),
+      ('note', note_text,
+        note_text is null or char_length(note_text) <= 1000 and private.is_clean(note_text))
+    ) as rule (path, given, holds)
     where holds is not true
   ));
   insert into public.reports (account_id, identity_id, target_type, target_id, conversation_id, reason,
@@ -27303,7 +27366,7 @@ declare
   account public.accounts;
 begin
   if status is null or status not in ('active', 'suspended', 'banned') then
-    perform private.refuse_field('status', 'invalid');
+    perform private.refuse_value('status', status);
   elsif until is not null and (status <> 'suspended' or until <= now() or not isfinite(until)) then
     perform private.refuse_field('until', 'invalid', by_hand =>
       'until lies in the future; empty is for good.');
@@ -27417,7 +27480,7 @@ declare
   account public.accounts;
 begin
   if octet_length(value) > 254 then
-    perform private.refuse_field('value', 'too_long', by_hand =>
+    perform private.refuse_field('value', 'too_long', most => 254, by_hand =>
       'value has 254 characters at most, as an email.');
   end if;
   if user_id is distinct from admin_id then
@@ -28127,6 +28190,20 @@ begin
 end
 $$;
 
+create function private.check_rating(rating jsonb) returns void
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  problem constant text := private.number_problem('integer', rating, 1, 5);
+begin
+  if problem is not null then
+    perform private.refuse_field('rating', problem);
+  end if;
+end
+$$;
+
 create function private.clean_review_text(given text, path text) returns text
   language plpgsql
   stable
@@ -28136,7 +28213,7 @@ declare
   clean text := nullif(btrim(private.normal_form(given, 'nfc', 1000, path), E' \t\r\n'), '');
 begin
   if char_length(clean) > 1000 then
-    perform private.refuse_field(path, 'too_long');
+    perform private.refuse_field(path, 'too_long', most => 1000);
   elsif not private.is_clean(clean) then
     perform private.refuse_field(path, 'invalid');
   end if;
@@ -28259,9 +28336,7 @@ declare
   review public.reviews;
   record json;
 begin
-  if rating is null or rating not between 1 and 5 then
-    perform private.refuse_field('rating', 'invalid');
-  end if;
+  perform private.check_rating(to_jsonb(rating));
   perform private.check_may_review(author_id, subject, create_review.property_id);
 
   insert into private.review_notices (author_account_id, subject_identity_id)
@@ -28338,9 +28413,10 @@ begin
     or fields - array['rating', 'comment'] <> '{}'
     or coalesce(jsonb_typeof(fields -> 'comment'), 'null') not in ('string', 'null') then
     perform private.refuse_field('', 'invalid');
-  elsif fields ? 'rating' and (fields ->> 'rating' ~ '^[1-5]$') is not true then
-    perform private.refuse_field('rating', 'invalid');
-  elsif review.created_at < now() - interval '48 hours' then
+  elsif fields ? 'rating' then
+    perform private.check_rating(fields -> 'rating');
+  end if;
+  if review.created_at < now() - interval '48 hours' then
     perform private.refuse(409, 'review_edit_closed');
   end if;
   update public.reviews
@@ -28406,7 +28482,8 @@ begin
     and reviews.listed
   for update;
   if clean is null then
-    perform private.refuse_field('body', 'required');
+    perform private.refuse_field(
+      'body', case when body is null then 'required' else 'too_short' end, fewest => 1);
   elsif review.id is null then
     perform private.refuse(404, 'not_found');
   elsif review.replied_at < now() - interval '48 hours' then
@@ -28740,28 +28817,33 @@ create policy "nobody but functions of their owner" on private.push_outbox using
 
 -- sql/13_notifications/2_rules_devices.sql
 
-create function private.device_problem(
+create function private.device_problems(
   device_id text, platform text, push_token text, app_version text, locale text
-) returns text
+) returns jsonb
   language plpgsql
   immutable
   set search_path = ''
 as $$
 begin
-  return case
-    when (char_length(device_id) between 1 and 200 and device_id !~ '[[:cntrl:]]') is not true
-      then 'deviceId'
-    when (platform in ('ios', 'android', 'web')) is not true then 'platform'
-    when (char_length(push_token) <= 2048 and push_token ~ '^[\x21-\x7E]+$') is not true
-      then 'pushToken'
-    when not (char_length(app_version) between 1 and 40 and app_version !~ '[[:cntrl:]]')
-      then 'appVersion'
-    when char_length(locale) > 35 or locale !~ '^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$'
-      then 'locale'
-  end;
+  return (
+    select coalesce(jsonb_agg(private.field_problem(path, code, 1, most)), '[]')
+    from (values
+      ('deviceId', 200, coalesce(private.length_problem(device_id, 1, 200),
+        case when device_id ~ '[[:cntrl:]]' then 'invalid' end)),
+      ('platform', null, case when platform is null then 'required'
+        when platform not in ('ios', 'android', 'web') then 'device_platform_invalid' end),
+      ('pushToken', 2048, coalesce(private.length_problem(push_token, 1, 2048),
+        case when push_token !~ '^[\x21-\x7E]+$' then 'invalid' end)),
+      ('appVersion', 40, case when app_version is not null then
+        coalesce(private.length_problem(app_version, 1, 40),
+          case when app_version ~ '[[:cntrl:]]' then 'invalid' end) end),
+      ('locale', 35, case when char_length(locale) > 35 then 'too_long'
+        when locale !~ '^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$' then 'invalid' end)
+    ) as rule (path, most, code)
+    where code is not null
+  );
 end
 $$;
-comment on function private.device_problem is 'Returns the first invalid field by its API name.';
 
 create function private.lock_devices(account_ids uuid[], quoted_ids uuid[] default '{}')
   returns void
@@ -29260,12 +29342,9 @@ declare
   caller_id uuid := private.require_account();
   caller_session_id uuid := private.session_id();
   device public.devices;
-  problem text := private.device_problem(device_id, platform, push_token, app_version, locale);
 begin
-  if problem is not null then
-    perform private.refuse_field(problem,
-      case problem when 'platform' then 'device_platform_invalid' else 'invalid' end);
-  end if;
+  perform private.refuse_fields(
+    private.device_problems(device_id, platform, push_token, app_version, locale));
 
   -- The session is locked before the account, as in a refresh; lock_caller fails if it has ended.
   perform private.lock_session(caller_session_id);

@@ -30,7 +30,6 @@ test.each([
   ['standard'],
   'all',
   'x'.repeat(10_240),
-  undefined,
 ])('SRCH-01 strategy %j is refused, and the five are named', async (strategy) => {
   expect(await search({ strategy })).toMatchObject({
     status: 422,

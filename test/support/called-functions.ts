@@ -13,6 +13,7 @@ const neverReturn = [
   'private.refuse_audit_edit',
   'private.refuse',
   'private.refuse_field',
+  'private.refuse_value',
   'private.refuse_rate',
   'private.refuse_by_hand',
   'private.refuse_message',

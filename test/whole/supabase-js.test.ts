@@ -137,7 +137,7 @@ describe('functions', () => {
     const { error } = await keeping.rpc('update_me', { fields: { fullName: '' } })
     expect(error).toMatchObject({ code: 'PT422', message: 'validation_failed' })
     expect(JSON.parse(error!.details))
-      .toEqual({ fields: [{ path: 'fullName', code: 'invalid' }] })
+      .toEqual({ fields: [{ path: 'fullName', code: 'too_short', min: 2 }] })
   })
 
   test('go on with the cursor of the page before', async () => {

@@ -9,8 +9,7 @@ export const messageType = z.enum(['text', 'image', 'location', 'property']).des
 export const MessageText = typed(4000, { tooLong: 'message_too_long' })
 
 export const NewMessage = z.strictObject({
-  clientMessageId: z.string().regex(/^[\x21-\x7e]{1,64}$/).openapi({
-    maxLength: 64,
+  clientMessageId: z.string().min(1).max(64).regex(/^[\x21-\x7e]+$/).openapi({
     example: 'b1e0b3a2-5c1f-4f0e-9d1c-0f4f5a6b7c8d',
     description: 'Made by the client, the same for every try: a message is stored once.',
   }),

@@ -70,10 +70,28 @@ const typeNames: Record<string, [ar: string, en: string]> = {
 const typeName = (type: unknown, english: boolean) =>
   typeNames[String(type)]?.[Number(english)] ?? ''
 
-function fieldMessage({ code, max }: Field, english: boolean) {
+function fieldMessage({ code, min, max }: Field, english: boolean) {
   if (isErrorCode(code)) return errors[code][english ? 2 : 1]
   const known = Object.hasOwn(fieldTexts, code) ? code as keyof typeof fieldTexts : 'invalid'
   const language = english ? 1 : 0
-  return fieldTexts[known][language] +
-    (max === undefined ? '' : boundTexts[language].replace('{max}', String(max)))
+  const bound = min ?? max
+  if (bound === undefined) return fieldTexts[known][language]
+  const end = boundTexts[min === undefined ? 'max' : 'min'][language]
+  return fieldTexts[known][language] + end.replace('{bound}', characters(bound)[language])
 }
+
+const arabicCount = {
+  zero: '{n} حرف',
+  one: 'حرف واحد',
+  two: 'حرفان',
+  few: '{n} أحرف',
+  many: '{n} حرفاً',
+  other: '{n} حرف',
+}
+const arabicPlural = new Intl.PluralRules('ar')
+
+/** A number of characters in words: Arabic and English. */
+const characters = (n: number): [ar: string, en: string] => [
+  arabicCount[arabicPlural.select(n)].replace('{n}', String(n)),
+  `${n} character${n === 1 ? '' : 's'}`,
+]

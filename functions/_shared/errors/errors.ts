@@ -360,10 +360,14 @@ export const fieldTexts = {
   unknown: ['حقل غير معروف', 'Unknown field'],
   too_small: ['القيمة أصغر من المسموح', 'The value is too small'],
   too_big: ['القيمة أكبر من المسموح', 'The value is too large'],
+  too_short: ['النص أقصر من المسموح', 'The text is too short'],
   too_long: ['النص أطول من المسموح', 'The text is too long'],
   not_allowed: ['القيمة ليست من القيم المسموحة', 'Not one of the allowed values'],
   invalid: ['القيمة غير صالحة', 'Invalid value'],
 } as const
 
-/** This text is appended to that of too_long if the limit is known. */
-export const boundTexts = ['، الحد الأقصى {max} حرف', ': {max} characters at most'] as const
+/** These texts are appended to those of too_short and too_long if the bound is known. */
+export const boundTexts = {
+  min: ['، الحد الأدنى {bound}', ': {bound} at least'],
+  max: ['، الحد الأقصى {bound}', ': {bound} at most'],
+} as const

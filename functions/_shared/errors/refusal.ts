@@ -1,8 +1,8 @@
 import { HTTPException } from 'hono/http-exception'
 import { type ErrorCode, isErrorCode } from './errors.ts'
 
-/** `max` is the number of characters allowed, for a text that is too long. */
-export type Field = { path: string; code: string; max?: number }
+/** `min` and `max` are the numbers of characters that a text that is too short or too long may have. */
+export type Field = { path: string; code: string; min?: number; max?: number }
 export type Detail = Record<string, unknown> & { fields?: Field[]; retryAfter?: number }
 
 export class Refusal extends Error {

@@ -1,6 +1,15 @@
 // Canonical forms of emails and Kuwaiti phones. The accounts table has the same rules as constraints.
 import { z } from '@hono/zod-openapi'
-import { isUnfit, plainLine, typed, typedPlainly, unjudged, upTo, visible } from './texts.ts'
+import {
+  atLeast,
+  isUnfit,
+  plainLine,
+  typed,
+  typedPlainly,
+  unjudged,
+  upTo,
+  visible,
+} from './texts.ts'
 
 /** What Kuwaiti mobiles begin with. private.mobile_prefixes has the same (docs/deploy.md). */
 export const mobilePrefixes = '5|6|9'
@@ -105,6 +114,6 @@ const invisible =
   /(?![\u200C\u200D]\p{L})[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u
 
 export const PersonName = visible(120)
-  .check(upTo(120))
-  .refine((text) => [...text].length >= 2 && !invisible.test(text))
+  .check(upTo(120), atLeast(2))
+  .refine((text) => !invisible.test(text))
   .openapi({ type: 'string', minLength: 2, maxLength: 120 })

@@ -82,6 +82,12 @@ export const upTo = (most: number) =>
     }
   })
 
+export const atLeast = (minimum: number) => ({ value: input, issues }: Payload) => {
+  if ([...input].length < minimum) {
+    issues.push({ code: 'too_small', origin: 'string', minimum, input })
+  }
+}
+
 export const text = (most: number) => z.string().check(bounded(most, {}), upTo(most))
 
 /** Text that is transformed before `upTo` or the database checks its length. */

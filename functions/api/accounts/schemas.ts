@@ -183,7 +183,7 @@ export const IdentityRecord = z
   })
 
 // The number is normalized before it is checked, as in the database.
-const phone = typedPlainly(20).overwrite(barePhone).regex(phoneNumber)
+const phone = typedPlainly(20).overwrite(barePhone).check(upTo(20)).regex(phoneNumber)
   .openapi({ example: '+96522334455' })
 const line = (most: number) =>
   normalized(most).overwrite((text) => text.replace(/\s+/g, ' ').trim()).check(upTo(most))

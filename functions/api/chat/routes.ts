@@ -57,6 +57,7 @@ const create = route({
       identityId: z.uuid().optional().describe('With this identity, in general.'),
       message: MessageText.optional().describe('The first message.'),
     }).refine(({ propertyId, identityId }) => propertyId ?? identityId, {
+      error: 'required',
       path: ['propertyId'],
     })
       // One of the two is required.
@@ -140,7 +141,10 @@ const update = route({
         ),
       }).refine(
         ({ archived, upToSeq }) => (archived === true) === (upToSeq !== undefined),
-        { path: ['upToSeq'] },
+        {
+          error: ({ input }) => Object(input).archived ? 'required' : 'unknown',
+          path: ['upToSeq'],
+        },
       ),
     ),
   },

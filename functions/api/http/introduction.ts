@@ -37,7 +37,8 @@ that follow, for up to 6 hours.
 
 Every error has one shape, \`Problem\`. Programs look at \`error.code\`; each operation lists its own,
 and \`GET /errors\` has them all. People read \`error.message\`, Arabic, or English with
-\`Accept-Language: en\`. \`error.fields\` says what is wrong with the input. Questions to support name
+\`Accept-Language: en\`. \`error.fields\` says what is wrong with the input: a
+field that is not there is \`required\`, a text \`too_short\` or \`too_long\`, a number \`too_small\` or \`too_big\`. Questions to support name
 \`error.requestId\`. What belongs to somebody else is 404, just as what is missing.
 
 400 is a body that is not JSON, 422 anything else that is wrong with a request, also a parameter or

@@ -92,8 +92,11 @@ export const Problem = z
               'The field, parameter or header, as in location.lat; empty: the whole body.',
             ),
             code: z.string().describe(
-              'A code of the table, or required, unknown, too_small, too_big, too_long, invalid.',
+              'A code of the table, or `required` (it is not there), `unknown`, `too_short`, `too_long` (a ' +
+                'text), `too_small`, `too_big` (a number, or how many there are), `not_allowed`, ' +
+                '`invalid`.',
             ),
+            min: whole.optional().describe('too_short: how many characters the text must have.'),
             max: whole.optional().describe('too_long: how many characters the text may have.'),
             message: z.string().describe('What is wrong with it, for people.'),
           }),

@@ -1,7 +1,7 @@
 import { createRoute, OpenAPIHono, type RouteConfig, z } from '@hono/zod-openapi'
 import type { ApiEnv } from '../../_shared/caller/context.ts'
 import { inQuery } from '../../_shared/input/numbers.ts'
-import { thrownAsZodError } from '../../_shared/input/validation.ts'
+import { read } from '../../_shared/input/validation.ts'
 import { rarelyChanged, send, sendNothing, sendPage, sendTagged, slowlyChanged } from './answers.ts'
 import { bodyLimitOf } from './body-limit.ts'
 import {
@@ -68,13 +68,7 @@ function catchThrowingValidators({ params, query, headers, body }: Input) {
     if (!(schema instanceof z.ZodType)) continue
     // Our schemas are synchronous, and Zod compiles only synchronous parsing.
     // deno-lint-ignore require-await
-    schema.safeParseAsync = async (given) => {
-      try {
-        return schema.safeParse(given)
-      } catch (error) {
-        return { success: false, error: thrownAsZodError(error) }
-      }
-    }
+    schema.safeParseAsync = async (given) => read(schema, given)
   }
 }
 

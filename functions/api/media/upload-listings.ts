@@ -31,7 +31,9 @@ function readField(fields: Fields, name: string, text: string) {
     throw invalidFields({ path: displayName(name), code: 'unknown' })
   }
   const fits = ids ? isUuid(text.toLowerCase()) : /^\d{1,3}$/.test(text)
-  if (!fits || fields[name] !== undefined) throw invalidFields({ path: name, code: 'invalid' })
+  if (!fits || fields[name] !== undefined) {
+    throw invalidFields({ path: name, code: !ids && /^\d{4,}$/.test(text) ? 'too_big' : 'invalid' })
+  }
   if (ids) fields[name] = text
   else fields.startPosition = Number(text)
 }

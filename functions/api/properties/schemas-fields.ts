@@ -1,7 +1,7 @@
 // The fields that an owner writes, in the order of the record: how records show a field, how it is sent, and
 // whether cards have it. Its rules in the database are in sql/06_properties/2_rules_fields.sql.
 import { z } from '@hono/zod-openapi'
-import { typedPlainly } from '../../_shared/input/texts.ts'
+import { typedPlainly, upTo } from '../../_shared/input/texts.ts'
 import {
   Count,
   describedAs,
@@ -208,7 +208,7 @@ export const details = {
   paciNo: field(
     shownLike('12345678').describe('The PACI number of the address: eight digits.'),
     maybe(
-      typedPlainly(8).regex(/^[0-9]{8}$/),
+      typedPlainly(8).check(upTo(8)).regex(/^[0-9]{8}$/),
     ),
   ),
   location: onCard(

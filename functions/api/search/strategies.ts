@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import type { ApiContext } from '../../_shared/caller/context.ts'
-import { invalid, problem } from '../http/problem.ts'
+import { validationError } from '../../_shared/input/validation.ts'
+import { problem } from '../http/problem.ts'
 
 const strategies = ['standard', 'exchange', 'auction', 'deal', 'company'] as const
 
@@ -12,9 +13,9 @@ type Result = { success: true } | { success: false; error: z.ZodError }
 /** Refuses an unknown strategy with the list of existing ones. */
 export function withStrategies(result: Result, c: ApiContext): undefined {
   if (result.success) return
-  const code = 'search_strategy_unknown'
-  if (!result.error.issues.some(({ message }) => message === code)) {
-    return invalid(c, result.error) as never
-  }
-  return problem(c, code, { fields: [{ path: 'strategy', code }], allowed: strategies }) as never
+  const [code, detail] = validationError(result.error)
+  const unknown = detail.fields?.find((field) => field.code === 'search_strategy_unknown')
+  if (!unknown) return problem(c, code, detail) as never
+  const fields = [unknown]
+  return problem(c, 'search_strategy_unknown', { fields, allowed: strategies }) as never
 }

@@ -3,7 +3,7 @@ import { frameData, FrameRef } from '../../_shared/chat/frames.ts'
 import type { ErrorCode } from '../../_shared/errors/errors.ts'
 import { type Detail, Refusal } from '../../_shared/errors/refusal.ts'
 import { checkJson } from '../../_shared/input/json.ts'
-import { thrownAsZodError, validationError } from '../../_shared/input/validation.ts'
+import { read, validationError } from '../../_shared/input/validation.ts'
 import type { Ref } from '../protocol.ts'
 
 type Data = { [Event in keyof typeof frameData]: z.infer<typeof frameData[Event]> }
@@ -29,7 +29,7 @@ export class BadFrame extends Refusal {
 }
 
 function usableRef(value: { ref?: unknown } | null): Ref | undefined {
-  const { data: ref } = parse(Envelope.shape.ref, value?.ref)
+  const { data: ref } = read(Envelope.shape.ref, value?.ref)
   return typeof ref === 'string' && !ref.isWellFormed() ? undefined : ref
 }
 
@@ -42,20 +42,12 @@ export function readFrame(text: string): Frame {
     const { code, detail } = error as Refusal
     throw new BadFrame(code, detail, usableRef(value))
   }
-  const envelope = parse(Envelope, value)
+  const envelope = read(Envelope, value)
   if (!envelope.success) throw badFrame(envelope.error, '', usableRef(value))
   const { event, ref } = envelope.data
-  const parsed = parse(frameData[event], envelope.data.data ?? {})
+  const parsed = read(frameData[event], envelope.data.data ?? {})
   if (!parsed.success) throw badFrame(parsed.error, 'data', ref)
   return { event, data: parsed.data, ref } as Frame
-}
-
-function parse<T extends z.ZodType>(schema: T, value: unknown): z.ZodSafeParseResult<z.output<T>> {
-  try {
-    return schema.safeParse(value)
-  } catch (error) {
-    return { success: false, error: thrownAsZodError(error) as z.ZodError<z.output<T>> }
-  }
 }
 
 function badFrame(error: z.ZodError, within: string, ref?: Ref) {
