@@ -2798,7 +2798,7 @@ export interface paths {
          * Get the status of an invoice, the same as in the list of invoices
          * @description Acts as the active identity, which has to be `active`.
          *
-         *     The same record as in the list of invoices. Made to be asked again every few seconds.
+         *     The same record as in the list of invoices. Made to be asked again every few seconds: while the invoice is unpaid, the provider is asked about its payment every ten seconds at most, and its answer awaited for three.
          */
         get: operations["get_payment_status"];
         put?: never;

@@ -1,7 +1,7 @@
 // Firebase Cloud Messaging, HTTP v1: one call per device.
 import { importPKCS8, SignJWT } from 'jose'
 import { alarm } from '../_shared/errors/alarms.ts'
-import { fetchOnce, formType } from '../_shared/outside/http-client.ts'
+import { fetchOnce, formType, textOf } from '../_shared/outside/http-client.ts'
 import { isSecret } from '../_shared/settings/is-secret.ts'
 import { refuseSecret, setting, variable } from '../_shared/settings/read-setting.ts'
 import { missingInAccount } from '../_shared/settings/setting-kinds.ts'
@@ -18,15 +18,18 @@ export type Push = {
   body: string
   data: Record<string, string>
   badge: number
+  /** A silent push has no text: it asks the app to show the badge. */
+  silent: boolean
   expiresAt: number
 }
 
 /**
- * `dead` means that no device has this token any more, `dropped` that the push can never be sent, `retry`
- * that it is tried again after at least `wait` seconds, `all` that now every push would fail in this way.
+ * `dead` means that no device has this token any more, `unknown` that FCM does not find it (the device is
+ * removed after three such answers), `dropped` that the push can never be sent, `retry` that it is tried
+ * again after at least `wait` seconds, `all` that now every push would fail in this way.
  */
 export type Outcome = {
-  outcome: 'sent' | 'dead' | 'dropped' | 'retry'
+  outcome: 'sent' | 'dead' | 'unknown' | 'dropped' | 'retry'
   wait?: number
   all?: boolean
   why?: string
@@ -65,11 +68,16 @@ const account = readAccount()
 /** If false, pushes wait in the outbox. */
 export const configured = account !== undefined
 
-type Answer = { status: number; body: Record<string, unknown>; retryAfter?: number }
+type Answer = {
+  status: number
+  /** Empty unless the answer is JSON. */
+  body: Record<string, unknown>
+  retryAfter?: number
+}
 
 async function post(url: string, headers: Record<string, string>, body: BodyInit): Promise<Answer> {
   const response = await fetchOnce(url, { method: 'POST', headers, body })
-  const text = await response.text()
+  const text = await textOf(response)
   let parsed: unknown
   try {
     parsed = JSON.parse(text)
@@ -133,8 +141,35 @@ function accessToken(from: Account): Promise<string> {
   return pendingToken ??= requestToken(from).finally(() => (pendingToken = undefined))
 }
 
-function message({ token, title, body, data, collapseKey, category, badge, expiresAt }: Push) {
-  const life = Math.max(0, expiresAt - Math.floor(Date.now() / 1000))
+const lifeOf = ({ expiresAt }: Push) => Math.max(0, expiresAt - Math.floor(Date.now() / 1000))
+
+/**
+ * Apple wants nothing but content-available in `aps`, and low priority; FCM refuses a high one for data
+ * alone. So the badge is part of the data.
+ */
+function silentMessage(push: Push) {
+  const { token, data, collapseKey, badge, expiresAt } = push
+  return {
+    message: {
+      token,
+      data: { ...data, badge: String(badge) },
+      android: { priority: 'NORMAL', ttl: `${lifeOf(push)}s`, collapse_key: collapseKey },
+      apns: {
+        headers: {
+          'apns-push-type': 'background',
+          'apns-priority': '5',
+          'apns-expiration': String(expiresAt),
+          'apns-collapse-id': collapseKey,
+        },
+        payload: { aps: { 'content-available': 1 } },
+      },
+    },
+  }
+}
+
+function message(push: Push) {
+  const { token, title, body, data, collapseKey, category, badge, expiresAt } = push
+  const life = lifeOf(push)
   // The device replaces a notification with the same key, so a repeated push is seen once.
   return {
     message: {
@@ -193,7 +228,7 @@ async function attempt(push: Push, from: Account) {
       authorization: `Bearer ${await accessToken(from)}`,
       'content-type': 'application/json; charset=UTF-8',
     },
-    JSON.stringify(message(push)),
+    JSON.stringify(push.silent ? silentMessage(push) : message(push)),
   )
 }
 
@@ -237,8 +272,12 @@ function judge(answer: Answer): Outcome {
   if (status === 503) {
     return { outcome: 'retry', wait: retryAfter, all: retryAfter !== undefined, why }
   }
-  // The project, its rights or the URL are wrong, not the token.
-  if ([401, 403, 404].includes(status)) {
+  // Without UNREGISTERED it is not certain that the token is dead. A page of HTML is not even about a token.
+  if (status === 404) {
+    return body.error ? { outcome: 'unknown', why } : { outcome: 'retry', why, alert: true }
+  }
+  // The project or its rights are wrong, not the token.
+  if ([401, 403].includes(status)) {
     return { outcome: 'retry', wait: 60, all: true, why, alert: true }
   }
   return { outcome: 'retry', why }

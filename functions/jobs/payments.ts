@@ -2,10 +2,14 @@ import { backend } from '../_shared/database/db.ts'
 import { alarm } from '../_shared/errors/alarms.ts'
 import { causeOf } from '../_shared/errors/refusal.ts'
 import { providerNamed } from '../payments/configured-providers.ts'
-import { askForRefund, lookUp, lookUpRefund, lookUpRefundsOf } from '../payments/events.ts'
-import { ProviderUnreachable, type RefundOrder } from '../payments/provider.ts'
-
-type Due = { paymentId: string; provider: string; ref: string | null; createdAt: string }
+import {
+  askForRefund,
+  type DuePayment,
+  lookUp,
+  lookUpRefund,
+  lookUpRefundsOf,
+} from '../payments/events.ts'
+import { ProviderUnreachable, ProviderUnreadable, type RefundOrder } from '../payments/provider.ts'
 
 /** Failed work does not stop the rest and is retried. It raises an alarm unless the provider was away. */
 async function each<T>(
@@ -23,7 +27,8 @@ async function each<T>(
       } catch (error) {
         const why = causeOf(error as Error)
         console.error(JSON.stringify({ job: 'look_up', why }))
-        if (!(error instanceof ProviderUnreachable)) await alarm('job_failed', nameOf(one), { why })
+        const away = error instanceof ProviderUnreachable && !(error instanceof ProviderUnreadable)
+        if (!away) await alarm('job_failed', nameOf(one), { why })
       }
     }
   }))
@@ -31,11 +36,8 @@ async function each<T>(
 }
 
 export async function lookUpPayments(): Promise<number> {
-  const nameOf = ({ paymentId }: Due) => `look_up_payment ${paymentId}`
-  return await each(await backend<Due[]>('due_payments', {}), nameOf, async (due) => {
-    const provider = providerNamed(due.provider)
-    return provider && await lookUp(provider, due)
-  })
+  const nameOf = ({ paymentId }: DuePayment) => `look_up_payment ${paymentId}`
+  return await each(await backend<DuePayment[]>('due_payments', {}), nameOf, (due) => lookUp(due))
 }
 
 type DueRefund = RefundOrder & { provider: string }

@@ -1,6 +1,8 @@
 // When an event arrives, the provider is queried, and its answer is stored.
 import { backend } from '../_shared/database/db.ts'
+import { withTimeout } from '../_shared/errors/timeout.ts'
 import { sha256 } from '../_shared/input/hashes.ts'
+import { providerNamed } from './configured-providers.ts'
 import {
   type Provider,
   ProviderDeclined,
@@ -144,15 +146,23 @@ export async function askForRefund(provider: Provider, refundId: string, listed 
   }
 }
 
-export async function lookUp(
-  provider: Provider,
-  { paymentId, ref, createdAt }: { paymentId: string; ref: string | null; createdAt: string },
-): Promise<Received | undefined> {
-  const answer = await provider.lookUp({ ref, paymentId, createdAt })
+export type DuePayment = {
+  paymentId: string
+  provider: string
+  ref: string | null
+  createdAt: string
+}
+
+/** Books what the provider says of a payment. An answer that takes longer than `limit` is not awaited. */
+export async function lookUp(due: DuePayment, limit?: number): Promise<Received | undefined> {
+  const provider = providerNamed(due.provider)
+  if (!provider) return undefined
+  const asked = provider.lookUp(due)
+  const answer = await (limit ? withTimeout(limit, asked, 'payment_provider_error') : asked)
   if (!answer) return undefined
   return await backend('receive_payment', {
     provider: provider.name,
-    eventKey: `look-up ${paymentId} ${answer.status}`,
+    eventKey: `look-up ${due.paymentId} ${answer.status}`,
     kind: 'look_up',
     answer,
   })

@@ -1,23 +1,23 @@
-// MyFatoorah, API v2; webhooks of version 1 and 2.
-import { hmacSha256 } from '../_shared/input/hashes.ts'
+// MyFatoorah, API v2.
+import { z } from '@hono/zod-openapi'
+import { currencyOf, eventOf } from './myfatoorah-webhooks.ts'
 import {
+  anAddress,
+  anAmount,
+  anId,
   type Answer,
-  idOf,
-  type Json,
-  redirectAddress,
+  aStatus,
+  aText,
+  read,
   requestProvider,
-  text,
-  threeDecimals,
 } from './provider-api.ts'
 import {
   type ChargeAnswer,
   type Provider,
   ProviderDeclined,
-  type ProviderEvent,
   ProviderUnreachable,
   type RefundAnswer,
 } from './provider.ts'
-import { isSignedBy, parseObject } from './webhook-signatures.ts'
 
 type Settings = {
   url: string
@@ -26,157 +26,102 @@ type Settings = {
   secrets: string[]
 }
 
+const Attempt = z.object({
+  TransactionStatus: aText,
+  PaymentId: aText,
+  PaymentGateway: aText,
+  TrackId: aText,
+  ReferenceId: aText,
+  AuthorizationId: aText,
+  Currency: aText,
+})
+
+const Status = z.object({
+  InvoiceId: anId,
+  InvoiceStatus: aStatus,
+  CustomerReference: aText,
+  InvoiceValue: anAmount,
+  ExpiryDate: aText,
+  ExpiryTime: aText,
+  InvoiceTransactions: z.array(Attempt).nullish(),
+})
+
+const NewCharge = z.object({ InvoiceId: anId, InvoiceURL: anAddress })
+
+const NewRefund = z.object({ RefundId: anId })
+
+const Refund = z.object({
+  RefundId: anId,
+  RefundStatus: aStatus,
+  InvoiceId: aText,
+  Amount: anAmount,
+})
+
+const Refunds = z.object({ RefundStatusResult: z.array(Refund) })
+
 /** Returns the data of a success. An answer with HTTP 200 may be a failure, so IsSuccess decides. */
-function dataOf({ status, body }: Answer): Json {
-  if (body.IsSuccess === true && body.Data) return body.Data
-  if (status >= 500 || status === 429 || typeof body.IsSuccess !== 'boolean') {
+function dataOf<Shape extends z.ZodType>(shape: Shape, { status, body }: Answer): z.output<Shape> {
+  if (body.IsSuccess === true) return read(shape, body.Data)
+  if (status >= 500 || status === 429 || body.IsSuccess !== false) {
     throw new ProviderUnreachable(`HTTP ${status}`)
   }
   throw new ProviderDeclined(`HTTP ${status}`)
 }
 
-function refundAnswerOf(refund: Json, chargeRef: string | null): RefundAnswer {
-  return {
-    refundRef: idOf(refund.RefundId),
-    chargeRef: chargeRef ?? text(refund.InvoiceId),
-    status: refundStates[refund.RefundStatus] ?? 'pending',
-    amount: threeDecimals(refund.Amount),
-    currency: 'KWD',
-  }
-}
-
-const isSuccess = ({ TransactionStatus: status }: Json) =>
-  status === 'Succss' || status === 'Success' || status === 'SUCCESS'
-
-const currencyOf = (value: unknown) => (value === 'KD' ? 'KWD' : text(value))
-
-/** True once the invoice has expired. MyFatoorah's dates have no time zone and are in Kuwait time. */
-function isOver({ ExpiryDate: date, ExpiryTime: time }: Json): boolean {
-  const day = /^\d{4}-\d\d-\d\d/.exec(String(date))?.[0] ??
-    String(date).replace(/^(\w+ \d+, \d{4}).*/, '$1')
-  const end = Date.parse(`${day} ${String(time ?? '23:59:59').split('.')[0]} GMT+0300`)
-  return Number.isFinite(end) && end < Date.now()
-}
-
-function chargeAnswerOf(status: Json, mode: ChargeAnswer['mode']): ChargeAnswer {
-  const tries: Json[] = Array.isArray(status.InvoiceTransactions) ? status.InvoiceTransactions : []
-  const success = tries.find(isSuccess)
-  const paid = success !== undefined &&
-    ['Paid', 'DuplicatePayment', 'Pending'].includes(status.InvoiceStatus)
-  const failed = status.InvoiceStatus === 'Canceled' || isOver(status)
-  return {
-    ref: idOf(status.InvoiceId),
-    reference: text(status.CustomerReference),
-    status: paid ? 'paid' : failed ? 'failed' : 'pending',
-    amount: threeDecimals(status.InvoiceValue),
-    currency: success ? currencyOf(success.Currency) : 'KWD',
-    mode,
-    paymentId: paid ? text(success.PaymentId) : null,
-    details: {
-      method: text(success?.PaymentGateway),
-      trackId: text(success?.TrackId),
-      referenceId: text(success?.ReferenceId),
-      authorizationId: text(success?.AuthorizationId),
-    },
-  }
-}
-
+// Without a prototype, because a provider's word must not find a property of every object.
 const refundStates: Record<string, RefundAnswer['status']> = {
+  __proto__: null!,
   Refunded: 'refunded',
   REFUNDED: 'refunded',
   Canceled: 'failed',
   CANCELED: 'failed',
 }
 
-// The paths inside Data that are signed, by the event's code.
-const signedPaths: Record<number, string[]> = {
-  1: [
-    'Invoice.Id',
-    'Invoice.Status',
-    'Transaction.Status',
-    'Transaction.PaymentId',
-    'Invoice.ExternalIdentifier',
-  ],
-  2: ['Refund.Id', 'Refund.Status', 'Amount.ValueInBaseCurrency', 'ReferencedInvoice.Id'],
-  3: ['Deposit.Reference', 'Deposit.ValueInBaseCurrency', 'Deposit.NumberOfTransactions'],
-  4: ['Supplier.Code', 'KycDecision.Status'],
-  5: ['Recurring.Id', 'Recurring.Status', 'Recurring.InitialInvoiceId'],
-  6: [
-    'Dispute.DisputeTransactionId',
-    'Dispute.Status',
-    'Invoice.Id',
-    'Invoice.Status',
-    'Transaction.Status',
-    'Transaction.PaymentId',
-    'Invoice.ExternalIdentifier',
-  ],
-  7: ['Supplier.Code', 'RequestStatus.Status'],
-}
-
-const at = (data: Json, path: string) =>
-  path.split('.').reduce((value, name) => value?.[name] ?? undefined, data) ?? ''
-
-function signedTextV2({ Event, Data }: Json): string | undefined {
-  return signedPaths[Event.Code]?.map((path) => `${path}=${at(Data, path)}`).join(',')
-}
-
-const unsigned: Record<number, string> = { 2: 'GatewayReference', 4: 'KycFeedback' }
-
-/** The text that version 1 signs: every key of Data but `unsigned`, sorted case-insensitively. */
-function signedTextV1({ EventType, Data }: Json): string {
-  const lower = (name: string) => name.toLowerCase()
-  return Object.keys(Data)
-    .filter((name) => name !== unsigned[EventType])
-    .sort((a, b) => (lower(a) < lower(b) ? -1 : lower(a) > lower(b) ? 1 : 0))
-    .map((name) => `${name}=${Data[name] ?? ''}`)
-    .join(',')
-}
-
-/** A signed amount with three decimals, or as it is written if it has no such form; undefined if missing. */
-const amountOf = (value: unknown) =>
-  value === undefined || value === null || value === ''
-    ? undefined
-    : threeDecimals(value) ?? String(value)
-
-function eventV2({ Event, Data }: Json, signed: string): ProviderEvent {
-  const event = { reference: text(Event.Reference), signed }
-  const code = Number(Event.Code)
-  if (code === 1) return { ...event, kind: 'payment', ref: String(at(Data, 'Invoice.Id')) }
-  if (code !== 2) return { ...event, kind: 'other' }
+function refundAnswerOf(refund: z.output<typeof Refund>, chargeRef: string | null): RefundAnswer {
   return {
-    ...event,
-    kind: 'refund',
-    refundRef: String(at(Data, 'Refund.Id')),
-    ref: String(at(Data, 'ReferencedInvoice.Id')),
-    amount: amountOf(at(Data, 'Amount.ValueInBaseCurrency')),
+    refundRef: refund.RefundId,
+    chargeRef: chargeRef ?? refund.InvoiceId,
+    status: refundStates[refund.RefundStatus] ?? 'pending',
+    amount: refund.Amount,
+    currency: 'KWD',
   }
 }
 
-function eventV1({ EventType, Data }: Json, signed: string): ProviderEvent {
-  const event = { reference: text(EventType), signed }
-  const number = Number(EventType)
-  const ref = text(Data.InvoiceId) ?? undefined
-  if (number === 1) {
-    return {
-      ...event,
-      kind: 'payment',
-      ref,
-      amount: amountOf(Data.InvoiceValueInBaseCurrency),
-      currency: currencyOf(Data.BaseCurrency) ?? undefined,
-    }
-  }
-  if (number !== 2) return { ...event, kind: 'other' }
+const isSuccess = ({ TransactionStatus: status }: z.output<typeof Attempt>) =>
+  status === 'Succss' || status === 'Success' || status === 'SUCCESS'
+
+/** True once the invoice has expired. MyFatoorah's dates have no time zone and are in Kuwait time. */
+function isOver({ ExpiryDate: date, ExpiryTime: time }: z.output<typeof Status>): boolean {
+  const day = /^\d{4}-\d\d-\d\d/.exec(String(date))?.[0] ??
+    String(date).replace(/^(\w+ \d+, \d{4}).*/, '$1')
+  const end = Date.parse(`${day} ${(time ?? '23:59:59').split('.')[0]} GMT+0300`)
+  return Number.isFinite(end) && end < Date.now()
+}
+
+function chargeAnswerOf(
+  status: z.output<typeof Status>,
+  mode: ChargeAnswer['mode'],
+): ChargeAnswer {
+  const success = status.InvoiceTransactions?.find(isSuccess)
+  const paid = success !== undefined &&
+    ['Paid', 'DuplicatePayment', 'Pending'].includes(status.InvoiceStatus)
+  const failed = status.InvoiceStatus === 'Canceled' || isOver(status)
   return {
-    ...event,
-    kind: 'refund',
-    refundRef: text(Data.RefundId) ?? undefined,
-    ref,
-    amount: amountOf(Data.Amount),
+    ref: status.InvoiceId,
+    reference: status.CustomerReference,
+    status: paid ? 'paid' : failed ? 'failed' : 'pending',
+    amount: status.InvoiceValue,
+    currency: success ? currencyOf(success.Currency) : 'KWD',
+    mode,
+    paymentId: paid ? success.PaymentId : null,
+    details: {
+      method: success?.PaymentGateway ?? null,
+      trackId: success?.TrackId ?? null,
+      referenceId: success?.ReferenceId ?? null,
+      authorizationId: success?.AuthorizationId ?? null,
+    },
   }
 }
-
-const isObject = (value: unknown) =>
-  value !== null && typeof value === 'object' && !Array.isArray(value)
 
 export function myfatoorah({ url, mode, token, secrets }: Settings): Provider {
   const headers = { authorization: `Bearer ${token}` }
@@ -187,10 +132,10 @@ export function myfatoorah({ url, mode, token, secrets }: Settings): Provider {
     }, sent)
 
   /** Returns null if the provider answers that what was queried does not exist. */
-  async function found(path: string, sent: unknown): Promise<Json | null> {
+  async function found<Shape extends z.ZodType>(shape: Shape, path: string, sent: unknown) {
     const answer = await post(path, sent)
     try {
-      return dataOf(answer)
+      return dataOf(shape, answer)
     } catch (error) {
       if (!(error instanceof ProviderDeclined)) throw error
       // These statuses refuse the caller and reveal nothing about the charge.
@@ -201,9 +146,9 @@ export function myfatoorah({ url, mode, token, secrets }: Settings): Provider {
     }
   }
 
-  async function refundsBy(KeyType: 'RefundId' | 'InvoiceId', Key: string): Promise<Json[]> {
-    const data = await found('GetRefundStatus', { KeyType, Key })
-    return Array.isArray(data?.RefundStatusResult) ? data.RefundStatusResult : []
+  async function refundsBy(KeyType: 'RefundId' | 'InvoiceId', Key: string) {
+    const data = await found(Refunds, 'GetRefundStatus', { KeyType, Key })
+    return data?.RefundStatusResult ?? []
   }
 
   return {
@@ -215,6 +160,7 @@ export function myfatoorah({ url, mode, token, secrets }: Settings): Provider {
       const { name, phone, email, language } = order.customer
       const amount = Number(order.amount)
       const data = dataOf(
+        NewCharge,
         await post('SendPayment', {
           NotificationOption: 'LNK',
           CustomerName: name,
@@ -232,13 +178,12 @@ export function myfatoorah({ url, mode, token, secrets }: Settings): Provider {
           InvoiceItems: [{ ItemName: order.titleAr, Quantity: 1, UnitPrice: amount }],
         }, order.paymentId),
       )
-      const ref = text(data.InvoiceId)
-      if (!ref) throw new ProviderUnreachable('no invoice id')
-      return { ref, redirectUrl: redirectAddress(data.InvoiceURL) }
+      return { ref: data.InvoiceId, redirectUrl: data.InvoiceURL }
     },
 
     async lookUp({ ref, paymentId }) {
       const status = await found(
+        Status,
         'GetPaymentStatus',
         ref ? { Key: ref, KeyType: 'InvoiceId' } : { Key: paymentId, KeyType: 'CustomerReference' },
       )
@@ -246,7 +191,8 @@ export function myfatoorah({ url, mode, token, secrets }: Settings): Provider {
     },
 
     async refund({ refundId, chargeRef, amount, reason }) {
-      const data = dataOf(
+      const { RefundId } = dataOf(
+        NewRefund,
         await post('MakeRefund', {
           KeyType: 'InvoiceId',
           Key: chargeRef,
@@ -257,15 +203,13 @@ export function myfatoorah({ url, mode, token, secrets }: Settings): Provider {
           AmountDeductedFromSupplier: 0,
         }, refundId),
       )
-      const refundRef = text(data.RefundId)
-      if (!refundRef) throw new ProviderUnreachable('no refund id')
       // The refund waits for approval at MyFatoorah.
-      return { refundRef, status: 'pending' }
+      return { refundRef: RefundId, status: 'pending' }
     },
 
     async lookUpRefund(refundRef, chargeRef) {
       const refunds = await refundsBy('RefundId', refundRef)
-      const refund = refunds.find(({ RefundId }) => String(RefundId) === refundRef)
+      const refund = refunds.find(({ RefundId }) => RefundId === refundRef)
       return refund ? refundAnswerOf(refund, chargeRef) : null
     },
 
@@ -274,17 +218,6 @@ export function myfatoorah({ url, mode, token, secrets }: Settings): Provider {
       return refunds.map((refund) => refundAnswerOf(refund, chargeRef))
     },
 
-    verify(given, raw) {
-      const signature = given.get('myfatoorah-signature')
-      const body = parseObject(raw)
-      if (!signature || signature.length !== 44 || !body || !isObject(body.Data)) return undefined
-      const second = isObject(body.Event)
-      const signed = second ? signedTextV2(body) : signedTextV1(body)
-      if (signed === undefined) return undefined
-      if (!isSignedBy(secrets, signature, (secret) => hmacSha256(secret, signed, 'base64'))) {
-        return undefined
-      }
-      return second ? eventV2(body, signed) : eventV1(body, signed)
-    },
+    verify: (given, raw) => eventOf(given.get('myfatoorah-signature'), raw, secrets),
   }
 }

@@ -1,10 +1,8 @@
-import { fetchOnce, jsonType } from '../_shared/outside/http-client.ts'
-import { ProviderDeclined, ProviderUnreachable } from './provider.ts'
+import { z } from '@hono/zod-openapi'
+import { fetchOnce, jsonType, textOf } from '../_shared/outside/http-client.ts'
+import { ProviderDeclined, ProviderUnreachable, ProviderUnreadable } from './provider.ts'
 
-// deno-lint-ignore no-explicit-any
-export type Json = any
-
-export type Answer = { status: number; body: Json }
+export type Answer = { status: number; body: Record<string, unknown> }
 
 /** Throws ProviderUnreachable unless a JSON object arrives in time. The caller interprets the status. */
 export async function requestProvider(
@@ -19,7 +17,7 @@ export async function requestProvider(
       headers: { ...headers, ...(sent === undefined ? {} : jsonType) },
       body: sent === undefined ? undefined : JSON.stringify(sent),
     })
-    const body = JSON.parse(await response.text())
+    const body = JSON.parse(await textOf(response))
     if (body === null || typeof body !== 'object') throw new Error('no object')
     return { status: response.status, body }
   } catch (error) {
@@ -28,12 +26,11 @@ export async function requestProvider(
   }
 }
 
-/** Returns the body of a success; throws ProviderUnreachable if a failed request may have taken effect. */
-export function successBody({ status, body }: Answer): Json {
-  if (status >= 200 && status < 300) return body
-  const unclear = status >= 500 || [408, 409, 425, 429].includes(status)
-  const code = String(body.errors?.[0]?.code ?? '').slice(0, 20)
-  throw new (unclear ? ProviderUnreachable : ProviderDeclined)(`HTTP ${status} ${code}`.trim())
+/** Reads what `shape` names; throws ProviderUnreadable if the answer has another shape. */
+export function read<Shape extends z.ZodType>(shape: Shape, answer: unknown): z.output<Shape> {
+  const { success, data } = shape.safeParse(answer)
+  if (!success) throw new ProviderUnreadable('an answer of another shape')
+  return data
 }
 
 const plain = /^-?[0-9]{1,12}(\.[0-9]{1,3}0*)?$/
@@ -50,13 +47,24 @@ export function threeDecimals(value: unknown): string | null {
 export const text = (value: unknown): string | null =>
   typeof value === 'string' && value ? value : typeof value === 'number' ? String(value) : null
 
-export function idOf(value: unknown): string {
-  const id = text(value)
-  if (!id) throw new ProviderUnreachable('an answer without an id')
-  return id
-}
+const value = z.union([z.string().max(500), z.number()])
 
-export function redirectAddress(value: unknown): string {
-  if (typeof value === 'string' && URL.canParse(value) && /^https?:/.test(value)) return value
-  throw new ProviderUnreachable('no address to pay at')
+// The parts of answers, of which shapes are made.
+export const aText = value.nullish().transform(text)
+export const anId = value.transform(text).pipe(z.string())
+export const anAmount = value.nullish().transform(threeDecimals)
+export const aStatus = z.string().max(500)
+export const anAddress = z.url({ protocol: /^https?$/ }).max(4000)
+
+const failure = z.object({ errors: z.tuple([z.object({ code: aText })]).rest(z.unknown()) })
+
+export const errorCodeIn = ({ body }: Answer) => failure.safeParse(body).data?.errors[0].code ?? ''
+
+/** Returns the body of a success; throws ProviderUnreachable if a failed request may have taken effect. */
+export function successBody(answer: Answer): Answer['body'] {
+  const { status, body } = answer
+  if (status >= 200 && status < 300) return body
+  const unclear = status >= 500 || [408, 409, 425, 429].includes(status)
+  const code = errorCodeIn(answer).slice(0, 20)
+  throw new (unclear ? ProviderUnreachable : ProviderDeclined)(`HTTP ${status} ${code}`.trim())
 }

@@ -81,3 +81,5 @@ export class ProviderDeclined extends Error {}
 export class ProviderMismatch extends ProviderDeclined {}
 /** There was no readable answer, so the effect is unknown. */
 export class ProviderUnreachable extends Error {}
+/** The answer has another shape than the provider's API promises, which an administrator has to know. */
+export class ProviderUnreadable extends ProviderUnreachable {}

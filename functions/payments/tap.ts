@@ -1,10 +1,16 @@
 // Tap Payments: https://api.tap.company/v2.
+import { z } from '@hono/zod-openapi'
 import { hmacSha256 } from '../_shared/input/hashes.ts'
+import { beginning } from '../_shared/input/texts.ts'
 import {
+  anAddress,
+  anAmount,
+  anId,
   type Answer,
-  idOf,
-  type Json,
-  redirectAddress,
+  aStatus,
+  aText,
+  errorCodeIn,
+  read,
   requestProvider,
   successBody,
   text,
@@ -16,7 +22,7 @@ import {
   ProviderMismatch,
   type RefundAnswer,
 } from './provider.ts'
-import { isSignedBy, parseObject } from './webhook-signatures.ts'
+import { isSignedBy, type Json, parseObject } from './webhook-signatures.ts'
 
 type Settings = {
   url: string
@@ -26,7 +32,9 @@ type Settings = {
   callbackUrl: string
 }
 
+// Without a prototype, because a provider's word must not find a property of every object.
 const states: Record<string, ChargeAnswer['status']> = {
+  __proto__: null!,
   CAPTURED: 'paid',
   ABANDONED: 'failed',
   CANCELLED: 'failed',
@@ -38,6 +46,7 @@ const states: Record<string, ChargeAnswer['status']> = {
 }
 
 const refundStates: Record<string, RefundAnswer['status']> = {
+  __proto__: null!,
   REFUNDED: 'refunded',
   CANCELLED: 'failed',
   FAILED: 'failed',
@@ -45,33 +54,70 @@ const refundStates: Record<string, RefundAnswer['status']> = {
   RESTRICTED: 'failed',
 }
 
-function chargeAnswerOf(charge: Json): ChargeAnswer {
-  const { reference = {}, source = {}, transaction = {} } = charge
+const Charge = z.object({
+  id: anId,
+  status: aStatus,
+  amount: anAmount,
+  currency: aText,
+  live_mode: z.boolean().optional(),
+  reference: z.object({ transaction: aText, track: aText, payment: aText }).partial().default({}),
+  source: z.object({ payment_method: aText }).partial().default({}),
+  transaction: z.object({ authorization_id: aText }).partial().default({}),
+})
+
+const NewCharge = z.object({
+  id: anId,
+  amount: anAmount,
+  currency: aText,
+  transaction: z.object({ url: anAddress }),
+})
+
+const Listed = z.object({ id: anId, reference: z.object({ transaction: aText }) })
+
+const List = z.object({ has_more: z.boolean().optional(), charges: z.array(z.unknown()) })
+
+const Refund = z.object({
+  id: anId,
+  status: aStatus,
+  amount: anAmount,
+  currency: aText,
+  charge_id: aText,
+  reference: z.object({ merchant: aText }).partial().default({}),
+})
+
+function chargeAnswerOf(answer: unknown): ChargeAnswer {
+  const { id, status, amount, currency, live_mode, reference, source, transaction } = read(
+    Charge,
+    answer,
+  )
   return {
-    ref: idOf(charge.id),
-    reference: text(reference.transaction),
-    status: states[charge.status] ?? 'pending',
-    amount: threeDecimals(charge.amount),
-    currency: text(charge.currency),
-    mode: charge.live_mode === true ? 'live' : 'test',
-    paymentId: charge.status === 'CAPTURED' ? text(charge.id) : null,
+    ref: id,
+    reference: reference.transaction ?? null,
+    status: states[status] ?? 'pending',
+    amount,
+    currency,
+    mode: live_mode ? 'live' : 'test',
+    paymentId: status === 'CAPTURED' ? id : null,
     details: {
-      method: text(source.payment_method),
-      trackId: text(reference.track),
-      referenceId: text(reference.payment),
-      authorizationId: text(transaction.authorization_id),
+      method: source.payment_method ?? null,
+      trackId: reference.track ?? null,
+      referenceId: reference.payment ?? null,
+      authorizationId: transaction.authorization_id ?? null,
     },
   }
 }
 
-const refundAnswerOf = (refund: Json): RefundAnswer => ({
-  refundRef: idOf(refund.id),
-  reference: text(refund.reference?.merchant),
-  chargeRef: text(refund.charge_id),
-  status: refundStates[refund.status] ?? 'pending',
-  amount: threeDecimals(refund.amount),
-  currency: text(refund.currency),
-})
+function refundAnswerOf(answer: unknown): RefundAnswer {
+  const { id, status, amount, currency, charge_id, reference } = read(Refund, answer)
+  return {
+    refundRef: id,
+    reference: reference.merchant ?? null,
+    chargeRef: charge_id,
+    status: refundStates[status] ?? 'pending',
+    amount,
+    currency,
+  }
+}
 
 const decimals: Record<string, number> = { KWD: 3, BHD: 3, OMR: 3 }
 
@@ -104,26 +150,27 @@ function signedText(body: Json): string {
 export function tap({ url, keys, source, callbackUrl }: Settings): Provider {
   const [key] = keys
   const headers = { authorization: `Bearer ${key}` }
-  const unknown = ({ status, body }: Answer) =>
-    status === 404 || status === 400 && String(body.errors?.[0]?.code) === '1144'
+  const unknown = (answer: Answer) =>
+    answer.status === 404 || answer.status === 400 && errorCodeIn(answer) === '1144'
   const mode = key.startsWith('sk_live') ? 'live' : 'test'
 
   async function find(paymentId: string, createdAt: string): Promise<ChargeAnswer | null> {
     const from = Date.parse(createdAt)
     let after: string | undefined
     for (let page = 0; page < 4; page++) {
-      const answer = successBody(
-        await requestProvider('POST', `${url}/charges/list`, headers, {
-          period: { date: { from: String(from - 300_000), to: String(from + 3_600_000) } },
-          limit: 50,
-          ...(after && { starting_after: after }),
-        }),
+      const answer = await requestProvider('POST', `${url}/charges/list`, headers, {
+        period: { date: { from: String(from - 300_000), to: String(from + 3_600_000) } },
+        limit: 50,
+        ...(after && { starting_after: after }),
+      })
+      const { charges, has_more } = read(List, successBody(answer))
+      // The list has charges that were not made here too, and these may have no reference.
+      const found = charges.find((one) =>
+        Listed.safeParse(one).data?.reference.transaction === paymentId
       )
-      const charges: Json[] = Array.isArray(answer.charges) ? answer.charges : []
-      const found = charges.find(({ reference }) => reference?.transaction === paymentId)
       if (found) return chargeAnswerOf(found)
-      if (!answer.has_more || !charges.length) break
-      after = charges.at(-1).id
+      if (!has_more || !charges.length) break
+      after = read(z.object({ id: anId }), charges.at(-1)).id
     }
     return null
   }
@@ -135,37 +182,35 @@ export function tap({ url, keys, source, callbackUrl }: Settings): Provider {
 
     async charge(order) {
       const { name, phone, email } = order.customer
-      const charge = successBody(
-        await requestProvider('POST', `${url}/charges`, headers, {
-          amount: Number(order.amount),
-          currency: order.currency,
-          customer_initiated: true,
-          threeDSecure: true,
-          save_card: false,
-          description: order.titleAr,
-          metadata: { invoice: order.number },
-          reference: {
-            transaction: order.paymentId,
-            order: order.number,
-            idempotent: order.paymentId,
-          },
-          receipt: { email: false, sms: false },
-          customer: {
-            first_name: name,
-            ...(email && { email }),
-            ...(phone && { phone: { country_code: '965', number: phone.slice(-8) } }),
-          },
-          source: { id: source },
-          post: { url: callbackUrl },
-          redirect: { url: order.returnUrl },
-          transaction: { expiry: { period: 15, type: 'MINUTE' } },
-        }),
-      )
-      const ref = text(charge.id)
-      if (
-        !ref || threeDecimals(charge.amount) !== order.amount || charge.currency !== order.currency
-      ) throw new ProviderMismatch('a different charge than requested')
-      return { ref, redirectUrl: redirectAddress(charge.transaction?.url) }
+      const answer = await requestProvider('POST', `${url}/charges`, headers, {
+        amount: Number(order.amount),
+        currency: order.currency,
+        customer_initiated: true,
+        threeDSecure: true,
+        save_card: false,
+        description: order.titleAr,
+        metadata: { invoice: order.number },
+        reference: {
+          transaction: order.paymentId,
+          order: order.number,
+          idempotent: order.paymentId,
+        },
+        receipt: { email: false, sms: false },
+        customer: {
+          first_name: name,
+          ...(email && { email }),
+          ...(phone && { phone: { country_code: '965', number: phone.slice(-8) } }),
+        },
+        source: { id: source },
+        post: { url: callbackUrl },
+        redirect: { url: order.returnUrl },
+        transaction: { expiry: { period: 15, type: 'MINUTE' } },
+      })
+      const { id, amount, currency, transaction } = read(NewCharge, successBody(answer))
+      if (amount !== order.amount || currency !== order.currency) {
+        throw new ProviderMismatch('a different charge than requested')
+      }
+      return { ref: id, redirectUrl: transaction.url }
     },
 
     async lookUp({ ref, paymentId, createdAt }) {
@@ -180,17 +225,15 @@ export function tap({ url, keys, source, callbackUrl }: Settings): Provider {
     },
 
     async refund({ refundId, chargeRef, amount, currency, reason }) {
-      const refund = successBody(
-        await requestProvider('POST', `${url}/refunds`, headers, {
-          charge_id: chargeRef,
-          amount: Number(amount),
-          currency,
-          reason: reason.slice(0, 240),
-          reference: { merchant: refundId, idempotent: refundId },
-          post: { url: callbackUrl },
-        }),
-      )
-      return refundAnswerOf(refund)
+      const answer = await requestProvider('POST', `${url}/refunds`, headers, {
+        charge_id: chargeRef,
+        amount: Number(amount),
+        currency,
+        reason: beginning(reason, 240),
+        reference: { merchant: refundId, idempotent: refundId },
+        post: { url: callbackUrl },
+      })
+      return refundAnswerOf(successBody(answer))
     },
 
     async lookUpRefund(refundRef) {

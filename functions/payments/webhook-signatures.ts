@@ -8,7 +8,9 @@ export const isSignedBy = (
 ): boolean => secrets.map((secret) => isEqualSecret(signature, sign(secret))).includes(true)
 
 // deno-lint-ignore no-explicit-any
-export function parseObject(raw: Uint8Array): Record<string, any> | undefined {
+export type Json = any
+
+export function parseObject(raw: Uint8Array): Record<string, Json> | undefined {
   try {
     const value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(raw))
     return value !== null && typeof value === 'object' && !Array.isArray(value) ? value : undefined

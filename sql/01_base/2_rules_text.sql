@@ -70,6 +70,40 @@ create function private.marks() returns text
 comment on function private.marks is
   'The combining marks of Unicode 17, and half-width marks that NFKC turns into combining ones.';
 
+create function private.beginning(value text, most integer) returns text
+  language plpgsql
+  immutable
+  parallel safe
+  set search_path = ''
+as $$
+declare
+  -- Of two characters the second belongs to the first: a mark, a joiner, a skin tone, a tag of a
+  -- flag or part of a syllable in Hangul, Thai or Lao; or whatever follows a joiner, a virama, a
+  -- sign before numbers or a carriage return.
+  joined constant text := '(?:' || private.marks() || '|[\u0E33\u0EB3\u1160-\u11FF\u200C\u200D'
+    '\uD7B0-\uD7FB\U0001F3FB-\U0001F3FF\U000E0020-\U000E007F])$|^[\u000D\u0600-\u0605\u06DD'
+    '\u070F\u0890\u0891\u08E2\u094D\u09CD\u0ACD\u0B4D\u0C4D\u0D4D\u0D4E\u1039\u17D2\u1A60\u1BAB'
+    '\u200D\uA9C0\uAAF6]';
+  -- The second letter of a flag: the letters before it are an odd number.
+  half_flag constant text :=
+    '(?:^|[^\U0001F1E6-\U0001F1FF])(?:[\U0001F1E6-\U0001F1FF]{2})+$';
+  size integer := most;
+begin
+  if char_length(value) <= most is not false then
+    return value;
+  end if;
+  while size > most - 40
+    and (substr(value, size, 2) ~ joined or left(value, size + 1) ~ half_flag)
+  loop
+    size := size - 1;
+  end loop;
+  return left(value, case when size > most - 40 then size else most end);
+end
+$$;
+comment on function private.beginning is
+  'The beginning of a text: at most so many characters, ending where a grapheme ends, so that no '
+  'flag, family or letter with marks is cut. Only a grapheme of more than 40 characters is.';
+
 create function private.text_problem(value text, most integer) returns text
   language plpgsql
   immutable

@@ -37,7 +37,8 @@ comment on column public.payments.provider_payment_id is
   'The provider''s id of the captured payment; unique, so that its money is booked only once.';
 comment on column public.payments.details is 'Method, track and reference ids, for the receipt.';
 comment on column public.payments.requested_at is 'When the charge was last requested.';
-comment on column public.payments.looked_up_at is 'When a job last selected it to be looked up.';
+comment on column public.payments.looked_up_at is
+  'When a job or somebody who asked for the status last claimed it, to look it up.';
 create unique index payments_one_open_key on public.payments (invoice_id)
   where state in ('starting', 'open');
 create index payments_invoice_idx on public.payments (invoice_id, created_at);
@@ -94,7 +95,7 @@ alter table public.payments enable row level security;
 alter table public.payment_events enable row level security;
 revoke all on public.payments, public.payment_events from anon, authenticated, service_role;
 grant select on public.payments to authenticated, acting, service_role;
-grant insert, update (return_url, requested_at, state) on public.payments to acting;
+grant insert, update (return_url, requested_at, state, looked_up_at) on public.payments to acting;
 grant select on public.payment_events to service_role;
 create policy "identities see payments of their own invoices" on public.payments
   for select to authenticated, acting

@@ -103,6 +103,13 @@ as $$
   where payments.id = charge_order.payment_id
 $$;
 
+create function private.due_payment(payment public.payments) returns json
+  language sql
+  stable
+  return json_build_object(
+    'paymentId', payment.id, 'provider', payment.provider, 'ref', payment.provider_ref,
+    'createdAt', payment.created_at);
+
 create function private.refund_order(refund_id uuid) returns json
   language sql
   stable

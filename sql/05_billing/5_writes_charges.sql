@@ -90,6 +90,33 @@ comment on function private.charge_invoice is
   'one, payment_in_progress (for another return_url, if the provider cannot change it), 503 '
   'payment_not_configured unless the edge functions call it.';
 
+create function private.get_payment_status(invoice_id uuid, out invoice text, out due json)
+  language plpgsql
+  security definer
+  set search_path = ''
+as $$
+begin
+  invoice := private.get_invoice(invoice_id);
+  with claimed as materialized (
+    select payments.id from public.payments
+    join public.invoices on invoices.id = payments.invoice_id
+    where payments.invoice_id = get_payment_status.invoice_id and invoices.paid_at is null
+      and payments.state in ('starting', 'open', 'superseded')
+      and payments.created_at < clock_timestamp() - interval '5 seconds'
+      and coalesce(payments.looked_up_at < clock_timestamp() - interval '10 seconds', true)
+    order by payments.created_at desc
+    limit 1
+    for update of payments skip locked
+  )
+  update public.payments set looked_up_at = clock_timestamp()
+  from claimed where claimed.id = payments.id
+  returning private.due_payment(payments) into due;
+end
+$$;
+comment on function private.get_payment_status is
+  'Facade: an invoice of the acting identity as JSON text, and its newest payment to be looked up at '
+  'the provider, each payment at most once in 10 seconds. 404 invoice_not_found.';
+
 create function private.charge_started(
   payment_id uuid, provider_ref text, redirect_url text, idempotency_key text default null
 ) returns json
@@ -176,4 +203,4 @@ $$;
 
 grant execute on function private.set_provider, private.charge_started, private.charge_refused
   to backend;
-grant execute on function private.charge_invoice to authenticated;
+grant execute on function private.charge_invoice, private.get_payment_status to authenticated;

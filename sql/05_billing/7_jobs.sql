@@ -14,12 +14,9 @@ as $$
   ), taken as (
     update public.payments set looked_up_at = now()
     from due where due.id = payments.id
-    returning payments.*
+    returning private.due_payment(payments) as due
   )
-  select coalesce(json_agg(json_build_object(
-    'paymentId', taken.id, 'provider', taken.provider, 'ref', taken.provider_ref,
-    'createdAt', taken.created_at)), '[]')
-  from taken
+  select coalesce(json_agg(taken.due), '[]') from taken
 $$;
 comment on function private.due_payments is
   'Job: returns payments that were pending for 10 minutes, each at most once in 4 minutes.';

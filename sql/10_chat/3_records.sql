@@ -63,7 +63,7 @@ declare
   english boolean;
 begin
   if message.hidden_at is null and message.type in ('text', 'image') and message.body <> '' then
-    return left(message.body, 100);
+    return private.beginning(message.body, 100);
   end if;
   english := case when reader_account_id is null then private.in_english() else exists (
     select from public.accounts

@@ -15,6 +15,8 @@ create table public.devices (
     constraint devices_locale_form check (locale ~ '^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$'),
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
+  unknown_answers smallint not null default 0,
+  badge_due_at timestamptz,
   primary key (account_id, device_id)
 );
 comment on table public.devices is
@@ -25,6 +27,9 @@ comment on column public.devices.session_id is
   'signed-out person gets no pushes.';
 comment on column public.devices.push_token is 'The FCM token; only one account has it at a time.';
 comment on column public.devices.locale is 'The app''s locale; pushes use the account''s language.';
+comment on column public.devices.unknown_answers is
+  'How many times in a row FCM answered that it does not know the token.';
+comment on column public.devices.badge_due_at is 'When the last silent push with the badge was due.';
 create index devices_session_idx on public.devices (session_id);
 
 alter table public.devices enable row level security;

@@ -33,9 +33,11 @@ comment on column private.push_outbox.from_identity_id is 'The identity that it 
 comment on column private.push_outbox.collapse_key is
   'A newer push with the same key replaces it, here and on the device. A push about waiting '
   'messages is replaced on the device only: its key here is unique.';
-comment on column private.push_outbox.category is 'A preference category, used as Android channel.';
+comment on column private.push_outbox.category is
+  'A preference category, used as Android channel; badge for a silent push with the badge alone.';
 comment on column private.push_outbox.title is
-  'Empty, like body, for a push about waiting messages: its text is made when it is sent.';
+  'Empty, like body, for a push about waiting messages, whose text is made when it is sent, and for '
+  'a silent one.';
 comment on column private.push_outbox.data is 'For the app, to open a screen; strings only.';
 comment on column private.push_outbox.exempt is 'Whether it is sent in quiet hours too.';
 comment on column private.push_outbox.version is 'Grows whenever a newer push replaces it.';

@@ -1,3 +1,44 @@
+create function private.queue_badge(account_id uuid) returns void
+  language plpgsql
+  security definer -- writes push_outbox, and devices of other sessions
+  set search_path = ''
+as $$
+begin
+  with elsewhere as materialized (
+    select devices.device_id, greatest(
+      clock_timestamp() + interval '5 seconds', devices.badge_due_at + interval '10 minutes') as due
+    from public.devices
+    where devices.account_id = queue_badge.account_id
+      and devices.session_id is distinct from private.session_id()
+      and devices.platform <> 'web' -- a browser shows a notification of its own for a silent push
+      and not exists (
+        select from private.push_outbox
+        where push_outbox.account_id = devices.account_id
+          and push_outbox.device_id = devices.device_id
+          and push_outbox.collapse_key = 'badge' and push_outbox.lease is null
+      )
+    order by devices.device_id
+    for no key update
+  ), updated as (
+    update public.devices set badge_due_at = elsewhere.due
+    from elsewhere
+    where devices.account_id = queue_badge.account_id and devices.device_id = elsewhere.device_id
+  )
+  insert into private.push_outbox as waiting (account_id, device_id, collapse_key, category, title,
+    body, data, exempt, due_at, expires_at)
+  select queue_badge.account_id, elsewhere.device_id, 'badge', 'badge', '', '',
+    '{"kind": "badge"}', true, elsewhere.due, elsewhere.due + interval '1 hour'
+  from elsewhere
+  order by elsewhere.device_id
+  -- The push is being sent with an older number, so finish_push keeps it for once more.
+  on conflict on constraint push_outbox_once_key do update
+  set version = waiting.version + 1, expires_at = excluded.expires_at;
+end
+$$;
+comment on function private.queue_badge is
+  'Asks the devices of the account''s other sessions to take back the badge, each at most once in '
+  'ten minutes. The number is counted when the push is sent.';
+
 create function private.read_notification(notification_id uuid) returns void
   language plpgsql
   security definer
@@ -6,10 +47,16 @@ as $$
 declare
   caller_id uuid := private.require_account();
 begin
-  update public.notifications set read_at = coalesce(notifications.read_at, clock_timestamp())
+  update public.notifications set read_at = clock_timestamp()
   where notifications.id = read_notification.notification_id
-    and notifications.account_id = caller_id;
-  if not found then
+    and notifications.account_id = caller_id and notifications.read_at is null;
+  if found then
+    perform private.queue_badge(caller_id);
+  elsif not exists (
+    select from public.notifications
+    where notifications.id = read_notification.notification_id
+      and notifications.account_id = caller_id
+  ) then
     perform private.refuse(404, 'not_found');
   end if;
 end
@@ -43,6 +90,9 @@ begin
     where unread.account_id = caller_id and unread.read_at is null
     for no key update skip locked
   );
+  if found then
+    perform private.queue_badge(caller_id);
+  end if;
 end
 $$;
 
@@ -66,13 +116,19 @@ create function private.delete_notification(notification_id uuid) returns void
 as $$
 declare
   caller_id uuid := private.lock_caller(); -- locked before push_outbox, where the delete cascades
+  read_at timestamptz;
 begin
-  delete from public.notifications
+  select notifications.read_at into read_at from public.notifications
   where notifications.id = delete_notification.notification_id
-    and notifications.account_id = caller_id;
+    and notifications.account_id = caller_id
+  for update;
   if not found then
     perform private.refuse(404, 'not_found');
+  elsif read_at is null then
+    perform private.queue_badge(caller_id); -- first, because it locks the devices
   end if;
+  delete from public.notifications
+  where notifications.id = delete_notification.notification_id;
 end
 $$;
 

@@ -62,7 +62,7 @@ begin
   on conflict on constraint devices_pkey do update
   set session_id = excluded.session_id, platform = excluded.platform,
       push_token = excluded.push_token, app_version = excluded.app_version,
-      locale = excluded.locale, updated_at = now()
+      locale = excluded.locale, updated_at = now(), unknown_answers = 0
   returning * into device;
 
   delete from public.devices

@@ -21,10 +21,10 @@ begin
   draft.collapses := kind.collapses;
   draft.entity_id := notification_draft.entity_id;
   draft.from_identity_id := details ->> 'from';
-  draft.title_ar := left(texts.title_ar, 200);
-  draft.body_ar := left(texts.body_ar, 600);
-  draft.title_en := left(texts.title_en, 200);
-  draft.body_en := left(texts.body_en, 600);
+  draft.title_ar := private.beginning(texts.title_ar, 200);
+  draft.body_ar := private.beginning(texts.body_ar, 600);
+  draft.title_en := private.beginning(texts.title_en, 200);
+  draft.body_en := private.beginning(texts.body_en, 600);
   draft.route := coalesce(
     case kind.kind when 'system' then details ->> 'route' end, kind.route);
   return draft;

@@ -4,7 +4,7 @@ create function private.message_excerpt(message public.messages) returns text
   set search_path = ''
 as $$
 begin
-  return left(regexp_replace(message.body, '[[:space:]]+', ' ', 'g'), 140);
+  return private.beginning(regexp_replace(message.body, '[[:space:]]+', ' ', 'g'), 140);
 end
 $$;
 
@@ -150,6 +150,9 @@ begin
       and unread.identity_id = new.identity_id and unread.read_at is null
     for no key update skip locked
   );
+  if found then
+    perform private.queue_badge(new.account_id);
+  end if;
   return null;
 end
 $$;

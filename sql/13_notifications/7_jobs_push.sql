@@ -135,6 +135,7 @@ begin
       'body', coalesce(summary.body, taken.body),
       'data', coalesce(summary.data, taken.data),
       'badge', private.count_unread(taken.account_id),
+      'silent', taken.category = 'badge',
       'expiresAt', extract(epoch from taken.expires_at)::bigint
     ) order by taken.id), '[]')
     from private.push_outbox as taken
@@ -156,21 +157,33 @@ create function private.finish_push(
   security definer
   set search_path = ''
 as $$
+declare
+  answers smallint;
 begin
-  if outcome = 'dead' then
-    -- The device is deleted with its waiting pushes, unless it has another token by now.
+  if outcome in ('dead', 'unknown') then
     perform private.lock_devices(array(
       select devices.account_id from public.devices where devices.push_token = finish_push.token));
+    update public.devices set unknown_answers = devices.unknown_answers + 1
+    where devices.push_token = finish_push.token
+    returning devices.unknown_answers into answers;
+  elsif outcome = 'sent' then
+    update public.devices set unknown_answers = 0
+    where devices.push_token = finish_push.token and devices.unknown_answers > 0;
+  end if;
+  if outcome = 'dead' or answers >= 3 then
+    -- The device is deleted with its waiting pushes, unless it has another token by now.
     delete from public.devices where devices.push_token = finish_push.token;
   elsif outcome in ('sent', 'dropped') then
     delete from private.push_outbox as done
     where done.id = finish_push.id and done.version = finish_push.version;
-    -- A newer text was queued while the old one was sent, so it is sent as well.
+    -- A newer text was queued while the old one was sent, so it is sent as well, a newer badge after
+    -- the ten minutes of queue_badge.
     update private.push_outbox as newer
     set lease = null, attempts = 0, lost = 0, due_at = clock_timestamp()
+          + case when newer.category = 'badge' then interval '10 minutes' else interval '0' end
     where newer.id = finish_push.id and newer.version <> finish_push.version
       and newer.lease = finish_push.lease;
-  else -- retry or wait; a wait does not count as an attempt
+  else -- retry, unknown or wait; a wait does not count as an attempt
     update private.push_outbox as later
     set lease = null, due_at = clock_timestamp() + make_interval(secs => wait),
         attempts = later.attempts - (outcome = 'wait')::integer
@@ -179,7 +192,8 @@ begin
 end
 $$;
 comment on function private.finish_push is
-  'Outcomes: sent, dropped (can never be sent), dead (FCM rejects the token), retry or wait.';
+  'Outcomes: sent, dropped (can never be sent), dead (FCM rejects the token), unknown (FCM has not '
+  'heard of it; dead after three in a row), retry or wait.';
 
 grant execute on function
   private.pause_pushes, private.has_pushes, private.drop_pushes, private.claim_pushes,

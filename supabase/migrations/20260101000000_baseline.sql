@@ -1005,6 +1005,40 @@ create function private.marks() returns text
 comment on function private.marks is
   'The combining marks of Unicode 17, and half-width marks that NFKC turns into combining ones.';
 
+create function private.beginning(value text, most integer) returns text
+  language plpgsql
+  immutable
+  parallel safe
+  set search_path = ''
+as $$
+declare
+  -- Of two characters the second belongs to the first: a mark, a joiner, a skin tone, a tag of a
+  -- flag or part of a syllable in Hangul, Thai or Lao; or whatever follows a joiner, a virama, a
+  -- sign before numbers or a carriage return.
+  joined constant text := '(?:' || private.marks() || '|[\u0E33\u0EB3\u1160-\u11FF\u200C\u200D'
+    '\uD7B0-\uD7FB\U0001F3FB-\U0001F3FF\U000E0020-\U000E007F])$|^[\u000D\u0600-\u0605\u06DD'
+    '\u070F\u0890\u0891\u08E2\u094D\u09CD\u0ACD\u0B4D\u0C4D\u0D4D\u0D4E\u1039\u17D2\u1A60\u1BAB'
+    '\u200D\uA9C0\uAAF6]';
+  -- The second letter of a flag: the letters before it are an odd number.
+  half_flag constant text :=
+    '(?:^|[^\U0001F1E6-\U0001F1FF])(?:[\U0001F1E6-\U0001F1FF]{2})+$';
+  size integer := most;
+begin
+  if char_length(value) <= most is not false then
+    return value;
+  end if;
+  while size > most - 40
+    and (substr(value, size, 2) ~ joined or left(value, size + 1) ~ half_flag)
+  loop
+    size := size - 1;
+  end loop;
+  return left(value, case when size > most - 40 then size else most end);
+end
+$$;
+comment on function private.beginning is
+  'The beginning of a text: at most so many characters, ending where a grapheme ends, so that no '
+  'flag, family or letter with marks is cut. Only a grapheme of more than 40 characters is.';
+
 create function private.text_problem(value text, most integer) returns text
   language plpgsql
   immutable
@@ -8381,7 +8415,8 @@ comment on column public.payments.provider_payment_id is
   'The provider''s id of the captured payment; unique, so that its money is booked only once.';
 comment on column public.payments.details is 'Method, track and reference ids, for the receipt.';
 comment on column public.payments.requested_at is 'When the charge was last requested.';
-comment on column public.payments.looked_up_at is 'When a job last selected it to be looked up.';
+comment on column public.payments.looked_up_at is
+  'When a job or somebody who asked for the status last claimed it, to look it up.';
 create unique index payments_one_open_key on public.payments (invoice_id)
   where state in ('starting', 'open');
 create index payments_invoice_idx on public.payments (invoice_id, created_at);
@@ -8438,7 +8473,7 @@ alter table public.payments enable row level security;
 alter table public.payment_events enable row level security;
 revoke all on public.payments, public.payment_events from anon, authenticated, service_role;
 grant select on public.payments to authenticated, acting, service_role;
-grant insert, update (return_url, requested_at, state) on public.payments to acting;
+grant insert, update (return_url, requested_at, state, looked_up_at) on public.payments to acting;
 grant select on public.payment_events to service_role;
 create policy "identities see payments of their own invoices" on public.payments
   for select to authenticated, acting
@@ -9385,6 +9420,13 @@ as $$
   where payments.id = charge_order.payment_id
 $$;
 
+create function private.due_payment(payment public.payments) returns json
+  language sql
+  stable
+  return json_build_object(
+    'paymentId', payment.id, 'provider', payment.provider, 'ref', payment.provider_ref,
+    'createdAt', payment.created_at);
+
 create function private.refund_order(refund_id uuid) returns json
   language sql
   stable
@@ -9733,6 +9775,33 @@ comment on function private.charge_invoice is
   'one, payment_in_progress (for another return_url, if the provider cannot change it), 503 '
   'payment_not_configured unless the edge functions call it.';
 
+create function private.get_payment_status(invoice_id uuid, out invoice text, out due json)
+  language plpgsql
+  security definer
+  set search_path = ''
+as $$
+begin
+  invoice := private.get_invoice(invoice_id);
+  with claimed as materialized (
+    select payments.id from public.payments
+    join public.invoices on invoices.id = payments.invoice_id
+    where payments.invoice_id = get_payment_status.invoice_id and invoices.paid_at is null
+      and payments.state in ('starting', 'open', 'superseded')
+      and payments.created_at < clock_timestamp() - interval '5 seconds'
+      and coalesce(payments.looked_up_at < clock_timestamp() - interval '10 seconds', true)
+    order by payments.created_at desc
+    limit 1
+    for update of payments skip locked
+  )
+  update public.payments set looked_up_at = clock_timestamp()
+  from claimed where claimed.id = payments.id
+  returning private.due_payment(payments) into due;
+end
+$$;
+comment on function private.get_payment_status is
+  'Facade: an invoice of the acting identity as JSON text, and its newest payment to be looked up at '
+  'the provider, each payment at most once in 10 seconds. 404 invoice_not_found.';
+
 create function private.charge_started(
   payment_id uuid, provider_ref text, redirect_url text, idempotency_key text default null
 ) returns json
@@ -9819,7 +9888,7 @@ $$;
 
 grant execute on function private.set_provider, private.charge_started, private.charge_refused
   to backend;
-grant execute on function private.charge_invoice to authenticated;
+grant execute on function private.charge_invoice, private.get_payment_status to authenticated;
 
 -- sql/05_billing/5_writes_invoices.sql
 
@@ -11495,12 +11564,9 @@ as $$
   ), taken as (
     update public.payments set looked_up_at = now()
     from due where due.id = payments.id
-    returning payments.*
+    returning private.due_payment(payments) as due
   )
-  select coalesce(json_agg(json_build_object(
-    'paymentId', taken.id, 'provider', taken.provider, 'ref', taken.provider_ref,
-    'createdAt', taken.created_at)), '[]')
-  from taken
+  select coalesce(json_agg(taken.due), '[]') from taken
 $$;
 comment on function private.due_payments is
   'Job: returns payments that were pending for 10 minutes, each at most once in 4 minutes.';
@@ -22384,7 +22450,7 @@ declare
   english boolean;
 begin
   if message.hidden_at is null and message.type in ('text', 'image') and message.body <> '' then
-    return left(message.body, 100);
+    return private.beginning(message.body, 100);
   end if;
   english := case when reader_account_id is null then private.in_english() else exists (
     select from public.accounts
@@ -28685,6 +28751,8 @@ create table public.devices (
     constraint devices_locale_form check (locale ~ '^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$'),
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
+  unknown_answers smallint not null default 0,
+  badge_due_at timestamptz,
   primary key (account_id, device_id)
 );
 comment on table public.devices is
@@ -28695,6 +28763,9 @@ comment on column public.devices.session_id is
   'signed-out person gets no pushes.';
 comment on column public.devices.push_token is 'The FCM token; only one account has it at a time.';
 comment on column public.devices.locale is 'The app''s locale; pushes use the account''s language.';
+comment on column public.devices.unknown_answers is
+  'How many times in a row FCM answered that it does not know the token.';
+comment on column public.devices.badge_due_at is 'When the last silent push with the badge was due.';
 create index devices_session_idx on public.devices (session_id);
 
 alter table public.devices enable row level security;
@@ -28799,9 +28870,11 @@ comment on column private.push_outbox.from_identity_id is 'The identity that it 
 comment on column private.push_outbox.collapse_key is
   'A newer push with the same key replaces it, here and on the device. A push about waiting '
   'messages is replaced on the device only: its key here is unique.';
-comment on column private.push_outbox.category is 'A preference category, used as Android channel.';
+comment on column private.push_outbox.category is
+  'A preference category, used as Android channel; badge for a silent push with the badge alone.';
 comment on column private.push_outbox.title is
-  'Empty, like body, for a push about waiting messages: its text is made when it is sent.';
+  'Empty, like body, for a push about waiting messages, whose text is made when it is sent, and for '
+  'a silent one.';
 comment on column private.push_outbox.data is 'For the app, to open a screen; strings only.';
 comment on column private.push_outbox.exempt is 'Whether it is sent in quiet hours too.';
 comment on column private.push_outbox.version is 'Grows whenever a newer push replaces it.';
@@ -29205,6 +29278,47 @@ grant execute on function api.count_unread_notifications, api.list_devices to au
 
 -- sql/13_notifications/5_writes.sql
 
+create function private.queue_badge(account_id uuid) returns void
+  language plpgsql
+  security definer -- writes push_outbox, and devices of other sessions
+  set search_path = ''
+as $$
+begin
+  with elsewhere as materialized (
+    select devices.device_id, greatest(
+      clock_timestamp() + interval '5 seconds', devices.badge_due_at + interval '10 minutes') as due
+    from public.devices
+    where devices.account_id = queue_badge.account_id
+      and devices.session_id is distinct from private.session_id()
+      and devices.platform <> 'web' -- a browser shows a notification of its own for a silent push
+      and not exists (
+        select from private.push_outbox
+        where push_outbox.account_id = devices.account_id
+          and push_outbox.device_id = devices.device_id
+          and push_outbox.collapse_key = 'badge' and push_outbox.lease is null
+      )
+    order by devices.device_id
+    for no key update
+  ), updated as (
+    update public.devices set badge_due_at = elsewhere.due
+    from elsewhere
+    where devices.account_id = queue_badge.account_id and devices.device_id = elsewhere.device_id
+  )
+  insert into private.push_outbox as waiting (account_id, device_id, collapse_key, category, title,
+    body, data, exempt, due_at, expires_at)
+  select queue_badge.account_id, elsewhere.device_id, 'badge', 'badge', '', '',
+    '{"kind": "badge"}', true, elsewhere.due, elsewhere.due + interval '1 hour'
+  from elsewhere
+  order by elsewhere.device_id
+  -- The push is being sent with an older number, so finish_push keeps it for once more.
+  on conflict on constraint push_outbox_once_key do update
+  set version = waiting.version + 1, expires_at = excluded.expires_at;
+end
+$$;
+comment on function private.queue_badge is
+  'Asks the devices of the account''s other sessions to take back the badge, each at most once in '
+  'ten minutes. The number is counted when the push is sent.';
+
 create function private.read_notification(notification_id uuid) returns void
   language plpgsql
   security definer
@@ -29213,10 +29327,16 @@ as $$
 declare
   caller_id uuid := private.require_account();
 begin
-  update public.notifications set read_at = coalesce(notifications.read_at, clock_timestamp())
+  update public.notifications set read_at = clock_timestamp()
   where notifications.id = read_notification.notification_id
-    and notifications.account_id = caller_id;
-  if not found then
+    and notifications.account_id = caller_id and notifications.read_at is null;
+  if found then
+    perform private.queue_badge(caller_id);
+  elsif not exists (
+    select from public.notifications
+    where notifications.id = read_notification.notification_id
+      and notifications.account_id = caller_id
+  ) then
     perform private.refuse(404, 'not_found');
   end if;
 end
@@ -29250,6 +29370,9 @@ begin
     where unread.account_id = caller_id and unread.read_at is null
     for no key update skip locked
   );
+  if found then
+    perform private.queue_badge(caller_id);
+  end if;
 end
 $$;
 
@@ -29273,13 +29396,19 @@ create function private.delete_notification(notification_id uuid) returns void
 as $$
 declare
   caller_id uuid := private.lock_caller(); -- locked before push_outbox, where the delete cascades
+  read_at timestamptz;
 begin
-  delete from public.notifications
+  select notifications.read_at into read_at from public.notifications
   where notifications.id = delete_notification.notification_id
-    and notifications.account_id = caller_id;
+    and notifications.account_id = caller_id
+  for update;
   if not found then
     perform private.refuse(404, 'not_found');
+  elsif read_at is null then
+    perform private.queue_badge(caller_id); -- first, because it locks the devices
   end if;
+  delete from public.notifications
+  where notifications.id = delete_notification.notification_id;
 end
 $$;
 
@@ -29366,7 +29495,7 @@ begin
   on conflict on constraint devices_pkey do update
   set session_id = excluded.session_id, platform = excluded.platform,
       push_token = excluded.push_token, app_version = excluded.app_version,
-      locale = excluded.locale, updated_at = now()
+      locale = excluded.locale, updated_at = now(), unknown_answers = 0
   returning * into device;
 
   delete from public.devices
@@ -29452,10 +29581,10 @@ begin
   draft.collapses := kind.collapses;
   draft.entity_id := notification_draft.entity_id;
   draft.from_identity_id := details ->> 'from';
-  draft.title_ar := left(texts.title_ar, 200);
-  draft.body_ar := left(texts.body_ar, 600);
-  draft.title_en := left(texts.title_en, 200);
-  draft.body_en := left(texts.body_en, 600);
+  draft.title_ar := private.beginning(texts.title_ar, 200);
+  draft.body_ar := private.beginning(texts.body_ar, 600);
+  draft.title_en := private.beginning(texts.title_en, 200);
+  draft.body_en := private.beginning(texts.body_en, 600);
   draft.route := coalesce(
     case kind.kind when 'system' then details ->> 'route' end, kind.route);
   return draft;
@@ -30115,7 +30244,7 @@ create function private.message_excerpt(message public.messages) returns text
   set search_path = ''
 as $$
 begin
-  return left(regexp_replace(message.body, '[[:space:]]+', ' ', 'g'), 140);
+  return private.beginning(regexp_replace(message.body, '[[:space:]]+', ' ', 'g'), 140);
 end
 $$;
 
@@ -30261,6 +30390,9 @@ begin
       and unread.identity_id = new.identity_id and unread.read_at is null
     for no key update skip locked
   );
+  if found then
+    perform private.queue_badge(new.account_id);
+  end if;
   return null;
 end
 $$;
@@ -30938,6 +31070,7 @@ begin
       'body', coalesce(summary.body, taken.body),
       'data', coalesce(summary.data, taken.data),
       'badge', private.count_unread(taken.account_id),
+      'silent', taken.category = 'badge',
       'expiresAt', extract(epoch from taken.expires_at)::bigint
     ) order by taken.id), '[]')
     from private.push_outbox as taken
@@ -30959,21 +31092,33 @@ create function private.finish_push(
   security definer
   set search_path = ''
 as $$
+declare
+  answers smallint;
 begin
-  if outcome = 'dead' then
-    -- The device is deleted with its waiting pushes, unless it has another token by now.
+  if outcome in ('dead', 'unknown') then
     perform private.lock_devices(array(
       select devices.account_id from public.devices where devices.push_token = finish_push.token));
+    update public.devices set unknown_answers = devices.unknown_answers + 1
+    where devices.push_token = finish_push.token
+    returning devices.unknown_answers into answers;
+  elsif outcome = 'sent' then
+    update public.devices set unknown_answers = 0
+    where devices.push_token = finish_push.token and devices.unknown_answers > 0;
+  end if;
+  if outcome = 'dead' or answers >= 3 then
+    -- The device is deleted with its waiting pushes, unless it has another token by now.
     delete from public.devices where devices.push_token = finish_push.token;
   elsif outcome in ('sent', 'dropped') then
     delete from private.push_outbox as done
     where done.id = finish_push.id and done.version = finish_push.version;
-    -- A newer text was queued while the old one was sent, so it is sent as well.
+    -- A newer text was queued while the old one was sent, so it is sent as well, a newer badge after
+    -- the ten minutes of queue_badge.
     update private.push_outbox as newer
     set lease = null, attempts = 0, lost = 0, due_at = clock_timestamp()
+          + case when newer.category = 'badge' then interval '10 minutes' else interval '0' end
     where newer.id = finish_push.id and newer.version <> finish_push.version
       and newer.lease = finish_push.lease;
-  else -- retry or wait; a wait does not count as an attempt
+  else -- retry, unknown or wait; a wait does not count as an attempt
     update private.push_outbox as later
     set lease = null, due_at = clock_timestamp() + make_interval(secs => wait),
         attempts = later.attempts - (outcome = 'wait')::integer
@@ -30982,7 +31127,8 @@ begin
 end
 $$;
 comment on function private.finish_push is
-  'Outcomes: sent, dropped (can never be sent), dead (FCM rejects the token), retry or wait.';
+  'Outcomes: sent, dropped (can never be sent), dead (FCM rejects the token), unknown (FCM has not '
+  'heard of it; dead after three in a row), retry or wait.';
 
 grant execute on function
   private.pause_pushes, private.has_pushes, private.drop_pushes, private.claim_pushes,

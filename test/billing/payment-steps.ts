@@ -8,8 +8,9 @@ import {
 } from '../support/money.ts'
 import type { RawRequest } from '../support/races.ts'
 
+// GET /payments/status would ask the provider itself.
 export const stateOf = async (person: Person, { id }: Invoice) =>
-  (await person.get(`/payments/status/${id}`)).body.state
+  (await person.get(`/invoices/${id}`)).body.state
 
 export async function payWithoutCallback(person: Person, amount: number | string = 10) {
   const invoice = await topUpInvoice(person, amount)

@@ -273,7 +273,7 @@ describe('scheduled work', () => {
     }))
     await runJobs()
     const states = await Promise.all(
-      invoices.map(async ({ id }) => (await person.get(`/payments/status/${id}`)).body.state),
+      invoices.map(async ({ id }) => (await person.get(`/invoices/${id}`)).body.state),
     )
     expect(states).toEqual(['paid', 'failed', 'processing'])
     expect(await walletOf(person)).toMatchObject({ available: 2 })

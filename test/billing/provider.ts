@@ -81,8 +81,9 @@ export function useProvider(kind: 'tap' | 'myfatoorah') {
   const begin = (invoice: Json, person = payer) =>
     ask(facade, 'POST', '/payments/charge', { sent: { invoiceId: invoice.id, returnUrl }, person })
 
+  // GET /payments/status would ask the provider itself.
   const stateOf = async ({ id }: Json, person = payer) =>
-    (await ask(facade, 'GET', `/payments/status/${id}`, { person })).body.state
+    (await ask(facade, 'GET', `/invoices/${id}`, { person })).body.state
 
   function settle(charge: Json, paid: boolean, payment = `0707${charge.InvoiceId ?? ''}`) {
     if (kind === 'tap') {

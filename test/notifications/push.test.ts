@@ -3,6 +3,7 @@ import './push/acts.ts'
 import './push/between.ts'
 import './push/sending.ts'
 import './push/answers.ts'
+import './push/badge.ts'
 import './push/processes.ts'
 import './push/limits.ts'
 

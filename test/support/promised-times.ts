@@ -5,6 +5,7 @@ import { variable } from '../../local/config/environment.ts'
 const promisedTimes = {
   'a webhook is answered': 1000, // G-17
   'a provider of payments that fails is answered for': 10_000, // PAY-11
+  'a status is answered although the provider is slow': 3500, // PAY-12
   'a code that is not sent is answered for': 4500, // SMS-03
   'a file that is too large is refused': 2000, // MED-02
   'an upload that stalls is ended': 30_000, // MED-02

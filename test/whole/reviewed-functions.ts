@@ -303,6 +303,7 @@ const reviews: Review[] = [
     'private.list_wallet_transactions',
     'private.order_topup',
     'private.get_invoice',
+    'private.get_payment_status',
     'private.charge_invoice',
     'private.subscribe',
   ]],

@@ -3,7 +3,7 @@ import { importPKCS8, SignJWT } from 'jose'
 import { backend } from '../database/db.ts'
 import { alarm } from '../errors/alarms.ts'
 import { causeOf } from '../errors/refusal.ts'
-import { fetchOnce, formType } from '../outside/http-client.ts'
+import { fetchOnce, formType, textOf } from '../outside/http-client.ts'
 import { env } from '../settings/env.ts'
 import { secret as secretOf, setting } from '../settings/read-setting.ts'
 import { seal, unseal } from './secrets.ts'
@@ -30,7 +30,7 @@ async function post(path: string, form: Record<string, string>): Promise<string>
     headers: formType,
     body: new URLSearchParams(form),
   })
-  const text = await response.text()
+  const text = await textOf(response)
   if (response.ok) return text
   const error = /"error" *: *"([\w-]{1,40})"/.exec(text)?.[1] ?? ''
   throw new Error(`HTTP ${response.status} ${error}`.trim())

@@ -108,6 +108,7 @@ export const facadeSignatures = {
   get_organisation: { type: 'text', identity_id: 'uuid', fields: 'text?' },
   get_organisation_profile: { type: 'text' },
   get_organisation_stats: { type: 'text' },
+  get_payment_status: { invoice_id: 'uuid' },
   get_property: { property_id: 'uuid' },
   get_property_by_number: { ref_no: 'bigint' },
   get_receipt: { invoice_id: 'uuid' },

@@ -46,6 +46,15 @@ export function plainLine(text: string, most: number): string | undefined {
   return line === undefined || digitsOf(line) !== digitsOf(text) ? undefined : asciiDigits(line)
 }
 
+const graphemes = new Intl.Segmenter()
+
+/** The beginning of a text: at most `most` characters of UTF-16, as private.beginning ends it. */
+export function beginning(text: string, most: number): string {
+  if (text.length <= most) return text
+  const next = graphemes.segment(text).containing(most)
+  return text.slice(0, next?.index || most).toWellFormed()
+}
+
 /** `error` is the code for any fault, `tooLong` the code for a text that is too long. */
 type Codes = { error?: ErrorCode; tooLong?: ErrorCode }
 type Payload = z.core.ParsePayload<string>

@@ -11,6 +11,21 @@ export const fetchOnce = (url: string, request: RequestInit): Promise<Response> 
     signal: AbortSignal.timeout(4000),
   })
 
+const longestAnswer = 2_000_000
+
+/** Returns the text of an answer; throws if it is longer than any that is expected. */
+export async function textOf(response: Response): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  let size = 0
+  for await (const piece of response.body ?? []) {
+    size += piece.length
+    if (size > longestAnswer) throw new Error('an answer is too long')
+    text += decoder.decode(piece, { stream: true })
+  }
+  return text + decoder.decode()
+}
+
 // This is shorter than the 75 s of Supabase's API gateway, because a request on a connection that the
 // gateway has just closed would fail.
 const keptConnections = Deno.createHttpClient?.({ poolIdleTimeout: 30_000 })

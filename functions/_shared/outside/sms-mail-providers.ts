@@ -3,7 +3,7 @@ import { toBase64 } from '../input/bytes.ts'
 import { providerSettings } from '../settings/provider-settings.ts'
 import { secret, setting } from '../settings/read-setting.ts'
 import { type SettingName, settings } from '../settings/settings.ts'
-import { fetchOnce, formType, jsonType } from './http-client.ts'
+import { fetchOnce, formType, jsonType, textOf } from './http-client.ts'
 
 /** An SMS consists of the text alone. */
 export type Message = { subject: string; text: string; code?: string }
@@ -24,7 +24,7 @@ function needs<Name extends SettingName>(provider: string, names: readonly Name[
 
 async function post(url: string, headers: Record<string, string>, body: BodyInit) {
   const response = await fetchOnce(url, { method: 'POST', headers, body })
-  const text = await response.text()
+  const text = await textOf(response)
   if (!response.ok) throw new Error(`HTTP ${response.status} ${errorCodeIn(text)}`.trim())
   return text
 }

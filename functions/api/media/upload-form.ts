@@ -3,6 +3,7 @@ import { invalidFields, Refusal } from '../../_shared/errors/refusal.ts'
 import { receiveWithin } from '../../_shared/errors/timeout.ts'
 import type { Bytes } from '../../_shared/input/bytes.ts'
 import { boundaryOf, MultipartError, type Part, partsOf } from '../../_shared/input/multipart.ts'
+import { beginning } from '../../_shared/input/texts.ts'
 import { uploadLimit } from '../http/checks.ts'
 import type { UploadBuffer } from './upload-memory.ts'
 
@@ -126,8 +127,7 @@ const asRefusal = (error: unknown) =>
 // Invisible characters, and those that change the direction of a line.
 const invisible = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
 
-export const displayName = (filename: string) =>
-  [...filename.replace(invisible, '')].slice(0, 120).join('')
+export const displayName = (filename: string) => beginning(filename.replace(invisible, ''), 120)
 
 export const missingFile = (name: string, part?: FormPart | void) =>
   part && part.name !== name

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { database } from '../../support/client.ts'
+import { database, signUp } from '../../support/client.ts'
 import { answer, failure } from '../stub-fcm.ts'
 import { notify, registerDevice, serviceMessage } from '../../support/notifications.ts'
 import { expectWithin } from '../../support/promised-times.ts'
@@ -52,6 +52,58 @@ testLocally.each([
   await notify(sara, 'system', serviceMessage())
   await sendPushes()
   expect(fcm.sentTo(pushToken)).toHaveLength(1)
+})
+
+const unknown = failure(404, undefined, {
+  status: 'NOT_FOUND',
+  message: 'Requested entity was not found.',
+})
+
+testLocally(
+  'CHAT-23 a token that FCM does not find: after three answers in a row it is removed',
+  async () => {
+    const [{ pushToken }, other] = [await registerDevice(sara), await signUp()]
+    const { pushToken: alive } = await registerDevice(other)
+    const tries = async (...answers: (typeof unknown | undefined)[]) => {
+      for (const given of answers) {
+        if (given) fcm.answers.set(pushToken, given)
+        else fcm.answers.delete(pushToken)
+        await agePushes(sara)
+        await sendPushes()
+      }
+    }
+    await notify(sara, 'system', serviceMessage())
+    await tries(unknown, unknown)
+    // Nobody else waits for it.
+    await notify(other, 'system', serviceMessage())
+    await sendPushes()
+    expect(fcm.sentTo(alive)).toHaveLength(1)
+    await tries(undefined)
+    expect(fcm.sentTo(pushToken)).toHaveLength(3)
+    expect(await waitingPushes(sara)).toEqual([])
+
+    await notify(sara, 'system', serviceMessage())
+    await tries(unknown, unknown)
+    expect(await hasDevice(sara)).toBe(true) // the push that arrived began the count anew
+    await tries(unknown)
+    expect(await hasDevice(sara)).toBe(false)
+    expect(await waitingPushes(sara)).toEqual([])
+  },
+)
+
+testLocally('CHAT-23 a page of HTML with 404 says nothing of a token', async () => {
+  const { pushToken } = await registerDevice(sara)
+  fcm.answers.set(pushToken, answer(404, '<html>Not Found</html>'))
+  await notify(sara, 'system', serviceMessage())
+  for (let nth = 0; nth < 4; nth++) {
+    await agePushes(sara)
+    await sendPushes()
+  }
+  expect(await hasDevice(sara)).toBe(true)
+  fcm.answers.delete(pushToken)
+  await agePushes(sara)
+  await sendPushes()
+  expect(await waitingPushes(sara)).toEqual([])
 })
 
 testLocally('a token that replaced an expired one meanwhile stays', async () => {

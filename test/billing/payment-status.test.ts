@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'vitest'
+import { database, signUp } from '../support/client.ts'
+import { hasStack } from '../support/facade.ts'
+import { walletOf } from '../support/money.ts'
+import { within } from '../support/promised-times.ts'
+import { agePayment, ask, type Json, useProvider } from './provider.ts'
+
+const setTimes = (paymentId: string, created: string, lookedUp: string) =>
+  database().query(
+    `update public.payments set created_at = now() - $2::interval,
+       looked_up_at = now() - $3::interval where id = $1`,
+    [paymentId, created, lookedUp],
+  )
+
+describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('back from %s', (kind) => {
+  const provider = useProvider(kind)
+  const { deliver, settle, startTopUp, stateOf, webhookOf } = provider
+
+  const statusOf = ({ id }: Json, person = provider.payer) =>
+    ask(provider.facade, 'GET', `/payments/status/${id}`, { person })
+  const lookUps = () =>
+    provider.stub.requests.splice(0).filter((one) => !/ \/(charges|v2\/SendPayment)$/.test(one))
+      .length
+
+  test('PAY-12 the status of a payment without a webhook is asked of the provider', async () => {
+    const person = await signUp()
+    const { invoice, charge, paymentId } = await startTopUp(person)
+    settle(charge, true)
+    await setTimes(paymentId, '-1 hour', '1 hour') // younger than five seconds
+    expect((await statusOf(invoice, person)).body.state).toBe('processing')
+    expect(lookUps()).toBe(0)
+    await agePayment(paymentId, '6 seconds')
+    const { status, body } = await statusOf(invoice, person)
+    expect({ status, body }).toMatchObject({
+      status: 200,
+      body: { state: 'paid', payments: [{ state: 'captured', method: 'KNET' }] },
+    })
+    expect(body).toEqual(
+      (await ask(provider.facade, 'GET', `/invoices/${invoice.id}`, { person })).body,
+    )
+    expect(lookUps()).toBe(1)
+    await agePayment(paymentId)
+    expect((await statusOf(invoice, person)).body.state).toBe('paid')
+    expect(lookUps()).toBe(0)
+    expect((await deliver(webhookOf(charge))).status).toBe(200)
+    expect((await walletOf(person)).available).toBe(12.5)
+  })
+
+  test('PAY-12 many at once ask once, and again after ten seconds', async () => {
+    const { invoice, charge, paymentId } = await startTopUp()
+    lookUps()
+    await agePayment(paymentId, '6 seconds')
+    const answers = await Promise.all(Array.from({ length: 8 }, () => statusOf(invoice)))
+    expect(answers.map(({ body }) => body.state)).toEqual(Array(8).fill('processing'))
+    expect(lookUps()).toBe(1)
+    await setTimes(paymentId, '1 minute', '-1 hour') // looked up less than ten seconds ago
+    expect((await statusOf(invoice)).body.state).toBe('processing')
+    expect(lookUps()).toBe(0)
+    settle(charge, false)
+    await setTimes(paymentId, '1 minute', '11 seconds')
+    const failed = await statusOf(invoice)
+    expect(failed.body.state).toBe('failed')
+    expect(lookUps()).toBe(1)
+  })
+
+  test.each(['slow', 'cut', 'http 500', 'html', 'refuses'] as const)(
+    'PAY-12 a provider that is asked and answers with: %s',
+    async (mood) => {
+      const { invoice, charge, paymentId } = await startTopUp()
+      settle(charge, true)
+      await agePayment(paymentId, '6 seconds')
+      provider.stub.behaviour = mood
+      const { status, body } = await within(
+        'a status is answered although the provider is slow',
+        () => statusOf(invoice),
+      )
+      expect({ status, body }).toMatchObject({ status: 200, body: { state: 'processing' } })
+      expect(await stateOf(invoice)).toBe('processing')
+      provider.stub.behaviour = 'good'
+      await agePayment(paymentId, '6 seconds')
+      expect((await statusOf(invoice)).body.state).toBe('paid')
+    },
+  )
+
+  test('PAY-12 a stranger learns nothing and causes no question', async () => {
+    const [stranger, { invoice, paymentId }] = await Promise.all([signUp(), startTopUp()])
+    lookUps()
+    await agePayment(paymentId)
+    expect(await statusOf(invoice, stranger))
+      .toMatchObject({ status: 404, body: { error: { code: 'invoice_not_found' } } })
+    expect(lookUps()).toBe(0)
+    await statusOf(invoice)
+    expect(lookUps()).toBe(1)
+  })
+
+  const odd: object[] = kind === 'tap'
+    ? [{ reference: null }, { source: null }, { amount: { value: 12.5 } }, { status: null }]
+    : [{ InvoiceTransactions: [null] }, { InvoiceStatus: null }, { InvoiceValue: [12.5] }]
+  test.each(odd)('PAY-11 an answer of another shape, %o, is none', async (change) => {
+    const { invoice, charge, paymentId } = await startTopUp()
+    settle(charge, true)
+    const webhook = structuredClone(webhookOf(charge))
+    const before = structuredClone(charge)
+    Object.assign(charge, change)
+    expect(await deliver(webhook))
+      .toMatchObject({ status: 502, body: { error: { code: 'payment_provider_error' } } })
+    await agePayment(paymentId, '6 seconds')
+    expect((await statusOf(invoice)).body.state).toBe('processing')
+    Object.assign(charge, before)
+    expect((await deliver(webhook)).status).toBe(200)
+    expect(await stateOf(invoice)).toBe('paid')
+  })
+})

@@ -1,0 +1,130 @@
+import { expect } from 'vitest'
+import { database, type Person, signIn, signUp } from '../../support/client.ts'
+import { conversationBetween, postMessage } from '../../support/conversations.ts'
+import { testLocally } from '../../support/facade.ts'
+import {
+  notificationsOf,
+  notify,
+  registerDevice,
+  serviceMessage,
+} from '../../support/notifications.ts'
+import { waitUntil } from '../../support/wait.ts'
+import { answer } from '../stub-fcm.ts'
+import { agePushes, fcm, sara, sendPushes, waitingPushes } from './process.ts'
+
+const signInAgain = () => signIn(sara.identifier, sara.password)
+
+const badgesFor = async (person: Person) =>
+  (await waitingPushes(person)).filter(({ category }) => category === 'badge')
+
+/** Sends what waits, as if its time had come. */
+async function sendNow(person: Person) {
+  await agePushes(person)
+  await sendPushes()
+}
+
+/** As if ten minutes had passed since the last badge. */
+const rest = (person: Person) =>
+  database().query('update public.devices set badge_due_at = null where account_id = $1', [
+    person.id,
+  ])
+
+testLocally('CHAT-23 what is read here asks the other phones for the badge, silently', async () => {
+  const here = await registerDevice(sara)
+  const phone = await registerDevice(await signInAgain())
+  const browser = await registerDevice(await signInAgain(), { platform: 'web' })
+  for (const text of ['الأولى', 'الثانية']) await notify(sara, 'system', serviceMessage(text))
+  await sendPushes()
+  const [newest] = await notificationsOf(sara)
+  fcm.received.length = 0
+  await sara.post(`/notifications/${newest.id}/read`)
+  expect(await badgesFor(sara)).toMatchObject([{ device_id: phone.deviceId, title: '', body: '' }])
+  await sendNow(sara)
+  expect(fcm.sentTo(here.pushToken)).toEqual([])
+  expect(fcm.sentTo(browser.pushToken)).toEqual([])
+  expect(fcm.sentTo(phone.pushToken).map(({ message }) => message)).toEqual([{
+    token: phone.pushToken,
+    data: { kind: 'badge', badge: '1' },
+    android: {
+      priority: 'NORMAL',
+      ttl: expect.stringMatching(/^\d{1,4}s$/),
+      collapse_key: 'badge',
+    },
+    apns: {
+      headers: {
+        'apns-push-type': 'background',
+        'apns-priority': '5',
+        'apns-expiration': expect.stringMatching(/^\d{10}$/),
+        'apns-collapse-id': 'badge',
+      },
+      payload: { aps: { 'content-available': 1 } },
+    },
+  }])
+  expect(await waitingPushes(sara)).toEqual([])
+})
+
+testLocally('CHAT-23 six an hour at most for a device, with the number of then', async () => {
+  const phone = await registerDevice(await signInAgain())
+  for (let nth = 0; nth < 5; nth++) await notify(sara, 'system', serviceMessage(`رقم ${nth}`))
+  await sendPushes()
+  fcm.received.length = 0
+  const list = await notificationsOf(sara)
+  await sara.post(`/notifications/${list[0].id}/read`)
+  await sendNow(sara)
+  for (const { id } of list.slice(1, 4)) await sara.post(`/notifications/${id}/read`)
+  const [waiting, ...more] = await badgesFor(sara)
+  expect(more).toEqual([])
+  expect(waiting.wait).toBeGreaterThan(300) // ten minutes after the time of the first
+  expect(waiting.wait).toBeLessThanOrEqual(605)
+  await sendNow(sara)
+  expect(fcm.sentTo(phone.pushToken).map(({ data }) => data.badge)).toEqual(['4', '1'])
+})
+
+testLocally(
+  'CHAT-23 a conversation that is read, all at once, and what is deleted ask for it',
+  async () => {
+    const salem = await signUp('سالم العنزي')
+    const id = await conversationBetween(salem, sara)
+    await registerDevice(await signInAgain())
+    const ways: Record<string, () => Promise<unknown>> = {
+      'read the conversation': () => sara.post(`/conversations/${id}/read`, {}),
+      'read all': () => sara.post('/notifications/read-all'),
+      'delete it': async () => sara.delete(`/notifications/${(await notificationsOf(sara))[0].id}`),
+    }
+    for (const [way, act] of Object.entries(ways)) {
+      await postMessage(salem, id)
+      await sendPushes()
+      await act()
+      expect(await badgesFor(sara), way).toHaveLength(1)
+      await sendNow(sara)
+      await rest(sara)
+      await act() // nothing is left to read, or a read one is deleted
+      expect(await badgesFor(sara), way).toEqual([])
+    }
+  },
+)
+
+testLocally('CHAT-23 what is read while a badge is on its way is told afterwards', async () => {
+  const phone = await registerDevice(await signInAgain())
+  for (const text of ['الأولى', 'الثانية']) await notify(sara, 'system', serviceMessage(text))
+  await sendPushes()
+  const list = await notificationsOf(sara)
+  fcm.received.length = 0
+  let release = () => {}
+  fcm.answers.set(phone.pushToken, (response) => {
+    release = () => answer(200, { name: 'one' })(response)
+  })
+  await sara.post(`/notifications/${list[0].id}/read`)
+  const running = sendNow(sara)
+  await waitUntil('the badge is on its way', () => fcm.sentTo(phone.pushToken).length === 1)
+  await sara.post(`/notifications/${list[1].id}/read`)
+  fcm.answers.delete(phone.pushToken)
+  release()
+  await running
+  const [waiting] = await badgesFor(sara)
+  expect(waiting).toMatchObject({ lease: null, attempts: 0 })
+  expect(waiting.wait).toBeGreaterThan(300)
+  await sendNow(sara)
+  expect(fcm.sentTo(phone.pushToken).map(({ data }) => data.badge)).toEqual(['1', '0'])
+  expect(await waitingPushes(sara)).toEqual([])
+})
