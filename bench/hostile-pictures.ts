@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { deflateSync } from 'node:zlib'
 import {
   chunk,
+  extended,
   header,
   inChunks,
   jpeg,
@@ -16,6 +17,7 @@ import {
   webp,
   webpChunk,
 } from '../test/support/pictures.ts'
+import { iccSegment } from '../test/support/profiles.ts'
 
 const bytes = 10 * 1024 * 1024
 const small = { width: 40, height: 30 }
@@ -28,6 +30,15 @@ const filled = (picture: Buffer, at: number, part: Buffer) =>
     repeated(part, bytes - picture.length),
     picture.subarray(at),
   ])
+
+/** An empty block of fixed codes takes ten bits, so four of them take five bytes. */
+const blocks = (length: number) =>
+  Buffer.concat([
+    Buffer.from([0x78, 0x9c]),
+    repeated(Buffer.from([0x02, 0x08, 0x20, 0x80, 0x00]), length),
+  ])
+
+const iccpOf = (packed: Buffer) => chunk('iCCP', Buffer.concat([Buffer.from('p\0\0'), packed]))
 
 function pngs(): Record<string, Buffer> {
   const tiny = pngOf(5000)
@@ -50,11 +61,9 @@ function pngs(): Record<string, Buffer> {
     '9,000 chunks': inChunks(pngOf(bytes - 150_000), 1152),
     'chunks of its own': filled(tiny, pixels, chunk('prVt')),
     'one bit a code': packed(deflateSync(Buffer.alloc(8 * bytes), { strategy: 2 })),
-    'blocks of nothing': packed(Buffer.concat([
-      Buffer.from([0x78, 0x9c]),
-      // An empty block of fixed codes takes ten bits, so four of them take five bytes.
-      repeated(Buffer.from([0x02, 0x08, 0x20, 0x80, 0x00]), bytes),
-    ])),
+    'blocks of nothing': packed(blocks(bytes)),
+    'profiles that unpack to 50 MB': filled(tiny, pixels, iccpOf(deflateSync(Buffer.alloc(5e7)))),
+    'a profile of blocks of nothing': filled(tiny, pixels, iccpOf(blocks(100_000))),
     'directories of EXIF': filled(
       tiny,
       pixels,
@@ -79,6 +88,7 @@ function jpegs(): Record<string, Buffer> {
     ),
     'empty segments': filled(tiny, 2, segment(0xe5, Buffer.alloc(0))),
     'large segments': filled(tiny, 2, segment(0xe5, Buffer.alloc(5300))),
+    'parts of a profile': filled(tiny, 2, iccSegment(Buffer.alloc(5300))),
     'tables': filled(tiny, 2, table),
     'fill bytes': filled(tiny, 2, Buffer.from([0xff])),
     'fill bytes in a scan': filled(tiny, pixels + 1, Buffer.from([0xff])),
@@ -108,6 +118,11 @@ function webps(): Record<string, Buffer> {
     'chunks of one byte': behind(webpChunk('more', Buffer.alloc(1))),
     '4,900 chunks': behind(webpChunk('more', Buffer.alloc(2131))),
     'frames': behind(frame),
+    'a large profile': webp(
+      extended(small, 0x20),
+      webpChunk('ICCP', Buffer.alloc(bytes - 200)),
+      picture,
+    ),
     'directories of EXIF': behind(
       webpChunk(
         'EXIF',

@@ -589,6 +589,8 @@ export interface ErrorDetails {
   documents_changed: { documentIds: Detail['documentIds'] }
   documents_full: { limit: Detail['limit']; used: Detail['used'] }
   drafts_full: { limit: Detail['limit']; used: Detail['used'] }
+  file_not_document: { format?: Detail['format'] }
+  file_not_image: { format?: Detail['format'] }
   file_too_large: { max: Detail['max'] }
   identities_full: { limit: Detail['limit']; used: Detail['used'] }
   identity_type_required: { actual: Detail['actual']; required: Detail['required'] }
@@ -3396,6 +3398,8 @@ export interface components {
                     min?: number;
                     /** @description too_long: how many characters the text may have. */
                     max?: number;
+                    /** @description file_not_image: the format of the picture, if known. */
+                    format?: string;
                     /** @description What is wrong with it, for people. */
                     message: string;
                 }[];
@@ -3423,6 +3427,8 @@ export interface components {
                 deleteAt?: string;
                 /** @description documents_changed: what the identity has by now. */
                 documentIds?: string[];
+                /** @description file_not_document, file_not_image: the format of a picture that is not taken, such as HEIC. */
+                format?: string;
                 /** @description property_state_conflict, status_transition_invalid: the state that it has. */
                 from?: string;
                 /** @description contact_missing: the ways of contact that have no number. */
@@ -5614,6 +5620,8 @@ export interface components {
                     messageEn: string;
                     /** @description file_too_large: the limit, in MiB. */
                     max?: number;
+                    /** @description file_not_image, file_not_document: the format of a picture that is not taken, such as HEIC. */
+                    format?: string;
                     /** @description documents_full: how many there may be. */
                     limit?: number;
                     /** @description documents_full: how many there are. */
@@ -5663,6 +5671,8 @@ export interface components {
                     messageEn: string;
                     /** @description file_too_large: the limit, in MiB. */
                     max?: number;
+                    /** @description file_not_image, file_not_document: the format of a picture that is not taken, such as HEIC. */
+                    format?: string;
                     /** @description documents_full: how many there may be. */
                     limit?: number;
                     /** @description documents_full: how many there are. */

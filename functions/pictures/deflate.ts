@@ -1,7 +1,7 @@
-// Finds the end of a zlib stream and its unpacked size (RFC 1950, 1951). It stores no output, so a bomb
-// costs no more than its packed size.
+// Reads zlib streams (RFC 1950, 1951): finds the end of pixels and their unpacked size without storing any, so
+// that a bomb costs no more than its packed size, and unpacks what has a limit.
 import type { Bytes } from '../_shared/input/bytes.ts'
-import { BrokenFile } from './reader.ts'
+import { BrokenFile, Reader } from './reader.ts'
 
 /** Counts the codes that may still be read, which bounds a request's processor time. */
 export type Effort = { left: number }
@@ -72,6 +72,7 @@ function reversed(code: number, length: number): number {
 
 class Stream {
   private readonly bytes: Bytes
+  private readonly output?: Bytes
   private at = 0
   private held = 0
   private count = 0
@@ -79,8 +80,9 @@ class Stream {
   private readonly distances = new Code(32, 9)
   private readonly lengths = new Code(19, 7)
 
-  constructor(bytes: Bytes) {
+  constructor(bytes: Bytes, output?: Bytes) {
     this.bytes = bytes
+    this.output = output
   }
 
   private take(count: number): number {
@@ -133,14 +135,15 @@ class Stream {
       last = this.take(1)
       const type = this.take(2)
       if (type === 3) throw new BrokenFile('block')
-      if (type === 0) size += this.stored()
+      if (type === 0) size = this.stored(size)
       else {
         if (type === 1) this.fixedCodes()
         else this.ownCodes()
-        const block = this.compressed(effort)
-        if (block === undefined) return undefined
-        size += block
+        const after = this.compressed(effort, size)
+        if (after === undefined) return undefined
+        size = after
       }
+      if (this.output && size > this.output.length) throw new BrokenFile('too long')
     }
     this.toByte()
     // A file that was cut may lack its checksum, which no browser asks for.
@@ -152,13 +155,16 @@ class Stream {
     this.held = this.count = 0
   }
 
-  private stored(): number {
+  private stored(before: number): number {
     this.toByte()
     const length = this.take(16)
     if ((length ^ this.take(16)) !== 0xffff) throw new BrokenFile('block')
     this.at += length
     if (this.at > this.bytes.length) throw new BrokenFile('cut short')
-    return length
+    if (this.output && before + length <= this.output.length) {
+      this.output.set(this.bytes.subarray(this.at - length, this.at), before)
+    }
+    return before + length
   }
 
   private fixedCodes() {
@@ -195,24 +201,80 @@ class Stream {
     this.distances.read(lengths.subarray(literals))
   }
 
-  private compressed(effort: Effort): number | undefined {
-    const { literals, distances } = this
-    for (let size = 0; effort.left > 0; effort.left--) {
+  private compressed(effort: Effort, before: number): number | undefined {
+    const { literals, distances, output } = this
+    for (let size = before; effort.left > 0; effort.left--) {
       const symbol = this.symbol(literals)
       if (symbol < 256) {
+        if (output) output[size] = symbol
         size++
         continue
       }
       if (symbol === 256) return size
       if (symbol > 285) throw new BrokenFile('no length')
       effort.left -= 2
+      const from = size
       size += lengthBase[symbol - 257] + this.take(lengthExtra[symbol - 257])
       const distance = this.symbol(distances)
       if (distance > 29) throw new BrokenFile('no distance')
-      if (distance > 3) this.take((distance >> 1) - 1)
+      const extra = distance > 3 ? this.take((distance >> 1) - 1) : 0
+      if (output) repeat(output, from, size, distance, extra)
     }
     return undefined
   }
 }
 
+function repeat(output: Bytes, from: number, to: number, code: number, extra: number) {
+  const back = code < 4 ? code + 1 : 1 + ((2 + (code & 1)) << ((code >> 1) - 1)) + extra
+  if (back > from || to > output.length) throw new BrokenFile('distance')
+  for (let at = from; at < to; at++) output[at] = output[at - back]
+}
+
 export const endOfStream = (bytes: Bytes, effort: Effort) => new Stream(bytes).read(effort)
+
+/** Unpacks a stream of at most `limit` bytes; what is longer, or damaged, is a BrokenFile. */
+export function unpacked(bytes: Bytes, limit: number): Bytes {
+  const output = new Uint8Array(limit)
+  // Packed it is hardly longer, with two codes a byte at most and a few blocks.
+  const packed = bytes.subarray(0, limit + 1024)
+  const stream = new Stream(packed, output).read({ left: 2 * limit + 100 * costOfTables })
+  if (!stream) throw new BrokenFile('too many codes')
+  const content = output.subarray(0, stream.size)
+  if (new Reader(packed, stream.end - 4).u32() !== adler(content)) throw new BrokenFile('checksum')
+  return content
+}
+
+const maxBlock = 65_535
+
+/** A stream of blocks that are stored as they are. */
+export function asStream(content: Bytes): Bytes {
+  const blocks = Math.ceil(content.length / maxBlock)
+  const stream = new Uint8Array(2 + 5 * blocks + content.length + 4)
+  const view = new DataView(stream.buffer)
+  stream.set([0x78, 0x01])
+  let at = 2
+  for (let from = 0; from < content.length; from += maxBlock) {
+    const block = content.subarray(from, from + maxBlock)
+    view.setUint8(at, from + maxBlock >= content.length ? 1 : 0)
+    view.setUint16(at + 1, block.length, true)
+    view.setUint16(at + 3, block.length ^ 0xffff, true)
+    stream.set(block, at + 5)
+    at += 5 + block.length
+  }
+  view.setUint32(at, adler(content))
+  return stream
+}
+
+function adler(content: Bytes): number {
+  let [low, high] = [1, 0]
+  // So many sums stay below 2 ** 31.
+  for (let from = 0; from < content.length; from += 2048) {
+    for (const byte of content.subarray(from, from + 2048)) {
+      low += byte
+      high += low
+    }
+    low %= 65_521
+    high %= 65_521
+  }
+  return high * 65_536 + low
+}

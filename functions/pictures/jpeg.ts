@@ -1,7 +1,8 @@
-// JPEG: copies the frame, the scans and the tables they use, and rewrites the two colour markers and the
-// orientation. All other segments, bytes between segments and anything after the end are dropped, and so is
+// JPEG: copies the frame, the scans and the tables they use, and rewrites the two colour markers, the profile and
+// the orientation. All other segments, bytes between segments and anything after the end are dropped, and so is
 // what cannot be read behind pixels; an end is written where there was none.
 import type { Bytes } from '../_shared/input/bytes.ts'
+import { type ProfileParts, profileSegments, withPart } from './jpeg-profile.ts'
 import { checkSize, NotAPicture, type Picture } from './picture.ts'
 import { BrokenFile, joined, orientationOf, Reader, startsWith, tiffOf } from './reader.ts'
 
@@ -15,6 +16,7 @@ const TEM = 0x01
 const DNL = 0xdc
 const APP0 = 0xe0
 const APP1 = 0xe1
+const APP2 = 0xe2
 const APP14 = 0xee
 const COM = 0xfe
 // Browsers draw baseline, extended and progressive frames.
@@ -41,6 +43,7 @@ type Found = {
   exif: boolean
   jfif: boolean
   transform?: number
+  profile?: ProfileParts
   /** Whether the pixels have restart marks, after which a decoder goes on behind a fault. */
   restarts: boolean
   kept: Bytes[]
@@ -79,7 +82,12 @@ export function readJpeg(bytes: Bytes): Picture {
     width,
     height,
     orientation,
-    pieces: [head(found), ...joined(found.kept), new Uint8Array([0xff, EOI])],
+    pieces: [
+      head(found),
+      ...profileSegments(found.profile),
+      ...joined(found.kept),
+      new Uint8Array([0xff, EOI]),
+    ],
   }
 }
 
@@ -249,6 +257,7 @@ function metadata(marker: number, content: Bytes, found: Found) {
   if (marker === APP14 && startsWith(content, adobe) && content.length >= 12) {
     found.transform = content[11]
   }
+  if (marker === APP2 && !found.scans) found.profile = withPart(content, found.profile)
 }
 
 function head({ jfif: isJfif, transform, orientation = 1 }: Found): Bytes {

@@ -1,11 +1,13 @@
-// PNG: copies the chunks that are needed for drawing. The pixels become one chunk that ends where their stream
-// ends, and what cannot be read behind them is the end. An animation becomes its still picture. Of wrong
-// checksums browsers mind those of header and palette; a chunk that may be missing is then none.
+// PNG: copies the chunks that are needed for drawing and those that say what colours mean; of a profile, what
+// colours need. The pixels become one chunk that ends where their stream ends, and what cannot be read behind them
+// is the end. An animation becomes its still picture. Of wrong checksums browsers mind those of header and palette;
+// a chunk that may be missing is then none.
 import type { Bytes } from '../_shared/input/bytes.ts'
 import { crc } from './crc.ts'
-import { type Effort, endOfStream } from './deflate.ts'
+import { asStream, type Effort, endOfStream, unpacked } from './deflate.ts'
 import { checkSize, NotAPicture, type Picture } from './picture.ts'
-import { BrokenFile, orientationOf, Reader, startsWith, tiffOf } from './reader.ts'
+import { cleanProfile, maxProfile } from './profile.ts'
+import { BrokenFile, concatenated, orientationOf, Reader, startsWith, tiffOf } from './reader.ts'
 
 const signature = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
 const utf8 = new TextEncoder()
@@ -24,6 +26,16 @@ const depths: Record<number, number[]> = {
 }
 const samples: Record<number, number> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 }
 
+// The lengths of what says what colours mean.
+const colours: Record<string, number> = {
+  gAMA: 4,
+  cHRM: 32,
+  sRGB: 1,
+  cICP: 4,
+  mDCV: 24,
+  cLLI: 8,
+}
+
 type Found = {
   width: number
   height: number
@@ -31,12 +43,12 @@ type Found = {
   bitsPerPixel: number
   interlaced: boolean
   orientation?: number
-  palette?: Bytes
-  transparency?: Bytes
-  header?: Bytes
+  /** The header and what else is kept ahead of the pixels, by type, in order. */
+  kept: Map<string, Bytes>
   /** The number of pixel chunks, and the range of their joined content. */
   pixels?: { count: number; from: number; to: number; damaged?: boolean }
   exif: boolean
+  profile: boolean
   ended: boolean
 }
 
@@ -49,7 +61,9 @@ export function readPng(bytes: Bytes, effort: Effort): Picture {
     colour: 0,
     bitsPerPixel: 0,
     interlaced: false,
+    kept: new Map(),
     exif: false,
+    profile: false,
     ended: false,
   }
   try {
@@ -57,8 +71,8 @@ export function readPng(bytes: Bytes, effort: Effort): Picture {
       if (count === maxChunks) throw new BrokenFile('too many chunks')
       chunkOrEnd(reader, found)
     }
-    const { width, height, orientation = 1, header, palette, transparency } = found
-    if (found.colour === 3 && !palette) throw new BrokenFile('no palette')
+    const { width, height, orientation = 1, kept } = found
+    if (found.colour === 3 && !kept.has('PLTE')) throw new BrokenFile('no palette')
     return {
       type: 'image/png',
       ending: 'png',
@@ -67,12 +81,10 @@ export function readPng(bytes: Bytes, effort: Effort): Picture {
       orientation,
       pieces: [
         new Uint8Array(signature),
-        header!,
+        ...kept.values(),
         ...(orientation > 1 ? [chunkOf('eXIf', tiffOf(orientation))] : []),
-        ...(palette ? [palette] : []),
-        ...(transparency ? [transparency] : []),
         ...pixels(bytes, found, effort),
-        chunkOf('IEND', new Uint8Array()),
+        chunkOf('IEND'),
       ],
     }
   } catch (error) {
@@ -97,7 +109,7 @@ function chunk(reader: Reader, found: Found) {
   const length = reader.u32()
   const type = reader.text(4)
   if (length > maxLength) throw new BrokenFile('a length that cannot be')
-  if (found.header && type === 'IDAT' && length + 4 > reader.left) {
+  if (found.kept.size && type === 'IDAT' && length + 4 > reader.left) {
     join(reader.bytes, reader.at, Math.min(length, reader.left), found, false)
     found.ended = true
     return
@@ -109,16 +121,22 @@ function chunk(reader: Reader, found: Found) {
     if (!isIntact()) throw new BrokenFile('CRC')
     return reader.bytes.subarray(start, reader.at)
   }
-  if (!found.header && type !== 'IHDR') throw new BrokenFile('no header')
-  const late = found.pixels !== undefined
+  if (!found.kept.size && type !== 'IHDR') throw new BrokenFile('no header')
+  const isNew = !found.pixels && !found.kept.has(type)
   if (type === 'IDAT') {
     join(reader.bytes, start + 8, length, found, isIntact())
   } else if (type === 'IHDR') header(content, whole(), found)
-  else if (type === 'PLTE' && !late && !found.palette) {
+  else if (type === 'PLTE' && isNew) {
     if (length % 3 || length < 3 || length > 768) throw new BrokenFile('palette')
-    found.palette = whole()
-  } else if (type === 'tRNS' && !late && !found.transparency) {
-    if (length > 0 && length <= 256 && isIntact()) found.transparency = whole()
+    found.kept.set(type, whole())
+  } else if (type === 'tRNS' && isNew) {
+    if (length > 0 && length <= 256 && isIntact()) found.kept.set(type, whole())
+  } else if (Object.hasOwn(colours, type) && isNew) {
+    if (length === colours[type] && isIntact()) found.kept.set(type, whole())
+  } else if (type === 'iCCP' && !found.pixels && !found.profile && isIntact()) {
+    found.profile = true
+    const profile = profileIn(content)
+    if (profile) found.kept.set(type, profile)
   } else if (type === 'eXIf' && !found.exif && isIntact()) {
     found.exif = true
     found.orientation = orientationOf(content)
@@ -137,7 +155,7 @@ function join(bytes: Bytes, from: number, length: number, found: Found, intact: 
 }
 
 function header(content: Bytes, whole: Bytes, found: Found) {
-  if (found.header || content.length !== 13) throw new BrokenFile('header')
+  if (found.kept.size || content.length !== 13) throw new BrokenFile('header')
   const reader = new Reader(content)
   found.width = reader.u32()
   found.height = reader.u32()
@@ -150,7 +168,20 @@ function header(content: Bytes, whole: Bytes, found: Found) {
   if (interlace > 1) throw new BrokenFile('header')
   found.bitsPerPixel = depth * samples[found.colour]
   found.interlaced = interlace === 1
-  found.header = whole
+  found.kept.set('IHDR', whole)
+}
+
+/** Its name, a byte for the only method, and the profile, packed. */
+function profileIn(content: Bytes): Bytes | undefined {
+  const name = content.subarray(0, 80).indexOf(0)
+  if (name < 1 || content[name + 1] !== 0) return undefined
+  try {
+    const profile = cleanProfile(unpacked(content.subarray(name + 2), maxProfile))
+    return profile && chunkOf('iCCP', utf8.encode('ICC\0\0'), asStream(profile))
+  } catch (error) {
+    if (error instanceof BrokenFile) return undefined
+    throw error
+  }
 }
 
 /**
@@ -193,12 +224,10 @@ const passes = [
   [0, 1, 1, 2],
 ]
 
-function chunkOf(type: string, content: Bytes): Bytes {
-  const bytes = new Uint8Array(12 + content.length)
+function chunkOf(type: string, ...content: Bytes[]): Bytes {
+  const bytes = concatenated([new Uint8Array(4), utf8.encode(type), ...content, new Uint8Array(4)])
   const view = new DataView(bytes.buffer)
-  view.setUint32(0, content.length)
-  bytes.set(utf8.encode(type), 4)
-  bytes.set(content, 8)
-  view.setUint32(8 + content.length, crc(bytes.subarray(4, 8 + content.length)))
+  view.setUint32(0, bytes.length - 12)
+  view.setUint32(bytes.length - 4, crc(bytes.subarray(4, -4)))
   return bytes
 }

@@ -43,6 +43,17 @@ export function startsWith(bytes: Uint8Array, expected: number[], at = 0): boole
   return expected.every((byte, index) => bytes[at + index] === byte)
 }
 
+export function concatenated(parts: Bytes[]): Bytes {
+  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
+}
+
+/** Views of neighbouring bytes as one. */
 export function joined(pieces: Bytes[]): Bytes[] {
   const whole: Bytes[] = []
   for (const piece of pieces) {

@@ -1,7 +1,8 @@
-// WebP, lossy, lossless and extended: copies the picture and its alpha under a new header. An animation
-// becomes its first frame.
+// WebP, lossy, lossless and extended: copies the picture and its alpha under a new header, and the profile. An
+// animation becomes its first frame, for which browsers ask for no profile.
 import type { Bytes } from '../_shared/input/bytes.ts'
 import { checkSize, NotAPicture, type Picture } from './picture.ts'
+import { cleanProfile } from './profile.ts'
 import { BrokenFile, joined, orientationOf, Reader, startsWith, tiffOf } from './reader.ts'
 
 const riff = [0x52, 0x49, 0x46, 0x46]
@@ -11,18 +12,24 @@ const utf8 = new TextEncoder()
 // An animation of the permitted size has some hundreds of frames.
 const maxChunks = 5000
 
+const profileFlag = 0x20
+const animationFlag = 0x02
+
 type Found = {
   /** The size according to VP8X or a frame. */
   canvas?: { width: number; height: number }
   size?: { width: number; height: number }
   image?: { type: 'VP8 ' | 'VP8L'; content: Bytes }
   alpha?: Bytes
+  /** What VP8X says that there is, as bits. */
+  flags: number
+  profile?: Bytes
   orientation?: number
   exif?: boolean
 }
 
 export function readWebp(bytes: Bytes): Picture {
-  const found: Found = {}
+  const found: Found = { flags: 0 }
   try {
     const length = new Reader(bytes, 4).u32(true)
     // Data beyond the declared length is ignored, and a length beyond the file means its end.
@@ -71,12 +78,15 @@ function pixels(type: string, content: Bytes, found: Found) {
 function chunk(type: string, content: Bytes, found: Found) {
   if (type === 'VP8X') {
     if (found.canvas || found.image || content.length !== 10) throw new BrokenFile('VP8X')
-    const reader = new Reader(content, 4)
+    const reader = new Reader(content)
+    found.flags = reader.u8()
+    reader.take(3)
     found.canvas = { width: reader.u24() + 1, height: reader.u24() + 1 }
     checkSize(found.canvas.width, found.canvas.height)
   } else if (type === 'ANMF') {
     if (!found.image) frame(content, found)
-  } else if (type === 'EXIF') {
+  } else if (type === 'ICCP') found.profile ??= content
+  else if (type === 'EXIF') {
     if (found.exif) return
     found.exif = true
     const named = startsWith(content, [0x45, 0x78, 0x69, 0x66, 0, 0])
@@ -88,7 +98,7 @@ function frame(content: Bytes, found: Found) {
   const reader = new Reader(content, 6)
   found.canvas = { width: reader.u24() + 1, height: reader.u24() + 1 }
   reader.take(4)
-  const inner: Found = {}
+  const inner: Found = { flags: 0 }
   // A frame holds a picture and no further frame.
   chunks(new Reader(content, reader.at), (type, content) => pixels(type, content, inner))
   if (!inner.image) throw new BrokenFile('frame')
@@ -114,17 +124,22 @@ function losslessSize(content: Bytes) {
   return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 }
 }
 
-function piecesOf({ image, alpha }: Found, size: { width: number; height: number }, turn: number) {
+function piecesOf(found: Found, size: { width: number; height: number }, turn: number) {
+  const { image, alpha, flags } = found
   const { type, content } = image!
+  const hasProfile = (flags & (profileFlag | animationFlag)) === profileFlag && found.profile
+  const profile = hasProfile ? cleanProfile(hasProfile) : undefined
   const chunks: Bytes[] = []
   const put = (type: string, content: Bytes) => {
     chunks.push(headOf(type, content.length), content)
     if (content.length % 2) chunks.push(new Uint8Array(1))
   }
-  if (type === 'VP8 ' && alpha || turn > 1) {
+  if (type === 'VP8 ' && alpha || turn > 1 || profile) {
     const alphaFlag = type === 'VP8L' ? (content[4] >> 4) & 1 : alpha ? 1 : 0
-    put('VP8X', extendedHead(size, alphaFlag, turn > 1))
+    const flags = (profile ? profileFlag : 0) | alphaFlag << 4 | (turn > 1 ? 8 : 0)
+    put('VP8X', extendedHead(size, flags))
   }
+  if (profile) put('ICCP', profile)
   if (type === 'VP8 ' && alpha) put('ALPH', alpha)
   put(type, content)
   if (turn > 1) put('EXIF', tiffOf(turn))
@@ -142,13 +157,9 @@ function headOf(type: string, length: number): Bytes {
   return head
 }
 
-function extendedHead(
-  { width, height }: { width: number; height: number },
-  alpha: number,
-  exif: boolean,
-) {
+function extendedHead({ width, height }: { width: number; height: number }, flags: number) {
   const head = new Uint8Array(10)
-  head[0] = alpha << 4 | (exif ? 8 : 0)
+  head[0] = flags
   const view = new DataView(head.buffer)
   view.setUint16(4, (width - 1) & 0xffff, true)
   head[6] = (width - 1) >> 16

@@ -107,9 +107,9 @@ const faults: Record<'jpeg' | 'png' | 'webp', Record<string, Fault>> = {
 }
 
 const partsOf = {
-  jpeg: ['e0', 'ee', 'db', 'c0', 'c4', 'dd', 'da', 'd9'],
+  jpeg: ['e0', 'e2', 'ee', 'db', 'c0', 'c4', 'dd', 'da', 'd9'],
   png: ['IHDR', 'PLTE', 'tRNS', 'IDAT', 'IEND'],
-  webp: ['VP8X', 'ALPH', 'VP8 ', 'VP8L'],
+  webp: ['VP8X', 'ICCP', 'ALPH', 'VP8 ', 'VP8L'],
 }
 
 describe.runIf(hasBrowser)('Chromium shows the same', () => {

@@ -118,6 +118,16 @@ describe('upload', () => {
     expect(await storedFiles(company)).toEqual([])
   })
 
+  test('MED-14 a picture of another format is refused by its name', async () => {
+    const heic = Buffer.from('\0\0\0\x18ftypheic\0\0\0\0mif1heic', 'latin1')
+    const { status, body } = await uploadDocuments(owner, company, [heic])
+    expect([status, body.error]).toMatchObject([415, {
+      code: 'file_not_document',
+      format: 'HEIC',
+      messageEn: 'HEIC pictures are not accepted: send JPEG, PNG, WebP or PDF',
+    }])
+  })
+
   const padded: [string, Buffer, Buffer?][] = [
     ['a blank', Buffer.from(' ')],
     ['a byte order mark and an empty line', Buffer.from('\ufeff\r\n')],

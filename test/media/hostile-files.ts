@@ -18,6 +18,7 @@ import {
   webp,
   webpChunk,
 } from '../support/pictures.ts'
+import { iccp, iccSegment, matrixTags, ofSrgb, primaries, profile } from '../support/profiles.ts'
 
 export const MARK = 'PLANTED'
 
@@ -60,6 +61,7 @@ export const noPictures = list({
   'text': text('just words'),
   'ico': text('\0\0\x01\0\x01\0\x10\x10\0\0\x01\0\x20\0'),
   'tiff': tiff(1),
+  'jpeg xl': text('\xff\x0a\xfa\x1f'),
   'bmp': Buffer.concat([text('BM'), Buffer.alloc(60)]),
   'gif of 10,000 frames': Buffer.concat([
     gif,
@@ -268,6 +270,8 @@ function behindPixels(picture: Buffer, more: Buffer[]): Buffer {
 const wordsAsTable = (id: number) =>
   segment(0xdb, Buffer.concat([Buffer.from([id]), secret, Buffer.alloc(64)]).subarray(0, 65))
 
+const ofScreen = profile(matrixTags(primaries.turned, ofSrgb), { mark: MARK })
+
 export const loaded = list({
   'jpeg with a place in EXIF': jpeg({ ...size, before: [exifSegment(1, `${MARK} GPS`)] }),
   'jpeg with a thumbnail in EXIF': jpeg({
@@ -288,6 +292,7 @@ export const loaded = list({
     ...size,
     before: [segment(0xe2, Buffer.concat([text('ICC_PROFILE\0\x01\x01'), secret]))],
   }),
+  "jpeg with a screen's profile": jpeg({ ...size, before: [iccSegment(ofScreen)] }),
   'jpeg with a comment': jpeg({ ...size, before: [segment(0xfe, secret)] }),
   'jpeg with a maker segment of every number': jpeg({
     ...size,
@@ -317,6 +322,7 @@ export const loaded = list({
   }),
   'png with a place': png({ ...size, before: [chunk('eXIf', tiff(1, MARK))] }),
   'png with a profile': png({ ...size, before: [chunk('iCCP', secret)] }),
+  "png with a screen's profile": png({ ...size, before: [iccp(ofScreen, MARK)] }),
   'png with chunks of its own': png({
     ...size,
     before: [chunk('prVt', secret)],
@@ -397,6 +403,11 @@ export const loaded = list({
   ),
   'webp with XMP': webp(extended(size, 4), lossless(size), webpChunk('XMP ', xmp)),
   'webp with a profile': webp(extended(size, 32), webpChunk('ICCP', secret), lossless(size)),
+  "webp with a screen's profile": webp(
+    extended(size, 32),
+    webpChunk('ICCP', ofScreen),
+    lossless(size),
+  ),
   'webp with chunks of its own': webp(
     extended(size, 0),
     webpChunk('evil', secret),

@@ -37,9 +37,9 @@ const named = (files: Hostile[]) => files.map(({ name, bytes }) => [name, bytes]
 
 // The only parts that a stored picture may have.
 const needed: Record<string, string[]> = {
-  'image/jpeg': ['e0', 'ee', 'db', 'c0', 'c4', 'da', 'd9'],
-  'image/png': ['IHDR', 'IDAT', 'IEND'],
-  'image/webp': ['VP8 ', 'VP8L'],
+  'image/jpeg': ['e0', 'e2', 'ee', 'db', 'c0', 'c4', 'da', 'd9'],
+  'image/png': ['IHDR', 'iCCP', 'IDAT', 'IEND'],
+  'image/webp': ['VP8X', 'ICCP', 'VP8 ', 'VP8L'],
 }
 
 test('there are sixty hostile files and more', () => {
@@ -57,6 +57,51 @@ describe('MED-01 MED-06 what is no picture is refused on both routes', () => {
       body: { error: { fields: [{ path: 'files.0', code: 'file_not_image' }] } },
     })
     await expectNoFile()
+  })
+})
+
+const box = (brands: string) => {
+  const named = Buffer.from(`ftyp${brands}`, 'latin1')
+  return Buffer.concat([Buffer.from([0, 0, 0, named.length + 4]), named, Buffer.alloc(64)])
+}
+
+describe('MED-14 a picture of another format is refused by its name', () => {
+  const begins = (text: string) => Buffer.concat([Buffer.from(text, 'latin1'), Buffer.alloc(64)])
+  const formats: [format: string | undefined, bytes: Buffer][] = [
+    ['HEIC', box('heic\0\0\0\0mif1heic')],
+    ['HEIC', box('mif1\0\0\0\0mif1heix')],
+    ['AVIF', box('mif1\0\0\0\0mif1avif')],
+    ['AVIF', box('avis\0\0\0\0msf1')],
+    ['TIFF', begins('II*\0')],
+    ['TIFF', tiff(1)],
+    ['GIF', begins('GIF89a')],
+    ['BMP', begins('BM1234\0\0\0\0')],
+    ['JPEG XL', begins('\xff\n')],
+    ['JPEG XL', begins('\0\0\0\x0cJXL \r\n\x87\n')],
+    ['JPEG 2000', begins('\0\0\0\x0cjP  \r\n\x87\n')],
+    ['PSD', begins('8BPS\0\x01')],
+    ['ICO', begins('\0\0\x01\0\x01\0')],
+    [undefined, box('isom\0\0\x02\0isomiso2')],
+    [undefined, Buffer.concat([box('isom\0\0\0\0'), Buffer.from('heic')])],
+    [undefined, Buffer.from('BMW, MM and II are in it')],
+    [undefined, Buffer.from('ft')],
+  ]
+  test.each(formats)('%s', async (format, bytes) => {
+    const inArabic = format
+      ? `الصور بصيغة ${format} غير مدعومة، أرسلها بصيغة JPEG أو PNG أو WebP`
+      : 'يُسمح برفع الصور فقط'
+    const inEnglish = format
+      ? `${format} pictures are not accepted: send JPEG, PNG or WebP`
+      : 'Only images can be uploaded'
+    const error = { code: 'file_not_image', format, message: inArabic, messageEn: inEnglish }
+    const { status, body } = await uploadAvatar(refused, bytes)
+    expect([status, body.error]).toEqual([415, { ...error, requestId: expect.any(String) }])
+    const path = 'files.0'
+    const all = await uploadPictures(refused, [bytes])
+    expect(all.body.error.fields)
+      .toEqual([{ path, code: error.code, format, message: inArabic }])
+    const some = await uploadPictures(owner, [bytes, jpeg({ width: 8, height: 8 })])
+    expect([some.status, some.body.files[0].error]).toEqual([201, error])
   })
 })
 

@@ -94,7 +94,14 @@ export type ChatError = {
   messageEn?: string
   /** Seconds to wait before the next try. */
   retryAfter?: number
-  fields?: { path: string; code: string; min?: number; max?: number; message: string }[]
+  fields?: {
+    path: string
+    code: string
+    min?: number
+    max?: number
+    format?: string
+    message: string
+  }[]
   /** The conversation that the socket has left, if this error does not answer a frame. */
   conversationId?: string
   [detail: string]: unknown

@@ -1,4 +1,11 @@
-import { boundTexts, type ErrorCode, errors, fieldTexts, isErrorCode } from './errors.ts'
+import {
+  boundTexts,
+  type ErrorCode,
+  errors,
+  fieldTexts,
+  formatTexts,
+  isErrorCode,
+} from './errors.ts'
 import type { Detail, Field } from './refusal.ts'
 
 /** For every JSON answer, because c.json leaves out the character set. */
@@ -34,22 +41,11 @@ export function errorBody(
   detail: Detail,
   { english, requestId }: { english: boolean; requestId: string },
 ) {
-  const [, ar, en] = errors[code]
   const { fields, ...details }: Detail = isTemporary(code) ? { retryAfter: 2, ...detail } : detail
-  const fill = (text: string) =>
-    text.replace(/\{(\w+)\}/g, (_, name) => {
-      if (name === 'requestId') return requestId
-      if (name === 'seconds') return String(details.retryAfter ?? '')
-      if (name === 'type') return typeName(details.required, text === en)
-      return String(details[name] ?? '')
-    })
-  // A reason that an administrator wrote in Arabic is left out of an English text.
-  const inEnglish = fill(
-    arabic.test(String(details.reason ?? '')) ? en.replace(': {reason}', '') : en,
-  )
+  const [inArabic, inEnglish] = textsOf(code, details, requestId)
   return {
     code,
-    message: english ? inEnglish : fill(ar),
+    message: english ? inEnglish : inArabic,
     messageEn: inEnglish,
     ...details,
     ...(fields && {
@@ -57,6 +53,27 @@ export function errorBody(
     }),
     requestId,
   }
+}
+
+/** Both texts of an error, with its details in them. */
+export function textsOf(
+  code: ErrorCode,
+  details: Detail,
+  requestId = '',
+): [ar: string, en: string] {
+  const [, ...general] = errors[code]
+  const hasFormat = details.format !== undefined && Object.hasOwn(formatTexts, code)
+  const [ar, en] = hasFormat ? formatTexts[code as keyof typeof formatTexts] : general
+  const fill = (text: string, english: boolean) =>
+    text.replace(/\{(\w+)\}/g, (_, name) => {
+      if (name === 'requestId') return requestId
+      if (name === 'seconds') return String(details.retryAfter ?? '')
+      if (name === 'type') return typeName(details.required, english)
+      return String(details[name] ?? '')
+    })
+  // A reason that an administrator wrote in Arabic is left out of an English text.
+  const isForeign = arabic.test(String(details.reason ?? ''))
+  return [fill(ar, false), fill(isForeign ? en.replace(': {reason}', '') : en, true)]
 }
 
 const arabic = /\p{Script=Arabic}/u
@@ -70,8 +87,8 @@ const typeNames: Record<string, [ar: string, en: string]> = {
 const typeName = (type: unknown, english: boolean) =>
   typeNames[String(type)]?.[Number(english)] ?? ''
 
-function fieldMessage({ code, min, max }: Field, english: boolean) {
-  if (isErrorCode(code)) return errors[code][english ? 2 : 1]
+function fieldMessage({ code, min, max, format }: Field, english: boolean) {
+  if (isErrorCode(code)) return textsOf(code, { format })[Number(english)]
   const known = Object.hasOwn(fieldTexts, code) ? code as keyof typeof fieldTexts : 'invalid'
   const language = english ? 1 : 0
   const bound = min ?? max

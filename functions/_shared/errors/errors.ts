@@ -354,6 +354,18 @@ export const errors = {
 
 export const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(errors, code)
 
+/** What is said instead where the format of a picture is known. */
+export const formatTexts = {
+  file_not_image: [
+    'الصور بصيغة {format} غير مدعومة، أرسلها بصيغة JPEG أو PNG أو WebP',
+    '{format} pictures are not accepted: send JPEG, PNG or WebP',
+  ],
+  file_not_document: [
+    'الصور بصيغة {format} غير مدعومة، أرسلها بصيغة JPEG أو PNG أو WebP أو PDF',
+    '{format} pictures are not accepted: send JPEG, PNG, WebP or PDF',
+  ],
+} as const
+
 /** Texts for field codes that have no error of their own. */
 export const fieldTexts = {
   required: ['هذا الحقل مطلوب', 'This field is required'],

@@ -1,8 +1,11 @@
 import { HTTPException } from 'hono/http-exception'
 import { type ErrorCode, isErrorCode } from './errors.ts'
 
-/** `min` and `max` are the numbers of characters that a text that is too short or too long may have. */
-export type Field = { path: string; code: string; min?: number; max?: number }
+/**
+ * `min` and `max` are the numbers of characters that a text that is too short or too long may have, `format` that
+ * of a picture.
+ */
+export type Field = { path: string; code: string; min?: number; max?: number; format?: string }
 export type Detail = Record<string, unknown> & { fields?: Field[]; retryAfter?: number }
 
 export class Refusal extends Error {

@@ -23,6 +23,8 @@ const detailsOf = {
   documents_changed: ['documentIds'],
   documents_full: ['limit', 'used'],
   drafts_full: ['limit', 'used'],
+  file_not_document: ['format?'],
+  file_not_image: ['format?'],
   file_too_large: ['max'],
   identities_full: ['limit', 'used'],
   identity_type_required: ['actual', 'required'],
@@ -60,6 +62,7 @@ const details = {
   }),
   deleteAt: detail('deleteAt', text, 'when the account is deleted, where that was asked for.'),
   documentIds: detail('documentIds', texts, 'what the identity has by now.'),
+  format: detail('format', text, 'the format of a picture that is not taken, such as HEIC.'),
   from: detail('from', text, 'the state that it has.'),
   kinds: detail('kinds', texts, 'the ways of contact that have no number.'),
   limit: detail('limit', whole, 'how many there may be.'),
@@ -98,6 +101,9 @@ export const Problem = z
             ),
             min: whole.optional().describe('too_short: how many characters the text must have.'),
             max: whole.optional().describe('too_long: how many characters the text may have.'),
+            format: text.optional().describe(
+              'file_not_image: the format of the picture, if known.',
+            ),
             message: z.string().describe('What is wrong with it, for people.'),
           }),
         )

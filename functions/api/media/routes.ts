@@ -62,6 +62,9 @@ const FileError = z.object({
   message: z.string().describe('For people: Arabic, or English with Accept-Language: en.'),
   messageEn: z.string().describe('Always in English.'),
   max: z.int().optional().describe('file_too_large: the limit, in MiB.'),
+  format: z.string().optional().describe(
+    'file_not_image, file_not_document: the format of a picture that is not taken, such as HEIC.',
+  ),
   limit: z.int().optional().describe('documents_full: how many there may be.'),
   used: z.int().optional().describe('documents_full: how many there are.'),
 })

@@ -75,7 +75,7 @@ class DocumentUpload {
         ? { type: 'application/pdf', ending: 'pdf', pieces: [bytes] }
         : pictureIn(bytes, part, this.effort)
       if ('code' in file) {
-        return file.code === 'file_not_image' ? { code: 'file_not_document', detail: {} } : file
+        return file.code === 'file_not_image' ? { ...file, code: 'file_not_document' } : file
       }
       const { limit, used } = this.grant!
       const sha256 = sha256OfPieces(file.pieces)

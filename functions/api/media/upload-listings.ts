@@ -1,6 +1,7 @@
 import type { ApiContext } from '../../_shared/caller/context.ts'
 import { call } from '../../_shared/database/db.ts'
-import { type ErrorCode, errors } from '../../_shared/errors/errors.ts'
+import { textsOf } from '../../_shared/errors/error-body.ts'
+import type { ErrorCode } from '../../_shared/errors/errors.ts'
 import { type Field, invalidFields, Refusal } from '../../_shared/errors/refusal.ts'
 import { isUuid } from '../../_shared/input/uuid.ts'
 import { saveAddresses } from '../../_shared/outside/supabase-storage.ts'
@@ -129,10 +130,12 @@ export async function uploadListings(c: ApiContext, startedAt: number): Promise<
 function allRejected(files: File[]) {
   const rejected = files.map((file) => (file as { rejected: RejectedFile }).rejected)
   if (rejected.every(({ code }) => code === 'quota_exceeded')) return refusalFor(rejected[0])
-  const fields: Field[] = rejected.map(({ code }, index) => ({
+  const fields: Field[] = rejected.map(({ code, detail: { format } }, index) => ({
     path: `files.${index}`,
     // The text of file_too_large contains a number, which is not filled in for a field.
-    code: code === 'file_not_image' ? code : 'too_big',
+    ...(code === 'file_not_image'
+      ? { code, format: format as string | undefined }
+      : { code: 'too_big' }),
   }))
   return new Refusal('validation_failed', { fields })
 }
@@ -154,9 +157,8 @@ export function merged(answer: string, files: File[]): string {
   })
 }
 
-function errorOf({ code, detail: { max } }: RejectedFile) {
-  const [, message, messageEn] = errors[code].map((text) =>
-    String(text).replace('{max}', String(max))
-  )
-  return { code, message, messageEn, ...(max !== undefined && { max }) }
+function errorOf({ code, detail }: RejectedFile) {
+  const [message, messageEn] = textsOf(code, detail)
+  const { max, format } = detail
+  return { code, message, messageEn, max, format }
 }

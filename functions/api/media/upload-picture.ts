@@ -7,6 +7,7 @@ import { sha256, sha256Bytes } from '../../_shared/input/hashes.ts'
 import type { Part } from '../../_shared/input/multipart.ts'
 import { type Bucket, removeFiles, storeFile } from '../../_shared/outside/supabase-storage.ts'
 import type { Effort } from '../../pictures/deflate.ts'
+import { otherFormat } from '../../pictures/formats.ts'
 import { NotAPicture, type Picture, TooManyPixels } from '../../pictures/picture.ts'
 import { beginsAsPicture, readPicture } from '../../pictures/read.ts'
 import { readInto } from './upload-form.ts'
@@ -46,18 +47,23 @@ export async function readPart(
 ): Promise<{ picture: Picture; hash: string } | RejectedFile> {
   const bytes = await readInto(part, buffer, limit)
   if (!bytes) return { code: 'file_too_large', detail: { max: limit / mebibyte } }
-  if (!beginsAsPicture(bytes)) return { code: 'file_not_image', detail: {} }
+  if (!beginsAsPicture(bytes)) return notAnImage(bytes)
   // The bytes are hashed as sent, because reading the picture rewrites them in place.
   const hash = await hashOf(bytes)
   const picture = pictureIn(bytes, part, effort)
   return 'code' in picture ? picture : { picture, hash }
 }
 
+const notAnImage = (bytes: Bytes): RejectedFile => ({
+  code: 'file_not_image',
+  detail: { format: otherFormat(bytes) },
+})
+
 export function pictureIn(bytes: Bytes, part: Part, effort: Effort): Picture | RejectedFile {
   try {
     return readPicture(bytes, effort)
   } catch (error) {
-    if (error instanceof NotAPicture) return { code: 'file_not_image', detail: {} }
+    if (error instanceof NotAPicture) return notAnImage(bytes)
     if (error instanceof TooManyPixels) {
       return {
         code: 'validation_failed',

@@ -1,0 +1,32 @@
+import type { Bytes } from '../_shared/input/bytes.ts'
+
+// How other formats begin; `?` is any byte.
+const beginnings: [format: string, start: string][] = [
+  ['GIF', 'GIF8?a'],
+  ['BMP', 'BM????\0\0\0\0'],
+  ['TIFF', 'II*\0'],
+  ['TIFF', 'MM\0*'],
+  ['JPEG XL', '\xff\n'],
+  ['JPEG XL', '????JXL \r\n\x87\n'],
+  ['JPEG 2000', '????jP  \r\n\x87\n'],
+  ['JPEG 2000', '\xff\x4f\xff\x51'],
+  ['PSD', '8BPS\0'],
+  ['ICO', '\0\0\x01\0?\0'],
+]
+
+const brands: [format: string, names: string[]][] = [
+  ['AVIF', ['avif', 'avis']],
+  ['HEIC', ['heic', 'heix', 'heim', 'heis', 'hevc', 'hevx', 'hevm', 'hevs', 'mif1', 'msf1']],
+]
+
+/** The name of a format of pictures that is not taken, for whoever sent one. */
+export function otherFormat(bytes: Bytes): string | undefined {
+  const text = String.fromCharCode(...bytes.subarray(0, 200))
+  const begins = (start: string) =>
+    Array.from(start).every((char, at) => char === '?' ? at < text.length : char === text[at])
+  // A file of boxes says first what it is like; films are like other things.
+  const found = begins('????ftyp') ? text.slice(8, bytes[2] << 8 | bytes[3]) : ''
+  const named: string[] = found.match(/[^]{4}/g) ?? []
+  return beginnings.find(([, start]) => begins(start))?.[0] ??
+    brands.find(([, names]) => names.some((name) => named.includes(name)))?.[0]
+}
