@@ -4446,7 +4446,7 @@ export interface components {
             }[];
         };
         /** @description What an administrator sends as `X-Proof`. */
-        Proof: {
+        SudoProof: {
             /** @description Secret: keep it in memory alone. */
             proof: string;
             /**
@@ -9723,7 +9723,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Proof"];
+                    "application/json": components["schemas"]["SudoProof"];
                 };
             };
         };

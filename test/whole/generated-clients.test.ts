@@ -1,18 +1,27 @@
-// Clients from generators in Kotlin, Go and Python: they compile, decode an app's first screens, and send a
-// listing. This needs GENERATORS, a folder filled as in the nightly workflow; nothing is fetched, and the
-// results are removed.
+// Clients from generators in Kotlin, Go and Python, made by the lines of docs/apps.md: they compile, decode an
+// app's first screens, send pictures, documents and a listing, delete and sign out. This needs GENERATORS, a
+// folder filled as in the nightly workflow; nothing is fetched, and the results are removed.
 import { execFile } from 'node:child_process'
-import { copyFileSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, delimiter, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
-import { type Person, signUp } from '../support/client.ts'
+import { signIn, signUp } from '../support/client.ts'
 import { sendMessageAs, startConversation } from '../support/conversations.ts'
-import { insertListing, insertOrganisation } from '../support/fixtures.ts'
+import { insertListing, insertOrganisation, insertWaitingCompany } from '../support/fixtures.ts'
 import { publishListing, uniquePrice } from '../support/listings.ts'
 import { plainDescription } from '../support/openapi.ts'
+import { jpeg } from '../support/pictures.ts'
 import { waitUntil } from '../support/wait.ts'
 
 const given = variable('GENERATORS')
@@ -21,10 +30,16 @@ const tools = resolve(given ?? '')
 const ours = join(import.meta.dirname, 'generated')
 const api = `${variable('SUPABASE_URL')}/functions/v1/api`
 
+const guide = readFileSync(new URL('../../docs/apps.md', import.meta.url), 'utf8')
+/** The generators' command lines, by the comment above each. */
+const lines = new Map(
+  [...guide.matchAll(/^# (.+), by .+\n((?:.+\\\n)*.+)$/gm)].map(([, client, line]) => [
+    client!,
+    line!.replaceAll('\\\n', ' ').split(/\s+/),
+  ]),
+)
+
 let folder: string
-let inputs: string[]
-let screens: Record<string, unknown>
-let me: Person
 
 async function run(command: string, args: string[], more: object = {}) {
   try {
@@ -36,16 +51,45 @@ async function run(command: string, args: string[], more: object = {}) {
   }
 }
 
-beforeAll(async () => {
+/** Runs a client's line of the guide in a folder of its own, with `program` as the tool that it names. */
+async function generate(
+  client: string,
+  tool: string,
+  program: string[],
+  { within = client, described = document } = {},
+) {
+  const cwd = join(folder, within)
+  mkdirSync(cwd, { recursive: true })
+  writeFileSync(join(cwd, 'openapi.json'), JSON.stringify(described))
+  const [named, ...args] = lines.get(client) ?? []
+  expect(named, client).toBe(tool)
+  await run(program[0]!, [...program.slice(1), ...args], { cwd })
+  return cwd
+}
+
+const document = { ...plainDescription, servers: [{ url: api }] }
+/** The description of a service that has no favorites `unavailable` yet. */
+const older = structuredClone(document)
+older.components.schemas.SavedListing!.properties!.status!.enum!.shift()
+const pictures = ['house.jpg', 'garden.jpg']
+
+beforeAll(() => {
   if (!given) return
   folder = mkdtempSync(join(tmpdir(), 'generated-clients-'))
-  const document = { ...plainDescription, servers: [{ url: api }] }
-  writeFileSync(join(folder, 'openapi.json'), JSON.stringify(document))
+  for (const [shade, name] of pictures.entries()) {
+    writeFileSync(join(folder, name), jpeg({ width: 48, height: 32, shade }))
+  }
+})
 
-  const { a, b, conversationId } = await startConversation()
-  me = a
+afterAll(() => {
+  if (given) rmSync(folder, { recursive: true })
+})
+
+/** Makes what a client shows, and returns what its program is called with and what it should print. */
+async function prepare() {
+  const { a: me, b, conversationId } = await startConversation()
   const [low, high] = [uniquePrice(), uniquePrice()].sort((one, other) => one - other)
-  const [lat, lng] = [29.25, 48.05]
+  const [lat, lng] = [29.335, 48.076]
   const location = { lat, lng, precision: 'exact' }
   const home = await publishListing(me, { price: low, location })
   await publishListing(me, { type: 'RENT', price: high, location })
@@ -63,12 +107,14 @@ beforeAll(async () => {
   const before = { published_at: new Date(Date.now() - 600_000) }
   for (let made = 0; made < 8; made++) await insertListing(b.identityId, before)
   await insertOrganisation(unwanted.id, 'office')
+  const company = await insertWaitingCompany(me.id)
 
-  inputs = [
+  const inputs = [
     ...[api, me.accessToken, me.identityId, home.id, gone.refNo, conversationId],
     `${lng - 0.001},${lat - 0.001},${lng + 0.001},${lat + 0.001}`,
+    ...[company, ...pictures.map((name) => join(folder, name))],
   ]
-  screens = {
+  const screens = {
     cards: [high, low],
     records: [high, low],
     search: [high],
@@ -84,15 +130,19 @@ beforeAll(async () => {
     notifications: ['message_new', 'favorite_unavailable'],
     blocks: ['بدر المطيري'],
     export: [home.titleAr],
+    avatar: 48,
+    documents: true,
+    pictures: 2,
     closed: 'sold false',
+    'signed out': 401,
   }
-})
+  return { me, home, inputs, screens }
+}
 
-afterAll(() => {
-  if (given) rmSync(folder, { recursive: true })
-})
-
-async function check(printed: string) {
+/** Runs a client's program with what `prepare` made, and checks what it printed and what it did. */
+async function check(program: (inputs: string[]) => Promise<string>, changes: object = {}) {
+  const { me, home, inputs, screens } = await prepare()
+  const printed = await program(inputs)
   const lines = printed.trim().split('\n').map((line) => line.split(/: (.*)/, 2))
   // Each language prints a list in its own way.
   const { sent, ...shown } = Object.fromEntries(lines.map(([name, what]) => [
@@ -102,74 +152,71 @@ async function check(printed: string) {
   const text = (what: unknown) => [what].flat().join(' ')
   expect(shown).toEqual(
     Object.fromEntries(
-      Object.entries(screens)
+      Object.entries({ ...screens, ...changes })
         .map(([name, what]) => [name, text(what)]),
     ),
   )
-  const { body } = await me.get(`/properties/${sent}`)
+  const again = await signIn(me.identifier, me.password)
+  const { body } = await again.get(`/properties/${sent}`)
   expect(body).toMatchObject({
     status: 'draft',
     price: 285_000.125,
     landAreaM2: 400.5,
     location: { lat: 29.335, lng: 48.076, precision: 'block' },
+    // The first of the two was deleted.
+    media: [{ position: 0 }],
   })
-  await me.delete(`/properties/${sent}`)
+  expect(await again.get(`/properties/${home.id}`)).toMatchObject({ status: 404 })
 }
 
 describe.runIf(given)(
-  'a generated client compiles, decodes the first screens, sends a listing',
+  'a client generated as docs/apps.md says compiles, decodes the first screens, sends, deletes, signs out',
   () => {
     const jars = globSync(join(tools, 'java', '*.jar'))
     const classpath = jars.join(delimiter)
     const jar = (name: string) => jars.find((path) => basename(path).startsWith(name))!
 
     test.each([
-      ['moshi', 'moshi.kt'],
-      ['kotlinx_serialization', 'kotlinx.kt'],
-    ])('Kotlin with %s, by openapi-generator', async (library, configure) => {
-      const made = join(folder, library)
-      const options = `library=jvm-okhttp4,serializationLibrary=${library},packageName=market`
-      await run('java', [
-        ...['-jar', jar('openapi-generator-cli'), 'generate', '-i', 'openapi.json'],
-        ...['-g', 'kotlin', '-o', made, `--additional-properties=${options}`],
-      ])
+      ['moshi', 'moshi.kt', document, {}],
+      ['kotlinx.serialization', 'kotlinx.kt', older, {
+        favorites: ['unknown_default_open_api', 'active'],
+      }],
+    ])('Kotlin with %s', async (library, configure, described, changes) => {
+      const program = ['java', '-jar', jar('openapi-generator-cli')]
+      const client = `Kotlin with ${library}`
+      const made = await generate(client, 'openapi-generator-cli', program, { described })
       const compiler = 'org.jetbrains.kotlin.cli.jvm.K2JVMCompiler'
       const plugin = `-Xplugin=${jar('kotlin-serialization-compiler-plugin')}`
+      const built = join(made, 'client.jar')
       await run('java', [
         ...['-cp', classpath, compiler, '-no-stdlib', '-no-reflect', '-nowarn', plugin],
-        ...['-classpath', classpath, '-d', `${made}.jar`, join(made, 'src/main/kotlin')],
+        ...['-classpath', classpath, '-d', built, join(made, 'market/src/main/kotlin')],
         ...['main.kt', configure].map((name) => join(ours, name)),
       ])
-      await check(
-        await run('java', ['-cp', `${made}.jar${delimiter}${classpath}`, 'MainKt', ...inputs]),
-      )
-    }, 300_000)
+      const everything = `${built}${delimiter}${classpath}`
+      await check((inputs) => run('java', ['-cp', everything, 'MainKt', ...inputs]), changes)
+    }, 600_000)
 
-    test('Go, by oapi-codegen', async () => {
-      const made = join(folder, 'go')
-      mkdirSync(join(made, 'market'), { recursive: true })
+    test('Go', async () => {
+      const program = [join(tools, 'go', 'oapi-codegen')]
+      await generate('Go', 'oapi-codegen', program, { within: 'go/market', described: older })
+      const cwd = join(folder, 'go')
       for (const name of ['go.mod', 'go.sum']) {
-        copyFileSync(join(tools, 'go', name), join(made, name))
+        copyFileSync(join(tools, 'go', name), join(cwd, name))
       }
-      copyFileSync(join(ours, 'main.go'), join(made, 'main.go'))
-      const code = join(made, 'market', 'market.go')
-      await run(join(tools, 'go', 'oapi-codegen'), [
-        ...['-generate', 'types,client', '-package', 'market', '-o', code, 'openapi.json'],
-      ])
+      copyFileSync(join(ours, 'main.go'), join(cwd, 'main.go'))
       const offline = { GOFLAGS: '-mod=mod', GOPROXY: 'off', GOSUMDB: 'off' }
-      const more = { cwd: made, env: { ...process.env, ...offline } }
-      await check(await run('go', ['run', '.', ...inputs], more))
-    }, 300_000)
+      const env = { ...process.env, ...offline }
+      await check((inputs) => run('go', ['run', '.', ...inputs], { cwd, env }))
+    }, 600_000)
 
-    test('Python, by openapi-python-client', async () => {
+    test('Python', async () => {
       const bin = join(tools, 'python', 'bin')
-      writeFileSync(join(folder, 'python.yml'), 'package_name_override: market\npost_hooks: []\n')
-      await run(join(bin, 'openapi-python-client'), [
-        ...['generate', '--path', 'openapi.json', '--output-path', 'python'],
-        ...['--config', 'python.yml'],
-      ])
-      const env = { ...process.env, PYTHONPATH: join(folder, 'python') }
-      await check(await run(join(bin, 'python'), [join(ours, 'main.py'), ...inputs], { env }))
-    }, 300_000)
+      const program = [join(bin, 'openapi-python-client')]
+      const made = await generate('Python', 'openapi-python-client', program)
+      const env = { ...process.env, PYTHONPATH: made }
+      const main = join(ours, 'main.py')
+      await check((inputs) => run(join(bin, 'python'), [main, ...inputs], { env }))
+    }, 600_000)
   },
 )

@@ -70,6 +70,13 @@ test('an object has fields or values of a kind, or is free: nowhere fields and a
   ).toEqual([])
 })
 
+test('no two components have one name, of whatever kind they are', () => {
+  const { schemas, parameters, responses } = components
+  const names = [schemas, parameters, responses].flatMap(Object.keys)
+    .map((name) => name.toLowerCase())
+  expect(names.filter((name, index) => names.indexOf(name) < index)).toEqual([])
+})
+
 test('every refusal is the one problem', () => {
   const refusals = Object.values(paths).flatMap(Object.values).flatMap(({ responses }) =>
     Object.entries(responses).filter(([status]) => status >= '400').map(([, answer]) => answer)

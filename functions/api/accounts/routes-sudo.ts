@@ -36,7 +36,7 @@ const prove = route({
       z.object({
         proof: z.string().describe('Secret: keep it in memory alone.'),
         expiresIn: Count.describe('Seconds until it counts no more.').openapi({ example: 600 }),
-      }).openapi('Proof', { description: 'What an administrator sends as `X-Proof`.' }),
+      }).openapi('SudoProof', { description: 'What an administrator sends as `X-Proof`.' }),
       'Proven.',
     ),
   },

@@ -1,11 +1,15 @@
-// Shows the first screens of an app by generated code, one line for each, as "name: what was decoded".
+// Shows an app's first screens, sends, deletes and signs out by generated code: lines of "name: what was decoded".
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
+	"mime/multipart"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -40,9 +44,26 @@ func prices(items []market.Listed) []string {
 	})
 }
 
+// Returns a form of text fields, given as name and value, and after them the files; and its Content-Type.
+func form(fields []string, name string, files ...string) (string, io.Reader) {
+	body := bytes.Buffer{}
+	parts := multipart.NewWriter(&body)
+	for pair := range slices.Chunk(fields, 2) {
+		parts.WriteField(pair[0], pair[1])
+	}
+	for _, path := range files {
+		content, _ := os.ReadFile(path)
+		part, _ := parts.CreateFormFile(name, filepath.Base(path))
+		part.Write(content)
+	}
+	parts.Close()
+	return parts.FormDataContentType(), &body
+}
+
 func main() {
 	api, token, listing, closed, box := os.Args[1], os.Args[2], os.Args[4], os.Args[5], os.Args[7]
 	mine, conversation := uuid.MustParse(os.Args[3]), uuid.MustParse(os.Args[6])
+	company, house, garden := os.Args[8], os.Args[9], os.Args[10]
 	guest := must(market.NewClientWithResponses(api))
 	client := must(market.NewClientWithResponses(api, market.WithRequestEditorFn(
 		func(_ context.Context, request *http.Request) error {
@@ -101,15 +122,34 @@ func main() {
 		func(one market.Block) string { return one.DisplayName }))
 	export := must(must(client.ExportAccountWithResponse(ctx, nil)).JSON200, nil)
 	for _, one := range export.Identities {
-		say("export", *one.Listings[len(one.Listings)-1].TitleAr)
+		if len(one.Listings) > 0 {
+			say("export", *one.Listings[len(one.Listings)-1].TitleAr)
+		}
 	}
+
+	kind, body := form(nil, "file", house)
+	avatar := must(client.UploadAvatarWithBodyWithResponse(ctx, nil, kind, body))
+	say("avatar", must(avatar.JSON201, nil).Width)
+	kind, body = form([]string{"identityId", company}, "files", house)
+	documents := must(client.UploadDocumentsWithBodyWithResponse(ctx, nil, kind, body))
+	say("documents", must(documents.JSON201, nil).Files[0].Ok)
+	session := uuid.New()
+	kind, body = form([]string{"uploadSessionId", session.String()}, "files", house, garden)
+	uploaded := must(must(client.UploadListingMediaWithBodyWithResponse(ctx, nil, kind, body)).JSON201, nil)
+	say("pictures", len(uploaded.Files))
 
 	title, price, area := "بيت للبيع في السالمية", 285000.125, 400.5
 	sent := must(client.CreatePropertyWithResponse(ctx, nil, market.NewProperty{
 		Type: market.NewPropertyTypeSALE, TitleAr: &title, Price: &price, LandAreaM2: &area,
-		Location: &market.LocationInput{Lat: 29.335, Lng: 48.076},
+		Location: &market.LocationInput{Lat: 29.335, Lng: 48.076}, UploadSessionId: &session,
 	}))
-	say("sent", must(sent.JSON201, nil).Id)
+	draft := must(sent.JSON201, nil).Id
+	say("sent", draft)
+	must(client.DeletePropertyMediaWithResponse(ctx, draft, *uploaded.Files[0].MediaId, nil))
+	must(client.DeletePropertyWithResponse(ctx, uuid.MustParse(listing), nil))
+
+	must(client.LogoutWithResponse(ctx, nil, market.LogoutJSONRequestBody{}))
+	say("signed out", must(client.ListBlocksWithResponse(ctx, nil)).StatusCode())
 	gone := must(must(guest.GetPropertyWithResponse(ctx, closed, nil)).JSON200, nil)
 	say("closed", fmt.Sprint(gone.Status, " ", *gone.Available))
 }

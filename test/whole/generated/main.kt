@@ -1,12 +1,14 @@
-/** Shows the first screens of an app by generated code, one line for each, as "name: what was decoded". */
+/** Shows an app's first screens, sends, deletes and signs out by generated code: lines of "name: what was decoded". */
+import java.io.File
 import java.util.UUID
 import market.apis.*
 import market.infrastructure.ApiClient
+import market.infrastructure.ClientException
 import market.models.*
 
 fun main(arguments: Array<String>) {
     val (api, token, owner, listing, closed) = arguments
-    val (conversation, box) = arguments.drop(5)
+    val (conversation, box, company, house, garden) = arguments.drop(5)
     configure()
     ApiClient.accessToken = token
     val mine = UUID.fromString(owner)
@@ -33,7 +35,14 @@ fun main(arguments: Array<String>) {
     say("messages", chat.listMessages(UUID.fromString(conversation)).items.map { it.body })
     say("notifications", NotificationsApi(api).listNotifications().items.map { it.kind.value })
     say("blocks", chat.listBlocks().items.map { it.displayName })
-    say("export", AccountsApi(api).exportAccount().identities.map { it.listings.last().titleAr })
+    say("export", AccountsApi(api).exportAccount().identities.flatMap { it.listings.takeLast(1) }.map { it.titleAr })
+
+    val media = MediaApi(api)
+    say("avatar", media.uploadAvatar(File(house)).width)
+    say("documents", media.uploadDocuments(UUID.fromString(company), listOf(File(house))).files.all { it.ok })
+    val session = UUID.randomUUID()
+    val uploaded = media.uploadListingMedia(listOf(File(house), File(garden)), uploadSessionId = session)
+    say("pictures", uploaded.files.count { it.ok })
     val place = LocationInput(lat = 29.335, lng = 48.076)
     val written = NewProperty(
         type = NewProperty.Type.SALE,
@@ -41,8 +50,19 @@ fun main(arguments: Array<String>) {
         price = 285000.125,
         landAreaM2 = 400.5,
         location = place,
+        uploadSessionId = session,
     )
-    say("sent", properties.createProperty(written).id)
+    val draft = properties.createProperty(written)
+    say("sent", draft.id)
+    properties.deletePropertyMedia(draft.id, uploaded.files.first().mediaId!!)
+    properties.deleteProperty(UUID.fromString(listing))
+
+    SignInApi(api).logout()
+    try {
+        chat.listBlocks()
+    } catch (refused: ClientException) {
+        say("signed out", refused.statusCode)
+    }
     ApiClient.accessToken = null
     say("closed", properties.getProperty(closed).let { "${it.status.value} ${it.available}" })
 }
