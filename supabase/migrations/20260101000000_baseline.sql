@@ -30433,6 +30433,7 @@ begin
   -- It counts the last messages, and it may count fewer than are unread.
   made.times := least(made.times - (later < made.times)::integer, unread);
   if made.times = 0 then
+    perform private.queue_badge(made.account_id); -- first, because it locks the devices
     delete from public.notifications where notifications.id = made.id; -- and its pushes
     return made.id;
   end if;

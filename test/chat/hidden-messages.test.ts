@@ -94,7 +94,7 @@ test('it counts in no list, notification, push or badge; shown again it is unrea
   const told = async () => {
     const notifications = await notificationsOf(b, 'message_new')
     const { rows } = await database().query(
-      'select body from private.push_outbox where account_id = $1',
+      `select body from private.push_outbox where account_id = $1 and category = 'messages'`,
       [b.id],
     )
     const { items } = (await b.get('/conversations')).body
@@ -130,6 +130,11 @@ test('it counts in no list, notification, push or badge; shown again it is unrea
   expect((await told()).unread).toBe(1)
   await hide(sent[1]!)
   expect(await told()).toEqual({ unread: 0, badge: 0, notifications: [], pushes: [] })
+  const { rows: [device] } = await database().query(
+    'select badge_due_at from public.devices where account_id = $1',
+    [b.id],
+  )
+  expect(device.badge_due_at, 'the badge on the device is taken back').not.toBeNull()
   expect((await b.post(`/conversations/${conversationId}/read`, { upToSeq: 2 })).body)
     .toEqual({ unread: 0 })
   const archived = await b.patch(`/conversations/${conversationId}`, { archived: true, upToSeq: 2 })
