@@ -1,6 +1,5 @@
-create function private.device_problems(
-  device_id text, platform text, push_token text, app_version text, locale text
-) returns jsonb
+create function private.device_problems(device_id text, platform text, push_token text)
+  returns jsonb
   language plpgsql
   immutable
   set search_path = ''
@@ -14,17 +13,27 @@ begin
       ('platform', null, case when platform is null then 'required'
         when platform not in ('ios', 'android', 'web') then 'device_platform_invalid' end),
       ('pushToken', 2048, coalesce(private.length_problem(push_token, 1, 2048),
-        case when push_token !~ '^[\x21-\x7E]+$' then 'invalid' end)),
-      ('appVersion', 40, case when app_version is not null then
-        coalesce(private.length_problem(app_version, 1, 40),
-          case when app_version ~ '[[:cntrl:]]' then 'invalid' end) end),
-      ('locale', 35, case when char_length(locale) > 35 then 'too_long'
-        when locale !~ '^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$' then 'invalid' end)
+        case when push_token !~ '^[\x21-\x7E]+$' then 'invalid' end))
     ) as rule (path, most, code)
     where code is not null
   );
 end
 $$;
+
+create function private.device_version(app_version text) returns text
+  language sql
+  immutable
+  return case when char_length(app_version) between 1 and 40 and app_version !~ '[[:cntrl:]]'
+    then app_version end;
+
+create function private.device_locale(locale text) returns text
+  language sql
+  immutable
+  return case when char_length(locale) <= 100
+    then substring(locale from '^([A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8})*)_{0,2}(?:[@.#].*)?$') end;
+comment on function private.device_locale is
+  'The language, country and the like of a locale as BCP 47 (ar-KW-u-nu-latn), POSIX '
+  '(ar_KW@numbers=latn) or Java (ar_KW_#u-nu-latn) write it; null if it is none of these.';
 
 create function private.lock_devices(account_ids uuid[], quoted_ids uuid[] default '{}')
   returns void

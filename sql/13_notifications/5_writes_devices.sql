@@ -39,8 +39,7 @@ declare
   caller_session_id uuid := private.session_id();
   device public.devices;
 begin
-  perform private.refuse_fields(
-    private.device_problems(device_id, platform, push_token, app_version, locale));
+  perform private.refuse_fields(private.device_problems(device_id, platform, push_token));
 
   -- The session is locked before the account, as in a refresh; lock_caller fails if it has ended.
   perform private.lock_session(caller_session_id);
@@ -58,7 +57,8 @@ begin
   insert into public.devices as devices
     (account_id, device_id, session_id, platform, push_token, app_version, locale)
   values (caller_id, register_device.device_id, caller_session_id, register_device.platform,
-    register_device.push_token, register_device.app_version, register_device.locale)
+    register_device.push_token, private.device_version(register_device.app_version),
+    private.device_locale(register_device.locale))
   on conflict on constraint devices_pkey do update
   set session_id = excluded.session_id, platform = excluded.platform,
       push_token = excluded.push_token, app_version = excluded.app_version,
@@ -90,7 +90,8 @@ end
 $$;
 comment on function api.register_device is
   'Registers a device; from then on its token gets no pushes for other accounts. Of more than 20 '
-  'devices, the least recently registered is deleted. 422 device_platform_invalid.';
+  'devices, the least recently registered is deleted. A version or locale that is not understood '
+  'is left out. 422 device_platform_invalid.';
 
 create function private.remove_device(device_id text) returns void
   language plpgsql

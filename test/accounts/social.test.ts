@@ -62,6 +62,8 @@ describe.runIf(issuerUrl)('social sign-in', () => {
     expect(invisible.body.user.fullName).toBeNull()
     const posing = await signInAs('google', { name: 'Customer Support' })
     expect(posing.body.user.fullName).toBeNull()
+    const initial = await signInAs('apple', {}, { fullName: 'ن' })
+    expect(initial).toMatchObject({ status: 200, body: { user: { fullName: null } } })
 
     const said = { sub: randomUUID(), email: newEmail() }
     await registerEmail(said.email)

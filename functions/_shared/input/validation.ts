@@ -18,13 +18,17 @@ export function validationError(error: z.ZodError): [ErrorCode, Detail] {
   return [special ? special.code as ErrorCode : 'validation_failed', { fields }]
 }
 
-/** Reads input. Each issue has the value that it is about, so that a missing one is told from a wrong one. */
-export function read<T extends z.ZodType>(
-  schema: T,
-  given: unknown,
-): z.ZodSafeParseResult<z.output<T>> {
+type Parsed<T extends z.ZodType> = z.ZodSafeParseResult<z.output<T>>
+
+/**
+ * Reads input. A null is an absent field unless the schema takes it. Each issue has the value that it is about, so
+ * that a missing one is told from a wrong one.
+ */
+export function read<T extends z.ZodType>(schema: T, given: unknown): Parsed<T> {
   try {
-    return schema.safeParse(given, { reportInput: true })
+    const parsed = schema.safeParse(given, { reportInput: true })
+    const nulls = parsed.success ? [] : nullsAmong(parsed.error.issues, given)
+    return nulls.length ? read(schema, withoutKeys(given, nulls)) : parsed
   } catch (error) {
     return { success: false, error: thrownAsZodError(error) as z.ZodError<z.output<T>> }
   }
@@ -35,6 +39,42 @@ export function thrownAsZodError(thrown: unknown): z.ZodError {
   console.error(JSON.stringify({ validator: String(thrown) }))
   return new z.ZodError([{ code: 'custom', path: [], message: 'Invalid input', input: undefined }])
 }
+
+type Path = PropertyKey[]
+const mismatches = ['invalid_type', 'invalid_value', 'invalid_union']
+
+// deno-lint-ignore no-explicit-any
+const valueAt = (given: any, path: Path) => path.reduce((value, key) => value?.[key], given)
+
+/** Returns the paths of the refused fields that are null. */
+function nullsAmong(issues: readonly Issue[], given: unknown, within: Path = []): Path[] {
+  return issues.flatMap((issue) => {
+    const path = [...within, ...issue.path]
+    if (issue.code === 'unrecognized_keys') {
+      return issue.keys.map((key) => [...path, key]).filter((each) => valueAt(given, each) === null)
+    }
+    if (mismatches.includes(issue.code) && valueAt(given, path) === null) {
+      return typeof path.at(-1) === 'string' ? [path] : []
+    }
+    return issue.code === 'invalid_union'
+      ? issue.errors.flatMap((inner) => nullsAmong(inner, given, path))
+      : []
+  })
+}
+
+function withoutKeys(given: unknown, paths: Path[]): unknown {
+  const rest = structuredClone(given)
+  for (const path of paths) delete valueAt(rest, path.slice(0, -1))[path.at(-1)!]
+  return rest
+}
+
+/** A field that is for information: what does not fit the schema is left out, and nothing is refused. */
+export const forInformation = <T extends z.ZodType>(schema: T) =>
+  z.preprocess(
+    // Null is refused here, so that it is an absent field, as it is elsewhere.
+    (given) => given === null || schema.safeParse(given).success ? given : undefined,
+    schema.optional(),
+  ).optional()
 
 type Issue = z.core.$ZodIssue
 

@@ -6,6 +6,7 @@ import { alarm } from '../../_shared/errors/alarms.ts'
 import { inBackground } from '../../_shared/errors/background.ts'
 import { type MaybeError, Refusal } from '../../_shared/errors/refusal.ts'
 import type { Identifier } from '../../_shared/input/identifiers.ts'
+import { forInformation } from '../../_shared/input/validation.ts'
 import { deliver, mailWorks, smsState } from '../../_shared/outside/messages.ts'
 import { env } from '../../_shared/settings/env.ts'
 
@@ -20,9 +21,9 @@ const texts: Record<CodePurpose, [ar: string, en: string]> = {
   sudo: ['رمز تأكيد عمل إداري', "Code to confirm an administrator's act"],
 }
 
-export const smsFor = z.enum(['android', 'web']).optional().describe(
-  'Ends an SMS so that the app on Android, or the page in a browser, is offered the code. Absent, or ' +
-    'where that is not configured: a plain one.',
+export const smsFor = forInformation(z.enum(['android', 'web'])).describe(
+  'Ends an SMS so that the app on Android, or the page in a browser, is offered the code. Absent, not ' +
+    'one of these, or where that is not configured: a plain one.',
 )
 export type SmsFor = z.infer<typeof smsFor>
 

@@ -8,6 +8,7 @@ import { backend, call } from '../../_shared/database/db.ts'
 import { type MaybeError, Refusal, throwIfError } from '../../_shared/errors/refusal.ts'
 import { sha256 } from '../../_shared/input/hashes.ts'
 import { PersonName } from '../../_shared/input/identifiers.ts'
+import { forInformation } from '../../_shared/input/validation.ts'
 import type { Check } from '../http/checks.ts'
 import { problem } from '../http/problem.ts'
 import { area, body, json, route, send, withoutToken } from '../http/route.ts'
@@ -23,8 +24,8 @@ const fields = {
   nonce: z.string().min(1).max(256).optional().describe(
     'The nonce whose SHA-256 in lower-case hex the provider was given.',
   ),
-  fullName: PersonName.optional().describe(
-    'Apple gives the app a name only once, at the first sign-in.',
+  fullName: forInformation(PersonName).describe(
+    'Apple gives the app a name only once, at the first sign-in. What cannot be a name is left out.',
   ),
 }
 const GivenByGoogle = z.strictObject(fields)

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/database/db.ts'
 import { text } from '../../_shared/input/texts.ts'
+import { forInformation } from '../../_shared/input/validation.ts'
 import { area, body, json, mine, pageOf, route, send, sendNothing, Time } from '../http/route.ts'
 
 const visible = (text: z.ZodString) =>
@@ -14,8 +15,10 @@ const Platform = z.enum(['ios', 'android', 'web'], { error: 'device_platform_inv
 const Device = z.object({
   deviceId: z.string().describe('As the app chose it.'),
   platform: z.enum(['ios', 'android', 'web']),
-  appVersion: z.string().nullable().describe('As the app said; null: it did not.'),
-  locale: z.string().nullable().describe('As the app said; null: it did not.'),
+  appVersion: z.string().nullable().describe('As the app said; null: it did not, or not so.'),
+  locale: z.string().nullable().describe(
+    'Language, country and the like as the app said them; null: it did not, or not so.',
+  ),
   current: z.boolean().describe('Registered by the calling session.'),
   createdAt: Time,
   updatedAt: Time.describe('When it was last registered.'),
@@ -43,12 +46,15 @@ const register = route({
       description: 'The FCM token. It belongs to the account that registered it last.',
       example: 'fGw3ZJ0kTzm1:APA91bHun4',
     }),
-    appVersion: visible(text(40).min(1)).optional().describe('Shown in the list.'),
-    locale: text(35).regex(/^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$/)
-      .openapi({
-        example: 'ar-KW',
-        description: 'Of the device. Pushes are in the language of the account.',
-      }).optional(),
+    appVersion: forInformation(visible(text(40).min(1))).describe(
+      'Shown in the list. One that does not fit is left out.',
+    ),
+    locale: forInformation(text(100)).openapi({
+      example: 'ar-KW',
+      description:
+        'Of the device, as BCP 47, POSIX or Java write it; what is not understood is left out. ' +
+        'Pushes are in the language of the account.',
+    }),
   })),
   responses: { 200: json(Device, 'Registered or updated.') },
 })
