@@ -1,10 +1,28 @@
+create function private.message_location(body text) returns text
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  coordinates constant text[] := regexp_match(
+    translate(private.ascii_digits(body), '٫،', '.,'),
+    '^(-?[0-9]{1,3}(?:\.[0-9]+)?)[[:space:]]*,[[:space:]]*(-?[0-9]{1,3}(?:\.[0-9]+)?)$');
+begin
+  return case when coordinates[1]::numeric between -90 and 90
+    and coordinates[2]::numeric between -180 and 180
+    then trim_scale(round(coordinates[1]::numeric, 6)) || ','
+      || trim_scale(round(coordinates[2]::numeric, 6)) end;
+end
+$$;
+comment on function private.message_location is
+  'The latitude and longitude of a location with at most six decimals; null if it is none.';
+
 create function private.message_problem(type text, clean text) returns text
   language plpgsql
   immutable
   set search_path = ''
 as $$
 declare
-  coordinates text[];
   problem constant text := private.text_problem(clean, 4000);
 begin
   if problem = 'too_long' or char_length(clean) > 4000 then
@@ -21,12 +39,9 @@ begin
         '\U0001BCA0-\U0001BCA3\U0001D173-\U0001D17A\U000E0000-\U000E0FFF]'
       ) then 'message_empty' end;
     when 'location' then
-      coordinates := regexp_match(clean,
-        '^(-?[0-9]{1,2}(?:\.[0-9]{1,7})?),(-?[0-9]{1,3}(?:\.[0-9]{1,7})?)$');
-      return case when not coalesce(coordinates[1]::numeric between -90 and 90
-        and coordinates[2]::numeric between -180 and 180, false) then 'invalid' end;
+      return case when private.message_location(clean) is null then 'invalid' end;
     when 'property' then
-      return case when clean !~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then 'invalid' end;
+      return case when clean !~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then 'invalid' end;
     else
       return null;
   end case;
@@ -54,7 +69,11 @@ begin
   elsif (clean_message_body.type in ('text', 'image', 'location', 'property')) is not true then
     perform private.refuse_value('type', type);
   end if;
-  return clean;
+  return case clean_message_body.type
+    when 'location' then private.message_location(clean)
+    when 'property' then lower(clean)
+    else clean
+  end;
 end
 $$;
 

@@ -86,19 +86,44 @@ test('the history is read from its end, backwards and forwards, in consecutive p
   }
 })
 
-test('each type of message has a body of its own', async () => {
+test('CHAT-24 each type of message has a body of its own', async () => {
   const { a, b, conversationId: id } = await startConversation()
   const send = (type: string, more: object) =>
     postMessage(a, id, { clientMessageId: randomUUID(), type, ...more })
   expect(await send('location', { body: '29.3759,47.9774' }))
     .toMatchObject({ status: 201, body: { type: 'location', body: '29.3759,47.9774' } })
-  for (const body of ['29.3759', '91,0', '0,181', '1e1,2', '29.3;48', 'NaN,NaN', '']) {
+  const locations = [
+    ['29.37591234,47.97741299', '29.375912,47.977413'],
+    ['29.375900000000001, 47.9', '29.3759,47.9'],
+    [' 29 ,\t-48.0000004 ', '29,-48'],
+    ['٢٩٫٣٧٥٩،٤٧٫٩٧٧٤', '29.3759,47.9774'],
+  ]
+  for (const [typed, body] of locations) {
+    const sent = { clientMessageId: randomUUID(), body: typed }
+    expect(await send('location', sent)).toMatchObject({ status: 201, body: { body } })
+    expect(await send('location', sent)).toMatchObject({ status: 200, body: { body } })
+  }
+  for (
+    const body of [
+      '29.3759',
+      '90.0000001,0',
+      '29.3,,48',
+      '29. 3,48',
+      '91,0',
+      '0,181',
+      '1e1,2',
+      '29.3;48',
+      'NaN,NaN',
+      '',
+    ]
+  ) {
     expect((await send('location', { body })).status).toBe(422)
   }
 
   const listing = await publishListing(b)
   const hidden = await createDraft(b)
-  expect((await send('property', { body: listing.id })).status).toBe(201)
+  expect(await send('property', { body: listing.id.toUpperCase() }))
+    .toMatchObject({ status: 201, body: { body: listing.id } })
   expect(problemOf(await send('property', { body: hidden.id })))
     .toEqual(problemOf(await send('property', { body: unknownId })))
   expect(statusAndCode(await send('property', { body: unknownId }))).toEqual([
@@ -127,6 +152,10 @@ test('a picture must be the sender’s own, and is shown by its URL', async () =
   expect(sent).toMatchObject({ status: 201, body: { type: 'image', body: 'الصالة' } })
   expect((await fetch(sent.body.mediaUrl)).status).toBe(200)
   expect((await messagesPage(b, id)).items[0]).toEqual(sent.body)
+  for (const person of [a, b]) {
+    const { identities: [{ conversations }] } = (await person.get('/auth/me/export')).body
+    expect(conversations[0].messages).toMatchObject([{ mediaUrl: sent.body.mediaUrl }])
+  }
   for (const mediaId of [theirs.mediaId, unknownId]) {
     expect((await send({ mediaId })).status).toBe(404)
   }
