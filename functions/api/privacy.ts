@@ -27,10 +27,10 @@ const Export = z
       favorites: records('What it has saved, and when.'),
       contacts: records('Whose contact it asked for.'),
       views: records('The listings it has looked at, and on which day.'),
-      pictures: records('What it has uploaded.'),
+      pictures: records('What it has uploaded, by address.'),
       documents: records('What it has sent of its licence, without the contents.'),
       conversations: records(
-        'With the messages of both sides, and whether this one has muted or archived it.',
+        'With the messages of both sides, their pictures by address, and whether this one has muted or archived it.',
       ),
       subscriptions: records('Its plans, from when to when.'),
       invoices: records('With their payments.'),

@@ -1,6 +1,14 @@
+create function private.shown_name(identity public.identities) returns text
+  language sql
+  stable
+  return case when identity.status = 'closed' and private.in_english() then 'Deleted account'
+    else identity.display_name end;
+comment on function private.shown_name is
+  'The name of an identity; that of a closed one is in the caller''s language.';
+
 create function private.identity_json(identity public.identities) returns json
   language plpgsql
-  immutable
+  stable
   set search_path = ''
 as $$
 begin
@@ -8,7 +16,7 @@ begin
     'id', identity.id,
     'type', identity.type,
     'status', identity.status,
-    'displayName', identity.display_name,
+    'displayName', private.shown_name(identity),
     'avatarUrl', identity.avatar_url
   ) end;
 end
@@ -25,7 +33,7 @@ as $$
       'type', identity.type,
       'status', identity.status,
       'statusReason', identity.status_reason,
-      'displayName', identity.display_name,
+      'displayName', private.shown_name(identity),
       'avatarUrl', identity.avatar_url,
       'createdAt', identity.created_at)
     else (
@@ -34,7 +42,7 @@ as $$
         'type', identity.type,
         'status', identity.status,
         'statusReason', identity.status_reason,
-        'displayName', identity.display_name,
+        'displayName', private.shown_name(identity),
         'avatarUrl', identity.avatar_url,
         'createdAt', identity.created_at,
         'nameAr', organisations.name_ar,
@@ -144,4 +152,6 @@ begin
 end
 $$;
 
-grant execute on function private.identity_json, private.identity_record to authenticated;
+grant execute on function
+  private.in_english, private.shown_name, private.identity_json, private.identity_record
+  to authenticated;

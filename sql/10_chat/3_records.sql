@@ -8,7 +8,7 @@ begin
   return (
     select json_build_object(
       'identityId', identities.id,
-      'displayName', identities.display_name,
+      'displayName', private.shown_name(identities),
       'avatarUrl', identities.avatar_url,
       'type', identities.type
     )

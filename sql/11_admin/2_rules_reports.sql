@@ -16,7 +16,11 @@ begin
         private.require_visible_property(target_id, viewer_identity_id)
       ).owner_identity_id;
     when 'identity' then
-      if not private.is_publicly_visible(target_id) then
+      if not private.is_publicly_visible(target_id) and not exists (
+        select from public.participants as own
+        join public.participants as others on others.conversation_id = own.conversation_id
+        where own.identity_id = viewer_identity_id and others.identity_id = target_id
+      ) then
         perform private.refuse(404, 'identity_not_found');
       end if;
       author_id := target_id;
@@ -43,7 +47,7 @@ begin
 end
 $$;
 comment on function private.require_reportable is
-  'Refuses what the caller cannot see or owns. Returns the conversation of a message, else null.';
+  'Refuses what the caller cannot see or owns; whom one has talked to can be reported even when deleted. Returns the conversation of a message, else null.';
 
 create function private.on_report_decided() returns trigger
   language plpgsql

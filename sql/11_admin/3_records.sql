@@ -113,14 +113,14 @@ begin
       select json_build_object(
         'accountId', identities.account_id,
         'identityId', identities.id,
-        'displayName', identities.display_name)
+        'displayName', private.shown_name(identities))
       from public.identities where identities.id = report.identity_id
     ),
     'target', case report.target_type
       when 'property' then (
         select json_build_object(
           'accountId', identities.account_id, 'identityId', identities.id,
-          'displayName', identities.display_name, 'status', properties.status,
+          'displayName', private.shown_name(identities), 'status', properties.status,
           'text', properties.title_ar)
         from public.properties
         join public.identities on identities.id = properties.owner_identity_id
@@ -129,13 +129,13 @@ begin
       when 'identity' then (
         select json_build_object(
           'accountId', identities.account_id, 'identityId', identities.id,
-          'displayName', identities.display_name, 'status', identities.status, 'text', null)
+          'displayName', private.shown_name(identities), 'status', identities.status, 'text', null)
         from public.identities where identities.id = report.target_id
       )
       when 'message' then (
         select json_build_object(
           'accountId', identities.account_id, 'identityId', identities.id,
-          'displayName', identities.display_name, 'status', null, 'text', messages.body)
+          'displayName', private.shown_name(identities), 'status', null, 'text', messages.body)
         from public.messages
         join public.identities on identities.id = messages.sender_identity_id
         where messages.conversation_id = report.conversation_id and messages.id = report.target_id
@@ -143,7 +143,7 @@ begin
       else (
         select json_build_object(
           'accountId', identities.account_id, 'identityId', identities.id,
-          'displayName', identities.display_name,
+          'displayName', private.shown_name(identities),
           'status', case when reviews.hidden_at is null then 'shown' else 'hidden' end,
           'text', reviews.comment)
         from public.reviews

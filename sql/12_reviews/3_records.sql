@@ -13,7 +13,7 @@ begin
       'author', json_build_object(
         'identityId', identities.id,
         'type', identities.type,
-        'displayName', identities.display_name,
+        'displayName', private.shown_name(identities),
         'avatarUrl', identities.avatar_url),
       'rating', review.rating,
       'comment', review.comment,

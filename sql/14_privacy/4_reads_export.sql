@@ -10,7 +10,7 @@ as $$
 begin
   return json_build_object(
     'with', (
-      select json_agg(identities.display_name)
+      select json_agg(private.shown_name(identities))
       from public.participants
       join public.identities on identities.id = participants.identity_id
       where participants.conversation_id = participant.conversation_id
@@ -28,10 +28,14 @@ begin
         'seq', messages.seq,
         'mine', messages.sender_identity_id = participant.identity_id,
         'type', messages.type,
-        -- The text of a hidden message is included only if the account sent it.
+        -- The text of a hidden message is included only if the account sent it; its picture is gone.
         'body', case when messages.hidden_at is null
             or messages.sender_identity_id = participant.identity_id
           then messages.body else '' end,
+        'mediaUrl', (
+          select private.media_url(media.bucket, media.name) from public.media
+          where media.id = messages.media_id and media.discarded_at is null
+        ),
         'hidden', messages.hidden_at is not null,
         'createdAt', messages.created_at
       ) order by messages.seq), '[]')

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import { auditOf, signUpAdmin } from '../support/admins.ts'
 import { database, guest, type Person, signUp } from '../support/client.ts'
+import { conversationBetween } from '../support/conversations.ts'
 import { publishListing } from '../support/listings.ts'
 import { refusal, unknownId } from '../support/problems.ts'
 
@@ -107,6 +108,19 @@ test('an advertiser can be reported; a review that is upheld is hidden', async (
   const shown = await guest.get(`/reviews?identityId=${buyer.identityId}`)
   expect(shown.body.items).toEqual([])
   expect(await auditOf(admin, id)).toMatchObject([{ action: 'review.hidden' }])
+})
+
+test('CHAT-27 whom one has talked to can be reported after they are gone, by nobody else', async () => {
+  const [gone, witness, stranger] = await Promise.all([signUp(), signUp(), signUp()])
+  await conversationBetween(witness, gone)
+  await database().query('select private.anonymise_account($1)', [gone.id])
+  const made = await report(witness, 'identity', gone.identityId)
+  expect(made.status).toBe(201)
+  expect(await waiting(made.body.id)).toMatchObject([
+    { report: { target: { accountId: gone.id, displayName: 'حساب محذوف', status: 'closed' } } },
+  ])
+  expect(await report(stranger, 'identity', gone.identityId))
+    .toMatchObject({ status: 404, body: { error: { code: 'identity_not_found' } } })
 })
 
 test('what is hidden, missing or one’s own cannot be reported', async () => {
