@@ -68,23 +68,20 @@ begin
     select json_build_object(
       'identityId', identities.id,
       'type', identities.type,
-      'displayName', identities.display_name,
+      'displayName', private.shown_name(identities),
       'avatarUrl', identities.avatar_url)
     from public.identities where identities.id = lead_sender.identity_id
   );
 end
 $$;
 
-create function private.list_organisation_leads(
-  type text, page_cursor text default null, page_size integer default 20
-) returns table (items json, "nextCursor" text)
+create function private.leads_of(owner_id uuid, page_cursor text, size integer)
+  returns table (items json, "nextCursor" text)
   language plpgsql
   stable
-  security definer
   set search_path = ''
 as $$
 declare
-  owner_id uuid := private.require_identity_type(list_organisation_leads.type);
   query text := concat_ws(' ', 'list_leads', owner_id);
   key jsonb := private.cursor_key(query, page_cursor);
   before_at timestamptz := coalesce(key ->> 0, 'infinity');
@@ -95,10 +92,10 @@ begin
     select
       leads.*, row_number() over (order by leads.created_at desc, leads.id desc) as row_number
     from public.leads
-    where leads.owner_identity_id = owner_id
+    where leads.owner_identity_id = leads_of.owner_id
       and (leads.created_at, leads.id) < (before_at, before_id)
     order by leads.created_at desc, leads.id desc
-    limit private.page_size(page_size) + 1
+    limit size + 1
   )
   select
     coalesce(
@@ -112,13 +109,43 @@ begin
           'titleAr', properties.title_ar,
           'status', properties.status),
         'from', private.lead_sender(page.identity_id)
-      ) order by page.row_number) filter (where page.row_number <= page_size),
+      ) order by page.row_number) filter (where page.row_number <= size),
       '[]'),
     private.next_cursor(query,
       jsonb_agg(jsonb_build_array(page.created_at, page.id) order by page.row_number)
-        filter (where page.row_number >= page_size))
+        filter (where page.row_number >= size))
   from page
   join public.properties on properties.id = page.property_id;
+end
+$$;
+
+create function private.list_leads(page_cursor text default null, page_size integer default 20)
+  returns table (items json, "nextCursor" text)
+  language plpgsql
+  stable
+  security definer
+  set search_path = ''
+as $$
+begin
+  return query select * from private.leads_of(
+    private.require_identity(), page_cursor, private.page_size(page_size));
+end
+$$;
+comment on function private.list_leads is
+  'Api: The requests for contact with the acting identity, newest first.';
+
+create function private.list_organisation_leads(
+  type text, page_cursor text default null, page_size integer default 20
+) returns table (items json, "nextCursor" text)
+  language plpgsql
+  stable
+  security definer
+  set search_path = ''
+as $$
+begin
+  return query select * from private.leads_of(
+    private.require_identity_type(list_organisation_leads.type), page_cursor,
+    private.page_size(page_size));
 end
 $$;
 comment on function private.list_organisation_leads is
@@ -179,6 +206,6 @@ comment on function private.get_organisation_stats is
 
 grant execute on function private.get_organisation to anon, authenticated;
 grant execute on function
-  private.list_organisation_listings, private.list_organisation_leads,
+  private.list_organisation_listings, private.list_leads, private.list_organisation_leads,
   private.get_organisation_stats
   to authenticated;

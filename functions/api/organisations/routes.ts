@@ -3,6 +3,7 @@ import { call } from '../../_shared/database/db.ts'
 import { text } from '../../_shared/input/texts.ts'
 import { IdentityChanges } from '../accounts/schemas.ts'
 import {
+  acting,
   area,
   body,
   Cursor,
@@ -48,7 +49,25 @@ const names = {
   office: { one: 'office', many: 'offices', own: 'my office' },
 } as const
 
+const leads = route({
+  ...acting,
+  tags,
+  operationId: 'list_leads',
+  method: 'get',
+  path: '/leads',
+  summary: 'List my leads, newest first',
+  description:
+    'Who asked for a way to contact the acting identity, whatever its type. Each kind of contact of a ' +
+    'person counts once a day.',
+  request: { query: PageQuery },
+  responses: { 200: json(LeadPage, 'Of the acting identity.') },
+})
+
 export const organisations = area()
+organisations.openapi(leads, async (c) => {
+  const { cursor, limit } = c.req.valid('query')
+  return send(c, await call(c, 'list_leads', { pageCursor: cursor, pageSize: limit }))
+})
 for (const { one, many, own } of Object.values(names)) {
   const itself = { ...mine, needs: one }
 
