@@ -5,8 +5,9 @@ import type { Method, Route } from './operations.ts'
 /**
  * A code of the contract, or the client's own. `connection`: the service was not reached or not understood.
  * `session_changed`: the session of the call was replaced or ended; nothing was sent under another.
+ * `chat_ended`: the service has closed this chat for good, because the account has too many of them open.
  */
-export type ErrorCode = ServerCode | 'connection' | 'session_changed'
+export type ErrorCode = ServerCode | 'connection' | 'session_changed' | 'chat_ended'
 
 /** The fault of a field; a text may have `min` to `max` characters, where one of them is there. */
 export type FieldError = Required<components['schemas']['Problem']['error']>['fields'][number]

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createClient } from '@supabase/supabase-js'
-import { afterEach, expect } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { startOtherRealtime } from '../../local/realtime/support/client.ts'
 import { createChat, gateway, type Link, realtime } from '../../client/src/chat/index.ts'
 import { createClient as createApp } from '../../client/src/index.ts'
@@ -81,4 +81,66 @@ testLocally('through the gateway while there is no socket', async () => {
   await sendMessageAs(a, conversationId, '3')
   await waitUntil('messages come', () => shown.length === 3)
   expect([shown, errors]).toEqual([['1', '2', '3'], []])
+})
+
+const tooMany = { code: 'chat_ended', temporary: false }
+
+testLocally('CHAT-25 the oldest of too many sockets is told, and what it sends fails', async () => {
+  const own = await startGateway({ GATEWAY_SOCKETS: '1' })
+  toEnd.push(own.kill)
+  const { b, conversationId } = await startConversation()
+  const oldest = app(b, gateway({ url: own.url }))
+  await oldest.chat.join(conversationId)
+  const newest = app(b, gateway({ url: own.url }))
+  await newest.chat.join(conversationId)
+  await waitUntil('it is told', () => oldest.errors.length > 0)
+  expect(oldest.errors).toEqual(['chat_ended'])
+  const message = { conversationId, body: 'نص' }
+  await expect(oldest.chat.send(message)).rejects.toMatchObject(tooMany)
+  await expect(oldest.chat.join(conversationId)).rejects.toMatchObject(tooMany)
+  expect((await newest.chat.send(message)).body).toBe('نص')
+  expect(newest.errors).toEqual([])
+})
+
+/** A gateway that takes the token, and closes the socket at the first message. */
+function closingAt(code: number, reason: string) {
+  return class {
+    onopen?: () => void
+    onmessage?: (event: { data: string }) => void
+    onclose?: (event: { code: number; reason: string }) => void
+    onerror?: () => void
+
+    constructor() {
+      queueMicrotask(() => this.onopen?.())
+    }
+
+    send(text: string) {
+      const { event, ref } = JSON.parse(text)
+      if (event === 'send_message') return this.onclose?.({ code, reason })
+      const data = JSON.stringify({ event: 'ack', ref, data: {} })
+      queueMicrotask(() => this.onmessage?.({ data }))
+    }
+
+    close() {}
+  }
+}
+
+test('CHAT-25 what is on its way, and what waits behind it, fails at a final close', async () => {
+  const { b, conversationId } = await startConversation()
+  for (
+    const [code, reason, failure] of [
+      [4429, 'rate_limited', tooMany],
+      [4429, '', tooMany],
+      [4400, 'token_in_query', tooMany],
+      [4403, 'account_suspended', { code: 'account_suspended', temporary: false }],
+    ] as const
+  ) {
+    const { chat, errors } = app(b, gateway({ WebSocket: closingAt(code, reason) }))
+    const sent = await Promise.allSettled(
+      [1, 2, 3].map((nth) => chat.send({ conversationId, body: `${nth}` })),
+    )
+    expect(sent, reason).toMatchObject(sent.map(() => ({ status: 'rejected', reason: failure })))
+    expect(errors).toEqual([failure.code])
+    await expect(chat.unsent()).resolves.toEqual([])
+  }
 })

@@ -23,6 +23,12 @@ const typingEvery = 2000
 /** After a close with one of these codes, another try would be refused too. */
 const finalCodes: number[] = [closeCodes.forbidden, closeCodes.tooMany, closeCodes.tokenInQuery]
 
+/** Never a code that means that the same may succeed later. */
+function finalFailure(code: number, reason: string): ApiError {
+  const isRight = code === closeCodes.forbidden && reason !== ''
+  return asApiError({ code: isRight ? reason : 'chat_ended', message: reason || 'closed' })
+}
+
 type Socket = {
   onopen: (() => void) | null
   onmessage: ((event: { data: unknown }) => void) | null
@@ -217,9 +223,9 @@ class GatewayLink implements Link {
         lost.resolve()
         if (this.socket !== socket) return
         if (finalCodes.includes(code)) {
-          const failure = asApiError({ code: reason || 'connection', message: reason })
-          this.listener.error({ code: failure.code, message: reason })
+          const failure = finalFailure(code, reason)
           this.end(failure)
+          this.listener.ended(failure)
         } else this.dropSocket()
       }
     })

@@ -26,8 +26,9 @@
  * waiting ones are stored and sent after the app's next start. When the service renames a Realtime
  * channel, the chat joins the new one. Events that Realtime did not deliver are fetched every 25 s while
  * the app is visible, and the channel is then joined again; without a connection every 3 s. A chat ends
- * with its session. After `leave` no event of that conversation arrives, not even
- * `conversation_updated`, until it is joined again.
+ * with its session, and when the service closes it for good: `error` then says why, what waits to be sent
+ * fails with that code, and nothing is sent or received until the app makes a new chat. After `leave` no
+ * event of that conversation arrives, not even `conversation_updated`, until it is joined again.
  */
 import { lastSeqOf } from '../../../functions/chat/conversation-states.ts'
 import { MessageFeed } from '../../../functions/chat/message-feed.ts'
@@ -78,7 +79,7 @@ export type Chat = {
   join(conversationId: string, options?: { afterSeq?: number }): Promise<void>
   leave(conversationId: string): void
   /**
-   * Retries until the server has stored the message or refused it for good, or until the chat is closed.
+   * Retries until the server has stored the message or refused it for good, or until the chat ends.
    * Returns the stored message or throws an ApiError.
    */
   send(
@@ -103,7 +104,7 @@ export function createChat(client: Client, { link = gateway() }: ChatOptions = {
   const listeners = new Map<keyof Events, Set<(data: never) => void>>()
   const feeds = new Map<string, MessageFeed>()
   const left = new Set<string>()
-  let closed = false
+  let ended: ApiError | undefined
 
   function emit<Event extends keyof Events>(event: Event, data: Events[Event]) {
     for (const listen of [...listeners.get(event) ?? []]) listen(data as never)
@@ -136,12 +137,18 @@ export function createChat(client: Client, { link = gateway() }: ChatOptions = {
       emit('error', { ...error, conversationId })
     },
     error: (error) => emit('error', error),
+    ended: (failure) => {
+      end(failure)
+      emit('error', asChatError(failure))
+    },
   })
 
   const history = (id: string, query: { limit: number; afterSeq?: number }) =>
     client.get('/conversations/{id}/messages', { ...once, path: { id }, query })
 
-  async function join(conversationId: string, { afterSeq }: { afterSeq?: number } = {}) {
+  async function join(given: string, { afterSeq }: { afterSeq?: number } = {}) {
+    const conversationId = given.toLowerCase()
+    if (ended) throw ended
     left.delete(conversationId)
     if (feeds.has(conversationId)) return
     const after = afterSeq ?? (await history(conversationId, { limit: 1 })).items.at(-1)?.seq ?? 0
@@ -158,10 +165,11 @@ export function createChat(client: Client, { link = gateway() }: ChatOptions = {
     feeds.set(conversationId, feed)
     try {
       await link.join(conversationId)
+      if (ended) throw ended
     } catch (error) {
       feeds.delete(conversationId)
       feed.stop()
-      throw error
+      throw ended ?? error
     }
     await feed.fill()
   }
@@ -171,10 +179,10 @@ export function createChat(client: Client, { link = gateway() }: ChatOptions = {
       try {
         return await link.send(message)
       } catch (error) {
-        if (closed || !(error instanceof ApiError) || !error.temporary) throw error
+        if (ended || !(error instanceof ApiError) || !error.temporary) throw ended ?? error
         const { retryAfter } = error
         await wait(retryAfter ? retryAfter * 1000 : Math.min(5000, 200 * 2 ** tries))
-        if (closed) throw connectionError('closed')
+        if (ended) throw ended
       }
     }
   }
@@ -185,11 +193,13 @@ export function createChat(client: Client, { link = gateway() }: ChatOptions = {
     refused: (message, error) => emit('refused', { message, error: asChatError(error) }),
   })
 
-  function close() {
-    if (closed) return
-    closed = true
+  const close = () => end(connectionError('closed'))
+
+  function end(failure: ApiError) {
+    if (ended) return
+    ended = failure
     stopListening()
-    outbox.close()
+    outbox.close(failure)
     feeds.forEach((feed) => feed.stop())
     feeds.clear()
     link.close()
@@ -207,14 +217,15 @@ export function createChat(client: Client, { link = gateway() }: ChatOptions = {
 
   return {
     join,
-    leave(conversationId) {
+    leave(given) {
+      const conversationId = given.toLowerCase()
       feeds.get(conversationId)?.stop()
       if (feeds.delete(conversationId)) left.add(conversationId)
       link.leave(conversationId)
     },
     send: (message) => outbox.send({ clientMessageId: newId(), ...message }),
     unsent: () => outbox.unsent(),
-    typing: (conversationId) => link.typing(conversationId),
+    typing: (conversationId) => link.typing(conversationId.toLowerCase()),
     on(event, listen) {
       const set = listeners.get(event) ?? new Set()
       listeners.set(event, set.add(listen))

@@ -35,6 +35,8 @@ export type LinkListener = {
   /** The right to receive the conversation's events is gone. */
   removed(conversationId: string, error: ChatError): void
   error(error: ChatError): void
+  /** The link has ended for good, because another try would be refused too. */
+  ended(error: ApiError): void
 }
 
 /** Turns off the client's retries, because chat retries by itself. */

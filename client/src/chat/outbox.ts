@@ -1,7 +1,7 @@
 // Sends messages one after another, and keeps each in the storage until the server has stored or refused it.
 import type { Message, NewMessage } from '../../../functions/chat/protocol.ts'
 import type { Client } from '../client.ts'
-import { connectionError } from '../errors.ts'
+import { type ApiError } from '../errors.ts'
 
 type Options = {
   client: Client
@@ -24,7 +24,7 @@ export class Outbox {
   private key: string | undefined
   private stored: Promise<void>
   private working = false
-  private closed = false
+  private ended: ApiError | undefined
 
   constructor(options: Options) {
     this.options = options
@@ -34,7 +34,7 @@ export class Outbox {
 
   send(message: NewMessage): Promise<Message> {
     return new Promise((resolve, reject) => {
-      if (this.closed) return reject(connectionError('closed'))
+      if (this.ended) return reject(this.ended)
       this.waiting.push({ message, sender: { resolve, reject } })
       this.store((messages) => [...messages, message])
       void this.work()
@@ -46,10 +46,10 @@ export class Outbox {
     return this.waiting.map(({ message }) => message)
   }
 
-  /** Stops sending. Waiting messages stay stored. */
-  close(): void {
-    this.closed = true
-    for (const { sender } of this.waiting) sender?.reject(connectionError('closed'))
+  /** Stops sending, and fails what waits. Waiting messages stay stored. */
+  close(failure: ApiError): void {
+    this.ended = failure
+    for (const { sender } of this.waiting) sender?.reject(failure)
     this.waiting = []
   }
 
@@ -61,7 +61,7 @@ export class Outbox {
     await this.loaded
     if (this.working) return
     this.working = true
-    for (let next; (next = this.waiting[0]) && !this.closed;) await this.sendOne(next)
+    for (let next; (next = this.waiting[0]) && !this.ended;) await this.sendOne(next)
     this.working = false
   }
 
@@ -70,7 +70,7 @@ export class Outbox {
       const stored = await this.options.deliver(message)
       sender?.resolve(stored)
     } catch (error) {
-      if (this.closed) return
+      if (this.ended) return
       sender?.reject(error)
       this.options.refused(message, error)
     }
