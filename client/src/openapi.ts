@@ -391,6 +391,9 @@ export interface DeclaredCodes {
   '/notifications/{notificationId}': {
     delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
+  '/leads': {
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+  }
   '/companies': {
     get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'area_invalid' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
@@ -2074,6 +2077,28 @@ export interface paths {
          * @description Takes it out of the list.
          */
         delete: operations["delete_notification"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/leads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List my leads, newest first
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     Who asked for a way to contact the acting identity, whatever its type. Each kind of contact of a person counts once a day.
+         */
+        get: operations["list_leads"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -4282,7 +4307,7 @@ export interface components {
              */
             termsVersion?: string;
             /**
-             * @description Ends an SMS so that the app on Android, or the page in a browser, is offered the code. Absent, or where that is not configured: a plain one.
+             * @description Ends an SMS so that the app on Android, or the page in a browser, is offered the code. Absent, not one of these, or where that is not configured: a plain one.
              * @enum {string}
              */
             smsFor?: "android" | "web";
@@ -4585,7 +4610,7 @@ export interface components {
                 views: {
                     [key: string]: unknown;
                 }[];
-                /** @description What it has uploaded. */
+                /** @description What it has uploaded, by address. */
                 pictures: {
                     [key: string]: unknown;
                 }[];
@@ -4593,7 +4618,7 @@ export interface components {
                 documents: {
                     [key: string]: unknown;
                 }[];
-                /** @description With the messages of both sides, and whether this one has muted or archived it. */
+                /** @description With the messages of both sides, their pictures by address, and whether this one has muted or archived it. */
                 conversations: {
                     [key: string]: unknown;
                 }[];
@@ -4760,9 +4785,9 @@ export interface components {
             deviceId: string;
             /** @enum {string} */
             platform: "ios" | "android" | "web";
-            /** @description As the app said; null: it did not. */
+            /** @description As the app said; null: it did not, or not so. */
             appVersion: string | null;
-            /** @description As the app said; null: it did not. */
+            /** @description Language, country and the like as the app said them; null: it did not, or not so. */
             locale: string | null;
             /** @description Registered by the calling session. */
             current: boolean;
@@ -5893,6 +5918,44 @@ export interface components {
             /** @description How many notifications are unread, of all identities. */
             unread: number;
         };
+        LeadPage: {
+            items: components["schemas"]["Lead"][];
+            /** @description The cursor of the next page; null on the last one. */
+            nextCursor: string | null;
+        };
+        /** @description Somebody asked for a way to contact the owner of a listing. */
+        Lead: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description Which way of contact was asked for.
+             * @enum {string}
+             */
+            kind: "call" | "whatsapp" | "chat";
+            /** Format: date-time */
+            createdAt: string;
+            /** @description The listing that it was about. */
+            property: {
+                /** Format: uuid */
+                id: string;
+                /**
+                 * @description The number that people read out.
+                 * @example KW-104233
+                 */
+                refNo: string;
+                /**
+                 * @description A draft may have none.
+                 * @example شقة للإيجار في السالمية
+                 */
+                titleAr: string | null;
+                /**
+                 * @description As it is now.
+                 * @enum {string}
+                 */
+                status: "draft" | "pending_review" | "active" | "rejected" | "paused" | "sold" | "rented" | "exchanged" | "expired" | "archived" | "suspended" | "deleted";
+            };
+            from: components["schemas"]["Party"];
+        };
         OrganisationList: {
             items: components["schemas"]["Organisation"][];
             /** @description The cursor of the next page; null on the last one. */
@@ -6080,44 +6143,6 @@ export interface components {
             items: components["schemas"]["Property"][];
             /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
-        };
-        LeadPage: {
-            items: components["schemas"]["Lead"][];
-            /** @description The cursor of the next page; null on the last one. */
-            nextCursor: string | null;
-        };
-        /** @description Somebody asked for a way to contact the owner of a listing. */
-        Lead: {
-            /** Format: uuid */
-            id: string;
-            /**
-             * @description Which way of contact was asked for.
-             * @enum {string}
-             */
-            kind: "call" | "whatsapp" | "chat";
-            /** Format: date-time */
-            createdAt: string;
-            /** @description The listing that it was about. */
-            property: {
-                /** Format: uuid */
-                id: string;
-                /**
-                 * @description The number that people read out.
-                 * @example KW-104233
-                 */
-                refNo: string;
-                /**
-                 * @description A draft may have none.
-                 * @example شقة للإيجار في السالمية
-                 */
-                titleAr: string | null;
-                /**
-                 * @description As it is now.
-                 * @enum {string}
-                 */
-                status: "draft" | "pending_review" | "active" | "rejected" | "paused" | "sold" | "rented" | "exchanged" | "expired" | "archived" | "suspended" | "deleted";
-            };
-            from: components["schemas"]["Party"];
         };
         /** @description The figures of a company or office. */
         OrganisationStats: {
@@ -7203,7 +7228,7 @@ export interface components {
                     email: boolean;
                 };
             };
-            /** @description Pushes are held back until they end, except security_login, security_password and security_provider. */
+            /** @description Pushes are held back until they end, except security_login, security_password, security_provider and security_contact. */
             quietHours: components["schemas"]["SettingsQuietHours"] | null;
             /** @description What others see of me, and who may write to me. */
             privacy: {
@@ -7663,7 +7688,7 @@ export interface components {
              */
             registrationId?: string;
             /**
-             * @description Ends an SMS so that the app on Android, or the page in a browser, is offered the code. Absent, or where that is not configured: a plain one.
+             * @description Ends an SMS so that the app on Android, or the page in a browser, is offered the code. Absent, not one of these, or where that is not configured: a plain one.
              * @enum {string}
              */
             smsFor?: "android" | "web";
@@ -7695,7 +7720,7 @@ export interface components {
             idToken: string;
             /** @description The nonce whose SHA-256 in lower-case hex the provider was given. */
             nonce?: string;
-            /** @description Apple gives the app a name only once, at the first sign-in. */
+            /** @description Apple gives the app a name only once, at the first sign-in. What cannot be a name is left out. */
             fullName?: string;
         };
         SignInWithAppleBody: {
@@ -7703,7 +7728,7 @@ export interface components {
             idToken: string;
             /** @description The nonce whose SHA-256 in lower-case hex the provider was given. */
             nonce?: string;
-            /** @description Apple gives the app a name only once, at the first sign-in. */
+            /** @description Apple gives the app a name only once, at the first sign-in. What cannot be a name is left out. */
             fullName?: string;
             /** @description Exchanged at once, so that it can be revoked when the account is deleted. */
             authorizationCode?: string;
@@ -7715,7 +7740,7 @@ export interface components {
              */
             identifier: string;
             /**
-             * @description Ends an SMS so that the app on Android, or the page in a browser, is offered the code. Absent, or where that is not configured: a plain one.
+             * @description Ends an SMS so that the app on Android, or the page in a browser, is offered the code. Absent, not one of these, or where that is not configured: a plain one.
              * @enum {string}
              */
             smsFor?: "android" | "web";
@@ -7761,7 +7786,7 @@ export interface components {
              */
             code?: string;
             /**
-             * @description Ends an SMS so that the app on Android, or the page in a browser, is offered the code. Absent, or where that is not configured: a plain one.
+             * @description Ends an SMS so that the app on Android, or the page in a browser, is offered the code. Absent, not one of these, or where that is not configured: a plain one.
              * @enum {string}
              */
             smsFor?: "android" | "web";
@@ -7789,7 +7814,7 @@ export interface components {
              */
             code?: string;
             /**
-             * @description Ends an SMS so that the app on Android, or the page in a browser, is offered the code. Absent, or where that is not configured: a plain one.
+             * @description Ends an SMS so that the app on Android, or the page in a browser, is offered the code. Absent, not one of these, or where that is not configured: a plain one.
              * @enum {string}
              */
             smsFor?: "android" | "web";
@@ -8041,10 +8066,10 @@ export interface components {
              * @example fGw3ZJ0kTzm1:APA91bHun4
              */
             pushToken: string;
-            /** @description Shown in the list. */
+            /** @description Shown in the list. One that does not fit is left out. */
             appVersion?: string;
             /**
-             * @description Of the device. Pushes are in the language of the account.
+             * @description Of the device, as BCP 47, POSIX or Java write it; what is not understood is left out. Pushes are in the language of the account.
              * @example ar-KW
              */
             locale?: string;
@@ -8364,7 +8389,7 @@ export interface components {
                     email?: boolean;
                 };
             };
-            /** @description Pushes are held back until they end, except security_login, security_password and security_provider. */
+            /** @description Pushes are held back until they end, except security_login, security_password, security_provider and security_contact. */
             quietHours?: components["schemas"]["UpdateSettingsBodyQuietHours"] | null;
             /** @description What others see of me, and who may write to me. */
             privacy?: {
@@ -8578,7 +8603,7 @@ export interface components {
             /** @description false once it is cancelled: it still runs to its end. */
             renews: boolean;
         };
-        /** @description Pushes are held back until they end, except security_login, security_password and security_provider. */
+        /** @description Pushes are held back until they end, except security_login, security_password, security_provider and security_contact. */
         SettingsQuietHours: {
             /**
              * @description HH:MM in Kuwait.
@@ -8591,7 +8616,7 @@ export interface components {
              */
             to: string;
         };
-        /** @description Pushes are held back until they end, except security_login, security_password and security_provider. */
+        /** @description Pushes are held back until they end, except security_login, security_password, security_provider and security_contact. */
         UpdateSettingsBodyQuietHours: {
             /**
              * @description HH:MM in Kuwait.
@@ -11303,6 +11328,39 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    list_leads: {
+        parameters: {
+            query?: {
+                /** @description nextCursor of the page before; nothing for the first page. */
+                cursor?: string;
+                /** @description How many items a page has at most. */
+                limit?: number;
+            };
+            header?: {
+                /**
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Of the acting identity. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LeadPage"];
+                };
             };
         };
     };

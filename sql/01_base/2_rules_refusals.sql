@@ -77,6 +77,22 @@ end
 $$;
 comment on function private.refuse_value is 'Refuses a value that does not fit, or is not there.';
 
+create function private.given_fields(fields jsonb, clearable text[]) returns jsonb
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+begin
+  return case when jsonb_typeof(fields) = 'object' then (
+    select coalesce(jsonb_object_agg(given.key, given.value), '{}')
+    from jsonb_each(fields) as given
+    where given.value <> 'null' or given.key = any (clearable)
+  ) else fields end;
+end
+$$;
+comment on function private.given_fields is
+  'The fields that a caller gives: null is an absent field unless it clears one.';
+
 grant execute on function
   private.refuse, private.field_problem, private.refuse_fields, private.refuse_field,
   private.refuse_value

@@ -7,6 +7,7 @@ declare
   caller_id uuid := private.lock_caller_exclusively();
   new_name text := private.visible_line(fields ->> 'fullName', 120, 'fullName');
 begin
+  fields := private.given_fields(fields, '{avatarMediaId}');
   if jsonb_typeof(fields) is distinct from 'object'
     or fields - array['fullName', 'language', 'avatarMediaId'] <> '{}' then
     perform private.refuse_field('', 'invalid');
@@ -66,6 +67,9 @@ begin
   if jsonb_typeof(fields) is distinct from 'object' then
     perform private.refuse_field('', 'invalid');
   end if;
+  -- Null clears the quiet hours; anywhere else it is an absent field.
+  fields := jsonb_strip_nulls(fields) || case fields -> 'quietHours' when 'null'
+    then '{"quietHours":null}' else '{}' end::jsonb;
   select jsonb_agg(to_jsonb(wrong)) into problems from private.setting_problems(fields) as wrong;
   if problems is not null then
     perform private.refuse_fields(problems);

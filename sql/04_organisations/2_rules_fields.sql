@@ -99,6 +99,8 @@ create function private.organisation_with(fields jsonb, organisation public.orga
   set search_path = ''
 as $$
 begin
+  fields := private.given_fields(fields, '{nameEn,aboutAr,phone,whatsapp,email,website,'
+    'governorateId,areaId,addressAr,workingHours,logoMediaId,coverMediaId}');
   perform private.check_organisation_fields(fields);
   perform private.check_new_name(
     given.path, private.visible_line(fields ->> given.path, 120, given.path), given.before, false)

@@ -24,7 +24,7 @@ begin
   -- A new identity cannot have a logo or cover yet, because only the identity can upload one.
   perform private.refuse_field(picture, 'unknown')
   from unnest(array['logoMediaId', 'coverMediaId']) as picture
-  where fields ? picture;
+  where fields -> picture <> 'null';
   organisation := private.organisation_with(fields, organisation);
   organisation.slug := concat_ws('-',
     nullif(btrim(regexp_replace(lower(organisation.name_en), '[^a-z0-9]+', '-', 'g'), '-'), ''),

@@ -195,7 +195,10 @@ begin
   left join private.property_fields() as field on field.name = given.key
   cross join lateral
     private.parse_field(
-      field.form, field.vocabulary, given.value, field.minimum, field.maximum) as parsed;
+      field.form, field.vocabulary, jsonb_strip_nulls(given.value), field.minimum, field.maximum)
+    as parsed
+  -- Null clears a field, but not the type; anywhere else it is an absent field.
+  where given.value <> 'null' or field.form <> 'type';
   perform private.refuse_fields(problems);
   return answer;
 end

@@ -220,7 +220,9 @@ begin
   if jsonb_typeof(filters) is distinct from 'object' then
     perform private.refuse_field('', 'invalid');
   end if;
-  for given in select name, value from jsonb_each(filters) as filter (name, value) loop
+  for given in
+    select name, value from jsonb_each(filters) as filter (name, value) where value <> 'null'
+  loop
     select * into rule from private.search_filter_rules where search_filter_rules.name = given.name;
     if rule.name is null or rule.strategy <> parse_search_filters.strategy then
       problems := problems || jsonb_build_object(

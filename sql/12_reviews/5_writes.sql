@@ -100,6 +100,7 @@ as $$
 declare
   review public.reviews := private.lock_own_review(update_review.review_id);
 begin
+  fields := private.given_fields(fields, '{comment}');
   if jsonb_typeof(fields) is distinct from 'object'
     or fields - array['rating', 'comment'] <> '{}'
     or coalesce(jsonb_typeof(fields -> 'comment'), 'null') not in ('string', 'null') then

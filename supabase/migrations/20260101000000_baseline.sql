@@ -805,6 +805,22 @@ end
 $$;
 comment on function private.refuse_value is 'Refuses a value that does not fit, or is not there.';
 
+create function private.given_fields(fields jsonb, clearable text[]) returns jsonb
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+begin
+  return case when jsonb_typeof(fields) = 'object' then (
+    select coalesce(jsonb_object_agg(given.key, given.value), '{}')
+    from jsonb_each(fields) as given
+    where given.value <> 'null' or given.key = any (clearable)
+  ) else fields end;
+end
+$$;
+comment on function private.given_fields is
+  'The fields that a caller gives: null is an absent field unless it clears one.';
+
 grant execute on function
   private.refuse, private.field_problem, private.refuse_fields, private.refuse_field,
   private.refuse_value
@@ -3961,9 +3977,17 @@ grant execute on function private.account_with to backend;
 
 -- sql/03_accounts/3_records.sql
 
+create function private.shown_name(identity public.identities) returns text
+  language sql
+  stable
+  return case when identity.status = 'closed' and private.in_english() then 'Deleted account'
+    else identity.display_name end;
+comment on function private.shown_name is
+  'The name of an identity; that of a closed one is in the caller''s language.';
+
 create function private.identity_json(identity public.identities) returns json
   language plpgsql
-  immutable
+  stable
   set search_path = ''
 as $$
 begin
@@ -3971,7 +3995,7 @@ begin
     'id', identity.id,
     'type', identity.type,
     'status', identity.status,
-    'displayName', identity.display_name,
+    'displayName', private.shown_name(identity),
     'avatarUrl', identity.avatar_url
   ) end;
 end
@@ -3988,7 +4012,7 @@ as $$
       'type', identity.type,
       'status', identity.status,
       'statusReason', identity.status_reason,
-      'displayName', identity.display_name,
+      'displayName', private.shown_name(identity),
       'avatarUrl', identity.avatar_url,
       'createdAt', identity.created_at)
     else (
@@ -3997,7 +4021,7 @@ as $$
         'type', identity.type,
         'status', identity.status,
         'statusReason', identity.status_reason,
-        'displayName', identity.display_name,
+        'displayName', private.shown_name(identity),
         'avatarUrl', identity.avatar_url,
         'createdAt', identity.created_at,
         'nameAr', organisations.name_ar,
@@ -4107,7 +4131,9 @@ begin
 end
 $$;
 
-grant execute on function private.identity_json, private.identity_record to authenticated;
+grant execute on function
+  private.in_english, private.shown_name, private.identity_json, private.identity_record
+  to authenticated;
 
 -- sql/03_accounts/4_reads.sql
 
@@ -4955,6 +4981,7 @@ declare
   caller_id uuid := private.lock_caller_exclusively();
   new_name text := private.visible_line(fields ->> 'fullName', 120, 'fullName');
 begin
+  fields := private.given_fields(fields, '{avatarMediaId}');
   if jsonb_typeof(fields) is distinct from 'object'
     or fields - array['fullName', 'language', 'avatarMediaId'] <> '{}' then
     perform private.refuse_field('', 'invalid');
@@ -5014,6 +5041,9 @@ begin
   if jsonb_typeof(fields) is distinct from 'object' then
     perform private.refuse_field('', 'invalid');
   end if;
+  -- Null clears the quiet hours; anywhere else it is an absent field.
+  fields := jsonb_strip_nulls(fields) || case fields -> 'quietHours' when 'null'
+    then '{"quietHours":null}' else '{}' end::jsonb;
   select jsonb_agg(to_jsonb(wrong)) into problems from private.setting_problems(fields) as wrong;
   if problems is not null then
     perform private.refuse_fields(problems);
@@ -7276,6 +7306,8 @@ create function private.organisation_with(fields jsonb, organisation public.orga
   set search_path = ''
 as $$
 begin
+  fields := private.given_fields(fields, '{nameEn,aboutAr,phone,whatsapp,email,website,'
+    'governorateId,areaId,addressAr,workingHours,logoMediaId,coverMediaId}');
   perform private.check_organisation_fields(fields);
   perform private.check_new_name(
     given.path, private.visible_line(fields ->> given.path, 120, given.path), given.before, false)
@@ -7823,7 +7855,7 @@ begin
   -- A new identity cannot have a logo or cover yet, because only the identity can upload one.
   perform private.refuse_field(picture, 'unknown')
   from unnest(array['logoMediaId', 'coverMediaId']) as picture
-  where fields ? picture;
+  where fields -> picture <> 'null';
   organisation := private.organisation_with(fields, organisation);
   organisation.slug := concat_ws('-',
     nullif(btrim(regexp_replace(lower(organisation.name_en), '[^a-z0-9]+', '-', 'g'), '-'), ''),
@@ -12910,7 +12942,10 @@ begin
   left join private.property_fields() as field on field.name = given.key
   cross join lateral
     private.parse_field(
-      field.form, field.vocabulary, given.value, field.minimum, field.maximum) as parsed;
+      field.form, field.vocabulary, jsonb_strip_nulls(given.value), field.minimum, field.maximum)
+    as parsed
+  -- Null clears a field, but not the type; anywhere else it is an absent field.
+  where given.value <> 'null' or field.form <> 'type';
   perform private.refuse_fields(problems);
   return answer;
 end
@@ -14530,23 +14565,20 @@ begin
     select json_build_object(
       'identityId', identities.id,
       'type', identities.type,
-      'displayName', identities.display_name,
+      'displayName', private.shown_name(identities),
       'avatarUrl', identities.avatar_url)
     from public.identities where identities.id = lead_sender.identity_id
   );
 end
 $$;
 
-create function private.list_organisation_leads(
-  type text, page_cursor text default null, page_size integer default 20
-) returns table (items json, "nextCursor" text)
+create function private.leads_of(owner_id uuid, page_cursor text, size integer)
+  returns table (items json, "nextCursor" text)
   language plpgsql
   stable
-  security definer
   set search_path = ''
 as $$
 declare
-  owner_id uuid := private.require_identity_type(list_organisation_leads.type);
   query text := concat_ws(' ', 'list_leads', owner_id);
   key jsonb := private.cursor_key(query, page_cursor);
   before_at timestamptz := coalesce(key ->> 0, 'infinity');
@@ -14557,10 +14589,10 @@ begin
     select
       leads.*, row_number() over (order by leads.created_at desc, leads.id desc) as row_number
     from public.leads
-    where leads.owner_identity_id = owner_id
+    where leads.owner_identity_id = leads_of.owner_id
       and (leads.created_at, leads.id) < (before_at, before_id)
     order by leads.created_at desc, leads.id desc
-    limit private.page_size(page_size) + 1
+    limit size + 1
   )
   select
     coalesce(
@@ -14574,13 +14606,43 @@ begin
           'titleAr', properties.title_ar,
           'status', properties.status),
         'from', private.lead_sender(page.identity_id)
-      ) order by page.row_number) filter (where page.row_number <= page_size),
+      ) order by page.row_number) filter (where page.row_number <= size),
       '[]'),
     private.next_cursor(query,
       jsonb_agg(jsonb_build_array(page.created_at, page.id) order by page.row_number)
-        filter (where page.row_number >= page_size))
+        filter (where page.row_number >= size))
   from page
   join public.properties on properties.id = page.property_id;
+end
+$$;
+
+create function private.list_leads(page_cursor text default null, page_size integer default 20)
+  returns table (items json, "nextCursor" text)
+  language plpgsql
+  stable
+  security definer
+  set search_path = ''
+as $$
+begin
+  return query select * from private.leads_of(
+    private.require_identity(), page_cursor, private.page_size(page_size));
+end
+$$;
+comment on function private.list_leads is
+  'Api: The requests for contact with the acting identity, newest first.';
+
+create function private.list_organisation_leads(
+  type text, page_cursor text default null, page_size integer default 20
+) returns table (items json, "nextCursor" text)
+  language plpgsql
+  stable
+  security definer
+  set search_path = ''
+as $$
+begin
+  return query select * from private.leads_of(
+    private.require_identity_type(list_organisation_leads.type), page_cursor,
+    private.page_size(page_size));
 end
 $$;
 comment on function private.list_organisation_leads is
@@ -14641,7 +14703,7 @@ comment on function private.get_organisation_stats is
 
 grant execute on function private.get_organisation to anon, authenticated;
 grant execute on function
-  private.list_organisation_listings, private.list_organisation_leads,
+  private.list_organisation_listings, private.list_leads, private.list_organisation_leads,
   private.get_organisation_stats
   to authenticated;
 
@@ -18095,7 +18157,9 @@ begin
   if jsonb_typeof(filters) is distinct from 'object' then
     perform private.refuse_field('', 'invalid');
   end if;
-  for given in select name, value from jsonb_each(filters) as filter (name, value) loop
+  for given in
+    select name, value from jsonb_each(filters) as filter (name, value) where value <> 'null'
+  loop
     select * into rule from private.search_filter_rules where search_filter_rules.name = given.name;
     if rule.name is null or rule.strategy <> parse_search_filters.strategy then
       problems := problems || jsonb_build_object(
@@ -22207,13 +22271,31 @@ grant execute on function private.may_speak, private.may_hear to authenticated;
 
 -- sql/10_chat/2_rules_messages.sql
 
+create function private.message_location(body text) returns text
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  coordinates constant text[] := regexp_match(
+    translate(private.ascii_digits(body), '٫،', '.,'),
+    '^(-?[0-9]{1,3}(?:\.[0-9]+)?)[[:space:]]*,[[:space:]]*(-?[0-9]{1,3}(?:\.[0-9]+)?)$');
+begin
+  return case when coordinates[1]::numeric between -90 and 90
+    and coordinates[2]::numeric between -180 and 180
+    then trim_scale(round(coordinates[1]::numeric, 6)) || ','
+      || trim_scale(round(coordinates[2]::numeric, 6)) end;
+end
+$$;
+comment on function private.message_location is
+  'The latitude and longitude of a location with at most six decimals; null if it is none.';
+
 create function private.message_problem(type text, clean text) returns text
   language plpgsql
   immutable
   set search_path = ''
 as $$
 declare
-  coordinates text[];
   problem constant text := private.text_problem(clean, 4000);
 begin
   if problem = 'too_long' or char_length(clean) > 4000 then
@@ -22230,12 +22312,9 @@ begin
         '\U0001BCA0-\U0001BCA3\U0001D173-\U0001D17A\U000E0000-\U000E0FFF]'
       ) then 'message_empty' end;
     when 'location' then
-      coordinates := regexp_match(clean,
-        '^(-?[0-9]{1,2}(?:\.[0-9]{1,7})?),(-?[0-9]{1,3}(?:\.[0-9]{1,7})?)$');
-      return case when not coalesce(coordinates[1]::numeric between -90 and 90
-        and coordinates[2]::numeric between -180 and 180, false) then 'invalid' end;
+      return case when private.message_location(clean) is null then 'invalid' end;
     when 'property' then
-      return case when clean !~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then 'invalid' end;
+      return case when clean !~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then 'invalid' end;
     else
       return null;
   end case;
@@ -22263,7 +22342,11 @@ begin
   elsif (clean_message_body.type in ('text', 'image', 'location', 'property')) is not true then
     perform private.refuse_value('type', type);
   end if;
-  return clean;
+  return case clean_message_body.type
+    when 'location' then private.message_location(clean)
+    when 'property' then lower(clean)
+    else clean
+  end;
 end
 $$;
 
@@ -22395,7 +22478,7 @@ begin
   return (
     select json_build_object(
       'identityId', identities.id,
-      'displayName', identities.display_name,
+      'displayName', private.shown_name(identities),
       'avatarUrl', identities.avatar_url,
       'type', identities.type
     )
@@ -25281,7 +25364,11 @@ begin
         private.require_visible_property(target_id, viewer_identity_id)
       ).owner_identity_id;
     when 'identity' then
-      if not private.is_publicly_visible(target_id) then
+      if not private.is_publicly_visible(target_id) and not exists (
+        select from public.participants as own
+        join public.participants as others on others.conversation_id = own.conversation_id
+        where own.identity_id = viewer_identity_id and others.identity_id = target_id
+      ) then
         perform private.refuse(404, 'identity_not_found');
       end if;
       author_id := target_id;
@@ -25308,7 +25395,7 @@ begin
 end
 $$;
 comment on function private.require_reportable is
-  'Refuses what the caller cannot see or owns. Returns the conversation of a message, else null.';
+  'Refuses what the caller cannot see or owns; whom one has talked to can be reported even when deleted. Returns the conversation of a message, else null.';
 
 create function private.on_report_decided() returns trigger
   language plpgsql
@@ -25584,14 +25671,14 @@ begin
       select json_build_object(
         'accountId', identities.account_id,
         'identityId', identities.id,
-        'displayName', identities.display_name)
+        'displayName', private.shown_name(identities))
       from public.identities where identities.id = report.identity_id
     ),
     'target', case report.target_type
       when 'property' then (
         select json_build_object(
           'accountId', identities.account_id, 'identityId', identities.id,
-          'displayName', identities.display_name, 'status', properties.status,
+          'displayName', private.shown_name(identities), 'status', properties.status,
           'text', properties.title_ar)
         from public.properties
         join public.identities on identities.id = properties.owner_identity_id
@@ -25600,13 +25687,13 @@ begin
       when 'identity' then (
         select json_build_object(
           'accountId', identities.account_id, 'identityId', identities.id,
-          'displayName', identities.display_name, 'status', identities.status, 'text', null)
+          'displayName', private.shown_name(identities), 'status', identities.status, 'text', null)
         from public.identities where identities.id = report.target_id
       )
       when 'message' then (
         select json_build_object(
           'accountId', identities.account_id, 'identityId', identities.id,
-          'displayName', identities.display_name, 'status', null, 'text', messages.body)
+          'displayName', private.shown_name(identities), 'status', null, 'text', messages.body)
         from public.messages
         join public.identities on identities.id = messages.sender_identity_id
         where messages.conversation_id = report.conversation_id and messages.id = report.target_id
@@ -25614,7 +25701,7 @@ begin
       else (
         select json_build_object(
           'accountId', identities.account_id, 'identityId', identities.id,
-          'displayName', identities.display_name,
+          'displayName', private.shown_name(identities),
           'status', case when reviews.hidden_at is null then 'shown' else 'hidden' end,
           'text', reviews.comment)
         from public.reviews
@@ -28304,7 +28391,7 @@ begin
       'author', json_build_object(
         'identityId', identities.id,
         'type', identities.type,
-        'displayName', identities.display_name,
+        'displayName', private.shown_name(identities),
         'avatarUrl', identities.avatar_url),
       'rating', review.rating,
       'comment', review.comment,
@@ -28475,6 +28562,7 @@ as $$
 declare
   review public.reviews := private.lock_own_review(update_review.review_id);
 begin
+  fields := private.given_fields(fields, '{comment}');
   if jsonb_typeof(fields) is distinct from 'object'
     or fields - array['rating', 'comment'] <> '{}'
     or coalesce(jsonb_typeof(fields -> 'comment'), 'null') not in ('string', 'null') then
@@ -28890,9 +28978,8 @@ create policy "nobody but functions of their owner" on private.push_outbox using
 
 -- sql/13_notifications/2_rules_devices.sql
 
-create function private.device_problems(
-  device_id text, platform text, push_token text, app_version text, locale text
-) returns jsonb
+create function private.device_problems(device_id text, platform text, push_token text)
+  returns jsonb
   language plpgsql
   immutable
   set search_path = ''
@@ -28906,17 +28993,27 @@ begin
       ('platform', null, case when platform is null then 'required'
         when platform not in ('ios', 'android', 'web') then 'device_platform_invalid' end),
       ('pushToken', 2048, coalesce(private.length_problem(push_token, 1, 2048),
-        case when push_token !~ '^[\x21-\x7E]+$' then 'invalid' end)),
-      ('appVersion', 40, case when app_version is not null then
-        coalesce(private.length_problem(app_version, 1, 40),
-          case when app_version ~ '[[:cntrl:]]' then 'invalid' end) end),
-      ('locale', 35, case when char_length(locale) > 35 then 'too_long'
-        when locale !~ '^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$' then 'invalid' end)
+        case when push_token !~ '^[\x21-\x7E]+$' then 'invalid' end))
     ) as rule (path, most, code)
     where code is not null
   );
 end
 $$;
+
+create function private.device_version(app_version text) returns text
+  language sql
+  immutable
+  return case when char_length(app_version) between 1 and 40 and app_version !~ '[[:cntrl:]]'
+    then app_version end;
+
+create function private.device_locale(locale text) returns text
+  language sql
+  immutable
+  return case when char_length(locale) <= 100
+    then substring(locale from '^([A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8})*)_{0,2}(?:[@.#].*)?$') end;
+comment on function private.device_locale is
+  'The language, country and the like of a locale as BCP 47 (ar-KW-u-nu-latn), POSIX '
+  '(ar_KW@numbers=latn) or Java (ar_KW_#u-nu-latn) write it; null if it is none of these.';
 
 create function private.lock_devices(account_ids uuid[], quoted_ids uuid[] default '{}')
   returns void
@@ -29472,8 +29569,7 @@ declare
   caller_session_id uuid := private.session_id();
   device public.devices;
 begin
-  perform private.refuse_fields(
-    private.device_problems(device_id, platform, push_token, app_version, locale));
+  perform private.refuse_fields(private.device_problems(device_id, platform, push_token));
 
   -- The session is locked before the account, as in a refresh; lock_caller fails if it has ended.
   perform private.lock_session(caller_session_id);
@@ -29491,7 +29587,8 @@ begin
   insert into public.devices as devices
     (account_id, device_id, session_id, platform, push_token, app_version, locale)
   values (caller_id, register_device.device_id, caller_session_id, register_device.platform,
-    register_device.push_token, register_device.app_version, register_device.locale)
+    register_device.push_token, private.device_version(register_device.app_version),
+    private.device_locale(register_device.locale))
   on conflict on constraint devices_pkey do update
   set session_id = excluded.session_id, platform = excluded.platform,
       push_token = excluded.push_token, app_version = excluded.app_version,
@@ -29523,7 +29620,8 @@ end
 $$;
 comment on function api.register_device is
   'Registers a device; from then on its token gets no pushes for other accounts. Of more than 20 '
-  'devices, the least recently registered is deleted. 422 device_platform_invalid.';
+  'devices, the least recently registered is deleted. A version or locale that is not understood '
+  'is left out. 422 device_platform_invalid.';
 
 create function private.remove_device(device_id text) returns void
   language plpgsql
@@ -31179,7 +31277,7 @@ as $$
 begin
   return json_build_object(
     'with', (
-      select json_agg(identities.display_name)
+      select json_agg(private.shown_name(identities))
       from public.participants
       join public.identities on identities.id = participants.identity_id
       where participants.conversation_id = participant.conversation_id
@@ -31197,10 +31295,14 @@ begin
         'seq', messages.seq,
         'mine', messages.sender_identity_id = participant.identity_id,
         'type', messages.type,
-        -- The text of a hidden message is included only if the account sent it.
+        -- The text of a hidden message is included only if the account sent it; its picture is gone.
         'body', case when messages.hidden_at is null
             or messages.sender_identity_id = participant.identity_id
           then messages.body else '' end,
+        'mediaUrl', (
+          select private.media_url(media.bucket, media.name) from public.media
+          where media.id = messages.media_id and media.discarded_at is null
+        ),
         'hidden', messages.hidden_at is not null,
         'createdAt', messages.created_at
       ) order by messages.seq), '[]')

@@ -119,6 +119,16 @@ describe.runIf(hasStack)('CHAT-09 bad frames', () => {
     expect(ack).toEqual({ event: 'ack', ref: 'after', data: {} })
   })
 
+  test.each([
+    '{"event":"heartbeat","ref":8}',
+    '{"event":"heartbeat","data":null,"ref":8}',
+    '{"event":"heartbeat","data":{"at":null},"ref":8}',
+  ])('INP-24 %s is answered', async (sent) => {
+    raw.write(frame(sent))
+    await waitUntil('it is answered', () => raw.texts().length > 0)
+    expect(raw.texts()).toEqual([{ event: 'ack', ref: 8, data: {} }])
+  })
+
   test('an error names the frame that it answers and what is wrong with it', async () => {
     raw.write(text({ event: 'join_conversation', data: { conversationId: 'x', more: 1 }, ref: 7 }))
     await waitUntil('it is answered', () => raw.texts().length > 0)

@@ -23,6 +23,7 @@ test('INP-04 every number is accepted exactly or refused, never rounded or guess
     ...['1e400', '-1e400', '1e-400', '9007199254740993', '9223372036854775808', '"NaN"', 'NaN'],
     ...['"Infinity"', '"-Infinity"', 'Infinity', '"1e3"', '"0x10"', '0x10', '"1,000"', '"١٢٣"'],
     ...['" 5 "', 'true', '[]', '{}', '""', '01', '+1', '1.', '.5', '12.3456', '1e308', '-1'],
+    ...['650.12500000110000000001', '2.89449999999999999999', '9007199254740993.0000000000'],
   ]
   for (const field of ['price', 'propertyIncome', 'landAreaM2', 'bedrooms', 'requestYear']) {
     for (const value of strange) {
@@ -30,7 +31,11 @@ test('INP-04 every number is accepted exactly or refused, never rounded or guess
       expect(status, `${field} ${value}`).toBe(isJson(value) ? 422 : 400)
     }
   }
-  for (const [written, read] of [['-0', 0], ['1e3', 1000], ['5.000', 5], ['0.1', 0.1]]) {
+  const numbers = [
+    ...[['-0', 0], ['1e3', 1000], ['5.000', 5], ['0.1', 0.1], ['2.8999999999999999', 2.9]],
+    ...[['2.8999999999999995904', 2.9], ['650.12500000099999999999', 650.125]],
+  ]
+  for (const [written, read] of numbers) {
     const { body } = await seller.post('/properties', `{"type":"SALE","price":${written}}`)
     expect(body.price).toBe(read)
     const { rows } = await database().query(

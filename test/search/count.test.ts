@@ -83,10 +83,8 @@ test('SRCH-09 a count has no order, no pages and no cards; what else is refused 
     expect(await guest.get(`/search/count?${name}=${value}`)).toMatchObject(refused)
   }
   const code = async (body: unknown) => (await post(body)).body.error.code
-  for (const strategy of ['Standard', null]) {
-    expect(await code({ strategy })).toBe('search_strategy_unknown')
-  }
-  expect(await code({})).toBe('validation_failed')
+  expect(await code({ strategy: 'Standard' })).toBe('search_strategy_unknown')
+  for (const none of [{}, { strategy: null }]) expect(await code(none)).toBe('validation_failed')
   expect(await code({ strategy: 'standard', requestYearMin: 2030 })).toBe('filter_unknown')
   expect(await code({ strategy: 'standard', priceMin: 2, priceMax: 1 })).toBe('range_invalid')
   expect(await code({ strategy: 'standard', bbox: [1, 1, 1, 1] })).toBe('bbox_invalid')

@@ -153,8 +153,8 @@ test.each(['0', '-1', '51', '100', '1e9', '1.5', 'a', '', ' 5', '922337203685477
   'INP-07 a limit of %j is refused',
   async (limit) => {
     expect(await quick(`limit=${encodeURIComponent(limit)}`)).toMatchObject({ status: 422 })
-    const inBody = limit === '' ? null : Number(limit)
-    expect(await search({ limit: ['1e9', ' 5', '0x10'].includes(limit) ? limit : inBody }))
+    const asText = ['1e9', ' 5', '0x10', '', 'a'].includes(limit)
+    expect(await search({ limit: asText ? limit : Number(limit) }))
       .toMatchObject({ status: 422 })
   },
 )
@@ -204,6 +204,7 @@ test('INP-04 a number in a query string is a plain decimal or refused', async ()
   }
   for (const name of money) {
     expect(await quick(`${name}=0.125`)).toMatchObject({ status: 200 })
+    expect(await quick(`${name}=2.8999999999999999`)).toMatchObject({ status: 200 })
     expect(await quick(`${name}=12.3456`)).toMatchObject({ status: 422 })
     expect(await quick(`${name}=99999999999.999`)).toMatchObject({ status: 200 })
     expect(await quick(`${name}=100000000000`)).toMatchObject({ status: 422 })
@@ -225,7 +226,6 @@ test('INP-04 a number in a body is a number or refused', async () => {
     '"NaN"',
     '"١٢٣"',
     'true',
-    'null',
     '[]',
     '{}',
     '""',
@@ -238,7 +238,7 @@ test('INP-04 a number in a body is a number or refused', async () => {
     }
   }
   for (const name of money) {
-    for (const value of ['0', '-0', '0.1', '1e3', '99999999999.999']) {
+    for (const value of ['0', '-0', '0.1', '1e3', '99999999999.999', 'null']) {
       expect([name, value, (await send(name, value)).status]).toEqual([name, value, 200])
     }
   }

@@ -25,7 +25,6 @@ test.each([
   ' standard',
   'standard;',
   '',
-  null,
   1,
   ['standard'],
   'all',

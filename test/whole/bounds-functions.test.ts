@@ -20,6 +20,8 @@ const text = '\u0651\u064e'.repeat(4000)
 
 /** Arguments that are not refused, with the reason. */
 const silent: Record<string, string> = {
+  'api.register_device app_version': 'for information: left out',
+  'api.register_device locale': 'the same',
   'api.remove_device device_id': 'it is only compared, and no device has such an id',
   'private.begin_upload bucket': 'a word of the facade, which alone calls it',
   'private.list_feed filter': 'the same',

@@ -6,7 +6,7 @@ import { ChatSocket } from '../support/chat-socket.ts'
 import { bodyLimit, type Input, inputsOf, type Operation, typeOf } from '../support/openapi.ts'
 import { expectWithin } from '../support/promised-times.ts'
 import { waitUntil } from '../support/wait.ts'
-import { cheaply, routes, type Senders, signUpSenders } from './input-requests.ts'
+import { cheaply, isLeftOut, routes, type Senders, signUpSenders } from './input-requests.ts'
 
 const marks = (count: number) => '\u0651\u064e'.repeat(count / 2)
 
@@ -29,6 +29,7 @@ describe('INP-23 every string of the description', () => {
         const { path, body } = senders.built(operation, input, marks(lengthFor(operation, input)))
         await cheaply(async () => {
           const reply: Reply = await senders.call(operation, { path, body })
+          if (isLeftOut(operation, input)) return
           // The owner of the listings is checked before the cursor.
           const refusals = operation.id === 'login'
             ? [401]

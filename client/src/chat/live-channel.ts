@@ -20,10 +20,11 @@ export function liveChannel(supabase: Supabase, options: Options): FollowedChann
       // All other events on this channel are ignored, because participants send on it themselves and could
       // forge any event.
       channel.on('broadcast', { event: 'typing' }, ({ payload }: Broadcast) => {
-        if (payload?.identityId === peerId) listener.typing(conversationId)
+        if (String(payload?.identityId).toLowerCase() === peerId) listener.typing(conversationId)
       })
       channel.on('presence', { event: 'sync' }, () => {
-        listener.presence(conversationId, peerId in channel.presenceState())
+        const present = Object.keys(channel.presenceState()).map((key) => key.toLowerCase())
+        listener.presence(conversationId, present.includes(peerId))
       })
     },
     joined: (channel) => {

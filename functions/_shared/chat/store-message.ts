@@ -75,7 +75,7 @@ function takeBatch(): Waiting[] {
 
 const keysOf = ({ context, message }: Waiting): unknown[] => [
   context.get('caller').sub,
-  message.conversationId,
+  message.conversationId?.toLowerCase(),
 ]
 
 /** Sends a batch, and returns the messages that have to be sent by themselves. */

@@ -146,6 +146,7 @@ export const facadeSignatures = {
     fields: 'text?',
   },
   list_invoices: { state: 'text?', page_cursor: 'text?', page_size: 'integer?' },
+  list_leads: { page_cursor: 'text?', page_size: 'integer?' },
   list_map_areas: { filters: 'jsonb?' },
   list_map_listings: {
     bbox: 'jsonb',

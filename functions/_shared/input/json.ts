@@ -1,6 +1,6 @@
 // Checks that every layer reads a JSON text alike, and that it is not nested too deeply.
 import { invalidField } from '../errors/refusal.ts'
-import { isExact } from './numbers.ts'
+import { numberIn } from './numbers.ts'
 import { hasRunOfMarks } from './texts.ts'
 
 const depthLimit = 32
@@ -19,11 +19,19 @@ export const findReservedName = (names: Iterable<string>): string | undefined =>
   for (const name of names) if (reserved.has(name)) return name
 }
 
-/** Throws unless every layer reads this JSON alike. `unknown` is the code for a reserved key. */
-export function checkJson(text: string, unknown = 'unknown') {
+/**
+ * Returns JSON that every layer reads alike, or throws. `unknown` is the code for a reserved key. A number that
+ * stands for the fils next to it is written as that.
+ */
+export function checkJson(text: string, unknown = 'unknown'): string {
   if (depthOf(text) > depthLimit) throw invalidField('', 'too_big')
-  const fault = faultOf(text, unknown)
+  if (!suspicious.test(text) && !hasRunOfMarks(text)) {
+    JSON.parse(text)
+    return text
+  }
+  const { fault, value, isChanged } = inspect(text, unknown)
   if (fault) throw invalidField(fault.path.slice(1).join('.'), fault.code)
+  return isChanged ? JSON.stringify(value) : text
 }
 
 /** Measures how deep brackets nest outside strings, before anything is parsed. */
@@ -43,28 +51,26 @@ function depthOf(text: string): number {
   return deepest
 }
 
+type Context = { source?: string }
 type Fault = { path: string[]; code: string; holder: unknown }
 
 /** Finds reserved keys, and values that a layer would change or refuse: long numbers, NUL, runs of marks. */
-function faultOf(text: string, unknown: string): Fault | undefined {
+function inspect(text: string, unknown: string) {
   let fault: Fault | undefined
-  if (!suspicious.test(text) && !hasRunOfMarks(text)) {
-    JSON.parse(text)
-    return
-  }
-  JSON.parse(text, function (key: string, value: unknown, context?: { source?: string }) {
+  let isChanged = false
+  const read = function (this: unknown, key: string, given: unknown, context?: Context) {
+    const value = typeof given === 'number' ? numberIn(given, context?.source ?? '0') : given
+    if (value !== given) isChanged = true
     if (!fault) {
-      const code = reserved.has(key)
-        ? unknown
-        : isFaithful(key, value, context?.source) || 'invalid'
+      const code = reserved.has(key) ? unknown : isFaithful(key, value) || 'invalid'
       if (code !== true) fault = { path: [printable(key)], code, holder: this }
     } else if (fault.holder === value) {
       // The reviver visits values from the inside out, so each enclosing object adds its key to the path.
       fault = { ...fault, path: [printable(key), ...fault.path], holder: this }
     }
     return value
-  })
-  return fault
+  }
+  return { value: JSON.parse(text, read), fault, isChanged }
 }
 
 // Passwords are compared as they were typed, so they are not checked here; new ones have their own schema.
@@ -72,10 +78,9 @@ const asTyped = ['password', 'currentPassword']
 // Runs of marks in an identifier are left to its schema, which at sign-in treats them like a wrong password.
 const identifier = 'identifier'
 
-const isFaithful = (key: string, value: unknown, source = '0') =>
-  isWellFormed(key) &&
-  (typeof value === 'number' ? isExact(value, source) : asTyped.includes(key) ||
-    isWellFormed(value) &&
+const isFaithful = (key: string, value: unknown) =>
+  isWellFormed(key) && !Number.isNaN(value) &&
+  (asTyped.includes(key) || isWellFormed(value) &&
       (key === identifier || typeof value !== 'string' || !hasRunOfMarks(value)))
 
 const isWellFormed = (value: unknown) =>

@@ -1,7 +1,8 @@
-// Accepts a number only if JavaScript represents it exactly as it was written.
+// Accepts a number only if JavaScript represents it exactly as it was written, or if it is next to a fils:
+// a client that counts in binary or decimal fractions writes 2.9 as 2.8999999999999995904.
 import { z } from '@hono/zod-openapi'
 
-export function isExact(value: number, source: string): boolean {
+function isExact(value: number, source: string): boolean {
   // Our numbers never need so many digits, and stripping zeros from a long run takes quadratic time.
   if (!Number.isFinite(value) || source.length > 100) return false
   const digits = (number: string) =>
@@ -9,12 +10,25 @@ export function isExact(value: number, source: string): boolean {
   return digits(source) === digits(String(value))
 }
 
+/** Returns the fils next to a number that is written with more digits than a double has, if within 1e-9. */
+function nearestFils(source: string): number | undefined {
+  const [, sign, whole, decimals] = /^(-?)(\d{1,12})\.(\d{4,80})$/.exec(source) ?? []
+  if (whole === undefined) return undefined
+  const exact = BigInt(whole + decimals.padEnd(12, '0').slice(0, 12))
+  const fils = (exact + 500_000_000n) / 1_000_000_000n
+  const off = exact - fils * 1_000_000_000n
+  return off >= -1000n && off <= 1000n ? Number(`${sign}${fils}e-3`) : undefined
+}
+
+/** Returns the number that a source stands for, or NaN if JavaScript would change it. */
+export const numberIn = (value: number, source: string): number =>
+  isExact(value, source) ? value : nearestFils(source) ?? NaN
+
 const plain = /^-?[0-9]{1,20}(\.[0-9]{1,20})?$/
 
 /** Parses a plain decimal. Returns NaN for text that Number() would guess at: 0x10, 1e3, blanks. */
 export function parseDecimal(text: string): number {
-  const value = plain.test(text) ? Number(text) : NaN
-  return isExact(value, text) ? value : NaN
+  return plain.test(text) ? numberIn(Number(text), text) : NaN
 }
 
 export const inQuery = <T extends z.ZodType>(schema: T) =>

@@ -160,7 +160,11 @@ const acks: Schemas = Object.fromEntries(
   ) => [`ack_${event}`, frame('ack', data).required({ ref: true }).describe(data.description!)]),
 )
 
-const sent = framesOf(frameData)
+const { heartbeat } = frameData
+const sent = {
+  ...framesOf(frameData),
+  heartbeat: frame('heartbeat', heartbeat).partial({ data: true }).describe(heartbeat.description!),
+}
 const heard = { ...framesOf(fromGateway), ...acks }
 
 const pascal = (name: string) => name.replace(/(?:^|_)(\w)/g, (_, first) => first.toUpperCase())

@@ -65,7 +65,7 @@ export const validateEnvelope = (unknownKey?: ErrorCode, idempotent = false): Ch
   const wrong = (path: string) =>
     problem(c, 'validation_failed', { fields: [{ path, code: 'invalid' }] })
   const expected = c.req.header('x-expect-identity')
-  if (expected !== undefined && !isUuid(expected.toLowerCase())) return wrong('X-Expect-Identity')
+  if (expected !== undefined && !isUuid(expected)) return wrong('X-Expect-Identity')
   if (c.get('caller').role === 'authenticated') c.set('expectIdentity', expected)
   c.set('proof', c.req.header('x-proof'))
   const key = c.req.header('idempotency-key')
@@ -93,7 +93,7 @@ function parseBody(c: ApiContext, unknownKey?: ErrorCode): ErrorCode | undefined
   let text: string
   try {
     text = strictUtf8.decode(bytes)
-    if (text) checkJson(text, unknownKey)
+    if (text) text = checkJson(text, unknownKey)
   } catch (error) {
     if (error instanceof Refusal) throw error
     return 'body_not_json'

@@ -60,8 +60,8 @@ What may be done how often is counted by account, without a token by address. Th
 
 ## Values
 
-Times are ISO 8601 in UTC with microseconds: keep them as text, as a date in most languages loses
-some. Days are those of Kuwait. Amounts are Kuwaiti dinars: numbers with up to three decimals. Areas are square metres. Text is normalised (NFKC, trimmed), and digits may be Arabic.
+\`null\` is an absent field, unless it is said to clear something. Ids may be in any case. Times are
+ISO 8601 in UTC with microseconds: keep them as text, as a date in most languages loses some. Days are those of Kuwait. Amounts are Kuwaiti dinars: numbers with up to three decimals. Areas are square metres. Text is normalised (NFKC, trimmed), and digits may be Arabic.
 Codes of vocabularies are those of \`GET /meta/enums\`, \`/meta/kinds\` and \`/meta/amenities\`;
 governorates and areas those of \`/meta\` too. Answers may get new fields, and vocabularies new codes:
 ignore what you do not know.

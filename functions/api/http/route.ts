@@ -30,7 +30,7 @@ export const area = () =>
 export function route<R extends RouteDefinition>(definition: R) {
   const { checks = [], unlimited = false, unknownKey, guestCache, ownCache, request = {}, method } =
     definition
-  catchThrowingValidators(request)
+  setParsing(request)
   const upload = request.body?.content['multipart/form-data'] !== undefined
   const isGet = method === 'get'
   const isRead = isGet || definition.reads
@@ -60,7 +60,7 @@ function jsonOf({ body }: Input) {
     : undefined
 }
 
-function catchThrowingValidators({ params, query, headers, body }: Input) {
+function setParsing({ params, query, headers, body }: Input) {
   const contents = Object.values(body?.content ?? {}).map((one) =>
     one && 'schema' in one && one.schema
   )

@@ -42,10 +42,9 @@ class DocumentUpload {
 
   /** Reads the only field, which must precede the files, because these are stored as they arrive. */
   readField(name: string, text: string) {
-    const id = text.toLowerCase()
     if (name !== 'identityId') throw invalidFields({ path: displayName(name), code: 'unknown' })
-    if (!isUuid(id) || this.identityId) throw invalidField('identityId', 'invalid')
-    this.identityId = id
+    if (!isUuid(text) || this.identityId) throw invalidField('identityId', 'invalid')
+    this.identityId = text
   }
 
   async add(part: FormPart) {

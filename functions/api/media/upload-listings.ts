@@ -31,7 +31,7 @@ function readField(fields: Fields, name: string, text: string) {
   if (!ids && name !== 'startPosition') {
     throw invalidFields({ path: displayName(name), code: 'unknown' })
   }
-  const fits = ids ? isUuid(text.toLowerCase()) : /^\d{1,3}$/.test(text)
+  const fits = ids ? isUuid(text) : /^\d{1,3}$/.test(text)
   if (!fits || fields[name] !== undefined) {
     throw invalidFields({ path: name, code: !ids && /^\d{4,}$/.test(text) ? 'too_big' : 'invalid' })
   }

@@ -14,7 +14,7 @@ export type Frame = {
 
 const Envelope = z.strictObject({
   event: z.enum(Object.keys(frameData) as [keyof Data]),
-  data: z.unknown(),
+  data: z.unknown().optional(),
   ref: FrameRef.optional(),
 })
 

@@ -80,7 +80,8 @@ export class LiveChannel implements ChannelListener, Live {
   event(event: string, payload: unknown): void {
     const { peerId } = this.conversation
     if (event !== 'typing') return
-    if ((payload as { identityId?: unknown } | null)?.identityId !== peerId) return
+    const { identityId } = Object(payload)
+    if (String(identityId).toLowerCase() !== peerId) return
     this.listeners.forEach((_, listener) => listener.typing(peerId))
   }
 
@@ -90,10 +91,16 @@ export class LiveChannel implements ChannelListener, Live {
   }
 
   presenceDiff(joins: Presences, leaves: Presences): void {
-    const { peerId } = this.conversation
-    for (const { phx_ref } of joins[peerId]?.metas ?? []) this.devices.add(phx_ref)
-    for (const { phx_ref } of leaves[peerId]?.metas ?? []) this.devices.delete(phx_ref)
+    for (const { phx_ref } of this.devicesIn(joins)) this.devices.add(phx_ref)
+    for (const { phx_ref } of this.devicesIn(leaves)) this.devices.delete(phx_ref)
     this.noteHere()
+  }
+
+  /** The key is the identity's id, as the app on the other side writes it. */
+  private devicesIn(presences: Presences) {
+    return Object.entries(presences)
+      .filter(([key]) => key.toLowerCase() === this.conversation.peerId)
+      .flatMap(([, presence]) => presence?.metas ?? [])
   }
 
   private noteHere() {
