@@ -330,12 +330,14 @@ from (values
     'restore_identity'),
   ('restore_identity', 'identity', '', 'reason,note',
     'as target the id of a suspended identity, or its licence number', 'suspend_identity'),
-  ('hide_message', 'message', 'reason', 'note', 'as target the id of a message, and reason',
+  ('hide_message', 'message', 'reason', 'everywhere,note',
+    'as target the id of a message, and reason; everywhere hides all of its sender''s with its picture',
     'restore_message, within 180 days; a picture does not come back'),
   ('restore_message', 'message', '', 'reason,note', 'as target the id of a hidden message',
     'hide_message'),
-  ('uphold', 'report', 'reason', 'note',
-    'as target the id of a report, and reason, which whom it is about reads',
+  ('uphold', 'report', 'reason', 'everywhere,note',
+    'as target the id of a report, and reason, which whom it is about reads; everywhere as for '
+    'hide_message',
     'nothing: the listing is restored with restore, a message with restore_message, a review by '
     'emptying reviews.hidden_at'),
   ('dismiss', 'report', '', 'reason,note', 'as target the id of a report',

@@ -180,7 +180,8 @@ select
   (array['chat', 'call', 'whatsapp'])[1 + number % 3], conversations.created_at,
   (conversations.created_at at time zone 'Asia/Kuwait')::date
 from demo_talks
-join public.conversations on conversations.id = pg_temp.demo_id('conversation ' || number);
+join public.conversations on conversations.id = pg_temp.demo_id('conversation ' || number)
+where number % 3 > 0; -- the first message of a conversation makes the lead by chat
 
 -- The demo accounts also saved one listing that is gone, and two whose price has fallen since.
 insert into public.favorites (identity_id, property_id, created_at)

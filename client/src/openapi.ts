@@ -1521,7 +1521,7 @@ export interface paths {
          * Start a conversation with an advertiser, about a listing or in general
          * @description Acts as the active identity, which has to be `active`.
          *
-         *     About a listing (`propertyId`) or with an identity in general (`identityId`): one of them. The same two and the same listing are always the same conversation: 200. With `message` its first message is sent at once. All devices of the caller hear of a new one. A listing that has ended or takes no chat is 409. At most 60 new ones a day that the other side has not answered, 5 without a proven phone or email.
+         *     About a listing (`propertyId`) or with an identity in general (`identityId`): one of them. The same two and the same listing are always the same conversation: 200. With `message` its first message is sent at once, and once under its `clientMessageId`. All devices of the caller hear of a new one, the other side of its first message. A listing that has ended or takes no chat is 409. At most 60 new ones a day that the other side has not answered, 5 without a proven phone or email.
          */
         post: operations["create_conversation"];
         delete?: never;
@@ -1566,10 +1566,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List messages: the newest, or those before or after a message
+         * List messages: the newest, those before or after a message, or what changed
          * @description Acts as the active identity, which has to be `active`.
          *
-         *     Without parameters the newest ones. `beforeSeq` reads on into the past, `afterSeq` catches up after a pause; never both. Messages are numbered without a gap: a missing `seq` was missed.
+         *     Without parameters the newest ones. `beforeSeq` reads on into the past, `afterSeq` catches up after a pause, `changedSince` also has older messages that were hidden or shown again meanwhile; one of them at most. Messages are numbered without a gap: a missing `seq` was missed.
          */
         get: operations["list_messages"];
         put?: never;
@@ -4692,7 +4692,7 @@ export interface components {
             id: string;
             /** @description Name of the private Realtime channel of presence and typing, where clients send. Opaque, and not for ever: take it from answers and events. */
             liveTopic: string;
-            /** @description null: about no listing, or one that is no longer visible. */
+            /** @description null: about no listing. */
             property: components["schemas"]["ConversationProperty"] | null;
             peer: components["schemas"]["Party"];
             /** @description null: nothing has been written yet. */
@@ -4705,6 +4705,11 @@ export interface components {
             archived: boolean;
             /** @description Up to where the other side has read, as far as that was shown: 0 before anything was; null while one of the two lets nobody see what it has read. */
             peerReadSeq: number | null;
+            /**
+             * @description Why this side cannot write now: it has blocked the other; it waits for a first answer; the other takes messages of people with a proven phone or email alone; or the other cannot be written to. null: it can. Of changes on the other side no event tells.
+             * @enum {string|null}
+             */
+            cannotWriteReason: "blocked" | "awaiting_answer" | "recipient_proven_only" | "unavailable" | null;
             /**
              * Format: date-time
              * @description When the last message came; lists are in this order.
@@ -4732,10 +4737,15 @@ export interface components {
         };
         /** @description A part of the history. */
         MessagePage: {
-            /** @description By ascending `seq`. */
+            /** @description By ascending `seq`; with `changedSince` in the order of the changes. */
             items: components["schemas"]["Message"][];
             /** @description Whether there is more in the direction that was asked for. */
             hasMore: boolean;
+            /**
+             * Format: date-time
+             * @description What changed after this answer comes with it as `changedSince`; null: nothing was written.
+             */
+            changedAt: string | null;
         };
         /** @description A message; the same for both sides. */
         Message: {
@@ -4767,6 +4777,8 @@ export interface components {
              * @description The message that it answers; null: none.
              */
             replyToId: string | null;
+            /** @description The `seq` of that message, by which its part of the history is read; null: none. */
+            replyToSeq: number | null;
             /** @description As its sender made it. */
             clientMessageId: string;
             /** @description There and true: an administrator has hidden it from both sides, and nothing says what it was. */
@@ -7653,6 +7665,8 @@ export interface components {
             version?: number;
             /** @description Of a company or office that waits: the ids of the `documents` that were looked at; without it none were. If it has others by now, nothing is decided (409 documents_changed, with its `documentIds`). */
             documentIds?: string[];
+            /** @description To uphold a report about a message with a picture: hides all messages of its sender that have the same picture. */
+            everywhere?: boolean;
         };
         VerifyOtpBody: {
             /**
@@ -8019,6 +8033,11 @@ export interface components {
             identityId?: string;
             /** @description The first message. */
             message?: string;
+            /**
+             * @description Made by the client, the same for every try: a message is stored once.
+             * @example b1e0b3a2-5c1f-4f0e-9d1c-0f4f5a6b7c8d
+             */
+            clientMessageId?: string;
         };
         UpdateConversationBody: {
             /** @description true: no pushes of it; its messages still count. */
@@ -8526,7 +8545,7 @@ export interface components {
             /** @description As the app said; null: it did not. */
             appVersion: string | null;
         };
-        /** @description null: about no listing, or one that is no longer visible. */
+        /** @description null: about no listing. */
         ConversationProperty: {
             /** Format: uuid */
             id: string;
@@ -8550,6 +8569,21 @@ export interface components {
              * @enum {string}
              */
             status: "draft" | "pending_review" | "active" | "rejected" | "paused" | "sold" | "rented" | "exchanged" | "expired" | "archived" | "suspended" | "deleted";
+        } | {
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description In place of the status of the listing.
+             * @enum {string}
+             */
+            status: "unavailable";
+            /**
+             * @description It cannot be shown now.
+             * @enum {boolean}
+             */
+            available: false;
+            /** @description Only where its owner closed, paused, archived or deleted it or it expired. */
+            titleAr?: string;
         };
         /** @description null: nothing has been written yet. */
         ConversationLastMessage: {
@@ -8562,7 +8596,7 @@ export interface components {
              * @enum {string}
              */
             type: "text" | "image" | "location" | "property";
-            /** @description The beginning of its text, or its kind in words: of an answer in the language of Accept-Language, of an event in that of the account. */
+            /** @description The beginning of its text, or its kind in words, with the title of a listing: of an answer in the language of Accept-Language, of an event in that of the account. */
             preview: string;
             /** @description Whether this side sent it. */
             mine: boolean;
@@ -10394,6 +10428,8 @@ export interface operations {
                 beforeSeq?: number;
                 /** @description Messages after this one. */
                 afterSeq?: number;
+                /** @description Messages written, hidden or shown again since then: the `changedAt` of the answer before. */
+                changedSince?: string;
                 /** @description How many items a page has at most. */
                 limit?: number;
             };

@@ -15,7 +15,7 @@ async function useTheMarketplace() {
   await insertOrganisation(seller.id)
   const actions = [
     await buyer.post(`/favorites/${id}`),
-    await buyer.post(`/properties/${id}/contact`, { kind: 'chat' }),
+    await buyer.post('/conversations', { propertyId: id, message: 'مرحبا' }),
     await buyer.post('/reports', { targetType: 'property', targetId: id, reason: 'fraud' }),
     await buyer.patch('/settings', { marketingConsent: true }),
   ]

@@ -49,8 +49,7 @@ export const exceptions: Exceptions = {
       from: '06_properties',
       to: '10_chat',
       what: { 'private.open_conversation': 1 },
-      why: 'A person who asks for a chat becomes a lead and gets the conversation in the same ' +
-        'call. The conversation is opened before the lead, because of the order of locks.',
+      why: 'A person who asks for a chat gets the conversation in the same call.',
     },
     {
       from: '10_chat',

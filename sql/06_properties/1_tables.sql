@@ -147,7 +147,8 @@ create table public.properties (
     end
   ),
   constraint properties_suspended_know_what_they_were check (
-    (status = 'suspended') = (suspended_from is not null)
+    (status = 'suspended' or status = 'deleted' and suspended_from is not null)
+      = (suspended_from is not null)
     and suspended_from not in ('suspended', 'deleted')
   ),
   constraint properties_deleted_say_when check ((status = 'deleted') = (deleted_at is not null))
@@ -158,7 +159,8 @@ comment on column public.properties.ref_no is 'Shown to people with a prefix, as
 comment on column public.properties.owner_identity_id is 'The owner, which never changes.';
 comment on column public.properties.status is 'The allowed changes are in 2_rules_states.sql.';
 comment on column public.properties.status_reason is 'The reason for a rejection or suspension.';
-comment on column public.properties.suspended_from is 'The state to return to after suspension.';
+comment on column public.properties.suspended_from is 
+  'The state to return to after suspension; kept if the listing is deleted while suspended.';
 comment on column public.properties.price is 'In KWD, per month for RENT; null if not stated.';
 comment on column public.properties.property_income is 'In KWD per month; 0 is a valid value.';
 comment on column public.properties.request_year is 'EXCHANGE: the offered property''s year (طلب).';

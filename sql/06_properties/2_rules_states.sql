@@ -167,7 +167,7 @@ begin
       new.pending_changes := null;
     else null; -- pending_review and rejected have no effects
   end case;
-  if new.status <> 'suspended' then
+  if new.status not in ('suspended', 'deleted') then
     new.suspended_from := null;
   end if;
   return new;

@@ -86,6 +86,20 @@ create function private.may_see(property public.properties, viewer_identity_id u
 comment on function private.may_see is
   'Others see listed properties, and closed ones for 30 days; the owner sees all but deleted ones.';
 
+create function private.shown_title(property public.properties, viewer_identity_id uuid)
+  returns text
+  language sql
+  stable
+  return case when private.may_see((shown_title.property), viewer_identity_id)
+    or (shown_title.property).owner_active and (shown_title.property).suspended_from is null
+      and (shown_title.property).status in (
+        'paused', 'sold', 'rented', 'exchanged', 'expired', 'archived', 'deleted'
+      )
+    then (shown_title.property).title_ar end;
+comment on function private.shown_title is
+  'The title of a listing that may be seen, or that its owner has withdrawn, for those who talked '
+  'about it; null for one that an admin suspended or whose owner is not active.';
+
 create function private.require_visible_property(property_id uuid, viewer_identity_id uuid)
   returns public.properties
   language plpgsql

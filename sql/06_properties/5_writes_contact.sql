@@ -94,14 +94,15 @@ begin
   offered := private.offered_contact(caller_id, property_id, kind);
   property := offered.property;
   perform private.require_proof();
-  -- Conversations are locked before notification events, one of which a new lead writes.
   if kind = 'chat' then
+    -- The first message makes the lead.
     select opened.id into conversation_id
     from private.open_conversation(caller_id, property.id, null) as opened;
+  else
+    insert into public.leads (property_id, owner_identity_id, identity_id, kind)
+    values (property.id, property.owner_identity_id, caller_id, contact_property.kind)
+    on conflict do nothing;
   end if;
-  insert into public.leads (property_id, owner_identity_id, identity_id, kind)
-  values (property.id, property.owner_identity_id, caller_id, contact_property.kind)
-  on conflict do nothing;
   return case kind
     when 'call' then json_build_object('phone', offered.phone)
     when 'whatsapp' then
@@ -111,6 +112,7 @@ begin
 end
 $$;
 comment on function private.contact_property is
-  'Facade: returns phone, whatsappUrl or conversationId. Each kind makes at most one lead a day.';
+  'Facade: returns phone, whatsappUrl or conversationId. Each kind makes at most one lead a '
+  'day, a chat with its first message.';
 
 grant execute on function private.precheck_contact, private.contact_property to authenticated;

@@ -75,6 +75,23 @@ begin
 end
 $$;
 
+create function private.is_same_picture(one_id uuid, other_id uuid) returns boolean
+  language plpgsql
+  stable
+  security definer -- reads pictures of every identity
+  set search_path = ''
+as $$
+begin
+  return one_id is not distinct from other_id or exists (
+    select from public.media as one
+    join public.media as other on other.account_id = one.account_id and other.sha256 = one.sha256
+    where one.id = one_id and other.id = other_id
+  );
+end
+$$;
+comment on function private.is_same_picture is
+  'Whether two uploads of one account have the same content, or neither is given.';
+
 create function private.earlier_pictures(
   identity_id uuid, bucket text, property_id uuid, upload_session_id uuid
 ) returns setof public.media

@@ -21,6 +21,11 @@ begin
   if picture.id is null or use_picture.use not in ('avatar', 'logo', 'cover', 'message') then
     perform private.refuse(404, 'not_found');
   end if;
+  if picture.use = 'message' then
+    -- Each message has a file of its own. The facade copies this one and calls again.
+    perform private.refuse(422, 'validation_failed', jsonb_build_object(
+      'fields', '[{"path": "mediaId", "code": "not_allowed"}]'::jsonb, 'copy', picture.name));
+  end if;
   if picture.use is null then
     if use_picture.use <> 'message' then
       perform private.discard_picture_of(use_picture.identity_id, use_picture.use);
@@ -34,7 +39,8 @@ begin
 end
 $$;
 comment on function private.use_picture is
-  'Marks a picture as used and returns its URL. A replaced avatar, logo or cover is discarded.';
+  'Marks a picture as used and returns its URL. A replaced avatar, logo or cover is discarded. 422 '
+  'for one that a message has already.';
 
 create function private.discard_picture_of(identity_id uuid, use text) returns void
   language plpgsql

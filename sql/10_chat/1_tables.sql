@@ -47,12 +47,12 @@ comment on column public.participants.archived is
   'Whether it is hidden from the list and left out of the unread total, until the next message or, '
   'if also muted, until this side writes.';
 comment on column public.participants.unlisted is
-  'Whether it is not in the list yet: the other side opened it about no listing, and nobody has '
-  'written.';
+  'Whether it is not in the list yet: the other side opened it, and nobody has written.';
 comment on column public.participants.active_at is
   'When the last message was written, or the conversation was opened; the list is sorted by it.';
 comment on column public.participants.changed_at is
-  'When this side last changed, by a message, by reading, muting or archiving, or by a read mark.';
+  'When this side last changed: by a message, also one that was hidden or shown again, by reading, '
+  'muting or archiving, or by a read mark.';
 create index participants_newest_idx
   on public.participants (identity_id, archived, active_at desc, conversation_id desc)
   where not unlisted;
@@ -78,6 +78,7 @@ create table public.messages (
   media_id uuid references public.media (id),
   reply_to_seq bigint,
   hidden_at timestamptz,
+  changed_at timestamptz,
   created_at timestamptz not null default clock_timestamp(),
   constraint messages_are_numbered_once unique (conversation_id, seq),
   constraint messages_are_sent_once unique (conversation_id, sender_identity_id, client_message_id),
@@ -92,9 +93,13 @@ comment on column public.messages.client_message_id is 'The client''s id; a repe
 comment on column public.messages.body is
   'The text; for an image its caption, for a location "lat,lng", for a property its id.';
 comment on column public.messages.hidden_at is 'When it was hidden; body is erased after 180 days.';
+comment on column public.messages.changed_at is
+  'When it was last hidden or shown again; null if it never was.';
 create index messages_media_idx on public.messages (media_id) where media_id is not null;
 create index messages_reply_idx on public.messages (conversation_id, reply_to_seq)
   where reply_to_seq is not null;
+create index messages_changed_idx
+  on public.messages (conversation_id, coalesce(changed_at, created_at));
 create index messages_hidden_idx on public.messages (hidden_at)
   where hidden_at is not null and body <> '';
 

@@ -46,6 +46,7 @@ begin
     'body', case when message.hidden_at is null then message.body else '' end,
     'mediaUrl', media_url,
     'replyToId', reply_to_id,
+    'replyToSeq', message.reply_to_seq,
     'clientMessageId', message.client_message_id,
     'createdAt', message.created_at
   ) || case when message.hidden_at is null then '{}' else '{"hidden": true}'::jsonb end;
@@ -61,6 +62,7 @@ create function private.message_preview(message public.messages, reader_account_
 as $$
 declare
   english boolean;
+  title text;
 begin
   if message.hidden_at is null and message.type in ('text', 'image') and message.body <> '' then
     return private.beginning(message.body, 100);
@@ -69,18 +71,22 @@ begin
     select from public.accounts
     where accounts.id = reader_account_id and accounts.language = 'en'
   ) end;
+  if message.hidden_at is null and message.type = 'property' then
+    select ': ' || private.shown_title(properties, null) into title
+    from public.properties where properties.id = message.body::uuid;
+  end if;
   return case case when message.hidden_at is null then message.type else 'hidden' end
     when 'hidden' then case when english then 'Hidden message' else 'رسالة محجوبة' end
     when 'text' then ''
     when 'image' then case when english then 'Picture' else 'صورة' end
     when 'location' then case when english then 'Location' else 'موقع' end
-    else case when english then 'Listing' else 'إعلان' end
+    else case when english then 'Listing' else 'إعلان' end || coalesce(title, '')
   end;
 end
 $$;
 comment on function private.message_preview is
-  'The beginning of the text or else the type of the message, in the language of the reader or, '
-  'if reader_account_id is null, of the caller.';
+  'The beginning of the text or else the type of the message, with the title of a listing, in the '
+  'language of the reader or, if reader_account_id is null, of the caller.';
 
 create function private.message_summary(
   message public.messages, identity_id uuid, reader_account_id uuid default null
@@ -170,20 +176,52 @@ create function private.conversation_property_json(property_id uuid, identity_id
 as $$
 begin
   return (
-    select json_build_object(
-      'id', properties.id,
-      'titleAr', properties.title_ar,
-      'type', properties.type,
-      'priceLabel',
-        private.price_label(properties.type, properties.price, private.in_english()),
-      'status', properties.status
-    )
-    from public.properties
-    where properties.id = conversation_property_json.property_id
-      and private.may_see(properties, conversation_property_json.identity_id)
+    select case when private.may_see(properties, conversation_property_json.identity_id)
+      then json_build_object(
+        'id', properties.id,
+        'titleAr', properties.title_ar,
+        'type', properties.type,
+        'priceLabel',
+          private.price_label(properties.type, properties.price, private.in_english()),
+        'status', properties.status
+      )
+      else json_strip_nulls(json_build_object(
+        'id', conversation_property_json.property_id,
+        'status', 'unavailable',
+        'available', false,
+        'titleAr', private.shown_title(properties, conversation_property_json.identity_id)
+      ))
+    end
+    from (select conversation_property_json.property_id as id) as wanted
+    left join public.properties on properties.id = wanted.id
+    where wanted.id is not null
   );
 end
 $$;
+
+create function private.cannot_write_reason(own public.participants) returns text
+  language plpgsql
+  stable
+  security definer -- reads both participants and the blocks between them
+  set search_path = ''
+  set join_collapse_limit = 1 -- both settings as in private.store_messages
+  set plan_cache_mode = 'force_generic_plan'
+as $$
+begin
+  return (
+    select case
+      when ends.refusal = 'blocked' and not exists (
+        select from public.blocks
+        where blocks.account_id = own.account_id
+          and blocks.blocked_account_id = ends.reader_account_id
+      ) then 'unavailable'
+      else ends.refusal end
+    from private.message_ends(own.conversation_id, own.identity_id) as ends
+  );
+end
+$$;
+comment on function private.cannot_write_reason is
+  'Why this side may not write now, or null. Only the side that blocked the other learns of a block.';
 
 create function private.conversation_json(conversation_id uuid, identity_id uuid) returns json
   language plpgsql
@@ -196,13 +234,17 @@ begin
     select json_build_object(
       'id', conversations.id,
       'liveTopic', private.live_topic(conversations.id),
-      'property', private.conversation_property_json(conversations.property_id, own.identity_id),
+      'property', private.conversation_property_json(
+        coalesce(conversations.property_id,
+          nullif(split_part(conversations.pair_key, ' ', 3), '')::uuid), -- of a purged listing
+        own.identity_id),
       'peer', private.peer_json(other.identity_id),
       'lastMessage', private.last_message_json(conversations.id, own.identity_id),
       'unread', own.unread,
       'muted', own.muted,
       'archived', own.archived,
       'peerReadSeq', private.shown_read_seq(own),
+      'cannotWriteReason', private.cannot_write_reason(own),
       'updatedAt', own.active_at,
       'changedAt', own.changed_at
     )

@@ -117,8 +117,8 @@ comment on function private.list_conversations is
 
 create function private.list_messages(
   conversation_id uuid, before_seq bigint default null, after_seq bigint default null,
-  page_size integer default 20
-) returns table (items json, "hasMore" boolean)
+  page_size integer default 20, changed_since timestamptz default null
+) returns table (items json, "hasMore" boolean, "changedAt" timestamptz)
   language plpgsql -- volatile, to see what is committed while the function waits
   security definer
   set search_path = ''
@@ -127,12 +127,38 @@ declare
   participant public.participants := private.require_participant(
     list_messages.conversation_id, private.require_identity());
 begin
-  if num_nonnulls(before_seq, after_seq) = 2 then
-    perform private.refuse_field('afterSeq', 'invalid');
+  if num_nonnulls(before_seq, after_seq, changed_since) > 1 then
+    perform private.refuse_field(
+      case when changed_since is null then 'afterSeq' else 'changedSince' end, 'invalid');
   end if;
   if before_seq is null then
     perform private.wait_for_announced(participant.conversation_id);
   end if;
+  if changed_since is not null then
+    return query
+    with page as (
+      select messages as message, coalesce(messages.changed_at, messages.created_at) as changed_at,
+        row_number() over (order by coalesce(messages.changed_at, messages.created_at))
+          as row_number
+      from public.messages
+      where messages.conversation_id = participant.conversation_id
+        and coalesce(messages.changed_at, messages.created_at) > list_messages.changed_since
+      order by coalesce(messages.changed_at, messages.created_at)
+      limit private.page_size(page_size) + 1
+    )
+    select
+      coalesce(json_agg(private.message_json(page.message) order by page.row_number)
+        filter (where page.row_number <= page_size), '[]'),
+      count(*) > page_size,
+      coalesce(max(page.changed_at) filter (where page.row_number <= page_size),
+        list_messages.changed_since)
+    from page;
+    return;
+  end if;
+  select coalesce(messages.changed_at, messages.created_at) into "changedAt" from public.messages
+  where messages.conversation_id = participant.conversation_id
+  order by coalesce(messages.changed_at, messages.created_at) desc
+  limit 1;
   if after_seq is not null then
     return query
     with page as (
@@ -146,7 +172,8 @@ begin
     select
       coalesce(json_agg(private.message_json(page.message) order by page.row_number)
         filter (where page.row_number <= page_size), '[]'),
-      count(*) > page_size
+      count(*) > page_size,
+      list_messages."changedAt"
     from page;
   else
     return query
@@ -161,13 +188,15 @@ begin
     select
       coalesce(json_agg(private.message_json(page.message) order by page.row_number desc)
         filter (where page.row_number <= page_size), '[]'),
-      count(*) > page_size
+      count(*) > page_size,
+      list_messages."changedAt"
     from page;
   end if;
 end
 $$;
 comment on function private.list_messages is
-  'Api: Messages in the order of seq: the newest, those before a seq or those after one. hasMore '
+  'Api: Messages in the order of seq: the newest, those before a seq or those after one; or those '
+  'written, hidden or shown again since a time, in that order, as far as changedAt says. hasMore '
   'says whether there are more in that direction. Messages that an event has announced are '
   'included. 404 conversation_not_found.';
 

@@ -73,6 +73,7 @@ as $$
 declare
   caller_account_id uuid := private.account_id();
   peer public.identities := private.conversation_peer(caller_id, property_id, identity_id);
+  moment timestamptz;
   pair text := least(caller_id, peer.id) || ' ' || greatest(caller_id, peer.id)
     || coalesce(' ' || open_conversation.property_id, '');
 begin
@@ -99,10 +100,11 @@ begin
   returning made.id into id;
   created := found;
   if created then
-    insert into public.participants (conversation_id, identity_id, account_id, unlisted)
-    values (id, caller_id, caller_account_id, false),
-      -- The owner of a listing is notified of the lead, so it is in that list at once.
-      (id, peer.id, peer.account_id, open_conversation.property_id is null);
+    moment := clock_timestamp();
+    insert into public.participants
+      (conversation_id, identity_id, account_id, unlisted, active_at, changed_at)
+    values (id, caller_id, caller_account_id, false, moment, moment),
+      (id, peer.id, peer.account_id, true, moment, moment);
   else
     -- Another transaction has created the conversation; only a new statement can see it.
     select conversations.id into id from public.conversations
@@ -113,7 +115,8 @@ end
 $$;
 
 create function private.create_conversation(
-  property_id uuid default null, identity_id uuid default null, message text default null
+  property_id uuid default null, identity_id uuid default null, message text default null,
+  client_message_id text default null
 ) returns json
   language plpgsql
   security definer
@@ -123,6 +126,7 @@ declare
   hits jsonb;
   caller_id uuid;
   opened record;
+  written boolean;
 begin
   perform private.require_terms();
   -- The call may write a message, so it is counted as one.
@@ -130,23 +134,17 @@ begin
   caller_id := private.lock_identity();
   opened := private.open_conversation(
     caller_id, create_conversation.property_id, create_conversation.identity_id);
-  if opened.created and property_id is not null then
-    insert into public.leads (property_id, owner_identity_id, identity_id, kind)
-    select properties.id, properties.owner_identity_id, caller_id, 'chat'
-    from public.properties
-    where properties.id = create_conversation.property_id
-      and properties.owner_identity_id <> caller_id
-    on conflict do nothing;
-  end if;
   if opened.created then
     -- This event is for the caller's other devices; the first message notifies the other side.
     perform private.broadcast_conversation_updated(participants) from public.participants
     where participants.conversation_id = opened.id and participants.identity_id = caller_id;
   end if;
   if message is not null then
-    perform private.write_message(caller_id, opened.id, gen_random_uuid()::text, 'text',
-      create_conversation.message, null, null);
-  elsif not opened.created then
+    written := private.write_message(caller_id, opened.id,
+      coalesce(create_conversation.client_message_id, gen_random_uuid()::text), 'text',
+      create_conversation.message, null, null) ->> 'created';
+  end if;
+  if not coalesce(written, opened.created) then
     perform private.uncount_message(hits);
   end if;
   return json_build_object(
@@ -157,11 +155,12 @@ end
 $$;
 comment on function private.create_conversation is
   'Api: Opens a conversation with the owner of a listing, or with an identity, and may write its '
-  'first message; returns {created, conversation}. A pair has one conversation per listing. '
+  'first message, once under its clientMessageId; returns {created, conversation}. A pair has one '
+  'conversation per listing. '
   '404 property_not_found, identity_not_found; 403 terms_not_accepted, blocked, '
   'account_unproven, recipient_proven_only; 409 property_state_conflict for a new one about a '
   'listing that has ended or allows no chat, awaiting_answer as api.send_message; 422 for oneself, '
-  'message_empty, message_too_long; 429 rate_limited for a new one while 60 of the last day (5 '
-  'without a proven phone or email) are not answered.';
+  'message_empty, message_too_long, idempotency_mismatch; 429 rate_limited for a new one while 60 '
+  'of the last day (5 without a proven phone or email) are not answered.';
 
 grant execute on function private.create_conversation to authenticated;

@@ -11,83 +11,82 @@ comment on function private.find_message is
   'For acts of admins only. All other code names the conversation too, so that messages can be '
   'partitioned by it.';
 
-create function private.count_as_unread(message public.messages, change integer)
-  returns public.participants
-  language plpgsql
-  security definer -- writes the reader's row on an admin's behalf
-  set search_path = ''
-as $$
-declare
-  reader public.participants;
-begin
-  update public.participants
-  set unread = participants.unread + change,
-    changed_at = private.next_change(participants.changed_at)
-  where participants.conversation_id = message.conversation_id
-    and participants.identity_id <> message.sender_identity_id
-    and participants.last_read_seq < message.seq
-  returning * into reader;
-  return reader;
-end
-$$;
-comment on function private.count_as_unread is
-  'Changes the unread count of the side that has not read the message, and returns it. The caller '
-  'has locked the conversation.';
-
-create function private.hide_message(message public.messages) returns void
+create function private.set_message_hidden(message public.messages, hidden boolean)
+  returns boolean
   language plpgsql
   security definer -- changes other people's messages on an admin's behalf
   set search_path = ''
 as $$
 declare
-  reader public.participants;
+  moment timestamptz;
 begin
   perform from public.conversations where conversations.id = message.conversation_id
   for no key update;
   if not exists (
     select from public.messages
     where messages.conversation_id = message.conversation_id and messages.id = message.id
-      and messages.hidden_at is null
+      and case when set_message_hidden.hidden then messages.hidden_at is null
+        else messages.hidden_at > now() - interval '180 days' end
   ) then
+    return false;
+  end if;
+  select max(private.next_change(participants.changed_at)) into moment
+  from public.participants where participants.conversation_id = message.conversation_id;
+  update public.participants
+  set changed_at = moment,
+    unread = participants.unread + case
+      when participants.identity_id = message.sender_identity_id
+        or participants.last_read_seq >= message.seq then 0
+      when set_message_hidden.hidden then -1 else 1 end
+  where participants.conversation_id = message.conversation_id;
+  update public.messages
+  set hidden_at = case when set_message_hidden.hidden then now() end, changed_at = moment
+  where messages.conversation_id = message.conversation_id and messages.id = message.id;
+  return true;
+end
+$$;
+comment on function private.set_message_hidden is
+  'Hides a message or shows it again, which changes the conversation for both sides, and the unread '
+  'count of one that has not read it. Returns false if it is so already, or was hidden too long ago.';
+
+create function private.hide_message(message public.messages) returns void
+  language plpgsql
+  security definer
+  set search_path = ''
+as $$
+begin
+  if not private.set_message_hidden(message, true) then
     return;
   end if;
-  reader := private.count_as_unread(message, -1);
-  update public.messages set hidden_at = now()
-  where messages.conversation_id = message.conversation_id and messages.id = message.id;
   perform private.discard_media(array[message.media_id]);
   perform private.broadcast_to_participant(participants, 'message_hidden', jsonb_build_object(
     'conversationId', message.conversation_id, 'id', message.id, 'seq', message.seq))
   from public.participants where participants.conversation_id = message.conversation_id;
-  if reader.conversation_id is not null then
-    perform private.broadcast_conversation_updated(reader);
-  end if;
-  perform private.announce_messages(array[message.conversation_id]);
+  perform private.announce_message_change(message);
 end
 $$;
 
 create function private.show_message(message public.messages) returns void
   language plpgsql
-  security definer -- changes other people's messages on an admin's behalf
+  security definer
   set search_path = ''
 as $$
-declare
-  reader public.participants;
 begin
-  perform from public.conversations where conversations.id = message.conversation_id
-  for no key update;
-  if not exists (
-    select from public.messages
-    where messages.conversation_id = message.conversation_id and messages.id = message.id
-      and messages.hidden_at > now() - interval '180 days'
-  ) then
-    return;
+  if private.set_message_hidden(message, false) then
+    perform private.announce_message_change(message);
   end if;
-  reader := private.count_as_unread(message, 1);
-  update public.messages set hidden_at = null
-  where messages.conversation_id = message.conversation_id and messages.id = message.id;
-  if reader.conversation_id is not null then
-    perform private.broadcast_conversation_updated(reader);
-  end if;
+end
+$$;
+
+create function private.announce_message_change(message public.messages) returns void
+  language plpgsql
+  security definer -- broadcasts to both sides
+  set search_path = ''
+as $$
+begin
+  perform private.broadcast_conversation_updated(participants)
+  from public.participants where participants.conversation_id = message.conversation_id;
+  perform private.announce_messages(array[message.conversation_id]);
 end
 $$;
 

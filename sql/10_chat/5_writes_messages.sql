@@ -1,7 +1,7 @@
 -- seq and unread counts change under the row lock of the conversation, so seq has no gaps.
 
 create type private.message_ends as (
-  sender_id uuid, sender_account_id uuid, sender_name text, sender_topic uuid,
+  sender_id uuid, sender_account_id uuid, heading text, sender_topic uuid,
   reader_id uuid, reader_account_id uuid, reader_topic uuid,
   refusal text, muted boolean, notifies boolean, pushes boolean, live_topic text,
   reader_unread bigint, sender_unread bigint, conversation_id uuid,
@@ -10,8 +10,8 @@ create type private.message_ends as (
 );
 comment on type private.message_ends is
   'Both sides of a new message, read once under the conversation''s lock, with the unread counts '
-  'before it, whether the conversation stays archived for the reader, and why the sender may not '
-  'write (refusal).';
+  'before it, whether the conversation stays archived for the reader, why the sender may not write '
+  '(refusal), and the sender''s name with the title of the listing that it is about (heading).';
 
 create type private.sent_message as (
   conversation_id uuid, sender_id uuid, client_message_id text, type text, body text,
@@ -31,7 +31,9 @@ create function private.message_ends(conversation_id uuid, sender_id uuid)
   rows 1
 begin atomic
   select
-    sender.id, own.id, sender.display_name, own.topic,
+    sender.id, own.id,
+    sender.display_name || coalesce(' · ' || private.shown_title(properties, identities.id), ''),
+    own.topic,
     identities.id, accounts.id, accounts.topic,
     case
       when identities.status <> 'active' or not private.may_act(accounts)
@@ -64,6 +66,7 @@ begin atomic
     and participants.identity_id <> message_ends.sender_id
   join public.identities on identities.id = participants.identity_id
   join public.accounts on accounts.id = participants.account_id
+  left join public.properties on properties.id = conversations.property_id
   left join public.account_settings on account_settings.account_id = participants.account_id
   left join public.account_settings as own_settings on own_settings.account_id = own.id
   cross join lateral (
@@ -198,8 +201,9 @@ begin
     and messages.client_message_id = sent.client_message_id;
   if stored.id is null then
     perform private.refuse_message(sent);
-  elsif (stored.type, stored.body, stored.media_id, stored.reply_to_seq)
-    is distinct from (sent.type, sent.body, sent.media_id, sent.reply_to_seq) then
+  elsif (stored.type, stored.body, stored.reply_to_seq)
+    is distinct from (sent.type, sent.body, sent.reply_to_seq)
+    or not private.is_same_picture(stored.media_id, sent.media_id) then
     perform private.refuse(422, 'idempotency_mismatch');
   end if;
   return json_build_object('created', false, 'message', private.message_json(stored));
@@ -273,10 +277,11 @@ $$;
 comment on function api.send_message is
   'Stores a message and returns {created, message}; a repeated clientMessageId returns the stored '
   'one. Body: a text of at most 4,000 characters; for an image a caption or nothing beside '
-  'mediaId; for a location "lat,lng"; for a property its id. 404 conversation_not_found, '
-  'property_not_found; 403 terms_not_accepted, recipient_proven_only, or blocked, also when the '
-  'other participant may no longer act; 409 awaiting_answer after 5 messages to a person who has '
-  'never answered; 422 message_empty, message_too_long, idempotency_mismatch.';
+  'mediaId, which no other message has (the facade copies it then); for a location "lat,lng"; for '
+  'a property its id. 404 conversation_not_found, property_not_found; 403 terms_not_accepted, '
+  'recipient_proven_only, or blocked, also when the other participant may no longer act; 409 '
+  'awaiting_answer after 5 messages to a person who has never answered; 422 message_empty, '
+  'message_too_long, idempotency_mismatch.';
 
 create function private.next_change(changed_at timestamptz) returns timestamptz
   language plpgsql

@@ -29,6 +29,7 @@ create table public.admin_acts (
   value text,
   until text,
   version text,
+  everywhere boolean,
   reason text,
   note text,
   state text not null default 'done'
@@ -56,6 +57,8 @@ comment on column public.admin_acts.until is
   'For suspend_account: 31/1/2027, or 31/1/2027 14:30 in Kuwait time; empty means for good.';
 comment on column public.admin_acts.version is
   'As admin_listings_to_review or admin_identities_to_verify shows it; refused if it has changed.';
+comment on column public.admin_acts.everywhere is
+  'For a message with a picture: hides all messages of its sender with the same picture.';
 comment on column public.admin_acts.reason is 'For the person concerned and the audit trail.';
 comment on column public.admin_acts.note is 'For administrators; deleted with the account.';
 comment on column public.admin_acts.state is 'done, waiting (for a provider) or refused (by it).';

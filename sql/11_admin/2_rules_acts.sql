@@ -90,7 +90,7 @@ declare
   given constant jsonb := to_jsonb(act);
   name text;
 begin
-  foreach name in array '{target,amount,to,value,until,version,reason,note}'::text[] loop
+  foreach name in array '{target,amount,to,value,until,version,everywhere,reason,note}'::text[] loop
     if given ->> name is null and name = any (kind.required) then
       perform private.refuse_by_hand(
         format('%s is missing. %s needs %s.', name, kind.act, kind.needs));
@@ -127,7 +127,8 @@ begin
     and admin_acts.created_at > clock_timestamp() - interval '10 minutes'
   order by admin_acts.created_at desc
   limit 1;
-  if (earlier.act, earlier.until) is not distinct from (act.act, act.until) then
+  if (earlier.act, earlier.until, earlier.everywhere)
+    is not distinct from (act.act, act.until, act.everywhere) then
     perform private.refuse_by_hand(private.done_already(earlier.created_at));
   end if;
 end

@@ -99,18 +99,20 @@ create function private.act_on_message(act public.admin_acts, message_id uuid) r
 as $$
 declare
   message constant public.messages := private.find_message(message_id);
+  hidden bigint;
 begin
-  if (act.act = 'hide_message') = (message.hidden_at is not null) then
+  if (act.act = 'hide_message') = (message.hidden_at is not null)
+    and act.everywhere is not true then
     perform private.refuse_by_hand(case act.act
       when 'hide_message' then 'It is hidden already.' else 'It is not hidden.' end);
   elsif message.hidden_at <= now() - interval '180 days' then
     perform private.refuse_by_hand(
       'It was hidden more than 180 days ago: what it said is deleted.');
   elsif act.act = 'hide_message' then
-    perform private.audit('message.hidden', 'message', message_id, act.reason);
-    perform private.hide_message(message);
+    hidden := private.hide_messages(message, act.everywhere, act.reason);
     return 'Neither side sees what it says.' || case when message.media_id is not null
-      then ' Its picture is removed, which cannot be undone.' else '' end;
+      then ' Its picture is removed, which cannot be undone.' else '' end || case when act.everywhere
+      then format(' Messages with the same picture that are hidden now: %s.', hidden) else '' end;
   end if;
   perform private.audit('message.shown', 'message', message_id, act.reason);
   perform private.show_message(message);
@@ -135,7 +137,7 @@ begin
     when 'identity' then return private.act_on_identity(act, target_id);
     when 'report' then
       return format('The report is %s, with all others about the same.', private.moderate_report(
-        private.lock_report(target_id), act.act, act.reason) ->> 'status');
+        private.lock_report(target_id), act.act, act.reason, act.everywhere) ->> 'status');
     when 'payout' then
       return format('The money is %s. This cannot be undone.', replace(private.moderate_payout(
         private.lock_payout(target_id),

@@ -63,8 +63,45 @@ begin
 end
 $$;
 
-create function private.moderate_report(report public.reports, decision text, reason text)
-  returns json
+create function private.hide_messages(
+  message public.messages, everywhere boolean, reason text
+) returns bigint
+  language plpgsql
+  security definer -- changes other people's messages on an admin's behalf
+  set search_path = ''
+as $$
+declare
+  hidden bigint;
+begin
+  -- In this order concurrent calls lock the conversations.
+  perform private.audit('message.hidden', 'message', (same.message).id, reason),
+    private.hide_message(same.message)
+  from (
+    select found.message from (
+      select messages as message from public.messages
+      where messages.conversation_id = message.conversation_id and messages.id = message.id
+      union all
+      select messages
+      from public.media as picture
+      join public.media as copies
+        on copies.account_id = picture.account_id and copies.sha256 = picture.sha256
+      join public.messages on messages.media_id = copies.id and messages.id <> message.id
+      where hide_messages.everywhere and picture.id = message.media_id
+    ) as found
+    where (found.message).hidden_at is null
+    order by (found.message).conversation_id, (found.message).id
+  ) as same;
+  get diagnostics hidden = row_count;
+  return hidden;
+end
+$$;
+comment on function private.hide_messages is
+  'Hides a message and, with everywhere, all of its sender''s that have the same picture. Returns '
+  'how many were hidden.';
+
+create function private.moderate_report(
+  report public.reports, decision text, reason text, everywhere boolean
+) returns json
   language plpgsql
   security definer -- updates someone else's data on an admin's behalf
   set search_path = ''
@@ -77,6 +114,10 @@ begin
       'from', report.status,
       'allowed', case report.status when 'open' then '["uphold","dismiss"]' else '[]' end::jsonb),
       private.transition_sentence('report', report.status, '{}'));
+  end if;
+  if outcome = 'upheld' and report.target_type = 'message' and everywhere then
+    perform private.hide_messages(messages, true, reason) from public.messages
+    where messages.conversation_id = report.conversation_id and messages.id = report.target_id;
   end if;
   perform private.audit('report.status', 'report', report.id, reason,
     jsonb_build_object('status', report.status), jsonb_build_object('status', outcome));
@@ -106,11 +147,8 @@ begin
     update public.reviews set hidden_at = now()
     where reviews.id = new.target_id and reviews.hidden_at is null;
   elsif new.status = 'upheld' and new.target_type = 'message' then
-    perform private.audit('message.hidden', 'message', messages.id, new.status_reason),
-      private.hide_message(messages)
-    from public.messages
-    where messages.conversation_id = new.conversation_id and messages.id = new.target_id
-      and messages.hidden_at is null;
+    perform private.hide_messages(messages, false, new.status_reason) from public.messages
+    where messages.conversation_id = new.conversation_id and messages.id = new.target_id;
   end if;
   update public.reports set status = new.status, status_reason = new.status_reason
   where reports.target_type = new.target_type and reports.target_id = new.target_id
@@ -193,7 +231,7 @@ $$;
 
 create function private.decide_moderation(
   id uuid, decision text, reason text default null, version integer default null,
-  document_ids uuid[] default null, note text default null
+  document_ids uuid[] default null, note text default null, everywhere boolean default false
 ) returns json
   language plpgsql
   security definer
@@ -227,7 +265,7 @@ begin
     if private.admin_report_json(report) -> 'target' ->> 'accountId' = admin_id::text then
       perform private.refuse(409, 'admin_self');
     end if;
-    return private.moderate_report(report, decision, why);
+    return private.moderate_report(report, decision, why, everywhere);
   end if;
   identity := private.lock_identity_to_decide(decide_moderation.id, admin_id);
   if identity.id is not null then
@@ -248,10 +286,11 @@ end
 $$;
 comment on function private.decide_moderation is
   'Api: For admins: approves or rejects an entry of the queue, suspends or restores a listing or '
-  'identity, upholds or dismisses a report, pays out or writes off money of a deleted account. The '
-  'last two need a proof, which only the facade passes on. version is the version of the listing '
-  'that the admin saw, document_ids the documents of a waiting company or office. 403 admin_only, '
-  'proof_required, 404 not_found, 409 admin_self, status_transition_invalid, version_conflict, '
+  'identity, upholds or dismisses a report (with everywhere all messages of one sender that have the '
+  'same picture), pays out or writes off money of a deleted account. The last two need a proof, '
+  'which only the facade passes on. version is the version of the listing that the admin saw, '
+  'document_ids the documents of a waiting company or office. 403 admin_only, proof_required, '
+  '404 not_found, 409 admin_self, status_transition_invalid, version_conflict, '
   'documents_changed, licence_in_use, 422 licence_expired.';
 
 grant execute on function private.decide_moderation to authenticated;

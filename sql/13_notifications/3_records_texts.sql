@@ -96,7 +96,7 @@ declare
   said constant text := case type
     when 'image' then 'أرسل لك صورة'
     when 'location' then 'أرسل لك موقعاً'
-    when 'property' then 'أرسل لك إعلاناً'
+    when 'property' then 'أرسل لك إعلاناً' || coalesce(': ' || preview, '')
     else preview end;
 begin
   return case when times > 1
@@ -115,7 +115,7 @@ declare
   said constant text := case type
     when 'image' then 'Sent you a picture'
     when 'location' then 'Sent you a location'
-    when 'property' then 'Sent you a listing'
+    when 'property' then 'Sent you a listing' || coalesce(': ' || preview, '')
     else preview end;
 begin
   return case when times > 1 then times || ' new messages: ' || said else said end;

@@ -76,8 +76,10 @@ begin
   return null;
 end
 $$;
-comment on function private.on_lead is 'Notifies the owner of a request for contact.';
+comment on function private.on_lead is
+  'Notifies the owner of a request for contact. Of a chat its first message tells.';
 
 create trigger leads_notify_owners
   after insert on public.leads
-  for each row execute function private.on_lead();
+  for each row when (new.kind <> 'chat')
+  execute function private.on_lead();

@@ -1,9 +1,15 @@
 create function private.message_excerpt(message public.messages) returns text
   language plpgsql
-  immutable
+  stable
   set search_path = ''
 as $$
 begin
+  if message.type = 'property' then
+    return (
+      select private.shown_title(properties, null) from public.properties
+      where properties.id = message.body::uuid
+    );
+  end if;
   return private.beginning(regexp_replace(message.body, '[[:space:]]+', ' ', 'g'), 140);
 end
 $$;
@@ -17,7 +23,7 @@ declare
 begin
   with counted as (
     update public.notifications
-    set title_ar = (sent.ends).sender_name, title_en = (sent.ends).sender_name,
+    set title_ar = (sent.ends).heading, title_en = (sent.ends).heading,
         body_ar = private.message_body_ar(
           (sent.message).type, sent.excerpt, notifications.times + 1),
         body_en = private.message_body_en(
@@ -77,13 +83,13 @@ comment on function private.count_up_messages is
 
 create function private.message_details(delivery private.message_delivery) returns jsonb
   language plpgsql
-  immutable
+  stable
   set search_path = ''
 as $$
 begin
   return jsonb_build_object(
     'by', (delivery.ends).sender_account_id,
-    'from', (delivery.ends).sender_id, 'name', (delivery.ends).sender_name,
+    'from', (delivery.ends).sender_id, 'name', (delivery.ends).heading,
     'type', (delivery.message).type, 'preview', private.message_excerpt(delivery.message));
 end
 $$;

@@ -12084,7 +12084,8 @@ create table public.properties (
     end
   ),
   constraint properties_suspended_know_what_they_were check (
-    (status = 'suspended') = (suspended_from is not null)
+    (status = 'suspended' or status = 'deleted' and suspended_from is not null)
+      = (suspended_from is not null)
     and suspended_from not in ('suspended', 'deleted')
   ),
   constraint properties_deleted_say_when check ((status = 'deleted') = (deleted_at is not null))
@@ -12095,7 +12096,8 @@ comment on column public.properties.ref_no is 'Shown to people with a prefix, as
 comment on column public.properties.owner_identity_id is 'The owner, which never changes.';
 comment on column public.properties.status is 'The allowed changes are in 2_rules_states.sql.';
 comment on column public.properties.status_reason is 'The reason for a rejection or suspension.';
-comment on column public.properties.suspended_from is 'The state to return to after suspension.';
+comment on column public.properties.suspended_from is 
+  'The state to return to after suspension; kept if the listing is deleted while suspended.';
 comment on column public.properties.price is 'In KWD, per month for RENT; null if not stated.';
 comment on column public.properties.property_income is 'In KWD per month; 0 is a valid value.';
 comment on column public.properties.request_year is 'EXCHANGE: the offered property''s year (طلب).';
@@ -13347,7 +13349,7 @@ begin
       new.pending_changes := null;
     else null; -- pending_review and rejected have no effects
   end case;
-  if new.status <> 'suspended' then
+  if new.status not in ('suspended', 'deleted') then
     new.suspended_from := null;
   end if;
   return new;
@@ -13640,6 +13642,20 @@ create function private.may_see(property public.properties, viewer_identity_id u
   ) is true;
 comment on function private.may_see is
   'Others see listed properties, and closed ones for 30 days; the owner sees all but deleted ones.';
+
+create function private.shown_title(property public.properties, viewer_identity_id uuid)
+  returns text
+  language sql
+  stable
+  return case when private.may_see((shown_title.property), viewer_identity_id)
+    or (shown_title.property).owner_active and (shown_title.property).suspended_from is null
+      and (shown_title.property).status in (
+        'paused', 'sold', 'rented', 'exchanged', 'expired', 'archived', 'deleted'
+      )
+    then (shown_title.property).title_ar end;
+comment on function private.shown_title is
+  'The title of a listing that may be seen, or that its owner has withdrawn, for those who talked '
+  'about it; null for one that an admin suspended or whose owner is not active.';
 
 create function private.require_visible_property(property_id uuid, viewer_identity_id uuid)
   returns public.properties
@@ -15238,14 +15254,15 @@ begin
   offered := private.offered_contact(caller_id, property_id, kind);
   property := offered.property;
   perform private.require_proof();
-  -- Conversations are locked before notification events, one of which a new lead writes.
   if kind = 'chat' then
+    -- The first message makes the lead.
     select opened.id into conversation_id
     from private.open_conversation(caller_id, property.id, null) as opened;
+  else
+    insert into public.leads (property_id, owner_identity_id, identity_id, kind)
+    values (property.id, property.owner_identity_id, caller_id, contact_property.kind)
+    on conflict do nothing;
   end if;
-  insert into public.leads (property_id, owner_identity_id, identity_id, kind)
-  values (property.id, property.owner_identity_id, caller_id, contact_property.kind)
-  on conflict do nothing;
   return case kind
     when 'call' then json_build_object('phone', offered.phone)
     when 'whatsapp' then
@@ -15255,7 +15272,8 @@ begin
 end
 $$;
 comment on function private.contact_property is
-  'Facade: returns phone, whatsappUrl or conversationId. Each kind makes at most one lead a day.';
+  'Facade: returns phone, whatsappUrl or conversationId. Each kind makes at most one lead a '
+  'day, a chat with its first message.';
 
 grant execute on function private.precheck_contact, private.contact_property to authenticated;
 
@@ -20768,6 +20786,23 @@ begin
 end
 $$;
 
+create function private.is_same_picture(one_id uuid, other_id uuid) returns boolean
+  language plpgsql
+  stable
+  security definer -- reads pictures of every identity
+  set search_path = ''
+as $$
+begin
+  return one_id is not distinct from other_id or exists (
+    select from public.media as one
+    join public.media as other on other.account_id = one.account_id and other.sha256 = one.sha256
+    where one.id = one_id and other.id = other_id
+  );
+end
+$$;
+comment on function private.is_same_picture is
+  'Whether two uploads of one account have the same content, or neither is given.';
+
 create function private.earlier_pictures(
   identity_id uuid, bucket text, property_id uuid, upload_session_id uuid
 ) returns setof public.media
@@ -20945,6 +20980,11 @@ begin
   if picture.id is null or use_picture.use not in ('avatar', 'logo', 'cover', 'message') then
     perform private.refuse(404, 'not_found');
   end if;
+  if picture.use = 'message' then
+    -- Each message has a file of its own. The facade copies this one and calls again.
+    perform private.refuse(422, 'validation_failed', jsonb_build_object(
+      'fields', '[{"path": "mediaId", "code": "not_allowed"}]'::jsonb, 'copy', picture.name));
+  end if;
   if picture.use is null then
     if use_picture.use <> 'message' then
       perform private.discard_picture_of(use_picture.identity_id, use_picture.use);
@@ -20958,7 +20998,8 @@ begin
 end
 $$;
 comment on function private.use_picture is
-  'Marks a picture as used and returns its URL. A replaced avatar, logo or cover is discarded.';
+  'Marks a picture as used and returns its URL. A replaced avatar, logo or cover is discarded. 422 '
+  'for one that a message has already.';
 
 create function private.discard_picture_of(identity_id uuid, use text) returns void
   language plpgsql
@@ -22030,12 +22071,12 @@ comment on column public.participants.archived is
   'Whether it is hidden from the list and left out of the unread total, until the next message or, '
   'if also muted, until this side writes.';
 comment on column public.participants.unlisted is
-  'Whether it is not in the list yet: the other side opened it about no listing, and nobody has '
-  'written.';
+  'Whether it is not in the list yet: the other side opened it, and nobody has written.';
 comment on column public.participants.active_at is
   'When the last message was written, or the conversation was opened; the list is sorted by it.';
 comment on column public.participants.changed_at is
-  'When this side last changed, by a message, by reading, muting or archiving, or by a read mark.';
+  'When this side last changed: by a message, also one that was hidden or shown again, by reading, '
+  'muting or archiving, or by a read mark.';
 create index participants_newest_idx
   on public.participants (identity_id, archived, active_at desc, conversation_id desc)
   where not unlisted;
@@ -22061,6 +22102,7 @@ create table public.messages (
   media_id uuid references public.media (id),
   reply_to_seq bigint,
   hidden_at timestamptz,
+  changed_at timestamptz,
   created_at timestamptz not null default clock_timestamp(),
   constraint messages_are_numbered_once unique (conversation_id, seq),
   constraint messages_are_sent_once unique (conversation_id, sender_identity_id, client_message_id),
@@ -22075,9 +22117,13 @@ comment on column public.messages.client_message_id is 'The client''s id; a repe
 comment on column public.messages.body is
   'The text; for an image its caption, for a location "lat,lng", for a property its id.';
 comment on column public.messages.hidden_at is 'When it was hidden; body is erased after 180 days.';
+comment on column public.messages.changed_at is
+  'When it was last hidden or shown again; null if it never was.';
 create index messages_media_idx on public.messages (media_id) where media_id is not null;
 create index messages_reply_idx on public.messages (conversation_id, reply_to_seq)
   where reply_to_seq is not null;
+create index messages_changed_idx
+  on public.messages (conversation_id, coalesce(changed_at, created_at));
 create index messages_hidden_idx on public.messages (hidden_at)
   where hidden_at is not null and body <> '';
 
@@ -22516,6 +22562,7 @@ begin
     'body', case when message.hidden_at is null then message.body else '' end,
     'mediaUrl', media_url,
     'replyToId', reply_to_id,
+    'replyToSeq', message.reply_to_seq,
     'clientMessageId', message.client_message_id,
     'createdAt', message.created_at
   ) || case when message.hidden_at is null then '{}' else '{"hidden": true}'::jsonb end;
@@ -22531,6 +22578,7 @@ create function private.message_preview(message public.messages, reader_account_
 as $$
 declare
   english boolean;
+  title text;
 begin
   if message.hidden_at is null and message.type in ('text', 'image') and message.body <> '' then
     return private.beginning(message.body, 100);
@@ -22539,18 +22587,22 @@ begin
     select from public.accounts
     where accounts.id = reader_account_id and accounts.language = 'en'
   ) end;
+  if message.hidden_at is null and message.type = 'property' then
+    select ': ' || private.shown_title(properties, null) into title
+    from public.properties where properties.id = message.body::uuid;
+  end if;
   return case case when message.hidden_at is null then message.type else 'hidden' end
     when 'hidden' then case when english then 'Hidden message' else 'رسالة محجوبة' end
     when 'text' then ''
     when 'image' then case when english then 'Picture' else 'صورة' end
     when 'location' then case when english then 'Location' else 'موقع' end
-    else case when english then 'Listing' else 'إعلان' end
+    else case when english then 'Listing' else 'إعلان' end || coalesce(title, '')
   end;
 end
 $$;
 comment on function private.message_preview is
-  'The beginning of the text or else the type of the message, in the language of the reader or, '
-  'if reader_account_id is null, of the caller.';
+  'The beginning of the text or else the type of the message, with the title of a listing, in the '
+  'language of the reader or, if reader_account_id is null, of the caller.';
 
 create function private.message_summary(
   message public.messages, identity_id uuid, reader_account_id uuid default null
@@ -22640,20 +22692,52 @@ create function private.conversation_property_json(property_id uuid, identity_id
 as $$
 begin
   return (
-    select json_build_object(
-      'id', properties.id,
-      'titleAr', properties.title_ar,
-      'type', properties.type,
-      'priceLabel',
-        private.price_label(properties.type, properties.price, private.in_english()),
-      'status', properties.status
-    )
-    from public.properties
-    where properties.id = conversation_property_json.property_id
-      and private.may_see(properties, conversation_property_json.identity_id)
+    select case when private.may_see(properties, conversation_property_json.identity_id)
+      then json_build_object(
+        'id', properties.id,
+        'titleAr', properties.title_ar,
+        'type', properties.type,
+        'priceLabel',
+          private.price_label(properties.type, properties.price, private.in_english()),
+        'status', properties.status
+      )
+      else json_strip_nulls(json_build_object(
+        'id', conversation_property_json.property_id,
+        'status', 'unavailable',
+        'available', false,
+        'titleAr', private.shown_title(properties, conversation_property_json.identity_id)
+      ))
+    end
+    from (select conversation_property_json.property_id as id) as wanted
+    left join public.properties on properties.id = wanted.id
+    where wanted.id is not null
   );
 end
 $$;
+
+create function private.cannot_write_reason(own public.participants) returns text
+  language plpgsql
+  stable
+  security definer -- reads both participants and the blocks between them
+  set search_path = ''
+  set join_collapse_limit = 1 -- both settings as in private.store_messages
+  set plan_cache_mode = 'force_generic_plan'
+as $$
+begin
+  return (
+    select case
+      when ends.refusal = 'blocked' and not exists (
+        select from public.blocks
+        where blocks.account_id = own.account_id
+          and blocks.blocked_account_id = ends.reader_account_id
+      ) then 'unavailable'
+      else ends.refusal end
+    from private.message_ends(own.conversation_id, own.identity_id) as ends
+  );
+end
+$$;
+comment on function private.cannot_write_reason is
+  'Why this side may not write now, or null. Only the side that blocked the other learns of a block.';
 
 create function private.conversation_json(conversation_id uuid, identity_id uuid) returns json
   language plpgsql
@@ -22666,13 +22750,17 @@ begin
     select json_build_object(
       'id', conversations.id,
       'liveTopic', private.live_topic(conversations.id),
-      'property', private.conversation_property_json(conversations.property_id, own.identity_id),
+      'property', private.conversation_property_json(
+        coalesce(conversations.property_id,
+          nullif(split_part(conversations.pair_key, ' ', 3), '')::uuid), -- of a purged listing
+        own.identity_id),
       'peer', private.peer_json(other.identity_id),
       'lastMessage', private.last_message_json(conversations.id, own.identity_id),
       'unread', own.unread,
       'muted', own.muted,
       'archived', own.archived,
       'peerReadSeq', private.shown_read_seq(own),
+      'cannotWriteReason', private.cannot_write_reason(own),
       'updatedAt', own.active_at,
       'changedAt', own.changed_at
     )
@@ -22807,8 +22895,8 @@ comment on function private.list_conversations is
 
 create function private.list_messages(
   conversation_id uuid, before_seq bigint default null, after_seq bigint default null,
-  page_size integer default 20
-) returns table (items json, "hasMore" boolean)
+  page_size integer default 20, changed_since timestamptz default null
+) returns table (items json, "hasMore" boolean, "changedAt" timestamptz)
   language plpgsql -- volatile, to see what is committed while the function waits
   security definer
   set search_path = ''
@@ -22817,12 +22905,38 @@ declare
   participant public.participants := private.require_participant(
     list_messages.conversation_id, private.require_identity());
 begin
-  if num_nonnulls(before_seq, after_seq) = 2 then
-    perform private.refuse_field('afterSeq', 'invalid');
+  if num_nonnulls(before_seq, after_seq, changed_since) > 1 then
+    perform private.refuse_field(
+      case when changed_since is null then 'afterSeq' else 'changedSince' end, 'invalid');
   end if;
   if before_seq is null then
     perform private.wait_for_announced(participant.conversation_id);
   end if;
+  if changed_since is not null then
+    return query
+    with page as (
+      select messages as message, coalesce(messages.changed_at, messages.created_at) as changed_at,
+        row_number() over (order by coalesce(messages.changed_at, messages.created_at))
+          as row_number
+      from public.messages
+      where messages.conversation_id = participant.conversation_id
+        and coalesce(messages.changed_at, messages.created_at) > list_messages.changed_since
+      order by coalesce(messages.changed_at, messages.created_at)
+      limit private.page_size(page_size) + 1
+    )
+    select
+      coalesce(json_agg(private.message_json(page.message) order by page.row_number)
+        filter (where page.row_number <= page_size), '[]'),
+      count(*) > page_size,
+      coalesce(max(page.changed_at) filter (where page.row_number <= page_size),
+        list_messages.changed_since)
+    from page;
+    return;
+  end if;
+  select coalesce(messages.changed_at, messages.created_at) into "changedAt" from public.messages
+  where messages.conversation_id = participant.conversation_id
+  order by coalesce(messages.changed_at, messages.created_at) desc
+  limit 1;
   if after_seq is not null then
     return query
     with page as (
@@ -22836,7 +22950,8 @@ begin
     select
       coalesce(json_agg(private.message_json(page.message) order by page.row_number)
         filter (where page.row_number <= page_size), '[]'),
-      count(*) > page_size
+      count(*) > page_size,
+      list_messages."changedAt"
     from page;
   else
     return query
@@ -22851,13 +22966,15 @@ begin
     select
       coalesce(json_agg(private.message_json(page.message) order by page.row_number desc)
         filter (where page.row_number <= page_size), '[]'),
-      count(*) > page_size
+      count(*) > page_size,
+      list_messages."changedAt"
     from page;
   end if;
 end
 $$;
 comment on function private.list_messages is
-  'Api: Messages in the order of seq: the newest, those before a seq or those after one. hasMore '
+  'Api: Messages in the order of seq: the newest, those before a seq or those after one; or those '
+  'written, hidden or shown again since a time, in that order, as far as changedAt says. hasMore '
   'says whether there are more in that direction. Messages that an event has announced are '
   'included. 404 conversation_not_found.';
 
@@ -23282,6 +23399,7 @@ as $$
 declare
   caller_account_id uuid := private.account_id();
   peer public.identities := private.conversation_peer(caller_id, property_id, identity_id);
+  moment timestamptz;
   pair text := least(caller_id, peer.id) || ' ' || greatest(caller_id, peer.id)
     || coalesce(' ' || open_conversation.property_id, '');
 begin
@@ -23308,10 +23426,11 @@ begin
   returning made.id into id;
   created := found;
   if created then
-    insert into public.participants (conversation_id, identity_id, account_id, unlisted)
-    values (id, caller_id, caller_account_id, false),
-      -- The owner of a listing is notified of the lead, so it is in that list at once.
-      (id, peer.id, peer.account_id, open_conversation.property_id is null);
+    moment := clock_timestamp();
+    insert into public.participants
+      (conversation_id, identity_id, account_id, unlisted, active_at, changed_at)
+    values (id, caller_id, caller_account_id, false, moment, moment),
+      (id, peer.id, peer.account_id, true, moment, moment);
   else
     -- Another transaction has created the conversation; only a new statement can see it.
     select conversations.id into id from public.conversations
@@ -23322,7 +23441,8 @@ end
 $$;
 
 create function private.create_conversation(
-  property_id uuid default null, identity_id uuid default null, message text default null
+  property_id uuid default null, identity_id uuid default null, message text default null,
+  client_message_id text default null
 ) returns json
   language plpgsql
   security definer
@@ -23332,6 +23452,7 @@ declare
   hits jsonb;
   caller_id uuid;
   opened record;
+  written boolean;
 begin
   perform private.require_terms();
   -- The call may write a message, so it is counted as one.
@@ -23339,23 +23460,17 @@ begin
   caller_id := private.lock_identity();
   opened := private.open_conversation(
     caller_id, create_conversation.property_id, create_conversation.identity_id);
-  if opened.created and property_id is not null then
-    insert into public.leads (property_id, owner_identity_id, identity_id, kind)
-    select properties.id, properties.owner_identity_id, caller_id, 'chat'
-    from public.properties
-    where properties.id = create_conversation.property_id
-      and properties.owner_identity_id <> caller_id
-    on conflict do nothing;
-  end if;
   if opened.created then
     -- This event is for the caller's other devices; the first message notifies the other side.
     perform private.broadcast_conversation_updated(participants) from public.participants
     where participants.conversation_id = opened.id and participants.identity_id = caller_id;
   end if;
   if message is not null then
-    perform private.write_message(caller_id, opened.id, gen_random_uuid()::text, 'text',
-      create_conversation.message, null, null);
-  elsif not opened.created then
+    written := private.write_message(caller_id, opened.id,
+      coalesce(create_conversation.client_message_id, gen_random_uuid()::text), 'text',
+      create_conversation.message, null, null) ->> 'created';
+  end if;
+  if not coalesce(written, opened.created) then
     perform private.uncount_message(hits);
   end if;
   return json_build_object(
@@ -23366,12 +23481,13 @@ end
 $$;
 comment on function private.create_conversation is
   'Api: Opens a conversation with the owner of a listing, or with an identity, and may write its '
-  'first message; returns {created, conversation}. A pair has one conversation per listing. '
+  'first message, once under its clientMessageId; returns {created, conversation}. A pair has one '
+  'conversation per listing. '
   '404 property_not_found, identity_not_found; 403 terms_not_accepted, blocked, '
   'account_unproven, recipient_proven_only; 409 property_state_conflict for a new one about a '
   'listing that has ended or allows no chat, awaiting_answer as api.send_message; 422 for oneself, '
-  'message_empty, message_too_long; 429 rate_limited for a new one while 60 of the last day (5 '
-  'without a proven phone or email) are not answered.';
+  'message_empty, message_too_long, idempotency_mismatch; 429 rate_limited for a new one while 60 '
+  'of the last day (5 without a proven phone or email) are not answered.';
 
 grant execute on function private.create_conversation to authenticated;
 
@@ -23390,83 +23506,82 @@ comment on function private.find_message is
   'For acts of admins only. All other code names the conversation too, so that messages can be '
   'partitioned by it.';
 
-create function private.count_as_unread(message public.messages, change integer)
-  returns public.participants
-  language plpgsql
-  security definer -- writes the reader's row on an admin's behalf
-  set search_path = ''
-as $$
-declare
-  reader public.participants;
-begin
-  update public.participants
-  set unread = participants.unread + change,
-    changed_at = private.next_change(participants.changed_at)
-  where participants.conversation_id = message.conversation_id
-    and participants.identity_id <> message.sender_identity_id
-    and participants.last_read_seq < message.seq
-  returning * into reader;
-  return reader;
-end
-$$;
-comment on function private.count_as_unread is
-  'Changes the unread count of the side that has not read the message, and returns it. The caller '
-  'has locked the conversation.';
-
-create function private.hide_message(message public.messages) returns void
+create function private.set_message_hidden(message public.messages, hidden boolean)
+  returns boolean
   language plpgsql
   security definer -- changes other people's messages on an admin's behalf
   set search_path = ''
 as $$
 declare
-  reader public.participants;
+  moment timestamptz;
 begin
   perform from public.conversations where conversations.id = message.conversation_id
   for no key update;
   if not exists (
     select from public.messages
     where messages.conversation_id = message.conversation_id and messages.id = message.id
-      and messages.hidden_at is null
+      and case when set_message_hidden.hidden then messages.hidden_at is null
+        else messages.hidden_at > now() - interval '180 days' end
   ) then
+    return false;
+  end if;
+  select max(private.next_change(participants.changed_at)) into moment
+  from public.participants where participants.conversation_id = message.conversation_id;
+  update public.participants
+  set changed_at = moment,
+    unread = participants.unread + case
+      when participants.identity_id = message.sender_identity_id
+        or participants.last_read_seq >= message.seq then 0
+      when set_message_hidden.hidden then -1 else 1 end
+  where participants.conversation_id = message.conversation_id;
+  update public.messages
+  set hidden_at = case when set_message_hidden.hidden then now() end, changed_at = moment
+  where messages.conversation_id = message.conversation_id and messages.id = message.id;
+  return true;
+end
+$$;
+comment on function private.set_message_hidden is
+  'Hides a message or shows it again, which changes the conversation for both sides, and the unread '
+  'count of one that has not read it. Returns false if it is so already, or was hidden too long ago.';
+
+create function private.hide_message(message public.messages) returns void
+  language plpgsql
+  security definer
+  set search_path = ''
+as $$
+begin
+  if not private.set_message_hidden(message, true) then
     return;
   end if;
-  reader := private.count_as_unread(message, -1);
-  update public.messages set hidden_at = now()
-  where messages.conversation_id = message.conversation_id and messages.id = message.id;
   perform private.discard_media(array[message.media_id]);
   perform private.broadcast_to_participant(participants, 'message_hidden', jsonb_build_object(
     'conversationId', message.conversation_id, 'id', message.id, 'seq', message.seq))
   from public.participants where participants.conversation_id = message.conversation_id;
-  if reader.conversation_id is not null then
-    perform private.broadcast_conversation_updated(reader);
-  end if;
-  perform private.announce_messages(array[message.conversation_id]);
+  perform private.announce_message_change(message);
 end
 $$;
 
 create function private.show_message(message public.messages) returns void
   language plpgsql
-  security definer -- changes other people's messages on an admin's behalf
+  security definer
   set search_path = ''
 as $$
-declare
-  reader public.participants;
 begin
-  perform from public.conversations where conversations.id = message.conversation_id
-  for no key update;
-  if not exists (
-    select from public.messages
-    where messages.conversation_id = message.conversation_id and messages.id = message.id
-      and messages.hidden_at > now() - interval '180 days'
-  ) then
-    return;
+  if private.set_message_hidden(message, false) then
+    perform private.announce_message_change(message);
   end if;
-  reader := private.count_as_unread(message, 1);
-  update public.messages set hidden_at = null
-  where messages.conversation_id = message.conversation_id and messages.id = message.id;
-  if reader.conversation_id is not null then
-    perform private.broadcast_conversation_updated(reader);
-  end if;
+end
+$$;
+
+create function private.announce_message_change(message public.messages) returns void
+  language plpgsql
+  security definer -- broadcasts to both sides
+  set search_path = ''
+as $$
+begin
+  perform private.broadcast_conversation_updated(participants)
+  from public.participants where participants.conversation_id = message.conversation_id;
+  perform private.announce_messages(array[message.conversation_id]);
 end
 $$;
 
@@ -23499,7 +23614,7 @@ grant execute on function private.purge_hidden_words to backend;
 -- seq and unread counts change under the row lock of the conversation, so seq has no gaps.
 
 create type private.message_ends as (
-  sender_id uuid, sender_account_id uuid, sender_name text, sender_topic uuid,
+  sender_id uuid, sender_account_id uuid, heading text, sender_topic uuid,
   reader_id uuid, reader_account_id uuid, reader_topic uuid,
   refusal text, muted boolean, notifies boolean, pushes boolean, live_topic text,
   reader_unread bigint, sender_unread bigint, conversation_id uuid,
@@ -23508,8 +23623,8 @@ create type private.message_ends as (
 );
 comment on type private.message_ends is
   'Both sides of a new message, read once under the conversation''s lock, with the unread counts '
-  'before it, whether the conversation stays archived for the reader, and why the sender may not '
-  'write (refusal).';
+  'before it, whether the conversation stays archived for the reader, why the sender may not write '
+  '(refusal), and the sender''s name with the title of the listing that it is about (heading).';
 
 create type private.sent_message as (
   conversation_id uuid, sender_id uuid, client_message_id text, type text, body text,
@@ -23529,7 +23644,9 @@ create function private.message_ends(conversation_id uuid, sender_id uuid)
   rows 1
 begin atomic
   select
-    sender.id, own.id, sender.display_name, own.topic,
+    sender.id, own.id,
+    sender.display_name || coalesce(' · ' || private.shown_title(properties, identities.id), ''),
+    own.topic,
     identities.id, accounts.id, accounts.topic,
     case
       when identities.status <> 'active' or not private.may_act(accounts)
@@ -23562,6 +23679,7 @@ begin atomic
     and participants.identity_id <> message_ends.sender_id
   join public.identities on identities.id = participants.identity_id
   join public.accounts on accounts.id = participants.account_id
+  left join public.properties on properties.id = conversations.property_id
   left join public.account_settings on account_settings.account_id = participants.account_id
   left join public.account_settings as own_settings on own_settings.account_id = own.id
   cross join lateral (
@@ -23696,8 +23814,9 @@ begin
     and messages.client_message_id = sent.client_message_id;
   if stored.id is null then
     perform private.refuse_message(sent);
-  elsif (stored.type, stored.body, stored.media_id, stored.reply_to_seq)
-    is distinct from (sent.type, sent.body, sent.media_id, sent.reply_to_seq) then
+  elsif (stored.type, stored.body, stored.reply_to_seq)
+    is distinct from (sent.type, sent.body, sent.reply_to_seq)
+    or not private.is_same_picture(stored.media_id, sent.media_id) then
     perform private.refuse(422, 'idempotency_mismatch');
   end if;
   return json_build_object('created', false, 'message', private.message_json(stored));
@@ -23771,10 +23890,11 @@ $$;
 comment on function api.send_message is
   'Stores a message and returns {created, message}; a repeated clientMessageId returns the stored '
   'one. Body: a text of at most 4,000 characters; for an image a caption or nothing beside '
-  'mediaId; for a location "lat,lng"; for a property its id. 404 conversation_not_found, '
-  'property_not_found; 403 terms_not_accepted, recipient_proven_only, or blocked, also when the '
-  'other participant may no longer act; 409 awaiting_answer after 5 messages to a person who has '
-  'never answered; 422 message_empty, message_too_long, idempotency_mismatch.';
+  'mediaId, which no other message has (the facade copies it then); for a location "lat,lng"; for '
+  'a property its id. 404 conversation_not_found, property_not_found; 403 terms_not_accepted, '
+  'recipient_proven_only, or blocked, also when the other participant may no longer act; 409 '
+  'awaiting_answer after 5 messages to a person who has never answered; 422 message_empty, '
+  'message_too_long, idempotency_mismatch.';
 
 create function private.next_change(changed_at timestamptz) returns timestamptz
   language plpgsql
@@ -24200,6 +24320,33 @@ create trigger participants_broadcast_reads
   for each row when (new.last_read_seq > old.last_read_seq)
   execute function private.on_read();
 
+-- sql/10_chat/6_events_leads.sql
+
+create function private.on_first_message() returns trigger
+  language plpgsql
+  security definer -- reads the listing, whatever role writes the message
+  set search_path = ''
+as $$
+begin
+  insert into public.leads (property_id, owner_identity_id, identity_id, kind, created_at, day)
+  select properties.id, properties.owner_identity_id, new.sender_identity_id, 'chat',
+    new.created_at, (new.created_at at time zone 'Asia/Kuwait')::date
+  from public.conversations
+  join public.properties on properties.id = conversations.property_id
+    and properties.owner_identity_id <> new.sender_identity_id
+  where conversations.id = new.conversation_id
+  on conflict do nothing;
+  return null;
+end
+$$;
+comment on function private.on_first_message is
+  'Makes whoever writes first about somebody else''s listing a lead.';
+
+create trigger messages_make_leads
+  after insert on public.messages
+  for each row when (new.seq = 1)
+  execute function private.on_first_message();
+
 -- sql/10_chat/6_events_lost_access.sql
 
 create function private.on_sessions_ended() returns trigger
@@ -24362,6 +24509,7 @@ create table public.admin_acts (
   value text,
   until text,
   version text,
+  everywhere boolean,
   reason text,
   note text,
   state text not null default 'done'
@@ -24389,6 +24537,8 @@ comment on column public.admin_acts.until is
   'For suspend_account: 31/1/2027, or 31/1/2027 14:30 in Kuwait time; empty means for good.';
 comment on column public.admin_acts.version is
   'As admin_listings_to_review or admin_identities_to_verify shows it; refused if it has changed.';
+comment on column public.admin_acts.everywhere is
+  'For a message with a picture: hides all messages of its sender with the same picture.';
 comment on column public.admin_acts.reason is 'For the person concerned and the audit trail.';
 comment on column public.admin_acts.note is 'For administrators; deleted with the account.';
 comment on column public.admin_acts.state is 'done, waiting (for a provider) or refused (by it).';
@@ -24634,7 +24784,7 @@ declare
   given constant jsonb := to_jsonb(act);
   name text;
 begin
-  foreach name in array '{target,amount,to,value,until,version,reason,note}'::text[] loop
+  foreach name in array '{target,amount,to,value,until,version,everywhere,reason,note}'::text[] loop
     if given ->> name is null and name = any (kind.required) then
       perform private.refuse_by_hand(
         format('%s is missing. %s needs %s.', name, kind.act, kind.needs));
@@ -24671,7 +24821,8 @@ begin
     and admin_acts.created_at > clock_timestamp() - interval '10 minutes'
   order by admin_acts.created_at desc
   limit 1;
-  if (earlier.act, earlier.until) is not distinct from (act.act, act.until) then
+  if (earlier.act, earlier.until, earlier.everywhere)
+    is not distinct from (act.act, act.until, act.everywhere) then
     perform private.refuse_by_hand(private.done_already(earlier.created_at));
   end if;
 end
@@ -26617,18 +26768,20 @@ create function private.act_on_message(act public.admin_acts, message_id uuid) r
 as $$
 declare
   message constant public.messages := private.find_message(message_id);
+  hidden bigint;
 begin
-  if (act.act = 'hide_message') = (message.hidden_at is not null) then
+  if (act.act = 'hide_message') = (message.hidden_at is not null)
+    and act.everywhere is not true then
     perform private.refuse_by_hand(case act.act
       when 'hide_message' then 'It is hidden already.' else 'It is not hidden.' end);
   elsif message.hidden_at <= now() - interval '180 days' then
     perform private.refuse_by_hand(
       'It was hidden more than 180 days ago: what it said is deleted.');
   elsif act.act = 'hide_message' then
-    perform private.audit('message.hidden', 'message', message_id, act.reason);
-    perform private.hide_message(message);
+    hidden := private.hide_messages(message, act.everywhere, act.reason);
     return 'Neither side sees what it says.' || case when message.media_id is not null
-      then ' Its picture is removed, which cannot be undone.' else '' end;
+      then ' Its picture is removed, which cannot be undone.' else '' end || case when act.everywhere
+      then format(' Messages with the same picture that are hidden now: %s.', hidden) else '' end;
   end if;
   perform private.audit('message.shown', 'message', message_id, act.reason);
   perform private.show_message(message);
@@ -26653,7 +26806,7 @@ begin
     when 'identity' then return private.act_on_identity(act, target_id);
     when 'report' then
       return format('The report is %s, with all others about the same.', private.moderate_report(
-        private.lock_report(target_id), act.act, act.reason) ->> 'status');
+        private.lock_report(target_id), act.act, act.reason, act.everywhere) ->> 'status');
     when 'payout' then
       return format('The money is %s. This cannot be undone.', replace(private.moderate_payout(
         private.lock_payout(target_id),
@@ -27085,8 +27238,45 @@ begin
 end
 $$;
 
-create function private.moderate_report(report public.reports, decision text, reason text)
-  returns json
+create function private.hide_messages(
+  message public.messages, everywhere boolean, reason text
+) returns bigint
+  language plpgsql
+  security definer -- changes other people's messages on an admin's behalf
+  set search_path = ''
+as $$
+declare
+  hidden bigint;
+begin
+  -- In this order concurrent calls lock the conversations.
+  perform private.audit('message.hidden', 'message', (same.message).id, reason),
+    private.hide_message(same.message)
+  from (
+    select found.message from (
+      select messages as message from public.messages
+      where messages.conversation_id = message.conversation_id and messages.id = message.id
+      union all
+      select messages
+      from public.media as picture
+      join public.media as copies
+        on copies.account_id = picture.account_id and copies.sha256 = picture.sha256
+      join public.messages on messages.media_id = copies.id and messages.id <> message.id
+      where hide_messages.everywhere and picture.id = message.media_id
+    ) as found
+    where (found.message).hidden_at is null
+    order by (found.message).conversation_id, (found.message).id
+  ) as same;
+  get diagnostics hidden = row_count;
+  return hidden;
+end
+$$;
+comment on function private.hide_messages is
+  'Hides a message and, with everywhere, all of its sender''s that have the same picture. Returns '
+  'how many were hidden.';
+
+create function private.moderate_report(
+  report public.reports, decision text, reason text, everywhere boolean
+) returns json
   language plpgsql
   security definer -- updates someone else's data on an admin's behalf
   set search_path = ''
@@ -27099,6 +27289,10 @@ begin
       'from', report.status,
       'allowed', case report.status when 'open' then '["uphold","dismiss"]' else '[]' end::jsonb),
       private.transition_sentence('report', report.status, '{}'));
+  end if;
+  if outcome = 'upheld' and report.target_type = 'message' and everywhere then
+    perform private.hide_messages(messages, true, reason) from public.messages
+    where messages.conversation_id = report.conversation_id and messages.id = report.target_id;
   end if;
   perform private.audit('report.status', 'report', report.id, reason,
     jsonb_build_object('status', report.status), jsonb_build_object('status', outcome));
@@ -27128,11 +27322,8 @@ begin
     update public.reviews set hidden_at = now()
     where reviews.id = new.target_id and reviews.hidden_at is null;
   elsif new.status = 'upheld' and new.target_type = 'message' then
-    perform private.audit('message.hidden', 'message', messages.id, new.status_reason),
-      private.hide_message(messages)
-    from public.messages
-    where messages.conversation_id = new.conversation_id and messages.id = new.target_id
-      and messages.hidden_at is null;
+    perform private.hide_messages(messages, false, new.status_reason) from public.messages
+    where messages.conversation_id = new.conversation_id and messages.id = new.target_id;
   end if;
   update public.reports set status = new.status, status_reason = new.status_reason
   where reports.target_type = new.target_type and reports.target_id = new.target_id
@@ -27215,7 +27406,7 @@ $$;
 
 create function private.decide_moderation(
   id uuid, decision text, reason text default null, version integer default null,
-  document_ids uuid[] default null, note text default null
+  document_ids uuid[] default null, note text default null, everywhere boolean default false
 ) returns json
   language plpgsql
   security definer
@@ -27249,7 +27440,7 @@ begin
     if private.admin_report_json(report) -> 'target' ->> 'accountId' = admin_id::text then
       perform private.refuse(409, 'admin_self');
     end if;
-    return private.moderate_report(report, decision, why);
+    return private.moderate_report(report, decision, why, everywhere);
   end if;
   identity := private.lock_identity_to_decide(decide_moderation.id, admin_id);
   if identity.id is not null then
@@ -27270,10 +27461,11 @@ end
 $$;
 comment on function private.decide_moderation is
   'Api: For admins: approves or rejects an entry of the queue, suspends or restores a listing or '
-  'identity, upholds or dismisses a report, pays out or writes off money of a deleted account. The '
-  'last two need a proof, which only the facade passes on. version is the version of the listing '
-  'that the admin saw, document_ids the documents of a waiting company or office. 403 admin_only, '
-  'proof_required, 404 not_found, 409 admin_self, status_transition_invalid, version_conflict, '
+  'identity, upholds or dismisses a report (with everywhere all messages of one sender that have the '
+  'same picture), pays out or writes off money of a deleted account. The last two need a proof, '
+  'which only the facade passes on. version is the version of the listing that the admin saw, '
+  'document_ids the documents of a waiting company or office. 403 admin_only, proof_required, '
+  '404 not_found, 409 admin_self, status_transition_invalid, version_conflict, '
   'documents_changed, licence_in_use, 422 licence_expired.';
 
 grant execute on function private.decide_moderation to authenticated;
@@ -29207,7 +29399,7 @@ declare
   said constant text := case type
     when 'image' then 'أرسل لك صورة'
     when 'location' then 'أرسل لك موقعاً'
-    when 'property' then 'أرسل لك إعلاناً'
+    when 'property' then 'أرسل لك إعلاناً' || coalesce(': ' || preview, '')
     else preview end;
 begin
   return case when times > 1
@@ -29226,7 +29418,7 @@ declare
   said constant text := case type
     when 'image' then 'Sent you a picture'
     when 'location' then 'Sent you a location'
-    when 'property' then 'Sent you a listing'
+    when 'property' then 'Sent you a listing' || coalesce(': ' || preview, '')
     else preview end;
 begin
   return case when times > 1 then times || ' new messages: ' || said else said end;
@@ -30328,20 +30520,28 @@ begin
   return null;
 end
 $$;
-comment on function private.on_lead is 'Notifies the owner of a request for contact.';
+comment on function private.on_lead is
+  'Notifies the owner of a request for contact. Of a chat its first message tells.';
 
 create trigger leads_notify_owners
   after insert on public.leads
-  for each row execute function private.on_lead();
+  for each row when (new.kind <> 'chat')
+  execute function private.on_lead();
 
 -- sql/13_notifications/6_events_messages.sql
 
 create function private.message_excerpt(message public.messages) returns text
   language plpgsql
-  immutable
+  stable
   set search_path = ''
 as $$
 begin
+  if message.type = 'property' then
+    return (
+      select private.shown_title(properties, null) from public.properties
+      where properties.id = message.body::uuid
+    );
+  end if;
   return private.beginning(regexp_replace(message.body, '[[:space:]]+', ' ', 'g'), 140);
 end
 $$;
@@ -30355,7 +30555,7 @@ declare
 begin
   with counted as (
     update public.notifications
-    set title_ar = (sent.ends).sender_name, title_en = (sent.ends).sender_name,
+    set title_ar = (sent.ends).heading, title_en = (sent.ends).heading,
         body_ar = private.message_body_ar(
           (sent.message).type, sent.excerpt, notifications.times + 1),
         body_en = private.message_body_en(
@@ -30415,13 +30615,13 @@ comment on function private.count_up_messages is
 
 create function private.message_details(delivery private.message_delivery) returns jsonb
   language plpgsql
-  immutable
+  stable
   set search_path = ''
 as $$
 begin
   return jsonb_build_object(
     'by', (delivery.ends).sender_account_id,
-    'from', (delivery.ends).sender_id, 'name', (delivery.ends).sender_name,
+    'from', (delivery.ends).sender_id, 'name', (delivery.ends).heading,
     'type', (delivery.message).type, 'preview', private.message_excerpt(delivery.message));
 end
 $$;
@@ -32718,12 +32918,14 @@ from (values
     'restore_identity'),
   ('restore_identity', 'identity', '', 'reason,note',
     'as target the id of a suspended identity, or its licence number', 'suspend_identity'),
-  ('hide_message', 'message', 'reason', 'note', 'as target the id of a message, and reason',
+  ('hide_message', 'message', 'reason', 'everywhere,note',
+    'as target the id of a message, and reason; everywhere hides all of its sender''s with its picture',
     'restore_message, within 180 days; a picture does not come back'),
   ('restore_message', 'message', '', 'reason,note', 'as target the id of a hidden message',
     'hide_message'),
-  ('uphold', 'report', 'reason', 'note',
-    'as target the id of a report, and reason, which whom it is about reads',
+  ('uphold', 'report', 'reason', 'everywhere,note',
+    'as target the id of a report, and reason, which whom it is about reads; everywhere as for '
+    'hide_message',
     'nothing: the listing is restored with restore, a message with restore_message, a review by '
     'emptying reviews.hidden_at'),
   ('dismiss', 'report', '', 'reason,note', 'as target the id of a report',
@@ -33037,12 +33239,9 @@ from (values
   ('lead_new', '$.way == "call"',
     'طلب تواصل جديد', 'أحد المهتمين طلب رقم هاتفك بخصوص «{titleAr}»',
     'New lead', 'Somebody asked for your number about “{titleEn}”'),
-  ('lead_new', '$.way == "whatsapp"',
+  ('lead_new', null,
     'طلب تواصل جديد', 'أحد المهتمين يود مراسلتك على واتساب بخصوص «{titleAr}»',
     'New lead', 'Somebody would like to write to you on WhatsApp about “{titleEn}”'),
-  ('lead_new', null,
-    'طلب تواصل جديد', 'أحد المهتمين يود محادثتك بخصوص «{titleAr}»',
-    'New lead', 'Somebody would like to chat with you about “{titleEn}”'),
   ('favorite_price_drop', null,
     'انخفض سعر عقار في مفضلتك', 'انخفض سعر «{titleAr}» من {beforeAr} إلى {priceAr}',
     'Lower price on a saved property', '“{titleEn}” went from {beforeEn} to {priceEn}'),

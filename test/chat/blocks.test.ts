@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { database, guest, signUp } from '../support/client.ts'
+import { database, guest, type Person, signUp } from '../support/client.ts'
 import {
   listEntry,
   messagesPage,
@@ -15,6 +15,12 @@ const blocked = [403, 'blocked']
 test('a block stops messages and new conversations both ways; the history stays', async () => {
   const { a, b, conversationId: id } = await startConversation()
   await postMessage(b, id, 'قبل')
+  const state = async (person: Person) => {
+    const { cannotWriteReason, changedAt } = await listEntry(person, id)
+    return [cannotWriteReason, changedAt]
+  }
+  const [, changedAt] = await state(a)
+  expect(await state(b)).toEqual([null, changedAt])
   expect((await a.post(`/blocks/${b.identityId}`)).status).toBe(204)
   expect((await a.post(`/blocks/${b.identityId}`)).status).toBe(204)
   for (const [one, other] of [[a, b], [b, a]] as const) {
@@ -24,10 +30,16 @@ test('a block stops messages and new conversations both ways; the history stays'
     expect((await messagesPage(one, id)).items).toHaveLength(1)
     expect((await listEntry(one, id)).peer.identityId).toBe(other.identityId)
   }
+  expect([await state(a), await state(b)])
+    .toEqual([['blocked', changedAt], ['unavailable', changedAt]])
+  await b.post(`/blocks/${a.identityId}`)
+  expect((await state(b))[0]).toBe('blocked')
+  await b.delete(`/blocks/${a.identityId}`)
   expect((await a.post(`/conversations/${id}/read`)).body).toEqual({ unread: 0 })
 
   expect((await a.delete(`/blocks/${b.identityId}`)).status).toBe(204)
   expect((await a.delete(`/blocks/${b.identityId}`)).status).toBe(204)
+  expect((await state(b))[0]).toBe(null)
   expect((await postMessage(b, id, 'بعد')).status).toBe(201)
   expect((await postMessage(a, id)).status).toBe(201)
 })

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { asCaller, database, guest, type Person, request, signUp } from '../support/client.ts'
 import {
-  conversationBetween,
   listEntry,
   messagesPage,
   openConversation,
@@ -46,10 +45,12 @@ test('a listing has one conversation of two people, whoever opens it and however
     muted: false,
     archived: false,
     peerReadSeq: 0,
+    cannotWriteReason: null,
     updatedAt: expect.any(String),
     changedAt: expect.any(String),
   })
-  expect(await leads(propertyId)).toEqual(['chat'])
+  expect(await leads(propertyId)).toEqual([])
+  expect((await b.get('/conversations')).body).toMatchObject({ items: [], changedAt: null })
 
   for (
     const again of [
@@ -60,6 +61,9 @@ test('a listing has one conversation of two people, whoever opens it and however
   ) expect([again.status, again.body.id]).toEqual([200, id])
   const contact = await a.post(`/properties/${propertyId}/contact`, { kind: 'chat' })
   expect(contact).toMatchObject({ status: 200, body: { conversationId: id } })
+  expect(await leads(propertyId)).toEqual([])
+  await sendMessageAs(a, id)
+  await sendMessageAs(b, id)
   expect(await leads(propertyId)).toEqual(['chat'])
   expect((await b.get(`/conversations/${id}`)).body.peer.identityId).toBe(a.identityId)
 
@@ -127,7 +131,8 @@ test('a listing without chat or past its end starts no conversation; existing on
   expect((await postMessage(a, id)).status).toBe(201)
 
   await b.delete(`/properties/${sold.id}`)
-  expect((await listEntry(a, id)).property).toBe(null)
+  expect((await listEntry(a, id)).property)
+    .toEqual({ id: sold.id, status: 'unavailable', available: false, titleAr: sold.titleAr })
   expect((await postMessage(b, id)).status).toBe(201)
   expect((await messagesPage(a, id)).items).toHaveLength(2)
 })
@@ -150,9 +155,25 @@ test('a conversation and its first message are created together or not at all', 
     body: { lastMessage: { seq: 1, preview: 'هل العقار متاح؟', mine: true }, unread: 0 },
   })
   expect((await a.post('/conversations', about, { headers })).body).toEqual(opened.body)
+  const once = { ...about, clientMessageId: randomUUID() }
+  for (const _ of [1, 2]) {
+    expect(await a.post('/conversations', once)).toMatchObject({
+      status: 200,
+      body: { id: opened.body.id },
+    })
+    await asCaller(a, (client) =>
+      client.query(
+        'select api.create_conversation(identity_id => $1, message => $2, client_message_id => $3)',
+        [once.identityId, once.message, once.clientMessageId],
+      ))
+  }
+  expect(statusAndCode(await a.post('/conversations', { ...once, message: 'غيرها' })))
+    .toEqual([422, 'idempotency_mismatch'])
   expect(await listEntry(b, opened.body.id))
-    .toMatchObject({ unread: 1, lastMessage: { mine: false, type: 'text' } })
-  expect((await messagesPage(b, opened.body.id)).items).toHaveLength(1)
+    .toMatchObject({ unread: 2, lastMessage: { mine: false, type: 'text' } })
+  expect((await messagesPage(b, opened.body.id)).items).toMatchObject([{ seq: 1 }, {
+    clientMessageId: once.clientMessageId,
+  }])
 })
 
 test('CHAT-01 to a stranger every route answers as if there were nothing', async () => {
@@ -194,22 +215,28 @@ test('CHAT-01 to a stranger every route answers as if there were nothing', async
   expect(seen).toEqual([0, 0, 0])
 })
 
-test('one without a message is in the list of who opened it or asks for it', async () => {
-  const { a, b, conversationId } = await startConversation()
-  const listed = async (person: Person) =>
-    (await person.get('/conversations')).body.items.map(({ id }: { id: string }) => id)
-  expect([await listed(a), await listed(b)]).toEqual([[conversationId], []])
-  expect((await b.get(`/conversations/${conversationId}`)).status).toBe(200)
-  expect(await conversationBetween(b, a)).toBe(conversationId)
-  expect(await listed(b)).toEqual([conversationId])
-  const { body: { changedAt, items } } = await b.get('/conversations')
-  expect(items[0].changedAt).toBe(changedAt)
+test.each(['about a listing', 'about none'])(
+  'CHAT-29 one without a message, %s, is in the list of who opened it or asks for it',
+  async (about) => {
+    const propertyId = about === 'about none' ? undefined : (await publishListing(b)).id
+    const open = async (by: Person, identityId: string): Promise<string> =>
+      (await openConversation(by, { identityId, propertyId })).id
+    const conversationId = await open(a, b.identityId)
+    const listed = async (person: Person) =>
+      (await person.get('/conversations')).body.items.map(({ id }: { id: string }) => id)
+    expect([await listed(a), await listed(b)]).toEqual([[conversationId], []])
+    expect((await b.get(`/conversations/${conversationId}`)).status).toBe(200)
+    expect(await open(b, a.identityId)).toBe(conversationId)
+    expect(await listed(b)).toEqual([conversationId])
+    const { body: { changedAt, items } } = await b.get('/conversations')
+    expect(items[0].changedAt).toBe(changedAt)
 
-  const third = await signUp()
-  const written = await conversationBetween(third, b)
-  await sendMessageAs(third, written)
-  expect(await listed(b)).toEqual([written, conversationId])
-})
+    const third = await signUp()
+    const written = await open(third, b.identityId)
+    await sendMessageAs(third, written)
+    expect(await listed(b)).toEqual([written, conversationId])
+  },
+)
 
 test('the list is newest first, in pages, with unread counts', async () => {
   const people = await Promise.all(Array.from({ length: 5 }, () => signUp()))

@@ -37,6 +37,7 @@ test('a message reaches the other party as new_message and conversation_updated'
     body: 'هل العقار متاح؟',
     mediaUrl: null,
     replyToId: null,
+    replyToSeq: null,
     clientMessageId,
     createdAt: expect.any(String),
   })

@@ -21,6 +21,7 @@ import {
 } from '../support/notifications.ts'
 import { jpeg } from '../support/pictures.ts'
 import { uploadPictures } from '../support/uploads.ts'
+import { fieldRefusal } from '../support/problems.ts'
 import { waitUntil } from '../support/wait.ts'
 import { act, byHand, why } from '../admin/studio.ts'
 import { socketOf } from './sockets.ts'
@@ -209,6 +210,13 @@ describe('both sides hear of it', () => {
       }
       await waitUntil('the client hears it', () => heard.length > 0)
       expect(heard).toEqual([hidden])
+      const { changedAt } = await listEntry(b, conversationId)
+      const isHeard = (heard: unknown) =>
+        JSON.stringify(heard).includes(changedAt) && JSON.stringify(heard).includes('محجوبة')
+      for (const socket of [joined, only]) {
+        await waitUntil('the state follows', () => isHeard(socket.events('conversation_updated')))
+      }
+      expect(isHeard(await channel.waitFor('conversation_updated'))).toBe(true)
       expect(out.events('message_hidden')).toEqual([])
     } finally {
       chat.close()
@@ -291,6 +299,54 @@ test('restored its words are back, and a picture is not', async () => {
     { body: words },
   ])
   await expect(restore(text.id)).rejects.toThrow('The same was done at')
+})
+
+test('CHAT-28 a device that was away reads what was written, hidden or shown again, in that order', async () => {
+  const ids: string[] = []
+  for (const text of ['أولى', words, 'ثالثة']) {
+    ids.push((await postMessage(a, conversationId, text)).body.id)
+  }
+  const changedSince = async (person: Person, since: string, limit = 50) =>
+    await messagesPage(person, conversationId, `?changedSince=${since}&limit=${limit}`)
+  const { changedAt: before } = await messagesPage(a, conversationId)
+  const entries = await Promise.all([a, b].map((person) => listEntry(person, conversationId)))
+  expect(entries.map(({ changedAt }) => changedAt)).toEqual([before, before])
+  expect(await changedSince(a, before)).toEqual({ items: [], hasMore: false, changedAt: before })
+
+  await hide(ids[1]!)
+  for (const [nth, person] of [a, b].entries()) {
+    const { body: look } = await person.get('/conversations?limit=1')
+    const { changedAt, updatedAt } = look.items[0]
+    expect([look.changedAt, updatedAt]).toEqual([changedAt, entries[nth].updatedAt])
+    const page = await changedSince(person, before)
+    expect(page).toMatchObject({ items: [{ id: ids[1], body: '', hidden: true }], changedAt })
+    expect((await messagesPage(person, conversationId, '?limit=1')).changedAt).toBe(changedAt)
+    expect(changedAt > before).toBe(true)
+  }
+  await asCaller(b, async (client) => {
+    const { rows } = await client.query(
+      'select items from api.list_messages($1, changed_since => $2)',
+      [conversationId, before],
+    )
+    expect(rows[0].items).toMatchObject([{ id: ids[1], body: '', hidden: true }])
+  })
+
+  const { body: last } = await postMessage(b, conversationId, 'رابعة')
+  await hide(ids[0]!)
+  await restore(ids[1]!)
+  const first = await changedSince(a, before, 2)
+  expect(first).toMatchObject({ items: [{ id: last.id }, { id: ids[0], body: '' }], hasMore: true })
+  expect(await changedSince(a, first.changedAt)).toMatchObject({
+    items: [{ id: ids[1], body: words }],
+    hasMore: false,
+    changedAt: (await listEntry(a, conversationId)).changedAt,
+  })
+  for (const other of ['beforeSeq=3', 'afterSeq=0']) {
+    const refused = await b.get(
+      `/conversations/${conversationId}/messages?changedSince=${before}&${other}`,
+    )
+    expect(refused).toMatchObject(fieldRefusal(422, 'validation_failed', 'changedSince'))
+  }
 })
 
 test('after 180 days its words are gone, and it does not come back', async () => {

@@ -39,6 +39,7 @@ test('CHAT-04 a resent message is the same one; another text under its id is ref
       body: 'مرة واحدة',
       mediaUrl: null,
       replyToId: null,
+      replyToSeq: null,
       clientMessageId: message.clientMessageId,
     },
   })
@@ -135,7 +136,7 @@ test('CHAT-24 each type of message has a body of its own', async () => {
   expect((await send('text', {})).status).toBe(422)
 
   const previews = (await listEntry(b, id)).lastMessage
-  expect(previews).toMatchObject({ type: 'property', preview: 'إعلان' })
+  expect(previews).toMatchObject({ type: 'property', preview: `إعلان: ${listing.titleAr}` })
 })
 
 test('a picture must be the sender’s own, and is shown by its URL', async () => {
@@ -166,6 +167,7 @@ test('a picture must be the sender’s own, and is shown by its URL', async () =
 
 test('a reply must be to a message of the same conversation', async () => {
   const { a, b, conversationId: id } = await startConversation()
+  await postMessage(a, id)
   const { body: question } = await postMessage(a, id, 'كم السعر؟')
   const elsewhere = await postMessage(
     a,
@@ -173,7 +175,9 @@ test('a reply must be to a message of the same conversation', async () => {
   )
   const answer = textMessage('650', { replyToId: question.id })
   const answered = await postMessage(b, id, answer)
-  expect(answered).toMatchObject({ status: 201, body: { replyToId: question.id } })
+  expect(answered).toMatchObject({ status: 201, body: { replyToId: question.id, replyToSeq: 2 } })
+  const quoted = `?limit=1&beforeSeq=${answered.body.replyToSeq + 1}`
+  expect((await messagesPage(b, id, quoted)).items).toEqual([question])
   expect((await postMessage(b, id, answer)).status).toBe(200)
   expect(statusAndCode(await postMessage(b, id, { ...answer, replyToId: undefined })))
     .toEqual([422, 'idempotency_mismatch'])

@@ -35,6 +35,9 @@ test('five messages, then none at any door until the other side has answered onc
   await writeAll(a, conversationId, 4)
   expect((await postMessage(a, conversationId, fifth)).status).toBe(201)
 
+  const reason = async (person: Person) =>
+    (await person.get(`/conversations/${conversationId}`)).body.cannotWriteReason
+  expect([await reason(a), await reason(b)]).toEqual(['awaiting_answer', null])
   expect(statusAndCode(await postMessage(a, conversationId))).toEqual(awaiting)
   const opening = await a.post('/conversations', { identityId: b.identityId, message: 'مرحبا' })
   expect(statusAndCode(opening)).toEqual(awaiting)
@@ -57,6 +60,7 @@ test('five messages, then none at any door until the other side has answered onc
   expect((await messagesPage(b, conversationId)).items).toHaveLength(5)
 
   await sendMessageAs(b, conversationId)
+  expect(await reason(a)).toBe(null)
   await writeAll(a, conversationId, 12)
   await writeAll(b, conversationId, 8)
 })

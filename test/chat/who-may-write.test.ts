@@ -2,8 +2,13 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { ChatSocket } from '../support/chat-socket.ts'
-import { type Person, signUp } from '../support/client.ts'
-import { openConversation, postMessage, startConversation } from '../support/conversations.ts'
+import { database, type Person, signUp } from '../support/client.ts'
+import {
+  listEntry,
+  openConversation,
+  postMessage,
+  startConversation,
+} from '../support/conversations.ts'
 import { insertListing, proveEmail } from '../support/fixtures.ts'
 import { statusAndCode } from '../support/problems.ts'
 import { callDataApi } from '../support/data-api.ts'
@@ -42,6 +47,8 @@ test('HARM-06 it holds in what is there where its owner never wrote, and nowhere
   const message = { clientMessageId: randomUUID(), type: 'text', body: 'مرحبا' }
   expect((await postMessage(writer, conversationId, message)).status).toBe(201)
   await choose(reader, 'proven')
+  expect((await listEntry(writer, conversationId)).cannotWriteReason).toBe('recipient_proven_only')
+  expect((await listEntry(reader, conversationId)).cannotWriteReason).toBe(null)
   expect(statusAndCode(await postMessage(writer, conversationId))).toEqual(provenOnly)
   expect((await postMessage(writer, conversationId, message)).status).toBe(200)
   const socket = await ChatSocket.connect(writer)
@@ -59,6 +66,11 @@ test('HARM-06 it holds in what is there where its owner never wrote, and nowhere
   expect((await postMessage(writer, conversationId)).status).toBe(201)
   await choose(reader, 'everyone')
   expect((await postMessage(writer, conversationId)).status).toBe(201)
+
+  const before = await listEntry(writer, conversationId)
+  await database().query('select private.anonymise_account($1)', [reader.id])
+  expect(await listEntry(writer, conversationId))
+    .toMatchObject({ cannotWriteReason: 'unavailable', changedAt: before.changedAt })
 })
 
 test('HARM-06 the choice is one of two', async () => {

@@ -12,11 +12,13 @@ import {
 let salem: Person
 let sara: Person
 let id: string
+let about: string
 
 beforeEach(async () => {
   salem = await signUp('سالم العنزي')
   sara = await signUp('سارة المطيري')
   const listing = await publishListing(sara)
+  about = listing.titleAr
   const { body } = await salem.post('/conversations', { propertyId: listing.id })
   id = body.id
 })
@@ -29,11 +31,11 @@ const say = (person: Person, body: string) =>
   })
 const heard = (person: Person) => notificationsOf(person, 'message_new')
 
-test('a message notifies the other side of its sender and text', async () => {
+test('a message notifies the other side of its sender, its listing and its text', async () => {
   expect((await say(salem, '  السلام عليكم،\nهل البيت متاح؟')).status).toBe(201)
   expect(await heard(sara)).toMatchObject([{
     identityId: sara.identityId,
-    titleAr: 'سالم العنزي',
+    titleAr: `سالم العنزي · ${about}`,
     bodyAr: expect.stringContaining('السلام عليكم، هل البيت متاح؟'),
     data: { route: 'conversation', entityId: id },
     readAt: null,

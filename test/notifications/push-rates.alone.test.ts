@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { type Person, signUp } from '../support/client.ts'
 import { openConversation, postMessage } from '../support/conversations.ts'
 import { testLocally } from '../support/facade.ts'
-import { insertListing, insertOrganisation } from '../support/fixtures.ts'
+import { givePhone, insertListing, insertOrganisation } from '../support/fixtures.ts'
 import { notificationsOf, registerDevice } from '../support/notifications.ts'
 import { ageHits, plantHits } from '../support/rate-hits.ts'
 import { withRates } from '../support/own-rates.ts'
@@ -51,12 +51,13 @@ testLocally('60 an hour of messages, from all conversations and identities of on
 
 testLocally('10 a day of everything else, beside its messages', async () => {
   const { pushToken } = await registerDevice(sara)
+  await givePhone(sara)
   const [author, other] = [await signUp(), await signUp()]
   const listings = await Promise.all(
     Array.from({ length: 12 }, () => insertListing(sara.identityId)),
   )
   const ask = async (person: Person, id: string) =>
-    expect((await person.post(`/properties/${id}/contact`, { kind: 'chat' })).status).toBe(200)
+    expect((await person.post(`/properties/${id}/contact`, { kind: 'call' })).status).toBe(200)
   for (const id of listings) await ask(author, id)
   expect(await notificationsOf(sara, 'lead_new')).toHaveLength(12)
   expect(await pushed(pushToken)).toBe(10)

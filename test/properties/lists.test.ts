@@ -15,6 +15,7 @@ import {
   publishListing,
   uniquePrice,
 } from '../support/listings.ts'
+import { sendMessageAs } from '../support/conversations.ts'
 import { givePhone, insertListing, insertOrganisation } from '../support/fixtures.ts'
 import { refusal } from '../support/problems.ts'
 
@@ -183,7 +184,8 @@ test('a contact gives the number asked for and is a lead of the owner, once a da
   expect(await ask('call')).toMatchObject({ status: 200, body: { phone } })
   expect(await ask('call')).toMatchObject({ status: 200, body: { phone } })
   expect((await ask('whatsapp')).body).toEqual({ whatsappUrl: `https://wa.me/${phone.slice(1)}` })
-  expect(await ask('chat')).toMatchObject({ status: 200, body: {} })
+  const { body: { conversationId } } = await ask('chat')
+  await sendMessageAs(buyer, conversationId)
   const { rows } = await database().query(
     `select kind, identity_id, owner_identity_id from public.leads where property_id = $1
      order by kind`,

@@ -18,8 +18,8 @@ export function newCompanyForEach() {
 }
 
 export async function contact(person: Person, propertyId = listing) {
-  const reply = await person.post(`/properties/${propertyId}/contact`, { kind: 'chat' })
-  expect(reply.status).toBe(200)
+  const reply = await person.post('/conversations', { propertyId, message: 'هل ما زال متوفراً؟' })
+  expect(reply.status).toBe(201)
 }
 
 export const review = (person: Person, fields: Record<string, unknown> = {}) =>

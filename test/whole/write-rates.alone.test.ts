@@ -157,7 +157,7 @@ test('ten reviews a day are written, and counted apart from their changes', asyn
     [author.id],
   )
   const listing = await insertListing(subject.identityId)
-  await author.post(`/properties/${listing}/contact`, { kind: 'chat' })
+  await author.post('/conversations', { propertyId: listing, message: 'هل ما زال متوفراً؟' })
   await plantHits('reviews', author.id, 9)
   const review = { identityId: subject.identityId, rating: 4 }
   const written = await author.post('/reviews', review)

@@ -14,6 +14,7 @@ export type Message = {
   body: string
   mediaUrl: string | null
   replyToId: string | null
+  replyToSeq: number | null
   clientMessageId: string
   /** True once an administrator has hidden the message: `body` is then empty and `mediaUrl` null. */
   hidden?: boolean

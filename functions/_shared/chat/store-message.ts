@@ -3,6 +3,7 @@
 import type { CallContext } from '../caller/context.ts'
 import { type Args, backend, call, setRateHeaders } from '../database/db.ts'
 import { callFailed } from '../errors/alarms.ts'
+import { copyFile } from '../outside/supabase-storage.ts'
 
 type Message = Args<'send_message'>
 
@@ -33,8 +34,34 @@ export function storeMessage(context: CallContext, message: Message): Promise<st
   })
 }
 
-const sendItself = (context: CallContext, message: Message) =>
-  call(context, 'send_message', message)
+async function sendItself(context: CallContext, message: Message): Promise<string> {
+  try {
+    return await call(context, 'send_message', message)
+  } catch (error) {
+    const name = error instanceof Error && pictureToCopy(error)
+    if (!name) throw error
+    // The Idempotency-Key is of the request with the other mediaId, so nothing is stored under it. A repeat
+    // finds the message by its clientMessageId.
+    const get = (key: string) => key === 'idempotencyKey' ? undefined : context.get(key as never)
+    const keyless = { get } as CallContext
+    const mediaId = await copyPicture(keyless, name)
+    return await call(keyless, 'send_message', { ...message, mediaId })
+  }
+}
+
+/** The name of the picture's file, if another message has it already. */
+function pictureToCopy(error: Error & { code?: string; detail?: string }): string | undefined {
+  return error.code === 'PT422' && error.detail ? JSON.parse(error.detail).copy : undefined
+}
+
+async function copyPicture(context: CallContext, name: string): Promise<string> {
+  const bucket = 'listings'
+  const begun = await call(context, 'begin_upload', { bucket }, { rate: 'uploads' })
+  const { uploadId, folder } = JSON.parse(begun)
+  await copyFile(bucket, name, `${folder}/${uploadId.slice(0, 34)}00.${name.split('.')[1]}`)
+  const { files: [file] } = JSON.parse(await call(context, 'upload_listing_media', { uploadId }))
+  return file.mediaId
+}
 
 const mayWait = (context: CallContext, { type, mediaId, replyToId }: Message) =>
   type === 'text' && mediaId === undefined && replyToId === undefined &&

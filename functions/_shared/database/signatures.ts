@@ -83,7 +83,12 @@ export const facadeSignatures = {
   charge_invoice: { invoice_id: 'uuid', return_url: 'text', idempotency_key: 'text?' },
   contact_property: { property_id: 'uuid', kind: 'text' },
   count_listings: { strategy: 'text', filters: 'jsonb', q: 'text?', literal: 'boolean?' },
-  create_conversation: { property_id: 'uuid?', identity_id: 'uuid?', message: 'text?' },
+  create_conversation: {
+    property_id: 'uuid?',
+    identity_id: 'uuid?',
+    message: 'text?',
+    client_message_id: 'text?',
+  },
   create_property: { fields: 'jsonb', publish: 'boolean?', upload_session_id: 'uuid?' },
   current_plan: {},
   decide_moderation: {
@@ -93,6 +98,7 @@ export const facadeSignatures = {
     version: 'integer?',
     document_ids: 'uuid[]?',
     note: 'text?',
+    everywhere: 'boolean?',
   },
   delete_user: { user_id: 'uuid', reason: 'text' },
   end_session: { session_id: 'uuid' },
@@ -160,6 +166,7 @@ export const facadeSignatures = {
     before_seq: 'bigint?',
     after_seq: 'bigint?',
     page_size: 'integer?',
+    changed_since: 'timestamp with time zone?',
   },
   list_moderation: {
     kind: 'text?',

@@ -1,7 +1,11 @@
 import { env } from '../settings/env.ts'
 
+/** Undefined in Node, in which the chat gateway may run. */
+const { createHttpClient } =
+  (globalThis as { Deno?: { createHttpClient?: (options: object) => unknown } }).Deno ?? {}
+
 // fetch repeats a request when a reused connection breaks, but a charge or code must never go out twice.
-const freshConnections = Deno.createHttpClient?.({ poolMaxIdlePerHost: 0 })
+const freshConnections = createHttpClient?.({ poolMaxIdlePerHost: 0 })
 
 export const fetchOnce = (url: string, request: RequestInit): Promise<Response> =>
   fetch(url, {
@@ -9,7 +13,7 @@ export const fetchOnce = (url: string, request: RequestInit): Promise<Response> 
     client: freshConnections,
     redirect: 'error',
     signal: AbortSignal.timeout(4000),
-  })
+  } as RequestInit)
 
 const longestAnswer = 2_000_000
 
@@ -28,10 +32,10 @@ export async function textOf(response: Response): Promise<string> {
 
 // This is shorter than the 75 s of Supabase's API gateway, because a request on a connection that the
 // gateway has just closed would fail.
-const keptConnections = Deno.createHttpClient?.({ poolIdleTimeout: 30_000 })
+const keptConnections = createHttpClient?.({ poolIdleTimeout: 30_000 })
 
 export const fetchService = (path: string, request: RequestInit): Promise<Response> =>
-  fetch(env.supabaseUrl + path, { ...request, client: keptConnections })
+  fetch(env.supabaseUrl + path, { ...request, client: keptConnections } as RequestInit)
 
 export const formType = { 'content-type': 'application/x-www-form-urlencoded' }
 export const jsonType = { 'content-type': 'application/json' }

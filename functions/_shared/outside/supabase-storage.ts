@@ -4,7 +4,7 @@ import { alarm } from '../errors/alarms.ts'
 import { Refusal } from '../errors/refusal.ts'
 import { type Bytes, toBase64 } from '../input/bytes.ts'
 import { env } from '../settings/env.ts'
-import { fetchService } from './http-client.ts'
+import { fetchService, jsonType } from './http-client.ts'
 
 export type Bucket = 'avatars' | 'listings' | 'documents'
 
@@ -48,6 +48,15 @@ export async function storeFile(
         'x-metadata': toBase64(JSON.stringify(metadata)),
       }),
     )
+  if (await send() || await send()) return
+  throw new Refusal('service_unavailable', { retryAfter: 5 })
+}
+
+/** Copies a file with its metadata. */
+export async function copyFile(bucket: Bucket, from: string, to: string) {
+  const body = JSON.stringify({ bucketId: bucket, sourceKey: from, destinationKey: to })
+  const headers = { ...jsonType, 'x-upsert': 'true' }
+  const send = async () => isSuccess(await request('POST', '/object/copy', body, headers))
   if (await send() || await send()) return
   throw new Refusal('service_unavailable', { retryAfter: 5 })
 }

@@ -239,6 +239,10 @@ export const Decision = z.strictObject({
       'nothing is decided (409 version_conflict).',
   ),
   documentIds: documentIds.optional(),
+  everywhere: z.boolean().optional().describe(
+    'To uphold a report about a message with a picture: hides all messages of its sender that have the ' +
+      'same picture.',
+  ),
 })
 
 export const Decided = z

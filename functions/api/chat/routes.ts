@@ -19,6 +19,7 @@ import {
   route,
   send,
   Time,
+  TimeInQuery,
 } from '../http/route.ts'
 import { Conversation, Message } from './schemas.ts'
 
@@ -36,7 +37,8 @@ const create = route({
   description:
     'About a listing (`propertyId`) or with an identity in general (`identityId`): one of them. ' +
     'The same two and the same listing are always the same conversation: 200. With `message` ' +
-    'its first message is sent at once. All devices of the caller hear of a new one. A listing ' +
+    'its first message is sent at once, and once under its `clientMessageId`. All devices of the ' +
+    'caller hear of a new one, the other side of its first message. A listing ' +
     'that has ended or takes no chat is 409. At most 60 new ones a day that the other side has not ' +
     'answered, 5 without a proven phone or email.',
   errors: [
@@ -56,6 +58,7 @@ const create = route({
       propertyId: z.uuid().optional().describe('About this listing.'),
       identityId: z.uuid().optional().describe('With this identity, in general.'),
       message: MessageText.optional().describe('The first message.'),
+      clientMessageId: NewMessage.shape.clientMessageId.optional(),
     }).refine(({ propertyId, identityId }) => propertyId ?? identityId, {
       error: 'required',
       path: ['propertyId'],
@@ -157,27 +160,40 @@ const messages = route({
   operationId: 'list_messages',
   method: 'get',
   path: '/{id}/messages',
-  summary: 'List messages: the newest, or those before or after a message',
+  summary: 'List messages: the newest, those before or after a message, or what changed',
   description:
     'Without parameters the newest ones. `beforeSeq` reads on into the past, `afterSeq` catches ' +
-    'up after a pause; never both. Messages are numbered without a gap: a missing `seq` was missed.',
+    'up after a pause, `changedSince` also has older messages that were hidden or shown again ' +
+    'meanwhile; one of them at most. Messages are numbered without a gap: a missing `seq` was missed.',
   errors: ['conversation_not_found'],
   request: {
     params: OneConversation,
     query: z.strictObject({
       beforeSeq: Seq.describe('Messages before this one.'),
       afterSeq: Seq.describe('Messages after this one.'),
+      changedSince: TimeInQuery.optional().describe(
+        'Messages written, hidden or shown again since then: the `changedAt` of the answer before.',
+      ),
       limit: Limit,
     }).refine(
       ({ beforeSeq, afterSeq }) => beforeSeq === undefined || afterSeq === undefined,
       { path: ['afterSeq'] },
+    ).refine(
+      ({ beforeSeq, afterSeq, changedSince }) =>
+        changedSince === undefined || (beforeSeq ?? afterSeq) === undefined,
+      { path: ['changedSince'] },
     ),
   },
   responses: {
     200: json(
       z.object({
-        items: z.array(Message).describe('By ascending `seq`.'),
+        items: z.array(Message).describe(
+          'By ascending `seq`; with `changedSince` in the order of the changes.',
+        ),
         hasMore: z.boolean().describe('Whether there is more in the direction that was asked for.'),
+        changedAt: Time.nullable().describe(
+          'What changed after this answer comes with it as `changedSince`; null: nothing was written.',
+        ),
       }).openapi('MessagePage', { description: 'A part of the history.' }),
       'By ascending seq. hasMore: there is more in the direction that was asked for.',
     ),

@@ -94,6 +94,12 @@ export const body = <T extends z.ZodType>(schema: T, example?: z.input<T>) => ({
 
 export const Time = z.iso.datetime({ offset: true })
 
+/** A plus that a client did not encode arrives as a blank. */
+export const TimeInQuery = z.preprocess(
+  (given) => typeof given === 'string' ? given.replace(' ', '+') : given,
+  Time,
+)
+
 export const Count = z.int().min(0)
 
 export const Latitude = z.number().min(-90).max(90).openapi({ example: 29.335 })

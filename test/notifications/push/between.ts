@@ -5,7 +5,7 @@ import { database, type Person, signUp } from '../../support/client.ts'
 import { signUpByPhone } from '../../support/codes.ts'
 import { openConversation, postMessage } from '../../support/conversations.ts'
 import { testLocally } from '../../support/facade.ts'
-import { insertOrganisation } from '../../support/fixtures.ts'
+import { givePhone, insertOrganisation } from '../../support/fixtures.ts'
 import { publishListing } from '../../support/listings.ts'
 import {
   kuwaitTimeIn,
@@ -116,6 +116,7 @@ testLocally.each(['who blocked', 'who was blocked'])(
     const saved = await publishListing(known, { price: 200_000 })
     const third = await signUp()
     for (const person of [sara, third]) await toggleFavorite(person, saved.id)
+    await givePhone(sara)
     const own = await publishListing(sara)
     await sara.post('/notifications/read-all')
     const before = (await notificationsOf(sara)).length
@@ -140,7 +141,7 @@ testLocally.each(['who blocked', 'who was blocked'])(
     expect(fcm.sentTo(pushToken)).toHaveLength(pushed)
 
     expect((await blocker.delete(`/blocks/${blocked.identityId}`)).status).toBe(204)
-    const reached = await known.post(`/properties/${own.id}/contact`, { kind: 'chat' })
+    const reached = await known.post(`/properties/${own.id}/contact`, { kind: 'call' })
     expect(reached.status).toBe(200)
     expect(await notificationsOf(sara, 'lead_new')).toHaveLength(1)
     expect(await pushesOf('lead_new', pushToken)).toHaveLength(1)

@@ -1,0 +1,24 @@
+create function private.on_first_message() returns trigger
+  language plpgsql
+  security definer -- reads the listing, whatever role writes the message
+  set search_path = ''
+as $$
+begin
+  insert into public.leads (property_id, owner_identity_id, identity_id, kind, created_at, day)
+  select properties.id, properties.owner_identity_id, new.sender_identity_id, 'chat',
+    new.created_at, (new.created_at at time zone 'Asia/Kuwait')::date
+  from public.conversations
+  join public.properties on properties.id = conversations.property_id
+    and properties.owner_identity_id <> new.sender_identity_id
+  where conversations.id = new.conversation_id
+  on conflict do nothing;
+  return null;
+end
+$$;
+comment on function private.on_first_message is
+  'Makes whoever writes first about somebody else''s listing a lead.';
+
+create trigger messages_make_leads
+  after insert on public.messages
+  for each row when (new.seq = 1)
+  execute function private.on_first_message();
