@@ -73,10 +73,14 @@ async function locationOf(table: string, row: string): Promise<string | undefine
   return rows[0]?.ctid
 }
 
+/** Suspends the owner, if that is who calls. Copies of the status are then changed, too. */
+async function suspendFor(caller: (typeof callers)[number]) {
+  if (caller !== 'suspended') return
+  await client.query(`update public.accounts set status = 'suspended' where id = $1`, [owner.id])
+}
+
 async function become(caller: (typeof callers)[number]) {
-  if (caller === 'suspended') {
-    await client.query(`update public.accounts set status = 'suspended' where id = $1`, [owner.id])
-  }
+  await suspendFor(caller)
   const claims = caller === 'guest' ? '{"role":"anon"}' : claimsOf(owner)
   await client.query(`select set_config('request.jwt.claims', $1, true)`, [claims])
   await client.query(`set local role ${caller === 'guest' ? 'anon' : 'authenticated'}`)
@@ -129,10 +133,11 @@ async function attempt(command: Command, table: string, role: string, row: strin
 }
 
 async function cell(table: string, command: Command, caller: (typeof callers)[number]) {
-  const [row] = await rowsOf(table, ids[caller])
-  if (row === undefined) return '-'
   await client.query('savepoint cell')
   try {
+    await suspendFor(caller)
+    const [row] = await rowsOf(table, ids[caller])
+    if (row === undefined) return '-'
     const text = await attempt(command, table, caller === 'guest' ? 'anon' : 'authenticated', row)
     // The row is deleted first, so that a caller with the right can insert it.
     if (command === 'insert' && !text.includes('default values')) {
