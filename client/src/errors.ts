@@ -5,7 +5,7 @@ import type { Method, Route } from './operations.ts'
 /**
  * A code of the contract, or the client's own. `connection`: the service was not reached or not understood.
  * `session_changed`: the session of the call was replaced or ended; nothing was sent under another.
- * `chat_ended`: the service has closed this chat for good, because the account has too many of them open.
+ * `chat_ended`: the service has closed this chat for good, mostly because the account has too many open; `message` says why.
  */
 export type ErrorCode = ServerCode | 'connection' | 'session_changed' | 'chat_ended'
 

@@ -316,7 +316,7 @@ export interface DeclaredCodes {
   }
   '/conversations/{id}/messages': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'conversation_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'blocked' | 'recipient_proven_only' | 'conversation_not_found' | 'not_found' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'awaiting_answer' | 'body_too_large' | 'content_type_unsupported' | 'message_empty' | 'validation_failed' | 'message_too_long' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'blocked' | 'recipient_proven_only' | 'conversation_not_found' | 'not_found' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'awaiting_answer' | 'body_too_large' | 'content_type_unsupported' | 'message_empty' | 'validation_failed' | 'message_too_long' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/conversations/{id}/read': {
     post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'conversation_not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -4743,7 +4743,7 @@ export interface components {
             hasMore: boolean;
             /**
              * Format: date-time
-             * @description What changed after this answer comes with it as `changedSince`; null: nothing was written.
+             * @description For `changedSince`, from the newest page or an answer to it; null: nothing was written.
              */
             changedAt: string | null;
         };
@@ -10428,7 +10428,7 @@ export interface operations {
                 beforeSeq?: number;
                 /** @description Messages after this one. */
                 afterSeq?: number;
-                /** @description Messages written, hidden or shown again since then: the `changedAt` of the answer before. */
+                /** @description Messages written, hidden or shown again since then: the `changedAt` of the last answer to `changedSince` or, where nothing is kept yet, of the newest page; never of `beforeSeq` or `afterSeq`, which skip changes. */
                 changedSince?: string;
                 /** @description How many items a page has at most. */
                 limit?: number;

@@ -154,6 +154,9 @@ begin
       if new.pending_changes is not null then
         -- The listing is no longer visible, so waiting changes need no approval.
         new := private.apply_fields(new, new.pending_changes);
+        if new.pending_changes ? 'titleAr' then
+          new.expires_at := null; -- see private.shown_title: others never saw this title
+        end if;
         new.pending_changes := null;
       end if;
     when new.status = 'draft' then

@@ -95,10 +95,14 @@ create function private.shown_title(property public.properties, viewer_identity_
       and (shown_title.property).status in (
         'paused', 'sold', 'rented', 'exchanged', 'expired', 'archived', 'deleted'
       )
+      -- expires_at is null where others have not seen this title.
+      and ((shown_title.property).status not in ('archived', 'deleted')
+        or (shown_title.property).expires_at is not null)
     then (shown_title.property).title_ar end;
 comment on function private.shown_title is
-  'The title of a listing that may be seen, or that its owner has withdrawn, for those who talked '
-  'about it; null for one that an admin suspended or whose owner is not active.';
+  'The title of a listing that may be seen, or that its owner has withdrawn, for those who saved it '
+  'or talked about it; null for one that an admin suspended, whose owner is not active, or that was '
+  'archived or deleted from a state in which others did not see it.';
 
 create function private.require_visible_property(property_id uuid, viewer_identity_id uuid)
   returns public.properties

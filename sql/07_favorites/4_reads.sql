@@ -40,9 +40,7 @@ begin
     'status', 'unavailable',
     'isFavorite', true,
     'available', false,
-    -- The title shows if the owner closed or hid the listing, but not if the owner was suspended.
-    'titleAr', case when property.status <> 'active' and property.owner_active
-      then property.title_ar end
+    'titleAr', private.shown_title(property, null)
   ));
 end
 $$;

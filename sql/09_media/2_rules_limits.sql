@@ -19,7 +19,10 @@ begin
   -- This is enough for drafts, closed and archived listings, and a few that are being created.
   allowed := plan.photos_per_listing * plan.active_listings * 4 + 200;
   used := (
-    select count(*) from public.media where media.identity_id = picture_allowance.identity_id
+    select count(*) from public.media
+    where media.identity_id = picture_allowance.identity_id
+      -- Pictures of messages stay for ever, so that older ones must not use it up.
+      and (media.use is distinct from 'message' or media.created_at > now() - interval '30 days')
   );
 end
 $$;

@@ -32,7 +32,8 @@ create function private.message_ends(conversation_id uuid, sender_id uuid)
 begin atomic
   select
     sender.id, own.id,
-    sender.display_name || coalesce(' · ' || private.shown_title(properties, identities.id), ''),
+    private.beginning(sender.display_name
+      || coalesce(' · ' || private.shown_title(properties, identities.id), ''), 200),
     own.topic,
     identities.id, accounts.id, accounts.topic,
     case

@@ -105,7 +105,7 @@ begin
     and act.everywhere is not true then
     perform private.refuse_by_hand(case act.act
       when 'hide_message' then 'It is hidden already.' else 'It is not hidden.' end);
-  elsif message.hidden_at <= now() - interval '180 days' then
+  elsif act.act = 'restore_message' and message.hidden_at <= now() - interval '180 days' then
     perform private.refuse_by_hand(
       'It was hidden more than 180 days ago: what it said is deleted.');
   elsif act.act = 'hide_message' then

@@ -230,7 +230,12 @@ create function private.on_message_hidden() returns trigger
   set search_path = ''
 as $$
 declare
-  excerpt constant text := private.message_excerpt(new);
+  -- Of a listing the title may no longer be shown, but it was when it was quoted.
+  excerpt constant text := case new.type
+    when 'property' then (
+      select properties.title_ar from public.properties where properties.id = new.body::uuid
+    )
+    else private.message_excerpt(new) end;
   reader public.participants;
   made_again uuid;
 begin
@@ -240,7 +245,7 @@ begin
   if new.seq > reader.last_read_seq then
     made_again := private.count_down_messages(new, reader);
   end if;
-  if new.type <> 'text' then
+  if new.type not in ('text', 'property') then
     return null;
   end if;
   -- Other notifications may quote it too, but each quotes only its last message.

@@ -13336,6 +13336,9 @@ begin
       if new.pending_changes is not null then
         -- The listing is no longer visible, so waiting changes need no approval.
         new := private.apply_fields(new, new.pending_changes);
+        if new.pending_changes ? 'titleAr' then
+          new.expires_at := null; -- see private.shown_title: others never saw this title
+        end if;
         new.pending_changes := null;
       end if;
     when new.status = 'draft' then
@@ -13652,10 +13655,14 @@ create function private.shown_title(property public.properties, viewer_identity_
       and (shown_title.property).status in (
         'paused', 'sold', 'rented', 'exchanged', 'expired', 'archived', 'deleted'
       )
+      -- expires_at is null where others have not seen this title.
+      and ((shown_title.property).status not in ('archived', 'deleted')
+        or (shown_title.property).expires_at is not null)
     then (shown_title.property).title_ar end;
 comment on function private.shown_title is
-  'The title of a listing that may be seen, or that its owner has withdrawn, for those who talked '
-  'about it; null for one that an admin suspended or whose owner is not active.';
+  'The title of a listing that may be seen, or that its owner has withdrawn, for those who saved it '
+  'or talked about it; null for one that an admin suspended, whose owner is not active, or that was '
+  'archived or deleted from a state in which others did not see it.';
 
 create function private.require_visible_property(property_id uuid, viewer_identity_id uuid)
   returns public.properties
@@ -16068,9 +16075,7 @@ begin
     'status', 'unavailable',
     'isFavorite', true,
     'available', false,
-    -- The title shows if the owner closed or hid the listing, but not if the owner was suspended.
-    'titleAr', case when property.status <> 'active' and property.owner_active
-      then property.title_ar end
+    'titleAr', private.shown_title(property, null)
   ));
 end
 $$;
@@ -20690,7 +20695,10 @@ begin
   -- This is enough for drafts, closed and archived listings, and a few that are being created.
   allowed := plan.photos_per_listing * plan.active_listings * 4 + 200;
   used := (
-    select count(*) from public.media where media.identity_id = picture_allowance.identity_id
+    select count(*) from public.media
+    where media.identity_id = picture_allowance.identity_id
+      -- Pictures of messages stay for ever, so that older ones must not use it up.
+      and (media.use is distinct from 'message' or media.created_at > now() - interval '30 days')
   );
 end
 $$;
@@ -23645,7 +23653,8 @@ create function private.message_ends(conversation_id uuid, sender_id uuid)
 begin atomic
   select
     sender.id, own.id,
-    sender.display_name || coalesce(' · ' || private.shown_title(properties, identities.id), ''),
+    private.beginning(sender.display_name
+      || coalesce(' · ' || private.shown_title(properties, identities.id), ''), 200),
     own.topic,
     identities.id, accounts.id, accounts.topic,
     case
@@ -26774,7 +26783,7 @@ begin
     and act.everywhere is not true then
     perform private.refuse_by_hand(case act.act
       when 'hide_message' then 'It is hidden already.' else 'It is not hidden.' end);
-  elsif message.hidden_at <= now() - interval '180 days' then
+  elsif act.act = 'restore_message' and message.hidden_at <= now() - interval '180 days' then
     perform private.refuse_by_hand(
       'It was hidden more than 180 days ago: what it said is deleted.');
   elsif act.act = 'hide_message' then
@@ -30762,7 +30771,12 @@ create function private.on_message_hidden() returns trigger
   set search_path = ''
 as $$
 declare
-  excerpt constant text := private.message_excerpt(new);
+  -- Of a listing the title may no longer be shown, but it was when it was quoted.
+  excerpt constant text := case new.type
+    when 'property' then (
+      select properties.title_ar from public.properties where properties.id = new.body::uuid
+    )
+    else private.message_excerpt(new) end;
   reader public.participants;
   made_again uuid;
 begin
@@ -30772,7 +30786,7 @@ begin
   if new.seq > reader.last_read_seq then
     made_again := private.count_down_messages(new, reader);
   end if;
-  if new.type <> 'text' then
+  if new.type not in ('text', 'property') then
     return null;
   end if;
   -- Other notifications may quote it too, but each quotes only its last message.

@@ -9,7 +9,12 @@ import {
 } from '../support/conversations.ts'
 import { drain } from '../support/jobs.ts'
 import { publishListing } from '../support/listings.ts'
-import { notificationsOf, registerDevice, unreadCount } from '../support/notifications.ts'
+import {
+  kuwaitTimeIn,
+  notificationsOf,
+  registerDevice,
+  unreadCount,
+} from '../support/notifications.ts'
 
 let a: Person
 let b: Person
@@ -57,6 +62,33 @@ test('CHAT-29 a conversation says which listing it was about while its owner has
   await account('active')
 })
 
+test('a title that others never saw is shown to nobody, in chats and favorites', async () => {
+  const listing = await publishListing(b)
+  const { id } = await openConversation(a, { propertyId: listing.id, message: 'مرحبا' })
+  expect((await a.post(`/favorites/${listing.id}`)).status).toBe(200)
+  const archive = async () =>
+    expect((await b.post(`/properties/${listing.id}/archive`)).status).toBe(200)
+  const seen = async () => [
+    (await listEntry(a, id)).property.titleAr,
+    (await a.get('/favorites')).body.items[0].titleAr,
+  ]
+  const wait = (title: string) =>
+    database().query(
+      `update public.properties set pending_changes = $2, status = 'active' where id = $1`,
+      [listing.id, { titleAr: title }],
+    )
+  await archive()
+  expect(await seen()).toEqual([listing.titleAr, listing.titleAr])
+  await wait('عنوان لم يره أحد')
+  await archive()
+  expect(await seen()).toEqual([undefined, undefined])
+  expect((await b.post(`/properties/${listing.id}/restore`)).status).toBe(200)
+  await archive()
+  expect(await seen()).toEqual([undefined, undefined])
+  expect((await b.delete(`/properties/${listing.id}`)).status).toBe(204)
+  expect((await listEntry(a, id)).property.titleAr).toBeUndefined()
+})
+
 test('texts of messages name the listing that is sent and the one that it is about', async () => {
   const [about, sent] = await Promise.all([publishListing(b), publishListing(b)])
   const { id } = await openConversation(a, { propertyId: about.id, message: 'مرحبا' })
@@ -90,6 +122,8 @@ test('texts of messages name the listing that is sent and the one that it is abo
 test('CHAT-29 whoever writes first about a listing of another is a lead, and its owner hears of it once', async () => {
   const listing = await publishListing(b)
   await registerDevice(b)
+  const quietHours = { from: kuwaitTimeIn(-1), to: kuwaitTimeIn(3) }
+  expect((await b.patch('/settings', { quietHours })).status).toBe(200)
   const { id } = await openConversation(a, { propertyId: listing.id, message: 'هل البيت متاح؟' })
   expect(await leads(listing.id)).toEqual(['chat'])
   expect(await unreadCount(b)).toBe(1)
@@ -97,7 +131,7 @@ test('CHAT-29 whoever writes first about a listing of another is a lead, and its
     { kind: 'message_new', titleAr: `سالم العنزي · ${listing.titleAr}` },
   ])
   const { rows } = await database().query(
-    'select data from private.push_outbox where account_id = $1',
+    `select data from private.push_outbox where account_id = $1 and category = 'messages'`,
     [b.id],
   )
   expect(rows).toMatchObject([{ data: { kind: 'message_new', entityId: id } }])

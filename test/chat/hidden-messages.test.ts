@@ -19,6 +19,7 @@ import {
   registerDevice,
   unreadCount,
 } from '../support/notifications.ts'
+import { publishListing } from '../support/listings.ts'
 import { jpeg } from '../support/pictures.ts'
 import { uploadPictures } from '../support/uploads.ts'
 import { fieldRefusal } from '../support/problems.ts'
@@ -155,6 +156,24 @@ test('of a picture that is hidden nothing is counted', async () => {
   await hide(picture.id)
   expect(await notificationsOf(b, 'message_new')).toMatchObject([{ bodyAr: words, bodyEn: words }])
   expect((await listEntry(b, conversationId)).unread).toBe(1)
+})
+
+test('of a listing that is hidden no notification has the title, also once it was read', async () => {
+  const listing = await publishListing(a)
+  const { body: { id } } = await postMessage(
+    a,
+    conversationId,
+    textMessage(listing.id, { type: 'property' }),
+  )
+  await b.post(`/conversations/${conversationId}/read`)
+  await database().query(
+    `update public.properties set status = 'suspended' where id = $1`,
+    [listing.id],
+  )
+  expect(await seenBy(b)).toContain(listing.titleAr)
+  await hide(id)
+  expect(await seenBy(b)).not.toContain(listing.titleAr)
+  expect(await notificationsOf(b, 'message_new')).toMatchObject([{ bodyAr: 'رسالة محجوبة' }])
 })
 
 test('the export of the other side has it without its words, its sender’s with them', async () => {
@@ -366,6 +385,13 @@ test('after 180 days its words are gone, and it does not come back', async () =>
   )
   expect(rows).toEqual([{ body: '' }, { body: words }])
   await expect(restore(old.id)).rejects.toThrow('more than 180 days ago')
+  const { result } = await act({
+    act: 'hide_message',
+    target: old.id,
+    everywhere: true,
+    reason: why,
+  })
+  expect(result).toContain('hidden now: 0.')
   await restore(recent.id)
   expect((await messagesPage(a, conversationId)).items.map(({ body }: { body: string }) => body))
     .toEqual(['', words])

@@ -46,6 +46,21 @@ test('CHAT-04 a picture that is uploaded anew for a lost answer is the same mess
   expect((await messagesPage(b, conversationId)).items).toEqual([sent])
 })
 
+test('pictures of messages use up the room for pictures for 30 days', async () => {
+  const { a, conversationId } = await startConversation()
+  const mediaId = await upload(a, picture())
+  await postMessage(a, conversationId, withPicture(mediaId))
+  const used = async () =>
+    (await database().query('select used from private.picture_allowance($1)', [a.identityId]))
+      .rows[0].used
+  expect(await used()).toBe(1)
+  await database().query(
+    `update public.media set created_at = now() - interval '31 days' where id = $1`,
+    [mediaId],
+  )
+  expect(await used()).toBe(0)
+})
+
 test('CHAT-28 each message has a file of its own, and hiding one leaves the others', async () => {
   const { a, b, conversationId } = await startConversation()
   const other = await conversationBetween(a, await signUp())

@@ -74,6 +74,18 @@ test('unread messages are one notification: it counts them, says the newest and 
   expect(stays).toMatchObject({ bodyAr: 'غيرها', data: { entityId: other.id } })
 })
 
+test('a long name with a long title is cut, from the first message on', async () => {
+  const [long, owner] = [await signUp(`سالم ${'العنزي '.repeat(15)}ب`), await signUp()]
+  const listing = await publishListing(owner, { titleAr: `فيلا ${'للبيع '.repeat(17)}ب` })
+  const { body: conversation } = await long.post('/conversations', { propertyId: listing.id })
+  id = conversation.id
+  for (const text of ['الأولى', 'الثانية']) expect((await say(long, text)).status).toBe(201)
+  const [told, ...others] = await heard(owner)
+  expect(others).toEqual([])
+  expect(told.bodyAr).toBe('رسالتان جديدتان: الثانية')
+  expect(told.titleAr).toHaveLength(200)
+})
+
 test('messages that come at the same moment are all counted', async () => {
   const texts = Array.from({ length: 12 }, (_, i) => `رسالة ${i}`)
   await Promise.all(texts.map((text) => say(salem, text)))

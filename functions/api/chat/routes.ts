@@ -172,7 +172,9 @@ const messages = route({
       beforeSeq: Seq.describe('Messages before this one.'),
       afterSeq: Seq.describe('Messages after this one.'),
       changedSince: TimeInQuery.optional().describe(
-        'Messages written, hidden or shown again since then: the `changedAt` of the answer before.',
+        'Messages written, hidden or shown again since then: the `changedAt` of the last answer to ' +
+          '`changedSince` or, where nothing is kept yet, of the newest page; never of `beforeSeq` or ' +
+          '`afterSeq`, which skip changes.',
       ),
       limit: Limit,
     }).refine(
@@ -192,7 +194,7 @@ const messages = route({
         ),
         hasMore: z.boolean().describe('Whether there is more in the direction that was asked for.'),
         changedAt: Time.nullable().describe(
-          'What changed after this answer comes with it as `changedSince`; null: nothing was written.',
+          'For `changedSince`, from the newest page or an answer to it; null: nothing was written.',
         ),
       }).openapi('MessagePage', { description: 'A part of the history.' }),
       'By ascending seq. hasMore: there is more in the direction that was asked for.',
@@ -219,6 +221,7 @@ const sendMessage = route({
     'message_empty',
     'not_found',
     'property_not_found',
+    'quota_exceeded',
   ],
   idempotent: true,
   request: { params: OneConversation, ...body(NewMessage) },
