@@ -272,10 +272,9 @@ function judge(answer: Answer): Outcome {
   if (status === 503) {
     return { outcome: 'retry', wait: retryAfter, all: retryAfter !== undefined, why }
   }
-  // Without UNREGISTERED it is not certain that the token is dead. A page of HTML is not even about a token.
-  if (status === 404) {
-    return body.error ? { outcome: 'unknown', why } : { outcome: 'retry', why, alert: true }
-  }
+  // Without UNREGISTERED it is not certain that the token is dead: the project may be gone. A page of HTML is
+  // not even about a token.
+  if (status === 404) return { outcome: body.error ? 'unknown' : 'retry', why, alert: true }
   // The project or its rights are wrong, not the token.
   if ([401, 403].includes(status)) {
     return { outcome: 'retry', wait: 60, all: true, why, alert: true }

@@ -1,5 +1,6 @@
 // When an event arrives, the provider is queried, and its answer is stored.
 import { backend } from '../_shared/database/db.ts'
+import { inBackground } from '../_shared/errors/background.ts'
 import { withTimeout } from '../_shared/errors/timeout.ts'
 import { sha256 } from '../_shared/input/hashes.ts'
 import { providerNamed } from './configured-providers.ts'
@@ -153,14 +154,20 @@ export type DuePayment = {
   createdAt: string
 }
 
-/** Books what the provider says of a payment. An answer that takes longer than `limit` is not awaited. */
+/** Books what the provider says of a payment. After `limit` it is booked without the caller. */
 export async function lookUp(due: DuePayment, limit?: number): Promise<Received | undefined> {
   const provider = providerNamed(due.provider)
   if (!provider) return undefined
-  const asked = provider.lookUp(due)
-  const answer = await (limit ? withTimeout(limit, asked, 'payment_provider_error') : asked)
+  const booked = lookUpAndBook(provider, due)
+  if (!limit) return await booked
+  inBackground(booked)
+  return await withTimeout(limit, booked, 'payment_provider_error')
+}
+
+async function lookUpAndBook(provider: Provider, due: DuePayment) {
+  const answer = await provider.lookUp(due)
   if (!answer) return undefined
-  return await backend('receive_payment', {
+  return await backend<Received>('receive_payment', {
     provider: provider.name,
     eventKey: `look-up ${due.paymentId} ${answer.status}`,
     kind: 'look_up',

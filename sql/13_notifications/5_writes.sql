@@ -6,33 +6,32 @@ as $$
 begin
   with elsewhere as materialized (
     select devices.device_id, greatest(
-      clock_timestamp() + interval '5 seconds', devices.badge_due_at + interval '10 minutes') as due
+      clock_timestamp() + interval '5 seconds',
+      least(coalesce(devices.badge_due_at, '-infinity'), clock_timestamp()) + interval '10 minutes'
+    ) as due
     from public.devices
     where devices.account_id = queue_badge.account_id
       and devices.session_id is distinct from private.session_id()
       and devices.platform <> 'web' -- a browser shows a notification of its own for a silent push
-      and not exists (
-        select from private.push_outbox
-        where push_outbox.account_id = devices.account_id
-          and push_outbox.device_id = devices.device_id
-          and push_outbox.collapse_key = 'badge' and push_outbox.lease is null
-      )
     order by devices.device_id
     for no key update
-  ), updated as (
-    update public.devices set badge_due_at = elsewhere.due
+  ), asked as (
+    insert into private.push_outbox as waiting (account_id, device_id, collapse_key, category,
+      title, body, data, exempt, due_at, expires_at)
+    select queue_badge.account_id, elsewhere.device_id, 'badge', 'badge', '', '',
+      '{"kind": "badge"}', true, elsewhere.due, elsewhere.due + interval '1 hour'
     from elsewhere
-    where devices.account_id = queue_badge.account_id and devices.device_id = elsewhere.device_id
+    order by elsewhere.device_id
+    -- A push that is being sent has an older number, so finish_push keeps it for once more.
+    on conflict on constraint push_outbox_once_key do update
+    set version = waiting.version + 1, expires_at = excluded.expires_at
+    returning waiting.device_id, case when waiting.lease is null then waiting.due_at
+      else clock_timestamp() + interval '10 minutes' end as due
   )
-  insert into private.push_outbox as waiting (account_id, device_id, collapse_key, category, title,
-    body, data, exempt, due_at, expires_at)
-  select queue_badge.account_id, elsewhere.device_id, 'badge', 'badge', '', '',
-    '{"kind": "badge"}', true, elsewhere.due, elsewhere.due + interval '1 hour'
-  from elsewhere
-  order by elsewhere.device_id
-  -- The push is being sent with an older number, so finish_push keeps it for once more.
-  on conflict on constraint push_outbox_once_key do update
-  set version = waiting.version + 1, expires_at = excluded.expires_at;
+  update public.devices set badge_due_at = asked.due
+  from asked
+  where devices.account_id = queue_badge.account_id and devices.device_id = asked.device_id
+    and devices.badge_due_at is distinct from asked.due;
 end
 $$;
 comment on function private.queue_badge is

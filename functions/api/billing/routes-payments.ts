@@ -161,12 +161,12 @@ const lookUpTime = 2700
 async function currentStatus(c: ApiContext, given: { invoiceId: string }): Promise<string> {
   const answer = await call(c, 'get_payment_status', given)
   const { invoice, due }: { invoice: string; due: DuePayment | null } = JSON.parse(answer)
+  if (!due) return invoice
   try {
-    if (!due || !await lookUp(due, lookUpTime)) return invoice
+    await lookUp(due, lookUpTime)
   } catch (error) {
-    // A webhook, the next call or the job will tell.
-    console.error(JSON.stringify({ paymentId: due!.paymentId, why: causeOf(error as Error) }))
-    return invoice
+    // A late answer, a webhook, the next call or the job will tell.
+    console.error(JSON.stringify({ paymentId: due.paymentId, why: causeOf(error as Error) }))
   }
   return await call(c, 'get_invoice', given)
 }

