@@ -109,8 +109,11 @@ test('presence and typing of the other side are shown, and nothing else is accep
     await live.send({ type: 'broadcast', event, payload: { message, conversationId } })
   }
   const identityId = a.identityId
-  await live.send({ type: 'broadcast', event: 'typing', payload: { identityId } })
-  await waitUntil('what is sent after them is heard', () => right.shown.typing === 2)
+  for (const by of [{ toString: 1 }, [identityId], identityId]) {
+    await live.send({ type: 'broadcast', event: 'typing', payload: { identityId: by } })
+  }
+  await waitUntil('what is sent after them is heard', () => right.shown.typing > 1)
+  expect(right.shown.typing).toBe(2)
   expect(right.shown.messages).toEqual([])
   expect(right.shown.errors).toEqual([])
 })

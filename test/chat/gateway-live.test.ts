@@ -62,6 +62,27 @@ test('CHAT-20 another device of one’s own is not the other side; who wants is 
   await waitUntil('both are gone', () => isHere(other) === false)
 })
 
+test('what the other side sends on the channel itself is typing or nothing', async () => {
+  const { a, b, conversationId } = await startConversation()
+  const [left] = await joined(conversationId, a)
+  const forger = createClient(projectUrl, publishableKey, {
+    accessToken: () => Promise.resolve(b.accessToken),
+  })
+  toEnd.push(() => forger.removeAllChannels())
+  const { liveTopic } = (await b.get(`/conversations/${conversationId}`)).body
+  const { identityId } = b
+  const config = { private: true, presence: { key: identityId } }
+  const live = forger.channel(liveTopic, { config })
+  await new Promise((joined) => live.subscribe(joined))
+  await live.track({})
+  await waitUntil('the gateway hears the channel', () => isHere(left!))
+  for (const by of [{ toString: 1 }, [identityId], identityId]) {
+    await live.send({ type: 'broadcast', event: 'typing', payload: { identityId: by } })
+  }
+  await waitUntil('what is sent last is heard', () => left!.events('typing').length > 0)
+  expect(left!.events('typing')).toEqual([{ conversationId, identityId }])
+})
+
 test('CHAT-20 typing is for who has joined, and strangers neither see nor say it', async () => {
   const { a, b, conversationId } = await startConversation()
   const [left] = await joined(conversationId, a)

@@ -20,7 +20,8 @@ export function liveChannel(supabase: Supabase, options: Options): FollowedChann
       // All other events on this channel are ignored, because participants send on it themselves and could
       // forge any event.
       channel.on('broadcast', { event: 'typing' }, ({ payload }: Broadcast) => {
-        if (String(payload?.identityId).toLowerCase() === peerId) listener.typing(conversationId)
+        const by: unknown = payload?.identityId
+        if (typeof by === 'string' && by.toLowerCase() === peerId) listener.typing(conversationId)
       })
       channel.on('presence', { event: 'sync' }, () => {
         const present = Object.keys(channel.presenceState()).map((key) => key.toLowerCase())

@@ -80,8 +80,9 @@ export class LiveChannel implements ChannelListener, Live {
   event(event: string, payload: unknown): void {
     const { peerId } = this.conversation
     if (event !== 'typing') return
+    // The other side sends on this channel itself, so the payload may be anything.
     const { identityId } = Object(payload)
-    if (String(identityId).toLowerCase() !== peerId) return
+    if (typeof identityId !== 'string' || identityId.toLowerCase() !== peerId) return
     this.listeners.forEach((_, listener) => listener.typing(peerId))
   }
 

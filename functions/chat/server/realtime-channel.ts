@@ -175,8 +175,9 @@ export class RealtimeChannel {
 
   received(event: string, payload: Record<string, unknown>, ref: unknown): void {
     if (this.state === 'gone' || typeof ref === 'string' && ref !== this.joinRef) return
-    if (event === 'broadcast') this.listener.event(String(payload.event), payload.payload)
-    else if (event === 'presence_state') this.listener.presenceState?.(payload as never)
+    if (event === 'broadcast') {
+      if (typeof payload.event === 'string') this.listener.event(payload.event, payload.payload)
+    } else if (event === 'presence_state') this.listener.presenceState?.(payload as never)
     else if (event === 'presence_diff') {
       this.listener.presenceDiff?.(payload.joins as never, payload.leaves as never)
     } else if (event === 'phx_close') this.ended(this.trouble)

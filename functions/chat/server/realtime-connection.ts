@@ -5,7 +5,7 @@ import { callFailed } from '../../_shared/errors/alarms.ts'
 import { causeOf } from '../../_shared/errors/refusal.ts'
 import { env } from '../../_shared/settings/env.ts'
 import { retryPause } from './backoff.ts'
-import { log } from './log.ts'
+import { log, logFailure } from './log.ts'
 import {
   type ChannelCarrier,
   type ChannelListener,
@@ -123,7 +123,12 @@ class RealtimeConnection implements ChannelCarrier {
     }
     socket.onmessage = ({ data }) => {
       this.heardAt = performance.now()
-      if (typeof data === 'string') this.received(data)
+      try {
+        if (typeof data === 'string') this.received(data)
+      } catch (error) {
+        // A message must not end the process, and with it everybody's sockets.
+        logFailure('a message of Realtime', error)
+      }
     }
     socket.onclose = () => this.broke(socket)
     // A close follows every error.
