@@ -56,8 +56,9 @@ begin
   return null;
 end
 $$;
-comment on function private.count_favorite is 'Updates property_counters.favorites.';
+comment on function private.count_favorite is
+  'Updates property_counters.favorites; private.count_savings_of does where counted changes.';
 
 create trigger favorites_are_counted
-  after insert or delete or update of counted on public.favorites
+  after insert or delete on public.favorites
   for each row execute function private.count_favorite();

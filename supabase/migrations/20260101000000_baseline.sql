@@ -16025,10 +16025,11 @@ begin
   return null;
 end
 $$;
-comment on function private.count_favorite is 'Updates property_counters.favorites.';
+comment on function private.count_favorite is
+  'Updates property_counters.favorites; private.count_savings_of does where counted changes.';
 
 create trigger favorites_are_counted
-  after insert or delete or update of counted on public.favorites
+  after insert or delete on public.favorites
   for each row execute function private.count_favorite();
 
 -- sql/07_favorites/4_reads.sql
@@ -16267,18 +16268,24 @@ create trigger identities_forget_their_favorites
 
 create function private.count_savings_of(identity_id uuid) returns void
   language sql
-  security definer -- updates favorites, whatever role changes the saver
+  security definer -- updates favorites and counters, whatever role changes the saver
   set search_path = ''
 as $$
+  with changed as (
+    update public.favorites set counted = saver.counts
+    from (
+      select identities.status = 'active' and private.may_act(accounts) as counts
+      from public.identities
+      join public.accounts on accounts.id = identities.account_id
+      where identities.id = count_savings_of.identity_id
+    ) as saver
+    where favorites.identity_id = count_savings_of.identity_id and favorites.counted <> saver.counts
+    returning favorites.property_id, case when favorites.counted then 1 else -1 end as change
+  )
   -- private.lock_dependents has locked the counters in order.
-  update public.favorites set counted = saver.counts
-  from (
-    select identities.status = 'active' and private.may_act(accounts) as counts
-    from public.identities
-    join public.accounts on accounts.id = identities.account_id
-    where identities.id = count_savings_of.identity_id
-  ) as saver
-  where favorites.identity_id = count_savings_of.identity_id and favorites.counted <> saver.counts
+  update private.property_counters set favorites = property_counters.favorites + changed.change
+  from changed
+  where property_counters.property_id = changed.property_id
 $$;
 
 create function private.on_saver_account() returns trigger

@@ -1,9 +1,8 @@
 import { beforeEach, expect, test } from 'vitest'
-import { guest, type Person, type Reply, signUp } from '../support/client.ts'
+import { guest, type Person, signUp } from '../support/client.ts'
 import { insertOrganisation } from '../support/fixtures.ts'
 import { publishListing } from '../support/listings.ts'
-import { waitFor } from '../support/wait.ts'
-import { uniqueWord } from './results.ts'
+import { known, uniqueWord } from './results.ts'
 import { spread } from './vocabulary.ts'
 
 let seller: Person
@@ -12,13 +11,6 @@ beforeEach(async () => {
   seller = await signUp()
 })
 
-/** Repeats the request until it has a count, because a busy machine may not count in time. */
-const known = (ask: () => Promise<Reply>) =>
-  waitFor('a count', async () => {
-    const { status, body } = await ask()
-    if (status !== 200 || body.count !== null) return body
-    expect(body).toEqual({ count: null, capped: true })
-  })
 const count = (body: Record<string, unknown>) =>
   known(() => guest.post('/search/count', { strategy: 'standard', ...body }))
 const quick = (query: Record<string, string>) =>
