@@ -34,7 +34,7 @@ export async function firstDay(world: World) {
 
   const said = await talk(owner, buyer, listing.id)
   const paid = await pay(world, owner)
-  const notified = await notifications(owner, 3)
+  const notified = await notifications(owner, 2)
 
   const refused = await codeOf(buyer.get('/properties/{id}', { path: { id: newId() } }))
   const again = await clientOf(world, world.owner).auth.session()

@@ -69,7 +69,7 @@ const theDay = (owner: string) => ({
   favorites: [true],
   said: [lines, lines],
   paid: 20,
-  notified: ['invoice_paid', 'lead_new', 'message_new'],
+  notified: ['invoice_paid', 'message_new'],
   refused: 'property_not_found',
   afterwards: 'token_missing',
 })
