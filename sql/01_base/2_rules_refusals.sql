@@ -20,7 +20,7 @@ create function private.field_problem(
   path text, code text, fewest numeric default null, most numeric default null
 ) returns jsonb
   language sql
-  immutable
+  stable
   return jsonb_strip_nulls(jsonb_build_object('path', path, 'code', code,
     'min', case code when 'too_short' then fewest end,
     'max', case code when 'too_long' then most end));

@@ -54,7 +54,7 @@ $$;
 
 create function private.check_organisation_fields(fields jsonb) returns void
   language plpgsql
-  immutable
+  stable
   set search_path = ''
 as $$
 declare

@@ -97,6 +97,9 @@ create function private.get_payment_status(invoice_id uuid, out invoice text, ou
 as $$
 begin
   invoice := private.get_invoice(invoice_id);
+  if current_setting('transaction_read_only')::boolean then
+    return;
+  end if;
   with claimed as materialized (
     select payments.id from public.payments
     join public.invoices on invoices.id = payments.invoice_id

@@ -104,7 +104,7 @@ $$;
 
 create function private.done_already(at timestamptz) returns text
   language sql
-  immutable
+  stable
   return format('The same was done at %s: it is not done twice within 10 minutes.',
     to_char(at at time zone 'Asia/Kuwait', 'HH24:MI:SS'));
 

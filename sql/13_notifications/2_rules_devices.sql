@@ -1,7 +1,7 @@
 create function private.device_problems(device_id text, platform text, push_token text)
   returns jsonb
   language plpgsql
-  immutable
+  stable
   set search_path = ''
 as $$
 begin

@@ -748,7 +748,7 @@ create function private.field_problem(
   path text, code text, fewest numeric default null, most numeric default null
 ) returns jsonb
   language sql
-  immutable
+  stable
   return jsonb_strip_nulls(jsonb_build_object('path', path, 'code', code,
     'min', case code when 'too_short' then fewest end,
     'max', case code when 'too_long' then most end));
@@ -7261,7 +7261,7 @@ $$;
 
 create function private.check_organisation_fields(fields jsonb) returns void
   language plpgsql
-  immutable
+  stable
   set search_path = ''
 as $$
 declare
@@ -9814,6 +9814,9 @@ create function private.get_payment_status(invoice_id uuid, out invoice text, ou
 as $$
 begin
   invoice := private.get_invoice(invoice_id);
+  if current_setting('transaction_read_only')::boolean then
+    return;
+  end if;
   with claimed as materialized (
     select payments.id from public.payments
     join public.invoices on invoices.id = payments.invoice_id
@@ -24814,7 +24817,7 @@ $$;
 
 create function private.done_already(at timestamptz) returns text
   language sql
-  immutable
+  stable
   return format('The same was done at %s: it is not done twice within 10 minutes.',
     to_char(at at time zone 'Asia/Kuwait', 'HH24:MI:SS'));
 
@@ -29189,7 +29192,7 @@ create policy "nobody but functions of their owner" on private.push_outbox using
 create function private.device_problems(device_id text, platform text, push_token text)
   returns jsonb
   language plpgsql
-  immutable
+  stable
   set search_path = ''
 as $$
 begin
@@ -32991,6 +32994,10 @@ values
   ('contact_kind', 'call', 'اتصال', 'Call', 1),
   ('contact_kind', 'whatsapp', 'واتساب', 'WhatsApp', 2),
   ('contact_kind', 'chat', 'محادثة', 'Chat', 3),
+  ('cannot_write_reason', 'blocked', 'حظرت هذا المستخدم', 'You have blocked this user', 1),
+  ('cannot_write_reason', 'awaiting_answer', 'بانتظار رد الطرف الآخر', 'Waiting for an answer', 2),
+  ('cannot_write_reason', 'recipient_proven_only', 'من الحسابات المؤكدة فقط', 'Proven accounts only', 3),
+  ('cannot_write_reason', 'unavailable', 'غير متاح', 'Unavailable', 4),
   ('feed_kind', 'property', 'إعلان', 'Listing', 1),
   ('feed_kind', 'office', 'مكتب عقاري', 'Office', 2),
   ('search_strategy', 'standard', 'بحث عام', 'All listings', 1),

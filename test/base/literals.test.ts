@@ -62,7 +62,7 @@ async function sent<T>(text: string): Promise<T> {
 }
 
 /** A text literal contains only character codes or an id, so nothing in it can end it. */
-const harmless = /^(U&'(\\[0-9a-f]{4})*'|'[0-9a-f-]{36}')::text$/
+const harmless = /^(U&'(\\[0-9a-f]{4})*'|'[0-9a-fA-F-]{36}')::text$/
 
 describe('a text', () => {
   test('is a literal in which nothing can end it', () => {

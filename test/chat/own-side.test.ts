@@ -155,8 +155,6 @@ test('another’s or an unknown one is not found, and a wrong body is refused', 
       { archived: false, upToSeq: 1 },
       { upToSeq: 1 },
       { archived: true, upToSeq: -1 },
-      { archived: true, upToSeq: null },
-      { muted: null },
       { muted: 'true' },
       { unread: 0 },
     ]

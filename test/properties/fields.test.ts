@@ -67,7 +67,7 @@ const ofForm: Record<string, (field: Field, codes: string[]) => Edges> = {
 
 /** The accepted and refused values of fields that have a form of their own. */
 const ofField: Record<string, Edges> = {
-  type: [['SALE', 'RENT', 'EXCHANGE'], ['sale', 'Sale', '', null, 1, 'AUCTION', '__proto__']],
+  type: [['SALE', 'RENT', 'EXCHANGE'], ['sale', 'Sale', '', 1, 'AUCTION', '__proto__']],
   paciNo: [['00000000', '12345678'], ['1234567', '123456789', '1234567a', 12345678, '']],
   location: [[
     { lat: 28.45, lng: 46.5, precision: 'exact' },

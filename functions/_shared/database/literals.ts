@@ -22,7 +22,11 @@ function quote(text: string): string {
 }
 
 export function claimsLiteral(accountId: string, sessionId: string): string {
-  if (!isUuid(accountId) || !isUuid(sessionId)) throw new Error('claims that are no ids')
+  // Auth writes ids in lower case.
+  const ids = [accountId, sessionId]
+  if (!ids.every((id) => isUuid(id) && id === id.toLowerCase())) {
+    throw new Error('claims that are no ids')
+  }
   return `'{"sub":"${accountId}","session_id":"${sessionId}","role":"authenticated"}'`
 }
 

@@ -80,8 +80,9 @@ type Issue = z.core.$ZodIssue
 
 function fieldsOf(issue: Issue): Field[] {
   const path = issue.path.map(String).join('.')
-  // A rule between fields is custom, and says what it finds of a field that is not there.
-  if (issue.input === undefined && issue.code !== 'custom') return [{ path, code: 'required' }]
+  if (issue.input === undefined && mismatches.includes(issue.code)) {
+    return [{ path, code: 'required' }]
+  }
   if (issue.code === 'invalid_union' && issue.errors.length) {
     // For a union, the issues of the member that has the fewest are reported.
     const [nearest] = issue.errors.toSorted((one, other) => one.length - other.length)
