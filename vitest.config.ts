@@ -36,7 +36,6 @@ const group = (
     include,
     exclude,
     sequence: { groupOrder, ...order },
-    env: { VITEST_GROUP: String(groupOrder) },
     fileParallelism: !alone,
   },
 })

@@ -1,27 +1,37 @@
-import { createServer } from 'node:net'
+import { createServer, type Server } from 'node:net'
 
 // Below the range of outgoing connections, one of which could take a port first.
 const [first, last] = [10_000, 32_000]
+const size = 16
 
-/** One for each worker of each group of tests (vitest.config.ts), so that no two choose the same port. */
-const shares = 20
-const { VITEST_GROUP, VITEST_POOL_ID } = process.env
-const share = (Number(VITEST_GROUP ?? 0) * 4 + Number(VITEST_POOL_ID ?? 0)) % shares
-
-/** Finds free ports in a row; returns the lowest. */
+/**
+ * Finds free ports in a row, 15 at most; returns the lowest. This process listens on the last port of their block
+ * until it ends, so that no other one that chooses here takes them.
+ */
 export async function freePorts(count: number): Promise<number> {
-  const size = (last - first) / shares
   for (;;) {
-    const port = Math.floor(first + share * size + Math.random() * (size - count))
+    const port = first + size * Math.floor(Math.random() * (last - first) / size)
+    const guard = await listenOn(port + size - 1)
+    if (!guard) continue
     const free = await Promise.all(Array.from({ length: count }, (_, i) => isFree(port + i)))
-    if (free.every(Boolean)) return port
+    if (free.every(Boolean)) {
+      guard.unref()
+      return port
+    }
+    guard.close()
   }
 }
 
-function isFree(port: number): Promise<boolean> {
+function listenOn(port: number): Promise<Server | undefined> {
   return new Promise((resolve) => {
-    const probe = createServer()
-    probe.once('error', () => resolve(false))
-    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
+    const server = createServer()
+    server.once('error', () => resolve(undefined))
+    server.listen(port, '127.0.0.1', () => resolve(server))
   })
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = await listenOn(port)
+  await new Promise((resolve) => server ? server.close(resolve) : resolve(undefined))
+  return server !== undefined
 }

@@ -3,8 +3,8 @@ import { variables } from '../config/environment.ts'
 import { files } from './files.ts'
 
 const readers = ['functions/_shared/settings/read-setting.ts', 'local/config/environment.ts']
-/** Variables of the system, npm, Node, Deno, Vitest and the real Auth, which need no declaration. */
-const foreign = /^(PATH|HOME|TMPDIR|NODE_COMPILE_CACHE|DENO_DIR|VITEST_\w+|npm_\w+|GOTRUE_\w+)$/
+/** Variables of the system, npm, Node, Deno and the real Auth, which need no declaration. */
+const foreign = /^(PATH|HOME|TMPDIR|NODE_COMPILE_CACHE|DENO_DIR|npm_\w+|GOTRUE_\w+)$/
 // Passing on the whole environment is not a read.
 const reads = [
   /(?<!delete )\bprocess\.env\.(\w+)\b(?! = )/g,
