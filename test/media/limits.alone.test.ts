@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
 import { database, type Person, signUp } from '../support/client.ts'
+import { conversationBetween, postMessage } from '../support/conversations.ts'
 import { runJobs } from '../support/jobs.ts'
 import { createDraft, publishListing } from '../support/listings.ts'
 import { jpeg } from '../support/pictures.ts'
@@ -115,6 +116,12 @@ test('MED-11 uploads are rate limited, and an identity has a storage quota', asy
   const face = await uploadAvatar(owner, picture(7))
   const flow = { uploadSessionId: randomUUID() }
   const stored = await uploadPictures(owner, [picture(8)], flow)
+  const shown = await uploadPictures(owner, [picture(9)], { uploadSessionId: randomUUID() })
+  const conversationId = await conversationBetween(owner, await signUp())
+  const { mediaId } = shown.body.files[0]
+  const send = () =>
+    postMessage(owner, conversationId, { clientMessageId: randomUUID(), type: 'image', mediaId })
+  expect((await send()).status).toBe(201)
   await setMost(5)
   await database().query(
     `insert into public.media (account_id, identity_id, bucket, name, width, height, orientation,
@@ -127,11 +134,12 @@ test('MED-11 uploads are rate limited, and an identity has a storage quota', asy
   const refused = await uploadPictures(owner, [picture(1)])
   const refusedLater = await uploadPictures(owner, [picture(1)], flow)
   const refusedFace = await uploadAvatar(owner, picture(1))
+  const refusedCopy = await send() // has a file of its own
   const again = await uploadPictures(owner, [picture(8)], flow)
   const sameFace = await uploadAvatar(owner, picture(7))
   await setMost(before.rows[0].active_listings)
   client.release()
-  for (const reply of [refused, refusedLater, refusedFace]) {
+  for (const reply of [refused, refusedLater, refusedFace, refusedCopy]) {
     expect(reply).toMatchObject({
       status: 402,
       body: { error: { code: 'quota_exceeded', limit: 400, used: 400 } },
