@@ -15,6 +15,8 @@ const forgotten: Record<string, string> = {
   'api/app.ts app': 'made at start from the code alone',
   'api/app.ts description': 'made from the code alone, when somebody asks',
   'api/app.ts events': 'made from the code alone, when somebody asks',
+  '_shared/outside/http-client.ts freshConnections': 'a client without connections',
+  '_shared/outside/http-client.ts keptConnections': 'connections that the next worker opens anew',
   '_shared/errors/error-body.ts arabicPlural': 'made from the code alone',
   '_shared/input/texts.ts graphemes': 'made from the code alone',
   'api/http/search-queue.ts inFlight': 'what runs at the moment',
@@ -71,7 +73,7 @@ const folder = fileURLToPath(new URL('../../functions', import.meta.url))
 const stateful = [
   /^(?:export )?let (\w+)/,
   /^(?:export )?const (\w+)\b.*= (?:\[\]|\{\})$/,
-  /^(?:export )?const (\w+)\b.*= (?:new [\w.]+(?:<.*>)?\(|Deno\.create)/,
+  /^(?:export )?const (\w+)\b.*= (?:new [\w.]+(?:<.*>)?\(|Deno\.create|createHttpClient\b)/,
 ]
 // This pattern matches constant tables and values without state.
 const constant =
@@ -103,9 +105,10 @@ test('module-level state is detected', () => {
     'const d: (() => void)[] = []',
     'const e = {}',
     'const f = new some.Thing(1)',
+    'const i = createHttpClient?.({})',
     "const g = new Set(['constant'])",
     'const h = [1]',
     '  let inner = 1',
   ]
-  expect(memory(code.join('\n'))).toEqual(['a', 'b', 'c', 'd', 'e', 'f'])
+  expect(memory(code.join('\n'))).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'i'])
 })
