@@ -4329,9 +4329,9 @@ export interface components {
             expiresAt: string;
             user: components["schemas"]["User"];
             /** @description The identity that the account acts as; null if it lost it. */
-            activeIdentity: components["schemas"]["Identity"] | null;
+            activeIdentity: components["schemas"]["OwnIdentity"] | null;
             /** @description All identities of the account, of any status. */
-            identities: components["schemas"]["Identity"][];
+            identities: components["schemas"]["OwnIdentity"][];
             /** @description Name of the private Realtime channel of the account, which carries all that its owner hears; only the server sends there. Opaque, and not for ever: after the event topic_changed, take it from an answer again. */
             realtimeTopic: string;
         };
@@ -4372,6 +4372,30 @@ export interface components {
             termsVersion: string | null;
             /** Format: date-time */
             createdAt: string;
+        };
+        /** @description One of those that the calling account can act as. */
+        OwnIdentity: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description A person, a company (developer or firm) or an office (brokerage).
+             * @enum {string}
+             */
+            type: "individual" | "company" | "office";
+            /**
+             * @description Only `active` ones act and are seen. `pending_verification` awaits an administrator, `expired` is a licence that has run out.
+             * @enum {string}
+             */
+            status: "active" | "pending_verification" | "rejected" | "expired" | "suspended" | "closed";
+            /** @description The name that others see; of a company or office its Arabic name. */
+            displayName: string;
+            /**
+             * Format: uri
+             * @description Address of the picture; null without one.
+             */
+            avatarUrl: string | null;
+            /** @description Unread messages of its conversations, `unreadTotal` of `GET /conversations` while it acts; 0 unless it is `active`. */
+            unread: number;
         };
         /** @description A code is on its way, if there is anybody to send it to. */
         CodeSent: {
@@ -4426,9 +4450,9 @@ export interface components {
             expiresAt: string;
             user: components["schemas"]["User"];
             /** @description The identity that the account acts as; null if it lost it. */
-            activeIdentity: components["schemas"]["Identity"] | null;
+            activeIdentity: components["schemas"]["OwnIdentity"] | null;
             /** @description All identities of the account, of any status. */
-            identities: components["schemas"]["Identity"][];
+            identities: components["schemas"]["OwnIdentity"][];
             /** @description Name of the private Realtime channel of the account, which carries all that its owner hears; only the server sends there. Opaque, and not for ever: after the event topic_changed, take it from an answer again. */
             realtimeTopic: string;
             /** @description Whether this sign-in made the account. */
@@ -4484,9 +4508,9 @@ export interface components {
         Me: {
             user: components["schemas"]["User"];
             /** @description The identity that the account acts as; null if it lost it. */
-            activeIdentity: components["schemas"]["Identity"] | null;
+            activeIdentity: components["schemas"]["OwnIdentity"] | null;
             /** @description All identities of the account, of any status. */
-            identities: components["schemas"]["Identity"][];
+            identities: components["schemas"]["OwnIdentity"][];
             /** @description Name of the private Realtime channel of the account, which carries all that its owner hears; only the server sends there. Opaque, and not for ever: after the event topic_changed, take it from an answer again. */
             realtimeTopic: string;
         };
@@ -4507,9 +4531,9 @@ export interface components {
         Switched: {
             user: components["schemas"]["User"];
             /** @description The identity that the account acts as; null if it lost it. */
-            activeIdentity: components["schemas"]["Identity"] | null;
+            activeIdentity: components["schemas"]["OwnIdentity"] | null;
             /** @description All identities of the account, of any status. */
-            identities: components["schemas"]["Identity"][];
+            identities: components["schemas"]["OwnIdentity"][];
         };
         /** @description Everything that is kept about an account. */
         AccountExport: {

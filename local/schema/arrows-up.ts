@@ -24,6 +24,12 @@ export const exceptions: Exceptions = {
       what: { 'private.change_avatar': 1 },
       why: 'A profile edit changes name, language and picture together, or none of them.',
     },
+    {
+      from: '03_accounts',
+      to: '10_chat',
+      what: { 'private.count_unread_messages': 1 },
+      why: 'The account of a session shows which of its identities have unread messages.',
+    },
     { from: '03_accounts', to: '11_admin', what: { 'private.lock_admins_with': 1 }, why: locks },
     {
       from: '03_accounts',

@@ -36,18 +36,25 @@ begin
         'providers', private.providers_of(accounts.id),
         'createdAt', accounts.created_at
       ),
-      'activeIdentity', (
-        select private.identity_json(own) from public.identities as own
-        where own.account_id = accounts.id and own.id = accounts.active_identity_id
-      ),
-      'identities', (
-        select json_agg(private.identity_json(own) order by own.created_at, own.id)
-        from public.identities as own where own.account_id = accounts.id
-      ),
+      'activeIdentity', own.records -> accounts.active_identity_id::text,
+      'identities', own.list,
       'realtimeTopic', accounts.topic
     )
     from public.accounts
     left join public.individual_profiles on individual_profiles.account_id = accounts.id
+    cross join lateral (
+      select
+        json_object_agg(identities.id, made.record) as records,
+        json_agg(made.record order by identities.created_at, identities.id) as list
+      from public.identities
+      cross join lateral (
+        select private.identity_json(identities)::jsonb || jsonb_build_object(
+          'unread', case identities.status when 'active'
+            then private.count_unread_messages(identities.id) else 0 end) as record
+        offset 0 -- so that each is counted once
+      ) as made
+      where identities.account_id = accounts.id
+    ) as own
     where accounts.id = account
   );
 end
@@ -71,7 +78,8 @@ begin
 end
 $$;
 comment on function api.get_me is
-  'The caller''s user, acting identity (null if none), identities, Realtime topic.';
+  'The caller''s user, acting identity (null if none), identities, Realtime topic. unread of an '
+  'identity is unreadTotal of its conversations, 0 while it may not act.';
 
 create function api.check_session() returns uuid
   language plpgsql

@@ -61,6 +61,23 @@ begin
 end
 $$;
 
+create function private.count_unread_messages(identity_id uuid) returns bigint
+  language plpgsql
+  stable
+  security definer -- also counts for identities of the account that are not acting
+  set search_path = ''
+as $$
+begin
+  return (
+    select coalesce(sum(participants.unread), 0)::bigint from public.participants
+    where participants.identity_id = count_unread_messages.identity_id
+      and participants.unread > 0 and not participants.archived
+  );
+end
+$$;
+comment on function private.count_unread_messages is
+  'The number of unread messages in an identity''s conversations that are not archived.';
+
 create function private.list_conversations(
   archived boolean default false, page_cursor text default null, page_size integer default 20
 ) returns table (
@@ -97,11 +114,7 @@ begin
     private.next_cursor(query,
       jsonb_agg(jsonb_build_array(page.active_at, page.conversation_id) order by page.row_number)
         filter (where page.row_number >= page_size)),
-    (
-      select coalesce(sum(participants.unread), 0)::bigint from public.participants
-      where participants.identity_id = caller_id
-        and participants.unread > 0 and not participants.archived
-    ),
+    private.count_unread_messages(caller_id),
     private.conversations_changed_at(caller_id),
     (
       select accounts.topic::text from public.accounts where accounts.id = private.account_id()

@@ -38,6 +38,23 @@ comment on function private.queue_badge is
   'Asks the devices of the account''s other sessions to take back the badge, each at most once in '
   'ten minutes. The number is counted when the push is sent.';
 
+create function private.announce_unread(account_id uuid) returns void
+  language plpgsql
+  security definer
+  set search_path = ''
+as $$
+begin
+  perform private.queue_badge(account_id);
+  -- Of two changes at once, the one that is committed last counts both.
+  perform pg_advisory_xact_lock(hashtextextended('unread ' || account_id, 0));
+  perform private.broadcast_to_account(account_id, 'notifications_changed',
+    jsonb_build_object('unread', private.count_unread(account_id)));
+end
+$$;
+comment on function private.announce_unread is
+  'Tells the account''s devices that unread notifications were read or are gone: those that listen '
+  'get an event, the others take back the badge. A delete locks the devices before it.';
+
 create function private.read_notification(notification_id uuid) returns void
   language plpgsql
   security definer
@@ -50,7 +67,7 @@ begin
   where notifications.id = read_notification.notification_id
     and notifications.account_id = caller_id and notifications.read_at is null;
   if found then
-    perform private.queue_badge(caller_id);
+    perform private.announce_unread(caller_id);
   elsif not exists (
     select from public.notifications
     where notifications.id = read_notification.notification_id
@@ -90,7 +107,7 @@ begin
     for no key update skip locked
   );
   if found then
-    perform private.queue_badge(caller_id);
+    perform private.announce_unread(caller_id);
   end if;
 end
 $$;
@@ -114,7 +131,7 @@ create function private.delete_notification(notification_id uuid) returns void
   set search_path = ''
 as $$
 declare
-  caller_id uuid := private.lock_caller(); -- locked before push_outbox, where the delete cascades
+  caller_id uuid := private.lock_caller();
   read_at timestamptz;
 begin
   select notifications.read_at into read_at from public.notifications
@@ -123,11 +140,13 @@ begin
   for update;
   if not found then
     perform private.refuse(404, 'not_found');
-  elsif read_at is null then
-    perform private.queue_badge(caller_id); -- first, because it locks the devices
   end if;
+  perform private.lock_devices(array[caller_id]); -- before push_outbox, to which the delete cascades
   delete from public.notifications
   where notifications.id = delete_notification.notification_id;
+  if read_at is null then
+    perform private.announce_unread(caller_id);
+  end if;
 end
 $$;
 

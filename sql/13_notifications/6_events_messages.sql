@@ -157,13 +157,13 @@ begin
     for no key update skip locked
   );
   if found then
-    perform private.queue_badge(new.account_id);
+    perform private.announce_unread(new.account_id);
   end if;
   return null;
 end
 $$;
 comment on function private.on_messages_read is
-  'Marks a read conversation''s notifications as read.';
+  'Marks the notifications of a conversation that was read or archived as read.';
 
 -- The trigger does not watch unread, so a new message does not evaluate its condition.
 create trigger participants_read_notifications
@@ -199,8 +199,9 @@ begin
   -- It counts the last messages, and it may count fewer than are unread.
   made.times := least(made.times - (later < made.times)::integer, unread);
   if made.times = 0 then
-    perform private.queue_badge(made.account_id); -- first, because it locks the devices
-    delete from public.notifications where notifications.id = made.id; -- and its pushes
+    perform private.lock_devices(array[made.account_id]); -- before the pushes, which are deleted too
+    delete from public.notifications where notifications.id = made.id;
+    perform private.announce_unread(made.account_id);
     return made.id;
   end if;
   select * into latest from public.messages

@@ -3319,7 +3319,8 @@ create trigger individual_profiles_show_their_name
 --   8. reviews, then review_totals
 --   9. organisations                         the pages, with their counters
 --  10. notification_events, notifications, devices, push_outbox
---  11. advisory locks of chat histories      They come late, so that readers hardly wait.
+--  11. advisory locks                        unread counts; chat histories, so late that readers
+--                                            hardly wait
 --  12. locks of triggers at the commit       feed_places, then the advisory lock of feed snapshots
 --
 -- Four locks come before all of these: the advisory locks for an admin's act, which is repeated
@@ -4175,18 +4176,25 @@ begin
         'providers', private.providers_of(accounts.id),
         'createdAt', accounts.created_at
       ),
-      'activeIdentity', (
-        select private.identity_json(own) from public.identities as own
-        where own.account_id = accounts.id and own.id = accounts.active_identity_id
-      ),
-      'identities', (
-        select json_agg(private.identity_json(own) order by own.created_at, own.id)
-        from public.identities as own where own.account_id = accounts.id
-      ),
+      'activeIdentity', own.records -> accounts.active_identity_id::text,
+      'identities', own.list,
       'realtimeTopic', accounts.topic
     )
     from public.accounts
     left join public.individual_profiles on individual_profiles.account_id = accounts.id
+    cross join lateral (
+      select
+        json_object_agg(identities.id, made.record) as records,
+        json_agg(made.record order by identities.created_at, identities.id) as list
+      from public.identities
+      cross join lateral (
+        select private.identity_json(identities)::jsonb || jsonb_build_object(
+          'unread', case identities.status when 'active'
+            then private.count_unread_messages(identities.id) else 0 end) as record
+        offset 0 -- so that each is counted once
+      ) as made
+      where identities.account_id = accounts.id
+    ) as own
     where accounts.id = account
   );
 end
@@ -4210,7 +4218,8 @@ begin
 end
 $$;
 comment on function api.get_me is
-  'The caller''s user, acting identity (null if none), identities, Realtime topic.';
+  'The caller''s user, acting identity (null if none), identities, Realtime topic. unread of an '
+  'identity is unreadTotal of its conversations, 0 while it may not act.';
 
 create function api.check_session() returns uuid
   language plpgsql
@@ -22857,6 +22866,23 @@ begin
 end
 $$;
 
+create function private.count_unread_messages(identity_id uuid) returns bigint
+  language plpgsql
+  stable
+  security definer -- also counts for identities of the account that are not acting
+  set search_path = ''
+as $$
+begin
+  return (
+    select coalesce(sum(participants.unread), 0)::bigint from public.participants
+    where participants.identity_id = count_unread_messages.identity_id
+      and participants.unread > 0 and not participants.archived
+  );
+end
+$$;
+comment on function private.count_unread_messages is
+  'The number of unread messages in an identity''s conversations that are not archived.';
+
 create function private.list_conversations(
   archived boolean default false, page_cursor text default null, page_size integer default 20
 ) returns table (
@@ -22893,11 +22919,7 @@ begin
     private.next_cursor(query,
       jsonb_agg(jsonb_build_array(page.active_at, page.conversation_id) order by page.row_number)
         filter (where page.row_number >= page_size)),
-    (
-      select coalesce(sum(participants.unread), 0)::bigint from public.participants
-      where participants.identity_id = caller_id
-        and participants.unread > 0 and not participants.archived
-    ),
+    private.count_unread_messages(caller_id),
     private.conversations_changed_at(caller_id),
     (
       select accounts.topic::text from public.accounts where accounts.id = private.account_id()
@@ -29626,6 +29648,23 @@ comment on function private.queue_badge is
   'Asks the devices of the account''s other sessions to take back the badge, each at most once in '
   'ten minutes. The number is counted when the push is sent.';
 
+create function private.announce_unread(account_id uuid) returns void
+  language plpgsql
+  security definer
+  set search_path = ''
+as $$
+begin
+  perform private.queue_badge(account_id);
+  -- Of two changes at once, the one that is committed last counts both.
+  perform pg_advisory_xact_lock(hashtextextended('unread ' || account_id, 0));
+  perform private.broadcast_to_account(account_id, 'notifications_changed',
+    jsonb_build_object('unread', private.count_unread(account_id)));
+end
+$$;
+comment on function private.announce_unread is
+  'Tells the account''s devices that unread notifications were read or are gone: those that listen '
+  'get an event, the others take back the badge. A delete locks the devices before it.';
+
 create function private.read_notification(notification_id uuid) returns void
   language plpgsql
   security definer
@@ -29638,7 +29677,7 @@ begin
   where notifications.id = read_notification.notification_id
     and notifications.account_id = caller_id and notifications.read_at is null;
   if found then
-    perform private.queue_badge(caller_id);
+    perform private.announce_unread(caller_id);
   elsif not exists (
     select from public.notifications
     where notifications.id = read_notification.notification_id
@@ -29678,7 +29717,7 @@ begin
     for no key update skip locked
   );
   if found then
-    perform private.queue_badge(caller_id);
+    perform private.announce_unread(caller_id);
   end if;
 end
 $$;
@@ -29702,7 +29741,7 @@ create function private.delete_notification(notification_id uuid) returns void
   set search_path = ''
 as $$
 declare
-  caller_id uuid := private.lock_caller(); -- locked before push_outbox, where the delete cascades
+  caller_id uuid := private.lock_caller();
   read_at timestamptz;
 begin
   select notifications.read_at into read_at from public.notifications
@@ -29711,11 +29750,13 @@ begin
   for update;
   if not found then
     perform private.refuse(404, 'not_found');
-  elsif read_at is null then
-    perform private.queue_badge(caller_id); -- first, because it locks the devices
   end if;
+  perform private.lock_devices(array[caller_id]); -- before push_outbox, to which the delete cascades
   delete from public.notifications
   where notifications.id = delete_notification.notification_id;
+  if read_at is null then
+    perform private.announce_unread(caller_id);
+  end if;
 end
 $$;
 
@@ -30707,13 +30748,13 @@ begin
     for no key update skip locked
   );
   if found then
-    perform private.queue_badge(new.account_id);
+    perform private.announce_unread(new.account_id);
   end if;
   return null;
 end
 $$;
 comment on function private.on_messages_read is
-  'Marks a read conversation''s notifications as read.';
+  'Marks the notifications of a conversation that was read or archived as read.';
 
 -- The trigger does not watch unread, so a new message does not evaluate its condition.
 create trigger participants_read_notifications
@@ -30749,8 +30790,9 @@ begin
   -- It counts the last messages, and it may count fewer than are unread.
   made.times := least(made.times - (later < made.times)::integer, unread);
   if made.times = 0 then
-    perform private.queue_badge(made.account_id); -- first, because it locks the devices
-    delete from public.notifications where notifications.id = made.id; -- and its pushes
+    perform private.lock_devices(array[made.account_id]); -- before the pushes, which are deleted too
+    delete from public.notifications where notifications.id = made.id;
+    perform private.announce_unread(made.account_id);
     return made.id;
   end if;
   select * into latest from public.messages
@@ -30868,6 +30910,52 @@ comment on function private.on_notification_request is 'Makes the requested noti
 create trigger notification_requests_are_met
   instead of insert on private.notification_requests
   for each row execute function private.on_notification_request();
+
+-- sql/13_notifications/6_events_seen.sql
+
+-- Archiving a conversation and blocking somebody show that their messages have been seen. What comes
+-- later makes notifications as before, and nothing brings the old ones back.
+
+-- Messages update archived too, but not muted, so they do not evaluate the condition.
+create trigger participants_read_notifications_when_archived
+  after update of muted on public.participants
+  for each row when (new.archived and not old.archived)
+  execute function private.on_messages_read();
+
+create function private.on_block_seen() returns trigger
+  language plpgsql
+  security definer -- reads both sides of the conversations
+  set search_path = ''
+as $$
+begin
+  update public.notifications set read_at = clock_timestamp()
+  where notifications.id in (
+    select unread.id from public.notifications as unread
+    where unread.account_id = new.account_id
+      and unread.kind = 'message_new' and unread.read_at is null
+      and unread.entity_id in (
+        select participants.conversation_id from public.participants
+        join public.participants as others on others.conversation_id = participants.conversation_id
+        where participants.account_id = new.account_id
+          and others.account_id = new.blocked_account_id
+      )
+    order by unread.id
+    for no key update
+  );
+  if found then
+    perform private.announce_unread(new.account_id);
+  end if;
+  return null;
+end
+$$;
+comment on function private.on_block_seen is
+  'Marks the blocker''s notifications of conversations with the blocked account as read.';
+
+create trigger blocks_settle_notifications
+  after insert on public.blocks
+  for each row execute function private.on_block_seen();
+comment on trigger blocks_settle_notifications on public.blocks is
+  'Runs after blocks_renew_live_keys, which locks the conversations.';
 
 -- sql/13_notifications/7_jobs.sql
 

@@ -43,6 +43,7 @@ test('a session says whose it is, and its tokens work in the project', async () 
     status: 'active',
     displayName: 'منيرة الصباح',
     avatarUrl: null,
+    unread: 0,
   }
   expect(body).toEqual({
     accessToken: expect.any(String),

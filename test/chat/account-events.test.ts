@@ -22,7 +22,7 @@ import {
 } from '../support/conversations.ts'
 import { insertOrganisation } from '../support/fixtures.ts'
 import { publishListing } from '../support/listings.ts'
-import { notificationsOf, notify, serviceMessage } from '../support/notifications.ts'
+import { notificationsOf, notify, serviceMessage, unreadCount } from '../support/notifications.ts'
 import { waitUntil } from '../support/wait.ts'
 
 const open: { close: () => unknown }[] = []
@@ -42,7 +42,13 @@ const links: Record<string, (person: Person) => Link> = {
   },
 }
 
-const names = ['conversation_updated', 'message_hidden', 'message_read', 'notification'] as const
+const names = [
+  'conversation_updated',
+  'message_hidden',
+  'message_read',
+  'notification',
+  'notifications_changed',
+] as const
 type Name = typeof names[number]
 
 let marks = 0
@@ -163,7 +169,7 @@ describe.each(Object.entries(links))('over %s', (_way, link) => {
       ),
     )
     const [notification] = await notificationsOf(b, 'invoice_paid')
-    const unread = (await b.get('/notifications/unread-count')).body.unread
+    const unread = await unreadCount(b)
     const notified = { identityId: b.identityId, notification, unread }
     for (const each of [phone, tablet]) expect(each.heard('notification').at(-1)).toEqual(notified)
     // A message adds no `notification` event, because it has its own events.
@@ -177,6 +183,26 @@ describe.each(Object.entries(links))('over %s', (_way, link) => {
     await phone.settled()
     expect(phone.heard('notification').filter((each) => each.notification.kind === 'invoice_paid'))
       .toHaveLength(1)
+  })
+
+  test('CHAT-30 what is seen on one device reaches the others of its account, and nobody else', async () => {
+    const { a, b, conversationId } = await startConversation()
+    const [phone, tablet, other] = [await device(b), await device(b), await device(a)]
+    await Promise.all([phone.settled(), tablet.settled()])
+    const first = await unreadCount(b)
+    await sendMessageAs(a, conversationId)
+    await read(b, conversationId)
+    await sendMessageAs(a, conversationId)
+    await b.patch(`/conversations/${conversationId}`, { archived: true, upToSeq: 2 })
+    const [newest] = await notificationsOf(b, 'system')
+    await b.post(`/notifications/${newest.id}/read`)
+    await b.post('/notifications/read-all')
+    await Promise.all([phone, tablet, other].map((each) => each.settled()))
+    for (const each of [phone, tablet]) {
+      expect(each.heard('notifications_changed').map(({ unread }) => unread))
+        .toEqual([first, first, first - 1, 0])
+    }
+    expect(other.heard('notifications_changed')).toEqual([])
   })
 
   test('who opens a conversation hears of it on all devices, and nobody else before a message', async () => {

@@ -19,7 +19,7 @@ import {
   startConversation,
 } from '../support/conversations.ts'
 import { publishListing } from '../support/listings.ts'
-import { serviceMessage } from '../support/notifications.ts'
+import { notify, serviceMessage } from '../support/notifications.ts'
 import { insertOrganisation } from '../support/fixtures.ts'
 
 let a: Person
@@ -70,6 +70,8 @@ test('a repeated and a refused message are no broadcast', async () => {
 
 test('reading is two broadcasts, without receipts one, and none when repeated', async () => {
   const read = () => b.post(`/conversations/${id}/read`)
+  // A notification that is read is one more.
+  await b.patch('/settings', { notifications: { messages: { inApp: false } } })
   await postMessage(a, id)
   expect((await sent([a, b], read)).toSorted()).toEqual(['conversation_updated', 'message_read'])
   expect(await sent([a, b], read)).toEqual([])
@@ -95,6 +97,21 @@ test('a block is one broadcast, with any number of conversations; removing it is
   expect(await sent([a, b], () => a.delete(`/blocks/${b.identityId}`))).toEqual([])
   const stranger = await signUp()
   expect(await sent([a, stranger], () => stranger.post(`/blocks/${a.identityId}`))).toEqual([])
+})
+
+test('reading notifications is one broadcast, however many, and none when repeated', async () => {
+  await postMessage(a, id)
+  const read = () => b.post(`/conversations/${id}/read`)
+  expect((await sent([a, b], read)).toSorted())
+    .toEqual(['conversation_updated', 'message_read', 'notifications_changed'])
+  for (const text of ['الأولى', 'الثانية']) await notify(b, 'system', serviceMessage(text))
+  const readAll = () => b.post('/notifications/read-all')
+  expect(await sent([a, b], readAll)).toEqual(['notifications_changed'])
+  expect(await sent([a, b], readAll)).toEqual([])
+  await postMessage(a, id)
+  const block = () => b.post(`/blocks/${a.identityId}`)
+  expect((await sent([a, b], block)).toSorted())
+    .toEqual(['conversation_updated', 'notifications_changed'])
 })
 
 test('opening a conversation is one broadcast, to who opens it; finding it again is none', async () => {

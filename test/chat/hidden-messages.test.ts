@@ -137,6 +137,8 @@ test('it counts in no list, notification, push or badge; shown again it is unrea
     [b.id],
   )
   expect(device.badge_due_at, 'the badge on the device is taken back').not.toBeNull()
+  const changes = await channel.waitFor('notifications_changed')
+  expect(changes.map(({ unread }) => unread)).toEqual([before])
   expect((await b.post(`/conversations/${conversationId}/read`, { upToSeq: 2 })).body)
     .toEqual({ unread: 0 })
   const archived = await b.patch(`/conversations/${conversationId}`, { archived: true, upToSeq: 2 })

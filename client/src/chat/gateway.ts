@@ -335,6 +335,7 @@ class GatewayLink implements Link {
       if (this.listCheck.note(data)) this.listener.updated(data)
     } else if (event === 'message_read') this.listener.read(data)
     else if (event === 'notification') this.listener.notified(data)
+    else if (event === 'notifications_changed') this.listener.notificationsChanged(data)
     else if (event === 'message_hidden') this.listener.hidden(data)
     else if (event === 'typing') this.listener.typing(data.conversationId)
     else if (event === 'presence') this.notePresence(data)

@@ -39,6 +39,7 @@ import type {
   MessageHidden,
   MessageRead,
   NewMessage,
+  NotificationsChanged,
   Notified,
 } from '../../../functions/chat/protocol.ts'
 import type { Client } from '../client.ts'
@@ -65,6 +66,8 @@ export type Events = {
   message_read: MessageRead
   /** A notification is new or has grown. Messages have none. Missed ones are at `GET /notifications`. */
   notification: Notified
+  /** Notifications were read or are gone, on whatever device. Missed ones: `GET /notifications/unread-count`. */
+  notifications_changed: NotificationsChanged
   /** An administrator has hidden a message, so stop showing it. */
   message_hidden: MessageHidden
   typing: { conversationId: string }
@@ -121,6 +124,7 @@ export function createChat(client: Client, { link = gateway() }: ChatOptions = {
       if (!left.has(read.conversationId)) emit('message_read', read)
     },
     notified: (notified) => emit('notification', notified),
+    notificationsChanged: (changed) => emit('notifications_changed', changed),
     hidden: (hidden) => {
       if (!left.has(hidden.conversationId)) emit('message_hidden', hidden)
     },

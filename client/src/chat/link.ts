@@ -5,6 +5,7 @@ import type {
   MessageHidden,
   MessageRead,
   NewMessage,
+  NotificationsChanged,
   Notified,
 } from '../../../functions/chat/protocol.ts'
 import type { Client } from '../client.ts'
@@ -27,6 +28,7 @@ export type LinkListener = {
   updated(update: ConversationUpdated): void
   read(read: MessageRead): void
   notified(notified: Notified): void
+  notificationsChanged(changed: NotificationsChanged): void
   hidden(hidden: MessageHidden): void
   typing(conversationId: string): void
   presence(conversationId: string, here: boolean): void

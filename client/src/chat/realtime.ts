@@ -7,6 +7,7 @@ import type {
   MessageHidden,
   MessageRead,
   NewMessage,
+  NotificationsChanged,
   Notified,
 } from '../../../functions/chat/protocol.ts'
 import type { Client } from '../client.ts'
@@ -194,6 +195,9 @@ class RealtimeLink implements Link {
     } else if (event === 'notification') {
       const { identityId, notification, unread } = payload as Notified
       this.listener.notified({ identityId, notification, unread })
+    } else if (event === 'notifications_changed') {
+      const { unread } = payload as NotificationsChanged
+      this.listener.notificationsChanged({ unread })
     } else if (event === 'message_hidden') {
       const { conversationId, id, seq } = payload as MessageHidden
       this.listener.hidden({ conversationId, id, seq })

@@ -81,6 +81,9 @@ export type Notified = {
   unread: number
 }
 
+/** Unread notifications were read or are gone, here or on another device. */
+export type NotificationsChanged = { unread: number }
+
 /** An administrator has hidden this message, so clients must stop showing it. */
 export type MessageHidden = { conversationId: string; id: string; seq: number }
 
@@ -128,6 +131,7 @@ export type Outgoing = {
   conversation_updated: ConversationUpdated
   message_read: MessageRead
   notification: Notified
+  notifications_changed: NotificationsChanged
   message_hidden: MessageHidden
   typing: Typing
   presence: Presence

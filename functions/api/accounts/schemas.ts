@@ -68,6 +68,16 @@ export const Identity = z
   })
   .openapi('Identity', { description: 'One of those that an account can act as.' })
 
+const OwnIdentity = z
+  .object({
+    ...Identity.shape,
+    unread: Count.describe(
+      'Unread messages of its conversations, `unreadTotal` of `GET /conversations` while it acts; 0 ' +
+        'unless it is `active`.',
+    ),
+  })
+  .openapi('OwnIdentity', { description: 'One of those that the calling account can act as.' })
+
 export const realtimeTopic = z.string().describe(
   'Name of the private Realtime channel of the account, which carries all that its owner hears; ' +
     'only the server sends there. Opaque, and not for ever: after the event topic_changed, take ' +
@@ -76,10 +86,10 @@ export const realtimeTopic = z.string().describe(
 
 const identities = {
   user: User,
-  activeIdentity: orNull(Identity).describe(
+  activeIdentity: orNull(OwnIdentity).describe(
     'The identity that the account acts as; null if it lost it.',
   ),
-  identities: z.array(Identity).describe('All identities of the account, of any status.'),
+  identities: z.array(OwnIdentity).describe('All identities of the account, of any status.'),
 }
 
 export const resendAfter = Count.describe('Seconds until another code can be asked for.')

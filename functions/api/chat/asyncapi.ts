@@ -7,6 +7,7 @@ import type {
   ConversationUpdated,
   MessageHidden,
   MessageRead,
+  NotificationsChanged,
   Notified,
   Outgoing,
 } from '../../_shared/chat/protocol.ts'
@@ -43,16 +44,25 @@ const Read = schemaOf<MessageRead>()(
   }).describe('The other side has read messages.'),
 )
 
+const unreadNotifications = Count.describe('How many notifications are unread now.')
+
 const NewNotification = schemaOf<Notified>()(
   z.strictObject({
     identityId: identityId.nullable().describe(
       'The identity that it is about; null: the account itself.',
     ),
     notification: Notification,
-    unread: Count.describe('How many notifications are unread now.'),
+    unread: unreadNotifications,
   }).describe(
     'There is a new notification, or one stands for more. Of messages there is none: their own ' +
       'events tell of them.',
+  ),
+)
+
+const ChangedNotifications = schemaOf<NotificationsChanged>()(
+  z.strictObject({ unread: unreadNotifications }).describe(
+    'Unread notifications were read or are gone, on whatever device: also by a conversation that was ' +
+      'read or archived, and by a block.',
   ),
 )
 
@@ -69,6 +79,7 @@ const fromGateway = schemasOf<Omit<Outgoing, 'ack'>>()({
   conversation_updated: Updated,
   message_read: Read,
   notification: NewNotification,
+  notifications_changed: ChangedNotifications,
   message_hidden: Hidden,
   typing: z.strictObject({ conversationId, identityId: identityId.describe('The other side’s.') })
     .describe('The other side of a joined conversation is writing.'),
@@ -124,6 +135,9 @@ const toAccount = {
     'The other side has read messages, and how the conversation stands now.',
   ),
   notification: NewNotification.extend({ id }).describe(NewNotification.description!),
+  notifications_changed: ChangedNotifications.extend({ id }).describe(
+    ChangedNotifications.description!,
+  ),
   message_hidden: Hidden.extend({ identityId }).describe(Hidden.description!),
   topic_changed: z.strictObject({
     id,

@@ -7,6 +7,7 @@ import type {
   Message,
   MessageHidden,
   MessageRead,
+  NotificationsChanged,
   Notified,
 } from '../protocol.ts'
 import { checkAccess, sendMissedUpdates } from './access-check.ts'
@@ -160,6 +161,9 @@ export class Account extends TopicSubscription implements FollowedAccount {
       const { identityId, notification, unread } = payload as Notified
       const notified = { identityId, notification, unread }
       this.sessions.forEach((session) => session.notified(notified))
+    } else if (event === 'notifications_changed') {
+      const { unread } = payload as NotificationsChanged
+      this.sessions.forEach((session) => session.notificationsChanged({ unread }))
     } else if (event === 'message_hidden') {
       const { conversationId, id, seq } = payload as MessageHidden
       this.sessions.forEach((session) => session.messageHidden({ conversationId, id, seq }))

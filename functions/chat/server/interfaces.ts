@@ -6,6 +6,7 @@ import type {
   Message,
   MessageHidden,
   MessageRead,
+  NotificationsChanged,
   Notified,
   Outgoing,
 } from '../protocol.ts'
@@ -20,6 +21,7 @@ export interface OpenSession {
   conversationUpdated(update: ConversationUpdated): void
   messageRead(read: MessageRead): void
   notified(notified: Notified): void
+  notificationsChanged(changed: NotificationsChanged): void
   messageHidden(hidden: MessageHidden): void
   /** Ends the session if the key of its token has been revoked. */
   checkToken(): Promise<void>

@@ -226,6 +226,10 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
     if (!this.ending) this.send('notification', notified)
   }
 
+  notificationsChanged(changed: Outgoing['notifications_changed']): void {
+    if (!this.ending) this.send('notifications_changed', changed)
+  }
+
   messageHidden(hidden: Outgoing['message_hidden']): void {
     if (this.ending || this.left.has(hidden.conversationId)) return
     this.send('message_hidden', hidden)

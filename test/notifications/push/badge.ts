@@ -80,15 +80,19 @@ testLocally('CHAT-23 six an hour at most for a device, with the number of then',
 })
 
 testLocally(
-  'CHAT-23 a conversation that is read, all at once, and what is deleted ask for it',
+  'CHAT-23 a conversation that is read or archived, all at once, what is deleted and a block ask for it',
   async () => {
     const salem = await signUp('سالم العنزي')
     const id = await conversationBetween(salem, sara)
     await registerDevice(await signInAgain())
+    const upToSeq = async () => (await sara.get(`/conversations/${id}`)).body.lastMessage.seq
     const ways: Record<string, () => Promise<unknown>> = {
       'read the conversation': () => sara.post(`/conversations/${id}/read`, {}),
       'read all': () => sara.post('/notifications/read-all'),
       'delete it': async () => sara.delete(`/notifications/${(await notificationsOf(sara))[0].id}`),
+      'archive the conversation': async () =>
+        sara.patch(`/conversations/${id}`, { archived: true, upToSeq: await upToSeq() }),
+      'block the other side': () => sara.post(`/blocks/${salem.identityId}`),
     }
     for (const [way, act] of Object.entries(ways)) {
       await postMessage(salem, id)

@@ -1,0 +1,43 @@
+-- Archiving a conversation and blocking somebody show that their messages have been seen. What comes
+-- later makes notifications as before, and nothing brings the old ones back.
+
+-- Messages update archived too, but not muted, so they do not evaluate the condition.
+create trigger participants_read_notifications_when_archived
+  after update of muted on public.participants
+  for each row when (new.archived and not old.archived)
+  execute function private.on_messages_read();
+
+create function private.on_block_seen() returns trigger
+  language plpgsql
+  security definer -- reads both sides of the conversations
+  set search_path = ''
+as $$
+begin
+  update public.notifications set read_at = clock_timestamp()
+  where notifications.id in (
+    select unread.id from public.notifications as unread
+    where unread.account_id = new.account_id
+      and unread.kind = 'message_new' and unread.read_at is null
+      and unread.entity_id in (
+        select participants.conversation_id from public.participants
+        join public.participants as others on others.conversation_id = participants.conversation_id
+        where participants.account_id = new.account_id
+          and others.account_id = new.blocked_account_id
+      )
+    order by unread.id
+    for no key update
+  );
+  if found then
+    perform private.announce_unread(new.account_id);
+  end if;
+  return null;
+end
+$$;
+comment on function private.on_block_seen is
+  'Marks the blocker''s notifications of conversations with the blocked account as read.';
+
+create trigger blocks_settle_notifications
+  after insert on public.blocks
+  for each row execute function private.on_block_seen();
+comment on trigger blocks_settle_notifications on public.blocks is
+  'Runs after blocks_renew_live_keys, which locks the conversations.';
