@@ -80,7 +80,7 @@ on conflict (vocabulary, code) do update set
 -- times (the number of events). {name} stands for a detail, {name|…} gives a text if it is missing,
 -- and {days|…|…} has the plural forms, of which Arabic has four (one, two, few, many).
 -- private.texts_of_kind derives further names from the details. The texts of message_new are in
--- 13_notifications/3_records_texts.sql.
+-- 13_notifications/3_records_texts_messages.sql.
 delete from private.notification_texts where true;
 
 insert into private.notification_texts

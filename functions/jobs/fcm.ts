@@ -9,7 +9,6 @@ import { missingInAccount } from '../_shared/settings/setting-kinds.ts'
 export type Push = {
   id: number
   lease: string
-  version: number
   attempts: number
   token: string
   collapseKey: string

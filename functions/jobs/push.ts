@@ -19,15 +19,15 @@ function waitOf({ wait = 0 }: Outcome, attempts: number, random = Math.random())
   return Math.max(wait, Math.ceil(backOff(attempts) * (0.75 + random / 2)))
 }
 
-async function finish(push: Push, outcome: string, wait = 0) {
-  const { id, lease, version, token } = push
-  await backend('finish_push', { id, lease, version, outcome, token, wait })
+/** `wait` are the seconds until the next try, `held` those of them that FCM asked for. */
+async function finish({ id, lease, token }: Push, outcome: string, wait = 0, held = 0) {
+  await backend('finish_push', { id, lease, outcome, token, wait, held })
 }
 
 async function deliver(push: Push): Promise<boolean> {
   const pause = Math.ceil((pausedUntil - Date.now()) / 1000)
   if (pause > 0) {
-    await finish(push, 'wait', pause)
+    await finish(push, 'wait', pause, pause)
     return false
   }
   const result = await send(push)
@@ -37,13 +37,12 @@ async function deliver(push: Push): Promise<boolean> {
     if (alert) alarm('push_failed', 'fcm', line)
     else console.log(JSON.stringify(line))
   }
-  const wait = waitOf(result, push.attempts)
   if (result.all) {
     const seconds = result.wait ?? 0
     pausedUntil = Math.max(pausedUntil, Date.now() + seconds * 1000)
     await backend('pause_pushes', { seconds })
   }
-  await finish(push, outcome, wait)
+  await finish(push, outcome, waitOf(result, push.attempts), result.wait)
   return outcome === 'sent'
 }
 

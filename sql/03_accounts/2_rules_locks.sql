@@ -28,10 +28,10 @@
 -- within its transaction after a deadlock (11_admin/2_rules_acts.sql), for routes counted against a
 -- ceiling (11_admin/2_rules_ceilings.sql) and for a code's phone or email (its rows come after the
 -- account), and the rates of the acting account (01_base/2_rules_rates.sql). The rate of a listing
--- (price_changes) is counted under the listing's lock, that of pushes between two accounts under
--- their devices' locks. Pushes from strangers are counted per reader (pushes_strangers, then
--- pushes_waiting and its push); a batch of messages locks the rows of pushes_strangers for all
--- readers before its first push. Two rates are always counted in the same order.
+-- (price_changes) is counted under the listing's lock, those of pushes under the devices' locks:
+-- that of strangers per reader (pushes_strangers), then that of two accounts. A batch of messages
+-- locks the rows of pushes_strangers for all readers before its first push. Two rates are always
+-- counted in the same order.
 --
 -- Rows are locked "for no key update", because "for update" would block foreign keys that refer to
 -- them. No column that changes is part of a key that can be referred to, so no foreign key waits. A

@@ -19,6 +19,7 @@ create table public.notifications (
     constraint notifications_body_en_length check (char_length(body_en) between 1 and 600),
   route text not null,
   times bigint not null default 1,
+  quoted_seq bigint,
   created_at timestamptz not null default clock_timestamp(),
   read_at timestamptz
 );
@@ -35,6 +36,8 @@ comment on column public.notifications.from_identity_id is
   'The identity that it quotes; the notification is deleted when that identity is closed.';
 comment on column public.notifications.route is 'The screen that the app opens for it.';
 comment on column public.notifications.times is 'The number of events that it stands for.';
+comment on column public.notifications.quoted_seq is
+  'The seq of the message that it quotes, in the conversation entity_id.';
 
 create index notifications_newest_idx
   on public.notifications (account_id, created_at desc, id desc);

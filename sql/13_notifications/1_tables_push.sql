@@ -3,9 +3,15 @@
 
 create table private.push_outbox (
   id bigint generated always as identity primary key,
+  push_id uuid not null default gen_random_uuid(),
   account_id uuid not null,
   device_id text not null,
+  author_id uuid,
+  is_stranger boolean not null default false,
+  counted boolean not null default false,
   notification_id uuid references public.notifications (id) on delete cascade,
+  conversation_id uuid,
+  identity_id uuid,
   from_identity_id uuid,
   collapse_key text not null
     constraint push_outbox_collapse_key_length check (octet_length(collapse_key) <= 64),
@@ -14,36 +20,47 @@ create table private.push_outbox (
   body text not null,
   data jsonb not null,
   exempt boolean not null,
-  version integer not null default 1,
   due_at timestamptz not null,
+  held_until timestamptz,
   expires_at timestamptz not null,
   attempts integer not null default 0,
   lease uuid,
   lost integer not null default 0,
   created_at timestamptz not null default clock_timestamp(),
   constraint push_outbox_device_fkey foreign key (account_id, device_id)
-    references public.devices (account_id, device_id) on delete cascade,
-  constraint push_outbox_once_key unique (account_id, device_id, collapse_key)
+    references public.devices (account_id, device_id) on delete cascade
 );
 comment on table private.push_outbox is
   'Pushes that wait to be sent; sent ones are deleted. Cleaned by private.drop_pushes.';
+comment on column private.push_outbox.push_id is 'One for all devices, so that limits count it once.';
 comment on column private.push_outbox.device_id is 'The device; the push is deleted with it.';
+comment on column private.push_outbox.author_id is
+  'The account whose act is told of, if limits count its pushes.';
+comment on column private.push_outbox.is_stranger is 'Whether pushes_strangers counts it, too.';
+comment on column private.push_outbox.counted is
+  'Whether a device has got it, so that the limits have a hit for it. Until then they count the '
+  'row itself, and so nothing that is never sent.';
 comment on column private.push_outbox.notification_id is 'Once it is read, the push is not sent.';
+comment on column private.push_outbox.conversation_id is
+  'The conversation whose unread messages of identity_id it tells of. Without any it is not sent.';
 comment on column private.push_outbox.from_identity_id is 'The identity that it quotes.';
 comment on column private.push_outbox.collapse_key is
-  'A newer push with the same key replaces it, here and on the device. A push about waiting '
-  'messages is replaced on the device only: its key here is unique.';
+  'A newer push with the same key replaces it on the device, and here while it waits. While it is '
+  'being sent, a newer one waits for its end.';
 comment on column private.push_outbox.category is
   'A preference category, used as Android channel; badge for a silent push with the badge alone.';
 comment on column private.push_outbox.title is
-  'Empty, like body, for a push about waiting messages, whose text is made when it is sent, and for '
-  'a silent one.';
+  'Empty, like body, for messages, whose text is made when they are sent, and for a silent push.';
 comment on column private.push_outbox.data is 'For the app, to open a screen; strings only.';
 comment on column private.push_outbox.exempt is 'Whether it is sent in quiet hours too.';
-comment on column private.push_outbox.version is 'Grows whenever a newer push replaces it.';
 comment on column private.push_outbox.due_at is
   'The earliest time to send it: after quiet hours, the lease or the wait before the next attempt.';
+comment on column private.push_outbox.held_until is
+  'The end of a wait that FCM asked for; a newer text does not end it.';
 comment on column private.push_outbox.lost is 'The number of leases with an unknown outcome.';
+create unique index push_outbox_waiting_key
+  on private.push_outbox (account_id, device_id, collapse_key) where lease is null;
+create index push_outbox_device_idx on private.push_outbox (account_id, device_id, collapse_key);
 create index push_outbox_due_idx on private.push_outbox (due_at, id);
 create index push_outbox_notification_idx on private.push_outbox (notification_id);
 create index push_outbox_from_identity_idx on private.push_outbox (from_identity_id)

@@ -48,6 +48,7 @@ begin
   perform from private.push_outbox
   where push_outbox.account_id = any (account_ids)
     or push_outbox.from_identity_id = any (quoted_ids)
-  order by push_outbox.account_id, push_outbox.device_id, push_outbox.collapse_key for update;
+  order by push_outbox.account_id, push_outbox.device_id, push_outbox.collapse_key, push_outbox.id
+  for update;
 end
 $$;

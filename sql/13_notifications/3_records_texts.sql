@@ -73,55 +73,6 @@ comment on function private.texts_of_kind is
   'Fills in {name}, {name|if missing}, {count|one|many} in English, {count|one|two|few|many} in '
   'Arabic; a text is null if a value is missing. times is the number of events.';
 
--- details has name, preview and type of the last message; times is the number of unread messages.
-create function private.message_texts(details jsonb, times bigint) returns private.notification_text
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return (
-    details ->> 'name', private.message_body_ar(details ->> 'type', details ->> 'preview', times),
-    details ->> 'name', private.message_body_en(details ->> 'type', details ->> 'preview', times)
-  )::private.notification_text;
-end
-$$;
-
-create function private.message_body_ar(type text, preview text, times bigint) returns text
-  language plpgsql
-  immutable
-  set search_path = ''
-as $$
-declare
-  said constant text := case type
-    when 'image' then 'أرسل لك صورة'
-    when 'location' then 'أرسل لك موقعاً'
-    when 'property' then 'أرسل لك إعلاناً' || coalesce(': ' || preview, '')
-    else preview end;
-begin
-  return case when times > 1
-    then private.counted_ar(times,
-      'رسالة جديدة', 'رسالتان جديدتان', 'رسائل جديدة', 'رسالة جديدة') || ': ' || said
-    else said end;
-end
-$$;
-
-create function private.message_body_en(type text, preview text, times bigint) returns text
-  language plpgsql
-  immutable
-  set search_path = ''
-as $$
-declare
-  said constant text := case type
-    when 'image' then 'Sent you a picture'
-    when 'location' then 'Sent you a location'
-    when 'property' then 'Sent you a listing' || coalesce(': ' || preview, '')
-    else preview end;
-begin
-  return case when times > 1 then times || ' new messages: ' || said else said end;
-end
-$$;
-
 create function private.waiting_text(language text, waiting bigint, out title text, out body text)
   language plpgsql
   immutable

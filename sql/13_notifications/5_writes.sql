@@ -3,6 +3,7 @@ create function private.queue_badge(account_id uuid) returns void
   security definer -- writes push_outbox, and devices of other sessions
   set search_path = ''
 as $$
+#variable_conflict use_column -- the target of "on conflict" takes no qualified names
 begin
   with elsewhere as materialized (
     select devices.device_id, greatest(
@@ -22,11 +23,9 @@ begin
       '{"kind": "badge"}', true, elsewhere.due, elsewhere.due + interval '1 hour'
     from elsewhere
     order by elsewhere.device_id
-    -- A push that is being sent has an older number, so finish_push keeps it for once more.
-    on conflict on constraint push_outbox_once_key do update
-    set version = waiting.version + 1, expires_at = excluded.expires_at
-    returning waiting.device_id, case when waiting.lease is null then waiting.due_at
-      else clock_timestamp() + interval '10 minutes' end as due
+    on conflict (account_id, device_id, collapse_key) where lease is null do update
+    set expires_at = excluded.expires_at
+    returning waiting.device_id, waiting.due_at as due
   )
   update public.devices set badge_due_at = asked.due
   from asked

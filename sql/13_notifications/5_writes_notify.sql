@@ -9,11 +9,7 @@ as $$
 declare
   draft public.notifications;
 begin
-  if texts is null then
-    -- Messages are frequent, so their texts come from a function of their own, which is faster.
-    texts := case kind.kind when 'message_new' then private.message_texts(details, times)
-      else private.texts_of_kind(kind.kind, details, times) end;
-  end if;
+  texts := coalesce(texts, private.texts_of_kind(kind.kind, details, times));
   draft.created_at := coalesce((details ->> 'at')::timestamptz, clock_timestamp());
   draft.account_id := notification_draft.account_id;
   draft.identity_id := notification_draft.identity_id;
@@ -21,6 +17,7 @@ begin
   draft.collapses := kind.collapses;
   draft.entity_id := notification_draft.entity_id;
   draft.from_identity_id := details ->> 'from';
+  draft.quoted_seq := details ->> 'seq';
   draft.title_ar := private.beginning(texts.title_ar, 200);
   draft.body_ar := private.beginning(texts.body_ar, 600);
   draft.title_en := private.beginning(texts.title_en, 200);
@@ -46,17 +43,17 @@ begin
     update public.notifications
     set title_ar = draft.title_ar, body_ar = draft.body_ar, title_en = draft.title_en,
         body_en = draft.body_en, from_identity_id = draft.from_identity_id,
-        times = notifications.times + 1,
+        quoted_seq = draft.quoted_seq, times = notifications.times + 1,
         created_at = greatest(notifications.created_at, draft.created_at)
     where notifications.id = unread_id and notifications.times = store_notification.times
       and notifications.read_at is null
     returning * into stored;
   else
     insert into public.notifications (account_id, identity_id, kind, collapses, entity_id,
-      from_identity_id, title_ar, body_ar, title_en, body_en, route, created_at)
+      from_identity_id, title_ar, body_ar, title_en, body_en, route, quoted_seq, created_at)
     values (draft.account_id, draft.identity_id, draft.kind, draft.collapses, draft.entity_id,
       draft.from_identity_id, draft.title_ar, draft.body_ar, draft.title_en, draft.body_en,
-      draft.route, draft.created_at)
+      draft.route, draft.quoted_seq, draft.created_at)
     on conflict do nothing
     returning * into stored;
   end if;
@@ -160,7 +157,7 @@ end
 $$;
 comment on function private.make_notification is
   'Makes a notification and its pushes. Returns its id, or null if none was stored. texts is given '
-  'if an event notifies many accounts.';
+  'for messages, and if an event notifies many accounts.';
 
 create function private.is_stranger(author_id uuid, account_id uuid, seconds integer) returns boolean
   language plpgsql
@@ -191,68 +188,78 @@ $$;
 comment on function private.is_stranger is
   'Whether an author is unproven, was never answered, and first wrote within the given seconds.';
 
+create function private.may_push(
+  rule text, subject text, account_id uuid, author_id uuid
+) returns boolean
+  language plpgsql
+  security definer -- reads and locks private rows
+  set search_path = ''
+as $$
+declare
+  rate private.rates;
+begin
+  select * into rate from private.rates where rates.rule = may_push.rule;
+  if rate.max is null or rate.max >= 1000000 then
+    return true;
+  end if;
+  perform private.hold_hits(rule, array[subject]);
+  return private.hits_within(rule, subject, rate.seconds) + (
+    select count(distinct waiting.push_id) from private.push_outbox as waiting
+    where waiting.account_id = may_push.account_id and not waiting.counted
+      and case rule when 'pushes_strangers' then waiting.is_stranger
+        else waiting.author_id = may_push.author_id
+          and (waiting.category = 'messages') = (rule = 'pushes_messages') end
+  ) < rate.max;
+end
+$$;
+comment on function private.may_push is
+  'Whether a rate of pushes leaves room for another one. It counts those that arrived and those '
+  'that wait, and locks its hits, so that none is queued meanwhile.';
+
 create function private.queue_waiting_push(account_id uuid, chosen public.account_settings)
   returns void
   language plpgsql
   security definer
   set search_path = ''
 as $$
+#variable_conflict use_column -- the target of "on conflict" takes no qualified names
 declare
-  seconds constant integer := (
-    select rates.seconds from private.rates where rates.rule = 'pushes_waiting'
+  pause constant interval := (
+    select make_interval(secs => rates.seconds) from private.rates
+    where rates.rule = 'pushes_waiting'
   );
   -- The push is delayed, so that it also counts messages that arrive at the same time.
-  soon constant timestamptz := clock_timestamp() + interval '1 minute';
-  counted text[];
-  due timestamptz;
+  due timestamptz := clock_timestamp() + interval '1 minute';
+  new_id constant uuid := gen_random_uuid();
 begin
+  select private.after_quiet_hours(greatest(
+    due, max(counter.hits[cardinality(counter.hits)]) + pause,
+    case when exists (
+      select from private.push_outbox as sending
+      where sending.account_id = queue_waiting_push.account_id
+        and sending.collapse_key = 'messages_waiting' and sending.lease is not null
+    ) then clock_timestamp() + pause end), chosen.quiet_from, chosen.quiet_to)
+  into due
+  from private.rate_hits as counter
+  where counter.rule = 'pushes_waiting' and counter.subject = queue_waiting_push.account_id::text;
   -- A push that is being sent keeps its count; later messages are counted in the next one.
-  with held as materialized (
-    select push_outbox.id from private.push_outbox
-    where push_outbox.account_id = queue_waiting_push.account_id
-      and push_outbox.collapse_key like 'messages_waiting:%' and push_outbox.lease is null
-    order by push_outbox.device_id, push_outbox.collapse_key
-    for no key update
-  ), updated as (
-    update private.push_outbox as waiting
-    set data = waiting.data || jsonb_build_object(
-          'count', ((waiting.data ->> 'count')::bigint + 1)::text),
-        expires_at = waiting.due_at + interval '24 hours'
-    from held where waiting.id = held.id
-    returning waiting.device_id
-  )
-  select coalesce(array_agg(updated.device_id), '{}') into counted from updated;
-  if not exists (
-    select from public.devices
-    where devices.account_id = queue_waiting_push.account_id
-      and devices.device_id <> all (counted)
-  ) then
-    return;
-  end if;
-  -- The hit of the rate pushes_waiting is the time when the push is due. The caller has locked the
-  -- account's row of pushes_strangers, so nothing else changes that hit meanwhile.
-  due := private.after_quiet_hours(greatest(soon, (
-    select counter.hits[cardinality(counter.hits)] + make_interval(secs => seconds)
-    from private.rate_hits as counter
-    where counter.rule = 'pushes_waiting' and counter.subject = account_id::text
-  )), chosen.quiet_from, chosen.quiet_to);
-  insert into private.rate_hits as counter (rule, subject, hits, expires_at)
-  values ('pushes_waiting', account_id::text, array[due], due + make_interval(secs => seconds))
-  on conflict on constraint rate_hits_pkey do update
-  set hits = excluded.hits, expires_at = excluded.expires_at;
-  insert into private.push_outbox (account_id, device_id, collapse_key, category, title, body,
-    data, exempt, due_at, expires_at)
-  select devices.account_id, devices.device_id, 'messages_waiting:' || gen_random_uuid(), 'messages',
-    '', '', jsonb_build_object('kind', 'message_new', 'route', 'notifications', 'count', '1'),
-    false, due, due + interval '24 hours'
+  insert into private.push_outbox as waiting (push_id, account_id, device_id, collapse_key,
+    category, title, body, data, exempt, due_at, expires_at)
+  select new_id, devices.account_id, devices.device_id, 'messages_waiting', 'messages', '', '',
+    jsonb_build_object('kind', 'message_new', 'route', 'notifications', 'count', '1'), false, due,
+    due + interval '24 hours'
   from public.devices
-  where devices.account_id = queue_waiting_push.account_id and devices.device_id <> all (counted)
-  order by devices.device_id;
+  where devices.account_id = queue_waiting_push.account_id
+  order by devices.device_id
+  on conflict (account_id, device_id, collapse_key) where lease is null do update
+  set data = waiting.data || jsonb_build_object(
+        'count', ((waiting.data ->> 'count')::bigint + 1)::text),
+      expires_at = waiting.due_at + interval '24 hours';
 end
 $$;
 comment on function private.queue_waiting_push is
   'Queues at most one push an hour, with the number of messages from strangers that were not '
-  'pushed themselves.';
+  'pushed themselves. The caller has locked the account''s row of pushes_strangers.';
 
 create function private.queue_push(
   made public.notifications, category text, at_once boolean, language text,
@@ -265,47 +272,75 @@ as $$
 declare
   due timestamptz := case when at_once then now()
     else private.after_quiet_hours(now(), chosen.quiet_from, chosen.quiet_to) end;
+  -- The texts of messages are made when they are sent.
+  about public.notifications := case when made.kind <> 'message_new' then made end;
+  key text := made.kind || ':' || case when made.collapses then made.entity_id
+    else gen_random_uuid() end;
+  new_id constant uuid := gen_random_uuid();
+  fits boolean := true;
+  stranger boolean := false;
+  waits_for text[];
 begin
   -- All devices are locked before the first push is written, as in private.lock_devices.
   perform from public.devices where devices.account_id = made.account_id
   order by devices.device_id for key share;
-  if not found or author_id is not null and (private.count_hit(
-    case category when 'messages' then 'pushes_messages' else 'pushes' end,
-    author_id || ' ' || made.account_id)).hit is null then
+  if not found then
     return;
   end if;
-  if category = 'messages' and exists (
-    select from private.rates
-    where rates.rule = 'pushes_strangers' and rates.max < 1000000
-      and private.is_stranger(author_id, made.account_id, rates.seconds)
-  ) and (private.count_hit('pushes_strangers', made.account_id::text)).hit is null then
-    perform private.queue_waiting_push(made.account_id, chosen);
-    return;
+  -- A push that waits is renewed, whatever the limits.
+  waits_for := array(
+    select waiting.device_id from private.push_outbox as waiting
+    where waiting.account_id = made.account_id and waiting.collapse_key = key
+      and waiting.lease is null
+  );
+  if author_id is not null and exists (
+    select from public.devices
+    where devices.account_id = made.account_id and devices.device_id <> all (waits_for)
+  ) then
+    stranger := category = 'messages' and exists (
+      select from private.rates
+      where rates.rule = 'pushes_strangers' and rates.max < 1000000
+        and private.is_stranger(author_id, made.account_id, rates.seconds)
+    );
+    if stranger then
+      perform private.hold_hits('pushes_strangers', array[made.account_id::text]);
+    end if;
+    fits := private.may_push(case category when 'messages' then 'pushes_messages' else 'pushes' end,
+      author_id || ' ' || made.account_id, made.account_id, author_id);
+    if fits and stranger and not private.may_push(
+      'pushes_strangers', made.account_id::text, made.account_id, author_id) then
+      fits := false;
+      perform private.queue_waiting_push(made.account_id, chosen);
+    end if;
   end if;
-  insert into private.push_outbox as waiting (account_id, device_id, notification_id,
-    from_identity_id, collapse_key, category, title, body, data, exempt, due_at, expires_at)
+  insert into private.push_outbox as waiting (push_id, account_id, device_id, author_id,
+    is_stranger, notification_id, conversation_id, identity_id, from_identity_id, collapse_key,
+    category, title, body, data, exempt, due_at, expires_at)
   select
-    devices.account_id, devices.device_id, made.id, made.from_identity_id,
-    made.kind || ':' || case when made.collapses then made.entity_id else gen_random_uuid() end,
-    queue_push.category,
-    case language when 'en' then made.title_en else made.title_ar end,
-    case language when 'en' then made.body_en else made.body_ar end,
+    new_id, devices.account_id, devices.device_id, queue_push.author_id, stranger, made.id,
+    case made.kind when 'message_new' then made.entity_id end, made.identity_id,
+    made.from_identity_id, key, queue_push.category,
+    coalesce(case language when 'en' then about.title_en else about.title_ar end, ''),
+    coalesce(case language when 'en' then about.body_en else about.body_ar end, ''),
     jsonb_strip_nulls(jsonb_build_object(
       'notificationId', made.id, 'kind', made.kind, 'route', made.route,
       'entityId', made.entity_id, 'identityId', made.identity_id)),
     at_once, due, due + interval '24 hours'
   from public.devices
-  where devices.account_id = made.account_id
+  where devices.account_id = made.account_id and (fits or devices.device_id = any (waits_for))
   order by devices.device_id
-  on conflict on constraint push_outbox_once_key do update
+  on conflict (account_id, device_id, collapse_key) where lease is null do update
   set notification_id = excluded.notification_id,
       from_identity_id = excluded.from_identity_id, title = excluded.title, body = excluded.body,
-      data = excluded.data, version = waiting.version + 1, expires_at = excluded.expires_at;
+      data = excluded.data, expires_at = excluded.expires_at,
+      -- What FCM answered to an older text holds up no newer one, unless FCM asked to wait.
+      attempts = 0, lost = 0,
+      due_at = least(waiting.due_at, greatest(excluded.due_at, waiting.held_until));
 end
 $$;
 comment on function private.queue_push is
-  'Queues a push for each device of the account. Rates limit the pushes per author, and those of '
-  'messages from all strangers together.';
+  'Queues a push for each device of the account, or renews the one that waits. Rates limit the '
+  'pushes per author, and those of messages from all strangers together.';
 
 create function private.withdraw_notification(account_id uuid, kind text, entity_id uuid)
   returns void
@@ -324,7 +359,7 @@ begin
     where waiting.account_id = withdraw_notification.account_id
       and waiting.data @> jsonb_build_object(
         'kind', withdraw_notification.kind, 'entityId', withdraw_notification.entity_id)
-    order by waiting.device_id, waiting.collapse_key -- the order of private.lock_devices
+    order by waiting.device_id, waiting.collapse_key, waiting.id -- as in private.lock_devices
     for update
   );
   delete from public.notifications
@@ -354,7 +389,7 @@ begin
   update private.push_outbox as waiting
   set due_at = private.after_quiet_hours(
     -- A push about waiting messages is sent once an hour, and new preferences must not hasten it.
-    case when waiting.collapse_key like 'messages_waiting:%' then greatest(now(), waiting.due_at)
+    case when waiting.collapse_key = 'messages_waiting' then greatest(now(), waiting.due_at)
       else now() end,
     chosen.quiet_from, chosen.quiet_to)
   from held, public.account_settings as chosen

@@ -1,18 +1,8 @@
-create function private.message_excerpt(message public.messages) returns text
-  language plpgsql
+create function private.delivery_texts(message public.messages, ends private.message_ends)
+  returns private.notification_text
+  language sql
   stable
-  set search_path = ''
-as $$
-begin
-  if message.type = 'property' then
-    return (
-      select private.shown_title(properties, null) from public.properties
-      where properties.id = message.body::uuid
-    );
-  end if;
-  return private.beginning(regexp_replace(message.body, '[[:space:]]+', ' ', 'g'), 140);
-end
-$$;
+  return private.message_texts(ends.heading, message, ends.reader_unread + 1);
 
 create function private.count_up_messages(deliveries private.message_delivery[]) returns uuid[]
   language plpgsql
@@ -23,16 +13,14 @@ declare
 begin
   with counted as (
     update public.notifications
-    set title_ar = (sent.ends).heading, title_en = (sent.ends).heading,
-        body_ar = private.message_body_ar(
-          (sent.message).type, sent.excerpt, notifications.times + 1),
-        body_en = private.message_body_en(
-          (sent.message).type, sent.excerpt, notifications.times + 1),
+    set title_ar = (sent.texts).title_ar, title_en = (sent.texts).title_en,
+        body_ar = (sent.texts).body_ar, body_en = (sent.texts).body_en,
         from_identity_id = (sent.ends).sender_id,
+        quoted_seq = (sent.message).seq,
         times = notifications.times + 1,
         created_at = greatest(notifications.created_at, clock_timestamp())
     from (
-      select delivery.*, private.message_excerpt(delivery.message) as excerpt
+      select delivery.*, private.delivery_texts(delivery.message, delivery.ends) as texts
       from unnest(deliveries) with ordinality as delivery (message, message_json, ends, nth)
     ) as sent
     where (sent.ends).notifies and not (sent.ends).muted
@@ -82,17 +70,11 @@ comment on function private.count_up_messages is
   'these in the order of the messages, null where there is none.';
 
 create function private.message_details(delivery private.message_delivery) returns jsonb
-  language plpgsql
+  language sql
   stable
-  set search_path = ''
-as $$
-begin
   return jsonb_build_object(
-    'by', (delivery.ends).sender_account_id,
-    'from', (delivery.ends).sender_id, 'name', (delivery.ends).heading,
-    'type', (delivery.message).type, 'preview', private.message_excerpt(delivery.message));
-end
-$$;
+    'by', (delivery.ends).sender_account_id, 'from', (delivery.ends).sender_id,
+    'seq', (delivery.message).seq);
 
 create function private.notify_of_messages(deliveries private.message_delivery[]) returns uuid[]
   language plpgsql
@@ -135,7 +117,7 @@ begin
     ids[sent.nth] := private.make_notification(
       (sent.ends).reader_account_id, (sent.ends).reader_id, 'message_new',
       (sent.message).conversation_id, private.message_details(deliveries[sent.nth]),
-      broadcast => false);
+      broadcast => false, texts => private.delivery_texts(sent.message, sent.ends));
   end loop;
   return ids;
 end
@@ -147,6 +129,10 @@ create function private.on_messages_read() returns trigger
   set search_path = ''
 as $$
 begin
+  if new.unread > 0 and not new.archived then
+    perform private.renew_message_notification(new);
+    return null;
+  end if;
   -- A locked notification is being updated for a newer message, so it stays unread.
   update public.notifications set read_at = clock_timestamp()
   where notifications.id in (
@@ -158,72 +144,60 @@ begin
   );
   if found then
     perform private.announce_unread(new.account_id);
+  elsif exists (
+    select from public.account_settings as chosen
+    where chosen.account_id = new.account_id and not private.wants(chosen, 'messages', 'inApp')
+  ) then
+    perform private.queue_badge(new.account_id); -- it counts the conversations themselves
   end if;
   return null;
 end
 $$;
 comment on function private.on_messages_read is
-  'Marks the notifications of a conversation that was read or archived as read.';
+  'Marks the notifications of a conversation that was read or archived as read; of one that was '
+  'read in part the notification counts the rest.';
 
 -- The trigger does not watch unread, so a new message does not evaluate its condition.
 create trigger participants_read_notifications
   after update of last_read_seq on public.participants
-  for each row when (new.unread = 0 and old.unread > 0)
+  for each row when (new.unread < old.unread)
   execute function private.on_messages_read();
 
-create function private.count_down_messages(
-  hidden public.messages, reader public.participants
-) returns uuid
+create function private.renew_message_notification(reader public.participants) returns uuid
   language plpgsql
+  security definer -- reads both sides of the conversation
   set search_path = ''
 as $$
 declare
-  made public.notifications;
-  unread bigint;
-  later bigint;
-  latest public.messages;
+  renewed public.notifications;
+  said record;
 begin
-  select * into made from public.notifications
+  select * into renewed from public.notifications
   where notifications.account_id = reader.account_id and notifications.kind = 'message_new'
-    and notifications.entity_id = hidden.conversation_id
+    and notifications.entity_id = reader.conversation_id
     and notifications.identity_id = reader.identity_id and notifications.read_at is null
   for no key update;
-  if made.id is null then
+  if renewed.id is null then
     return null;
   end if;
-  select count(*), count(*) filter (where messages.seq > hidden.seq) into unread, later
-  from public.messages
-  where messages.conversation_id = hidden.conversation_id
-    and messages.sender_identity_id = hidden.sender_identity_id
-    and messages.seq > reader.last_read_seq and messages.hidden_at is null;
-  -- It counts the last messages, and it may count fewer than are unread.
-  made.times := least(made.times - (later < made.times)::integer, unread);
-  if made.times = 0 then
-    perform private.lock_devices(array[made.account_id]); -- before the pushes, which are deleted too
-    delete from public.notifications where notifications.id = made.id;
-    perform private.announce_unread(made.account_id);
-    return made.id;
+  said := private.unread_messages(reader.conversation_id, reader.identity_id);
+  if said.last_seq is null then
+    perform private.lock_devices(array[reader.account_id]); -- before the pushes, deleted with it
+    delete from public.notifications where notifications.id = renewed.id;
+    perform private.announce_unread(reader.account_id);
+  else
+    update public.notifications
+    set title_ar = (said.texts).title_ar, body_ar = (said.texts).body_ar,
+        title_en = (said.texts).title_en, body_en = (said.texts).body_en,
+        quoted_seq = said.last_seq
+    where notifications.id = renewed.id;
   end if;
-  select * into latest from public.messages
-  where messages.conversation_id = hidden.conversation_id
-    and messages.sender_identity_id = hidden.sender_identity_id and messages.hidden_at is null
-  order by messages.seq desc
-  limit 1;
-  made.body_ar := private.message_body_ar(latest.type, private.message_excerpt(latest), made.times);
-  made.body_en := private.message_body_en(latest.type, private.message_excerpt(latest), made.times);
-  update public.notifications
-  set times = made.times, body_ar = made.body_ar, body_en = made.body_en
-  where notifications.id = made.id;
-  update private.push_outbox
-  set body = case accounts.language when 'en' then made.body_en else made.body_ar end
-  from public.accounts
-  where accounts.id = made.account_id and push_outbox.notification_id = made.id;
-  return made.id;
+  return renewed.id;
 end
 $$;
-comment on function private.count_down_messages is
-  'Takes a hidden message out of the unread notification about its conversation, which then quotes '
-  'the last message that is shown, or is deleted if there is none. Returns its id.';
+comment on function private.renew_message_notification is
+  'Lets the unread notification of a conversation say what is unread now, or deletes it if nothing '
+  'is. Returns its id.';
 
 create function private.on_message_hidden() returns trigger
   language plpgsql
@@ -231,52 +205,31 @@ create function private.on_message_hidden() returns trigger
   set search_path = ''
 as $$
 declare
-  -- Of a listing the title may no longer be shown, but it was when it was quoted.
-  excerpt constant text := case new.type
-    when 'property' then (
-      select properties.title_ar from public.properties where properties.id = new.body::uuid
-    )
-    else private.message_excerpt(new) end;
   reader public.participants;
-  made_again uuid;
 begin
   select * into reader from public.participants
   where participants.conversation_id = new.conversation_id
     and participants.identity_id <> new.sender_identity_id;
   if new.seq > reader.last_read_seq then
-    made_again := private.count_down_messages(new, reader);
+    perform private.renew_message_notification(reader);
   end if;
-  if new.type not in ('text', 'property') then
-    return null;
+  if new.hidden_at is not null then
+    update public.notifications set body_ar = 'رسالة محجوبة', body_en = 'Hidden message'
+    where notifications.account_id = reader.account_id and notifications.kind = 'message_new'
+      and notifications.entity_id = new.conversation_id
+      and notifications.identity_id = reader.identity_id
+      and notifications.quoted_seq = new.seq;
   end if;
-  -- Other notifications may quote it too, but each quotes only its last message.
-  update public.notifications
-  set body_ar = private.message_body_ar('text', 'رسالة محجوبة', notifications.times),
-      body_en = private.message_body_en('text', 'Hidden message', notifications.times)
-  where notifications.account_id = reader.account_id and notifications.kind = 'message_new'
-    and notifications.entity_id = new.conversation_id
-    and notifications.identity_id = reader.identity_id
-    and notifications.id is distinct from made_again
-    and notifications.body_ar
-      = private.message_body_ar(new.type, excerpt, notifications.times);
-  delete from private.push_outbox
-  where push_outbox.account_id = reader.account_id
-    and push_outbox.from_identity_id = new.sender_identity_id
-    and push_outbox.category = 'messages'
-    and push_outbox.notification_id is distinct from made_again
-    and right(push_outbox.body, char_length(excerpt)) = excerpt;
-  delete from private.deferred_notifications
-  where deferred_notifications.entity_id = new.conversation_id
-    and deferred_notifications.details ->> 'preview' = excerpt;
   return null;
 end
 $$;
 comment on function private.on_message_hidden is
-  'Takes the message out of the counts of notifications and pushes, and removes its quotes.';
+  'Takes a hidden message out of the notification about what is unread, or counts one that is shown '
+  'again, and removes its words from those that were read.';
 
 create trigger messages_are_quoted_no_more
   after update of hidden_at on public.messages
-  for each row when (old.hidden_at is null and new.hidden_at is not null)
+  for each row when ((old.hidden_at is null) <> (new.hidden_at is null))
   execute function private.on_message_hidden();
 
 create function private.on_conversation_muted() returns trigger

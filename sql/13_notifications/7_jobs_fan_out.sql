@@ -258,6 +258,8 @@ create function private.retry_deferred_notifications() returns bigint
 as $$
 declare
   deferred private.deferred_notifications;
+  texts private.notification_text;
+  said record;
 begin
   select * into deferred from private.deferred_notifications
   -- A notification that was deferred just now would meet the same lock again.
@@ -269,13 +271,25 @@ begin
     return 0;
   end if;
   delete from private.deferred_notifications where deferred_notifications.id = deferred.id;
+  if deferred.kind = 'message_new' then
+    -- It says what is unread now; under this lock no message changes that.
+    perform from public.conversations where conversations.id = deferred.entity_id
+    for no key update;
+    said := private.unread_messages(deferred.entity_id, deferred.identity_id);
+    if said.last_seq is null then
+      return 1;
+    end if;
+    texts := said.texts;
+    deferred.details := deferred.details || jsonb_build_object('seq', said.last_seq);
+  end if;
   -- The quoted identity may have been closed since; then its words must not be quoted.
   if not exists (
     select from public.identities
     where identities.id = (deferred.details ->> 'from')::uuid and identities.status = 'closed'
   ) then
     perform private.make_notification(deferred.account_id, deferred.identity_id, deferred.kind,
-      deferred.entity_id, jsonb_build_object('at', deferred.created_at) || deferred.details);
+      deferred.entity_id, jsonb_build_object('at', deferred.created_at) || deferred.details,
+      texts => texts);
   end if;
   return 1;
 end

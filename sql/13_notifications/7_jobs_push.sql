@@ -29,6 +29,33 @@ as $$
     and not private.are_pushes_paused()
 $$;
 
+create function private.unread_of_strangers(account_id uuid) returns bigint
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return (
+    select coalesce(sum(participants.unread), 0)
+    from public.identities
+    join public.participants on participants.identity_id = identities.id
+    left join public.account_settings as chosen on chosen.account_id = identities.account_id
+    where identities.account_id = unread_of_strangers.account_id
+      and participants.unread > 0 and not participants.archived and not participants.muted
+      and (
+        not private.wants(chosen, 'messages', 'inApp') or exists (
+          select from public.notifications
+          where notifications.account_id = identities.account_id
+            and notifications.kind = 'message_new'
+            and notifications.entity_id = participants.conversation_id
+            and notifications.identity_id = participants.identity_id
+            and notifications.read_at is null
+        )
+      )
+  );
+end
+$$;
+
 create function private.drop_pushes() returns bigint
   language sql
   security definer
@@ -47,11 +74,14 @@ as $$
           waiting.expires_at < now() or waiting.attempts >= 8
           or waiting.lease is not null and waiting.lost >= 1
           or notifications.read_at is not null
-          or waiting.collapse_key like 'messages_waiting:%' and not exists (
-            select from public.notifications as unread
-            where unread.account_id = waiting.account_id and unread.kind = 'message_new'
-              and unread.read_at is null
+          or waiting.conversation_id is not null and not exists (
+            select from public.participants
+            where participants.conversation_id = waiting.conversation_id
+              and participants.identity_id = waiting.identity_id
+              and participants.unread > 0 and not participants.archived and not participants.muted
           )
+          or waiting.collapse_key = 'messages_waiting'
+            and private.unread_of_strangers(waiting.account_id) = 0
           or sessions.id is null
           or not private.may_act(accounts)
           or private.are_blocked(waiting.account_id, (
@@ -67,10 +97,11 @@ as $$
   select count(*) from gone
 $$;
 comment on function private.drop_pushes is
-  'Job: drops pushes that are expired, read, tried 8 times or lost in two crashes, those that '
-  'quote a blocked identity, and those for signed-out devices or accounts that may not act.';
+  'Job: drops pushes that are expired, read, tried 8 times or lost in two crashes, those about '
+  'messages of which none is unread, those that quote a blocked identity, and those for signed-out '
+  'devices or accounts that may not act.';
 
-create function private.waiting_push(
+create function private.message_push(
   push private.push_outbox, out title text, out body text, out data jsonb
 )
   language plpgsql
@@ -78,23 +109,48 @@ create function private.waiting_push(
   set search_path = ''
 as $$
 declare
-  unread constant bigint := (
-    select sum(notifications.times) from public.notifications
-    where notifications.account_id = push.account_id and notifications.kind = 'message_new'
-      and notifications.read_at is null
+  language constant text := (
+    select accounts.language from public.accounts where accounts.id = push.account_id
   );
-  waiting constant bigint := greatest(1, least(unread, (push.data ->> 'count')::bigint));
+  texts private.notification_text;
+  waiting bigint;
 begin
-  select texts.title, texts.body into title, body
-  from public.accounts
-  cross join lateral private.waiting_text(accounts.language, waiting) as texts
-  where accounts.id = push.account_id;
-  data := push.data || jsonb_build_object('count', waiting::text);
+  if push.conversation_id is not null then
+    texts := (private.unread_messages(push.conversation_id, push.identity_id)).texts;
+    title := case language when 'en' then texts.title_en else texts.title_ar end;
+    body := case language when 'en' then texts.body_en else texts.body_ar end;
+    data := push.data;
+  else
+    waiting := greatest(
+      1, least(private.unread_of_strangers(push.account_id), (push.data ->> 'count')::bigint));
+    select said.title, said.body into title, body
+    from private.waiting_text(language, waiting) as said;
+    data := push.data || jsonb_build_object('count', waiting::text);
+  end if;
 end
 $$;
-comment on function private.waiting_push is
-  'Makes the text of a push about waiting messages when it is sent. The text counts at most the '
-  'messages that are unread then.';
+comment on function private.message_push is
+  'Makes the text of a push about messages when it is sent, so that it says what is unread then. '
+  'Of messages that wait it counts those that were not pushed.';
+
+create function private.badge(account_id uuid) returns bigint
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return private.count_unread(account_id) + (
+    select count(*) from public.account_settings as chosen
+    join public.identities on identities.account_id = chosen.account_id
+    join public.participants on participants.identity_id = identities.id
+    where chosen.account_id = badge.account_id and not private.wants(chosen, 'messages', 'inApp')
+      and participants.unread > 0 and not participants.archived and not participants.muted
+  );
+end
+$$;
+comment on function private.badge is
+  'The number on the app''s icon: unread notifications and, where messages make none, unread '
+  'conversations.';
 
 create function private.claim_pushes(batch integer) returns json
   language plpgsql
@@ -110,7 +166,13 @@ begin
   end if;
   with due as materialized (
     select push_outbox.id from private.push_outbox
-    where push_outbox.due_at <= clock_timestamp()
+    where push_outbox.due_at <= clock_timestamp() and not exists (
+      select from private.push_outbox as sending
+      where sending.account_id = push_outbox.account_id
+        and sending.device_id = push_outbox.device_id
+        and sending.collapse_key = push_outbox.collapse_key
+        and sending.lease is not null and sending.id < push_outbox.id
+    )
     order by push_outbox.due_at, push_outbox.id
     limit claim_pushes.batch
     for update skip locked
@@ -126,15 +188,14 @@ begin
     select coalesce(json_agg(json_build_object(
       'id', taken.id,
       'lease', taken.lease,
-      'version', taken.version,
       'attempts', taken.attempts,
       'token', devices.push_token,
-      'collapseKey', case when summary.body is null then taken.collapse_key else 'messages_waiting' end,
+      'collapseKey', taken.collapse_key,
       'category', taken.category,
-      'title', coalesce(summary.title, taken.title),
-      'body', coalesce(summary.body, taken.body),
-      'data', coalesce(summary.data, taken.data),
-      'badge', private.count_unread(taken.account_id),
+      'title', coalesce(made.title, taken.title),
+      'body', coalesce(made.body, taken.body),
+      'data', coalesce(made.data, taken.data),
+      'badge', private.badge(taken.account_id),
       'silent', taken.category = 'badge',
       'expiresAt', extract(epoch from taken.expires_at)::bigint
     ) order by taken.id), '[]')
@@ -142,22 +203,92 @@ begin
     join public.devices
       on devices.account_id = taken.account_id and devices.device_id = taken.device_id
     left join lateral (
-      select waiting.* from private.waiting_push(taken) as waiting
-      where taken.collapse_key like 'messages_waiting:%'
-    ) as summary on true
+      select pushed.* from private.message_push(taken) as pushed where taken.category = 'messages' and taken.body = ''
+    ) as made on true
     where taken.lease = claim
   );
 end
 $$;
 
+create function private.count_push(id bigint) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  push private.push_outbox;
+  rule record;
+begin
+  select * into push from private.push_outbox where push_outbox.id = count_push.id;
+  -- The hits are locked before the rows, as in queue_push, and another device may have counted it.
+  for rule in
+    select rules.name, rules.subject
+    from (values
+      (1, 'pushes_strangers', push.account_id::text, push.is_stranger),
+      (2, case push.category when 'messages' then 'pushes_messages' else 'pushes' end,
+        push.author_id || ' ' || push.account_id, push.author_id is not null),
+      (3, 'pushes_waiting', push.account_id::text, push.collapse_key = 'messages_waiting')
+    ) as rules (position, name, subject, counts)
+    join private.rates on rates.rule = rules.name and rates.max < 1000000
+    where rules.counts
+    order by rules.position
+  loop
+    perform private.hold_hits(rule.name, array[rule.subject]);
+    if exists (
+      select from private.push_outbox where push_outbox.id = push.id and not push_outbox.counted
+    ) then
+      perform private.store_hit(rule.name, rule.subject);
+    end if;
+  end loop;
+  update private.push_outbox set counted = true
+  where push_outbox.id in (
+    select sent.id from private.push_outbox as sent
+    where sent.account_id = push.account_id and sent.push_id = push.push_id and not sent.counted
+    order by sent.device_id, sent.collapse_key, sent.id
+    for update
+  );
+end
+$$;
+comment on function private.count_push is
+  'Counts a push that a device has got, once for all devices of the account.';
+
+create function private.try_push_later(
+  id bigint, lease uuid, outcome text, wait integer, held_until timestamptz
+) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  update private.push_outbox as later
+  set lease = null, attempts = later.attempts - (outcome = 'wait')::integer,
+      due_at = greatest(
+        clock_timestamp() + make_interval(secs => wait), try_push_later.held_until),
+      held_until = try_push_later.held_until
+  where later.id = try_push_later.id and later.lease = try_push_later.lease;
+exception
+  when unique_violation then
+    -- A newer text was queued meanwhile, so that one is sent, as soon as FCM takes it.
+    with replaced as (
+      delete from private.push_outbox where push_outbox.id = try_push_later.id
+      returning push_outbox.*
+    )
+    update private.push_outbox as newer
+    set due_at = greatest(newer.due_at, try_push_later.held_until),
+        held_until = try_push_later.held_until
+    from replaced
+    where newer.account_id = replaced.account_id and newer.device_id = replaced.device_id
+      and newer.collapse_key = replaced.collapse_key and newer.lease is null;
+end
+$$;
+
 create function private.finish_push(
-  id bigint, lease uuid, version integer, outcome text, token text, wait integer default 0
+  id bigint, lease uuid, outcome text, token text, wait integer default 0, held integer default 0
 ) returns void
   language plpgsql
   security definer
   set search_path = ''
 as $$
 declare
+  until constant timestamptz := clock_timestamp() + make_interval(secs => held);
   answers smallint;
 begin
   if outcome in ('dead', 'unknown') then
@@ -167,6 +298,7 @@ begin
     where devices.push_token = finish_push.token
     returning devices.unknown_answers into answers;
   elsif outcome = 'sent' then
+    perform private.count_push(id);
     update public.devices set unknown_answers = 0
     where devices.push_token = finish_push.token and devices.unknown_answers > 0;
   end if;
@@ -174,26 +306,16 @@ begin
     -- The device is deleted with its waiting pushes, unless it has another token by now.
     delete from public.devices where devices.push_token = finish_push.token;
   elsif outcome in ('sent', 'dropped') then
-    delete from private.push_outbox as done
-    where done.id = finish_push.id and done.version = finish_push.version;
-    -- A newer text was queued while the old one was sent, so it is sent as well, a newer badge after
-    -- the ten minutes of queue_badge.
-    update private.push_outbox as newer
-    set lease = null, attempts = 0, lost = 0, due_at = clock_timestamp()
-          + case when newer.category = 'badge' then interval '10 minutes' else interval '0' end
-    where newer.id = finish_push.id and newer.version <> finish_push.version
-      and newer.lease = finish_push.lease;
-  else -- retry, unknown or wait; a wait does not count as an attempt
-    update private.push_outbox as later
-    set lease = null, due_at = clock_timestamp() + make_interval(secs => wait),
-        attempts = later.attempts - (outcome = 'wait')::integer
-    where later.id = finish_push.id and later.lease = finish_push.lease;
+    delete from private.push_outbox where push_outbox.id = finish_push.id;
+  else
+    perform private.try_push_later(id, lease, outcome, wait, until);
   end if;
 end
 $$;
 comment on function private.finish_push is
   'Outcomes: sent, dropped (can never be sent), dead (FCM rejects the token), unknown (FCM has not '
-  'heard of it; dead after three in a row), retry or wait.';
+  'heard of it; dead after three in a row), retry or wait (no attempt). The next try is after wait '
+  'seconds, that of a newer text after the held seconds that FCM asked for.';
 
 grant execute on function
   private.pause_pushes, private.has_pushes, private.drop_pushes, private.claim_pushes,

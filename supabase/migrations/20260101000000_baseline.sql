@@ -3327,10 +3327,10 @@ create trigger individual_profiles_show_their_name
 -- within its transaction after a deadlock (11_admin/2_rules_acts.sql), for routes counted against a
 -- ceiling (11_admin/2_rules_ceilings.sql) and for a code's phone or email (its rows come after the
 -- account), and the rates of the acting account (01_base/2_rules_rates.sql). The rate of a listing
--- (price_changes) is counted under the listing's lock, that of pushes between two accounts under
--- their devices' locks. Pushes from strangers are counted per reader (pushes_strangers, then
--- pushes_waiting and its push); a batch of messages locks the rows of pushes_strangers for all
--- readers before its first push. Two rates are always counted in the same order.
+-- (price_changes) is counted under the listing's lock, those of pushes under the devices' locks:
+-- that of strangers per reader (pushes_strangers), then that of two accounts. A batch of messages
+-- locks the rows of pushes_strangers for all readers before its first push. Two rates are always
+-- counted in the same order.
 --
 -- Rows are locked "for no key update", because "for update" would block foreign keys that refer to
 -- them. No column that changes is part of a key that can be referred to, so no foreign key waits. A
@@ -29011,6 +29011,7 @@ create table public.notifications (
     constraint notifications_body_en_length check (char_length(body_en) between 1 and 600),
   route text not null,
   times bigint not null default 1,
+  quoted_seq bigint,
   created_at timestamptz not null default clock_timestamp(),
   read_at timestamptz
 );
@@ -29027,6 +29028,8 @@ comment on column public.notifications.from_identity_id is
   'The identity that it quotes; the notification is deleted when that identity is closed.';
 comment on column public.notifications.route is 'The screen that the app opens for it.';
 comment on column public.notifications.times is 'The number of events that it stands for.';
+comment on column public.notifications.quoted_seq is
+  'The seq of the message that it quotes, in the conversation entity_id.';
 
 create index notifications_newest_idx
   on public.notifications (account_id, created_at desc, id desc);
@@ -29161,9 +29164,15 @@ create policy "nobody but functions of their owner" on private.expiry_warnings u
 
 create table private.push_outbox (
   id bigint generated always as identity primary key,
+  push_id uuid not null default gen_random_uuid(),
   account_id uuid not null,
   device_id text not null,
+  author_id uuid,
+  is_stranger boolean not null default false,
+  counted boolean not null default false,
   notification_id uuid references public.notifications (id) on delete cascade,
+  conversation_id uuid,
+  identity_id uuid,
   from_identity_id uuid,
   collapse_key text not null
     constraint push_outbox_collapse_key_length check (octet_length(collapse_key) <= 64),
@@ -29172,36 +29181,47 @@ create table private.push_outbox (
   body text not null,
   data jsonb not null,
   exempt boolean not null,
-  version integer not null default 1,
   due_at timestamptz not null,
+  held_until timestamptz,
   expires_at timestamptz not null,
   attempts integer not null default 0,
   lease uuid,
   lost integer not null default 0,
   created_at timestamptz not null default clock_timestamp(),
   constraint push_outbox_device_fkey foreign key (account_id, device_id)
-    references public.devices (account_id, device_id) on delete cascade,
-  constraint push_outbox_once_key unique (account_id, device_id, collapse_key)
+    references public.devices (account_id, device_id) on delete cascade
 );
 comment on table private.push_outbox is
   'Pushes that wait to be sent; sent ones are deleted. Cleaned by private.drop_pushes.';
+comment on column private.push_outbox.push_id is 'One for all devices, so that limits count it once.';
 comment on column private.push_outbox.device_id is 'The device; the push is deleted with it.';
+comment on column private.push_outbox.author_id is
+  'The account whose act is told of, if limits count its pushes.';
+comment on column private.push_outbox.is_stranger is 'Whether pushes_strangers counts it, too.';
+comment on column private.push_outbox.counted is
+  'Whether a device has got it, so that the limits have a hit for it. Until then they count the '
+  'row itself, and so nothing that is never sent.';
 comment on column private.push_outbox.notification_id is 'Once it is read, the push is not sent.';
+comment on column private.push_outbox.conversation_id is
+  'The conversation whose unread messages of identity_id it tells of. Without any it is not sent.';
 comment on column private.push_outbox.from_identity_id is 'The identity that it quotes.';
 comment on column private.push_outbox.collapse_key is
-  'A newer push with the same key replaces it, here and on the device. A push about waiting '
-  'messages is replaced on the device only: its key here is unique.';
+  'A newer push with the same key replaces it on the device, and here while it waits. While it is '
+  'being sent, a newer one waits for its end.';
 comment on column private.push_outbox.category is
   'A preference category, used as Android channel; badge for a silent push with the badge alone.';
 comment on column private.push_outbox.title is
-  'Empty, like body, for a push about waiting messages, whose text is made when it is sent, and for '
-  'a silent one.';
+  'Empty, like body, for messages, whose text is made when they are sent, and for a silent push.';
 comment on column private.push_outbox.data is 'For the app, to open a screen; strings only.';
 comment on column private.push_outbox.exempt is 'Whether it is sent in quiet hours too.';
-comment on column private.push_outbox.version is 'Grows whenever a newer push replaces it.';
 comment on column private.push_outbox.due_at is
   'The earliest time to send it: after quiet hours, the lease or the wait before the next attempt.';
+comment on column private.push_outbox.held_until is
+  'The end of a wait that FCM asked for; a newer text does not end it.';
 comment on column private.push_outbox.lost is 'The number of leases with an unknown outcome.';
+create unique index push_outbox_waiting_key
+  on private.push_outbox (account_id, device_id, collapse_key) where lease is null;
+create index push_outbox_device_idx on private.push_outbox (account_id, device_id, collapse_key);
 create index push_outbox_due_idx on private.push_outbox (due_at, id);
 create index push_outbox_notification_idx on private.push_outbox (notification_id);
 create index push_outbox_from_identity_idx on private.push_outbox (from_identity_id)
@@ -29261,7 +29281,8 @@ begin
   perform from private.push_outbox
   where push_outbox.account_id = any (account_ids)
     or push_outbox.from_identity_id = any (quoted_ids)
-  order by push_outbox.account_id, push_outbox.device_id, push_outbox.collapse_key for update;
+  order by push_outbox.account_id, push_outbox.device_id, push_outbox.collapse_key, push_outbox.id
+  for update;
 end
 $$;
 
@@ -29417,17 +29438,53 @@ comment on function private.texts_of_kind is
   'Fills in {name}, {name|if missing}, {count|one|many} in English, {count|one|two|few|many} in '
   'Arabic; a text is null if a value is missing. times is the number of events.';
 
--- details has name, preview and type of the last message; times is the number of unread messages.
-create function private.message_texts(details jsonb, times bigint) returns private.notification_text
+create function private.waiting_text(language text, waiting bigint, out title text, out body text)
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+begin
+  if language = 'en' then
+    title := 'Messages from new people';
+    body := case when waiting = 1 then '1 message is waiting' else waiting || ' messages are waiting' end;
+  else
+    title := 'رسائل من أشخاص جدد';
+    body := 'بانتظارك ' || private.counted_ar(waiting, 'رسالة', 'رسالتان', 'رسائل', 'رسالة');
+  end if;
+end
+$$;
+
+create function private.counted_ar(n bigint, one text, two text, few text, many text) returns text
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+begin
+  return case
+    when n = 1 then one
+    when n = 2 then two
+    when n % 100 between 3 and 10 then n || ' ' || few
+    when n % 100 between 11 and 99 then n || ' ' || many
+    else n || ' ' || one
+  end;
+end
+$$;
+
+-- sql/13_notifications/3_records_texts_messages.sql
+
+create function private.message_excerpt(message public.messages) returns text
   language plpgsql
   stable
   set search_path = ''
 as $$
 begin
-  return (
-    details ->> 'name', private.message_body_ar(details ->> 'type', details ->> 'preview', times),
-    details ->> 'name', private.message_body_en(details ->> 'type', details ->> 'preview', times)
-  )::private.notification_text;
+  if message.type = 'property' then
+    return (
+      select private.shown_title(properties, null) from public.properties
+      where properties.id = message.body::uuid
+    );
+  end if;
+  return private.beginning(regexp_replace(message.body, '[[:space:]]+', ' ', 'g'), 140);
 end
 $$;
 
@@ -29466,37 +29523,53 @@ begin
 end
 $$;
 
-create function private.waiting_text(language text, waiting bigint, out title text, out body text)
+create function private.message_texts(heading text, message public.messages, unread bigint)
+  returns private.notification_text
   language plpgsql
-  immutable
+  stable
   set search_path = ''
 as $$
+declare
+  excerpt constant text := private.message_excerpt(message);
 begin
-  if language = 'en' then
-    title := 'Messages from new people';
-    body := case when waiting = 1 then '1 message is waiting' else waiting || ' messages are waiting' end;
-  else
-    title := 'رسائل من أشخاص جدد';
-    body := 'بانتظارك ' || private.counted_ar(waiting, 'رسالة', 'رسالتان', 'رسائل', 'رسالة');
-  end if;
+  return (
+    heading, private.message_body_ar(message.type, excerpt, unread),
+    heading, private.message_body_en(message.type, excerpt, unread)
+  )::private.notification_text;
 end
 $$;
 
-create function private.counted_ar(n bigint, one text, two text, few text, many text) returns text
+create function private.unread_messages(
+  conversation_id uuid, reader_id uuid, out texts private.notification_text, out last_seq bigint
+)
   language plpgsql
-  immutable
+  stable
+  security definer -- reads both sides of the conversation
   set search_path = ''
 as $$
+declare
+  unread bigint;
+  latest public.messages;
 begin
-  return case
-    when n = 1 then one
-    when n = 2 then two
-    when n % 100 between 3 and 10 then n || ' ' || few
-    when n % 100 between 11 and 99 then n || ' ' || many
-    else n || ' ' || one
-  end;
+  select participants.unread into unread from public.participants
+  where participants.conversation_id = unread_messages.conversation_id
+    and participants.identity_id = reader_id;
+  select * into latest from public.messages
+  where messages.conversation_id = unread_messages.conversation_id
+    and messages.sender_identity_id <> reader_id and messages.hidden_at is null
+  order by messages.seq desc
+  limit 1;
+  if unread > 0 and latest.seq is not null then
+    last_seq := latest.seq;
+    texts := private.message_texts(
+      (private.message_ends(latest.conversation_id, latest.sender_identity_id)).heading,
+      latest, unread);
+  end if;
 end
 $$;
+comment on function private.unread_messages is
+  'What is said of the unread messages of a conversation: their number and the last one that is '
+  'shown, whose seq is last_seq. Both are null if nothing is unread.';
 
 -- sql/13_notifications/4_reads.sql
 
@@ -29613,6 +29686,7 @@ create function private.queue_badge(account_id uuid) returns void
   security definer -- writes push_outbox, and devices of other sessions
   set search_path = ''
 as $$
+#variable_conflict use_column -- the target of "on conflict" takes no qualified names
 begin
   with elsewhere as materialized (
     select devices.device_id, greatest(
@@ -29632,11 +29706,9 @@ begin
       '{"kind": "badge"}', true, elsewhere.due, elsewhere.due + interval '1 hour'
     from elsewhere
     order by elsewhere.device_id
-    -- A push that is being sent has an older number, so finish_push keeps it for once more.
-    on conflict on constraint push_outbox_once_key do update
-    set version = waiting.version + 1, expires_at = excluded.expires_at
-    returning waiting.device_id, case when waiting.lease is null then waiting.due_at
-      else clock_timestamp() + interval '10 minutes' end as due
+    on conflict (account_id, device_id, collapse_key) where lease is null do update
+    set expires_at = excluded.expires_at
+    returning waiting.device_id, waiting.due_at as due
   )
   update public.devices set badge_due_at = asked.due
   from asked
@@ -29918,11 +29990,7 @@ as $$
 declare
   draft public.notifications;
 begin
-  if texts is null then
-    -- Messages are frequent, so their texts come from a function of their own, which is faster.
-    texts := case kind.kind when 'message_new' then private.message_texts(details, times)
-      else private.texts_of_kind(kind.kind, details, times) end;
-  end if;
+  texts := coalesce(texts, private.texts_of_kind(kind.kind, details, times));
   draft.created_at := coalesce((details ->> 'at')::timestamptz, clock_timestamp());
   draft.account_id := notification_draft.account_id;
   draft.identity_id := notification_draft.identity_id;
@@ -29930,6 +29998,7 @@ begin
   draft.collapses := kind.collapses;
   draft.entity_id := notification_draft.entity_id;
   draft.from_identity_id := details ->> 'from';
+  draft.quoted_seq := details ->> 'seq';
   draft.title_ar := private.beginning(texts.title_ar, 200);
   draft.body_ar := private.beginning(texts.body_ar, 600);
   draft.title_en := private.beginning(texts.title_en, 200);
@@ -29955,17 +30024,17 @@ begin
     update public.notifications
     set title_ar = draft.title_ar, body_ar = draft.body_ar, title_en = draft.title_en,
         body_en = draft.body_en, from_identity_id = draft.from_identity_id,
-        times = notifications.times + 1,
+        quoted_seq = draft.quoted_seq, times = notifications.times + 1,
         created_at = greatest(notifications.created_at, draft.created_at)
     where notifications.id = unread_id and notifications.times = store_notification.times
       and notifications.read_at is null
     returning * into stored;
   else
     insert into public.notifications (account_id, identity_id, kind, collapses, entity_id,
-      from_identity_id, title_ar, body_ar, title_en, body_en, route, created_at)
+      from_identity_id, title_ar, body_ar, title_en, body_en, route, quoted_seq, created_at)
     values (draft.account_id, draft.identity_id, draft.kind, draft.collapses, draft.entity_id,
       draft.from_identity_id, draft.title_ar, draft.body_ar, draft.title_en, draft.body_en,
-      draft.route, draft.created_at)
+      draft.route, draft.quoted_seq, draft.created_at)
     on conflict do nothing
     returning * into stored;
   end if;
@@ -30069,7 +30138,7 @@ end
 $$;
 comment on function private.make_notification is
   'Makes a notification and its pushes. Returns its id, or null if none was stored. texts is given '
-  'if an event notifies many accounts.';
+  'for messages, and if an event notifies many accounts.';
 
 create function private.is_stranger(author_id uuid, account_id uuid, seconds integer) returns boolean
   language plpgsql
@@ -30100,68 +30169,78 @@ $$;
 comment on function private.is_stranger is
   'Whether an author is unproven, was never answered, and first wrote within the given seconds.';
 
+create function private.may_push(
+  rule text, subject text, account_id uuid, author_id uuid
+) returns boolean
+  language plpgsql
+  security definer -- reads and locks private rows
+  set search_path = ''
+as $$
+declare
+  rate private.rates;
+begin
+  select * into rate from private.rates where rates.rule = may_push.rule;
+  if rate.max is null or rate.max >= 1000000 then
+    return true;
+  end if;
+  perform private.hold_hits(rule, array[subject]);
+  return private.hits_within(rule, subject, rate.seconds) + (
+    select count(distinct waiting.push_id) from private.push_outbox as waiting
+    where waiting.account_id = may_push.account_id and not waiting.counted
+      and case rule when 'pushes_strangers' then waiting.is_stranger
+        else waiting.author_id = may_push.author_id
+          and (waiting.category = 'messages') = (rule = 'pushes_messages') end
+  ) < rate.max;
+end
+$$;
+comment on function private.may_push is
+  'Whether a rate of pushes leaves room for another one. It counts those that arrived and those '
+  'that wait, and locks its hits, so that none is queued meanwhile.';
+
 create function private.queue_waiting_push(account_id uuid, chosen public.account_settings)
   returns void
   language plpgsql
   security definer
   set search_path = ''
 as $$
+#variable_conflict use_column -- the target of "on conflict" takes no qualified names
 declare
-  seconds constant integer := (
-    select rates.seconds from private.rates where rates.rule = 'pushes_waiting'
+  pause constant interval := (
+    select make_interval(secs => rates.seconds) from private.rates
+    where rates.rule = 'pushes_waiting'
   );
   -- The push is delayed, so that it also counts messages that arrive at the same time.
-  soon constant timestamptz := clock_timestamp() + interval '1 minute';
-  counted text[];
-  due timestamptz;
+  due timestamptz := clock_timestamp() + interval '1 minute';
+  new_id constant uuid := gen_random_uuid();
 begin
+  select private.after_quiet_hours(greatest(
+    due, max(counter.hits[cardinality(counter.hits)]) + pause,
+    case when exists (
+      select from private.push_outbox as sending
+      where sending.account_id = queue_waiting_push.account_id
+        and sending.collapse_key = 'messages_waiting' and sending.lease is not null
+    ) then clock_timestamp() + pause end), chosen.quiet_from, chosen.quiet_to)
+  into due
+  from private.rate_hits as counter
+  where counter.rule = 'pushes_waiting' and counter.subject = queue_waiting_push.account_id::text;
   -- A push that is being sent keeps its count; later messages are counted in the next one.
-  with held as materialized (
-    select push_outbox.id from private.push_outbox
-    where push_outbox.account_id = queue_waiting_push.account_id
-      and push_outbox.collapse_key like 'messages_waiting:%' and push_outbox.lease is null
-    order by push_outbox.device_id, push_outbox.collapse_key
-    for no key update
-  ), updated as (
-    update private.push_outbox as waiting
-    set data = waiting.data || jsonb_build_object(
-          'count', ((waiting.data ->> 'count')::bigint + 1)::text),
-        expires_at = waiting.due_at + interval '24 hours'
-    from held where waiting.id = held.id
-    returning waiting.device_id
-  )
-  select coalesce(array_agg(updated.device_id), '{}') into counted from updated;
-  if not exists (
-    select from public.devices
-    where devices.account_id = queue_waiting_push.account_id
-      and devices.device_id <> all (counted)
-  ) then
-    return;
-  end if;
-  -- The hit of the rate pushes_waiting is the time when the push is due. The caller has locked the
-  -- account's row of pushes_strangers, so nothing else changes that hit meanwhile.
-  due := private.after_quiet_hours(greatest(soon, (
-    select counter.hits[cardinality(counter.hits)] + make_interval(secs => seconds)
-    from private.rate_hits as counter
-    where counter.rule = 'pushes_waiting' and counter.subject = account_id::text
-  )), chosen.quiet_from, chosen.quiet_to);
-  insert into private.rate_hits as counter (rule, subject, hits, expires_at)
-  values ('pushes_waiting', account_id::text, array[due], due + make_interval(secs => seconds))
-  on conflict on constraint rate_hits_pkey do update
-  set hits = excluded.hits, expires_at = excluded.expires_at;
-  insert into private.push_outbox (account_id, device_id, collapse_key, category, title, body,
-    data, exempt, due_at, expires_at)
-  select devices.account_id, devices.device_id, 'messages_waiting:' || gen_random_uuid(), 'messages',
-    '', '', jsonb_build_object('kind', 'message_new', 'route', 'notifications', 'count', '1'),
-    false, due, due + interval '24 hours'
+  insert into private.push_outbox as waiting (push_id, account_id, device_id, collapse_key,
+    category, title, body, data, exempt, due_at, expires_at)
+  select new_id, devices.account_id, devices.device_id, 'messages_waiting', 'messages', '', '',
+    jsonb_build_object('kind', 'message_new', 'route', 'notifications', 'count', '1'), false, due,
+    due + interval '24 hours'
   from public.devices
-  where devices.account_id = queue_waiting_push.account_id and devices.device_id <> all (counted)
-  order by devices.device_id;
+  where devices.account_id = queue_waiting_push.account_id
+  order by devices.device_id
+  on conflict (account_id, device_id, collapse_key) where lease is null do update
+  set data = waiting.data || jsonb_build_object(
+        'count', ((waiting.data ->> 'count')::bigint + 1)::text),
+      expires_at = waiting.due_at + interval '24 hours';
 end
 $$;
 comment on function private.queue_waiting_push is
   'Queues at most one push an hour, with the number of messages from strangers that were not '
-  'pushed themselves.';
+  'pushed themselves. The caller has locked the account''s row of pushes_strangers.';
 
 create function private.queue_push(
   made public.notifications, category text, at_once boolean, language text,
@@ -30174,47 +30253,75 @@ as $$
 declare
   due timestamptz := case when at_once then now()
     else private.after_quiet_hours(now(), chosen.quiet_from, chosen.quiet_to) end;
+  -- The texts of messages are made when they are sent.
+  about public.notifications := case when made.kind <> 'message_new' then made end;
+  key text := made.kind || ':' || case when made.collapses then made.entity_id
+    else gen_random_uuid() end;
+  new_id constant uuid := gen_random_uuid();
+  fits boolean := true;
+  stranger boolean := false;
+  waits_for text[];
 begin
   -- All devices are locked before the first push is written, as in private.lock_devices.
   perform from public.devices where devices.account_id = made.account_id
   order by devices.device_id for key share;
-  if not found or author_id is not null and (private.count_hit(
-    case category when 'messages' then 'pushes_messages' else 'pushes' end,
-    author_id || ' ' || made.account_id)).hit is null then
+  if not found then
     return;
   end if;
-  if category = 'messages' and exists (
-    select from private.rates
-    where rates.rule = 'pushes_strangers' and rates.max < 1000000
-      and private.is_stranger(author_id, made.account_id, rates.seconds)
-  ) and (private.count_hit('pushes_strangers', made.account_id::text)).hit is null then
-    perform private.queue_waiting_push(made.account_id, chosen);
-    return;
+  -- A push that waits is renewed, whatever the limits.
+  waits_for := array(
+    select waiting.device_id from private.push_outbox as waiting
+    where waiting.account_id = made.account_id and waiting.collapse_key = key
+      and waiting.lease is null
+  );
+  if author_id is not null and exists (
+    select from public.devices
+    where devices.account_id = made.account_id and devices.device_id <> all (waits_for)
+  ) then
+    stranger := category = 'messages' and exists (
+      select from private.rates
+      where rates.rule = 'pushes_strangers' and rates.max < 1000000
+        and private.is_stranger(author_id, made.account_id, rates.seconds)
+    );
+    if stranger then
+      perform private.hold_hits('pushes_strangers', array[made.account_id::text]);
+    end if;
+    fits := private.may_push(case category when 'messages' then 'pushes_messages' else 'pushes' end,
+      author_id || ' ' || made.account_id, made.account_id, author_id);
+    if fits and stranger and not private.may_push(
+      'pushes_strangers', made.account_id::text, made.account_id, author_id) then
+      fits := false;
+      perform private.queue_waiting_push(made.account_id, chosen);
+    end if;
   end if;
-  insert into private.push_outbox as waiting (account_id, device_id, notification_id,
-    from_identity_id, collapse_key, category, title, body, data, exempt, due_at, expires_at)
+  insert into private.push_outbox as waiting (push_id, account_id, device_id, author_id,
+    is_stranger, notification_id, conversation_id, identity_id, from_identity_id, collapse_key,
+    category, title, body, data, exempt, due_at, expires_at)
   select
-    devices.account_id, devices.device_id, made.id, made.from_identity_id,
-    made.kind || ':' || case when made.collapses then made.entity_id else gen_random_uuid() end,
-    queue_push.category,
-    case language when 'en' then made.title_en else made.title_ar end,
-    case language when 'en' then made.body_en else made.body_ar end,
+    new_id, devices.account_id, devices.device_id, queue_push.author_id, stranger, made.id,
+    case made.kind when 'message_new' then made.entity_id end, made.identity_id,
+    made.from_identity_id, key, queue_push.category,
+    coalesce(case language when 'en' then about.title_en else about.title_ar end, ''),
+    coalesce(case language when 'en' then about.body_en else about.body_ar end, ''),
     jsonb_strip_nulls(jsonb_build_object(
       'notificationId', made.id, 'kind', made.kind, 'route', made.route,
       'entityId', made.entity_id, 'identityId', made.identity_id)),
     at_once, due, due + interval '24 hours'
   from public.devices
-  where devices.account_id = made.account_id
+  where devices.account_id = made.account_id and (fits or devices.device_id = any (waits_for))
   order by devices.device_id
-  on conflict on constraint push_outbox_once_key do update
+  on conflict (account_id, device_id, collapse_key) where lease is null do update
   set notification_id = excluded.notification_id,
       from_identity_id = excluded.from_identity_id, title = excluded.title, body = excluded.body,
-      data = excluded.data, version = waiting.version + 1, expires_at = excluded.expires_at;
+      data = excluded.data, expires_at = excluded.expires_at,
+      -- What FCM answered to an older text holds up no newer one, unless FCM asked to wait.
+      attempts = 0, lost = 0,
+      due_at = least(waiting.due_at, greatest(excluded.due_at, waiting.held_until));
 end
 $$;
 comment on function private.queue_push is
-  'Queues a push for each device of the account. Rates limit the pushes per author, and those of '
-  'messages from all strangers together.';
+  'Queues a push for each device of the account, or renews the one that waits. Rates limit the '
+  'pushes per author, and those of messages from all strangers together.';
 
 create function private.withdraw_notification(account_id uuid, kind text, entity_id uuid)
   returns void
@@ -30233,7 +30340,7 @@ begin
     where waiting.account_id = withdraw_notification.account_id
       and waiting.data @> jsonb_build_object(
         'kind', withdraw_notification.kind, 'entityId', withdraw_notification.entity_id)
-    order by waiting.device_id, waiting.collapse_key -- the order of private.lock_devices
+    order by waiting.device_id, waiting.collapse_key, waiting.id -- as in private.lock_devices
     for update
   );
   delete from public.notifications
@@ -30263,7 +30370,7 @@ begin
   update private.push_outbox as waiting
   set due_at = private.after_quiet_hours(
     -- A push about waiting messages is sent once an hour, and new preferences must not hasten it.
-    case when waiting.collapse_key like 'messages_waiting:%' then greatest(now(), waiting.due_at)
+    case when waiting.collapse_key = 'messages_waiting' then greatest(now(), waiting.due_at)
       else now() end,
     chosen.quiet_from, chosen.quiet_to)
   from held, public.account_settings as chosen
@@ -30589,21 +30696,11 @@ create trigger leads_notify_owners
 
 -- sql/13_notifications/6_events_messages.sql
 
-create function private.message_excerpt(message public.messages) returns text
-  language plpgsql
+create function private.delivery_texts(message public.messages, ends private.message_ends)
+  returns private.notification_text
+  language sql
   stable
-  set search_path = ''
-as $$
-begin
-  if message.type = 'property' then
-    return (
-      select private.shown_title(properties, null) from public.properties
-      where properties.id = message.body::uuid
-    );
-  end if;
-  return private.beginning(regexp_replace(message.body, '[[:space:]]+', ' ', 'g'), 140);
-end
-$$;
+  return private.message_texts(ends.heading, message, ends.reader_unread + 1);
 
 create function private.count_up_messages(deliveries private.message_delivery[]) returns uuid[]
   language plpgsql
@@ -30614,16 +30711,14 @@ declare
 begin
   with counted as (
     update public.notifications
-    set title_ar = (sent.ends).heading, title_en = (sent.ends).heading,
-        body_ar = private.message_body_ar(
-          (sent.message).type, sent.excerpt, notifications.times + 1),
-        body_en = private.message_body_en(
-          (sent.message).type, sent.excerpt, notifications.times + 1),
+    set title_ar = (sent.texts).title_ar, title_en = (sent.texts).title_en,
+        body_ar = (sent.texts).body_ar, body_en = (sent.texts).body_en,
         from_identity_id = (sent.ends).sender_id,
+        quoted_seq = (sent.message).seq,
         times = notifications.times + 1,
         created_at = greatest(notifications.created_at, clock_timestamp())
     from (
-      select delivery.*, private.message_excerpt(delivery.message) as excerpt
+      select delivery.*, private.delivery_texts(delivery.message, delivery.ends) as texts
       from unnest(deliveries) with ordinality as delivery (message, message_json, ends, nth)
     ) as sent
     where (sent.ends).notifies and not (sent.ends).muted
@@ -30673,17 +30768,11 @@ comment on function private.count_up_messages is
   'these in the order of the messages, null where there is none.';
 
 create function private.message_details(delivery private.message_delivery) returns jsonb
-  language plpgsql
+  language sql
   stable
-  set search_path = ''
-as $$
-begin
   return jsonb_build_object(
-    'by', (delivery.ends).sender_account_id,
-    'from', (delivery.ends).sender_id, 'name', (delivery.ends).heading,
-    'type', (delivery.message).type, 'preview', private.message_excerpt(delivery.message));
-end
-$$;
+    'by', (delivery.ends).sender_account_id, 'from', (delivery.ends).sender_id,
+    'seq', (delivery.message).seq);
 
 create function private.notify_of_messages(deliveries private.message_delivery[]) returns uuid[]
   language plpgsql
@@ -30726,7 +30815,7 @@ begin
     ids[sent.nth] := private.make_notification(
       (sent.ends).reader_account_id, (sent.ends).reader_id, 'message_new',
       (sent.message).conversation_id, private.message_details(deliveries[sent.nth]),
-      broadcast => false);
+      broadcast => false, texts => private.delivery_texts(sent.message, sent.ends));
   end loop;
   return ids;
 end
@@ -30738,6 +30827,10 @@ create function private.on_messages_read() returns trigger
   set search_path = ''
 as $$
 begin
+  if new.unread > 0 and not new.archived then
+    perform private.renew_message_notification(new);
+    return null;
+  end if;
   -- A locked notification is being updated for a newer message, so it stays unread.
   update public.notifications set read_at = clock_timestamp()
   where notifications.id in (
@@ -30749,72 +30842,60 @@ begin
   );
   if found then
     perform private.announce_unread(new.account_id);
+  elsif exists (
+    select from public.account_settings as chosen
+    where chosen.account_id = new.account_id and not private.wants(chosen, 'messages', 'inApp')
+  ) then
+    perform private.queue_badge(new.account_id); -- it counts the conversations themselves
   end if;
   return null;
 end
 $$;
 comment on function private.on_messages_read is
-  'Marks the notifications of a conversation that was read or archived as read.';
+  'Marks the notifications of a conversation that was read or archived as read; of one that was '
+  'read in part the notification counts the rest.';
 
 -- The trigger does not watch unread, so a new message does not evaluate its condition.
 create trigger participants_read_notifications
   after update of last_read_seq on public.participants
-  for each row when (new.unread = 0 and old.unread > 0)
+  for each row when (new.unread < old.unread)
   execute function private.on_messages_read();
 
-create function private.count_down_messages(
-  hidden public.messages, reader public.participants
-) returns uuid
+create function private.renew_message_notification(reader public.participants) returns uuid
   language plpgsql
+  security definer -- reads both sides of the conversation
   set search_path = ''
 as $$
 declare
-  made public.notifications;
-  unread bigint;
-  later bigint;
-  latest public.messages;
+  renewed public.notifications;
+  said record;
 begin
-  select * into made from public.notifications
+  select * into renewed from public.notifications
   where notifications.account_id = reader.account_id and notifications.kind = 'message_new'
-    and notifications.entity_id = hidden.conversation_id
+    and notifications.entity_id = reader.conversation_id
     and notifications.identity_id = reader.identity_id and notifications.read_at is null
   for no key update;
-  if made.id is null then
+  if renewed.id is null then
     return null;
   end if;
-  select count(*), count(*) filter (where messages.seq > hidden.seq) into unread, later
-  from public.messages
-  where messages.conversation_id = hidden.conversation_id
-    and messages.sender_identity_id = hidden.sender_identity_id
-    and messages.seq > reader.last_read_seq and messages.hidden_at is null;
-  -- It counts the last messages, and it may count fewer than are unread.
-  made.times := least(made.times - (later < made.times)::integer, unread);
-  if made.times = 0 then
-    perform private.lock_devices(array[made.account_id]); -- before the pushes, which are deleted too
-    delete from public.notifications where notifications.id = made.id;
-    perform private.announce_unread(made.account_id);
-    return made.id;
+  said := private.unread_messages(reader.conversation_id, reader.identity_id);
+  if said.last_seq is null then
+    perform private.lock_devices(array[reader.account_id]); -- before the pushes, deleted with it
+    delete from public.notifications where notifications.id = renewed.id;
+    perform private.announce_unread(reader.account_id);
+  else
+    update public.notifications
+    set title_ar = (said.texts).title_ar, body_ar = (said.texts).body_ar,
+        title_en = (said.texts).title_en, body_en = (said.texts).body_en,
+        quoted_seq = said.last_seq
+    where notifications.id = renewed.id;
   end if;
-  select * into latest from public.messages
-  where messages.conversation_id = hidden.conversation_id
-    and messages.sender_identity_id = hidden.sender_identity_id and messages.hidden_at is null
-  order by messages.seq desc
-  limit 1;
-  made.body_ar := private.message_body_ar(latest.type, private.message_excerpt(latest), made.times);
-  made.body_en := private.message_body_en(latest.type, private.message_excerpt(latest), made.times);
-  update public.notifications
-  set times = made.times, body_ar = made.body_ar, body_en = made.body_en
-  where notifications.id = made.id;
-  update private.push_outbox
-  set body = case accounts.language when 'en' then made.body_en else made.body_ar end
-  from public.accounts
-  where accounts.id = made.account_id and push_outbox.notification_id = made.id;
-  return made.id;
+  return renewed.id;
 end
 $$;
-comment on function private.count_down_messages is
-  'Takes a hidden message out of the unread notification about its conversation, which then quotes '
-  'the last message that is shown, or is deleted if there is none. Returns its id.';
+comment on function private.renew_message_notification is
+  'Lets the unread notification of a conversation say what is unread now, or deletes it if nothing '
+  'is. Returns its id.';
 
 create function private.on_message_hidden() returns trigger
   language plpgsql
@@ -30822,52 +30903,31 @@ create function private.on_message_hidden() returns trigger
   set search_path = ''
 as $$
 declare
-  -- Of a listing the title may no longer be shown, but it was when it was quoted.
-  excerpt constant text := case new.type
-    when 'property' then (
-      select properties.title_ar from public.properties where properties.id = new.body::uuid
-    )
-    else private.message_excerpt(new) end;
   reader public.participants;
-  made_again uuid;
 begin
   select * into reader from public.participants
   where participants.conversation_id = new.conversation_id
     and participants.identity_id <> new.sender_identity_id;
   if new.seq > reader.last_read_seq then
-    made_again := private.count_down_messages(new, reader);
+    perform private.renew_message_notification(reader);
   end if;
-  if new.type not in ('text', 'property') then
-    return null;
+  if new.hidden_at is not null then
+    update public.notifications set body_ar = 'رسالة محجوبة', body_en = 'Hidden message'
+    where notifications.account_id = reader.account_id and notifications.kind = 'message_new'
+      and notifications.entity_id = new.conversation_id
+      and notifications.identity_id = reader.identity_id
+      and notifications.quoted_seq = new.seq;
   end if;
-  -- Other notifications may quote it too, but each quotes only its last message.
-  update public.notifications
-  set body_ar = private.message_body_ar('text', 'رسالة محجوبة', notifications.times),
-      body_en = private.message_body_en('text', 'Hidden message', notifications.times)
-  where notifications.account_id = reader.account_id and notifications.kind = 'message_new'
-    and notifications.entity_id = new.conversation_id
-    and notifications.identity_id = reader.identity_id
-    and notifications.id is distinct from made_again
-    and notifications.body_ar
-      = private.message_body_ar(new.type, excerpt, notifications.times);
-  delete from private.push_outbox
-  where push_outbox.account_id = reader.account_id
-    and push_outbox.from_identity_id = new.sender_identity_id
-    and push_outbox.category = 'messages'
-    and push_outbox.notification_id is distinct from made_again
-    and right(push_outbox.body, char_length(excerpt)) = excerpt;
-  delete from private.deferred_notifications
-  where deferred_notifications.entity_id = new.conversation_id
-    and deferred_notifications.details ->> 'preview' = excerpt;
   return null;
 end
 $$;
 comment on function private.on_message_hidden is
-  'Takes the message out of the counts of notifications and pushes, and removes its quotes.';
+  'Takes a hidden message out of the notification about what is unread, or counts one that is shown '
+  'again, and removes its words from those that were read.';
 
 create trigger messages_are_quoted_no_more
   after update of hidden_at on public.messages
-  for each row when (old.hidden_at is null and new.hidden_at is not null)
+  for each row when ((old.hidden_at is null) <> (new.hidden_at is null))
   execute function private.on_message_hidden();
 
 create function private.on_conversation_muted() returns trigger
@@ -31310,6 +31370,8 @@ create function private.retry_deferred_notifications() returns bigint
 as $$
 declare
   deferred private.deferred_notifications;
+  texts private.notification_text;
+  said record;
 begin
   select * into deferred from private.deferred_notifications
   -- A notification that was deferred just now would meet the same lock again.
@@ -31321,13 +31383,25 @@ begin
     return 0;
   end if;
   delete from private.deferred_notifications where deferred_notifications.id = deferred.id;
+  if deferred.kind = 'message_new' then
+    -- It says what is unread now; under this lock no message changes that.
+    perform from public.conversations where conversations.id = deferred.entity_id
+    for no key update;
+    said := private.unread_messages(deferred.entity_id, deferred.identity_id);
+    if said.last_seq is null then
+      return 1;
+    end if;
+    texts := said.texts;
+    deferred.details := deferred.details || jsonb_build_object('seq', said.last_seq);
+  end if;
   -- The quoted identity may have been closed since; then its words must not be quoted.
   if not exists (
     select from public.identities
     where identities.id = (deferred.details ->> 'from')::uuid and identities.status = 'closed'
   ) then
     perform private.make_notification(deferred.account_id, deferred.identity_id, deferred.kind,
-      deferred.entity_id, jsonb_build_object('at', deferred.created_at) || deferred.details);
+      deferred.entity_id, jsonb_build_object('at', deferred.created_at) || deferred.details,
+      texts => texts);
   end if;
   return 1;
 end
@@ -31374,6 +31448,33 @@ as $$
     and not private.are_pushes_paused()
 $$;
 
+create function private.unread_of_strangers(account_id uuid) returns bigint
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return (
+    select coalesce(sum(participants.unread), 0)
+    from public.identities
+    join public.participants on participants.identity_id = identities.id
+    left join public.account_settings as chosen on chosen.account_id = identities.account_id
+    where identities.account_id = unread_of_strangers.account_id
+      and participants.unread > 0 and not participants.archived and not participants.muted
+      and (
+        not private.wants(chosen, 'messages', 'inApp') or exists (
+          select from public.notifications
+          where notifications.account_id = identities.account_id
+            and notifications.kind = 'message_new'
+            and notifications.entity_id = participants.conversation_id
+            and notifications.identity_id = participants.identity_id
+            and notifications.read_at is null
+        )
+      )
+  );
+end
+$$;
+
 create function private.drop_pushes() returns bigint
   language sql
   security definer
@@ -31392,11 +31493,14 @@ as $$
           waiting.expires_at < now() or waiting.attempts >= 8
           or waiting.lease is not null and waiting.lost >= 1
           or notifications.read_at is not null
-          or waiting.collapse_key like 'messages_waiting:%' and not exists (
-            select from public.notifications as unread
-            where unread.account_id = waiting.account_id and unread.kind = 'message_new'
-              and unread.read_at is null
+          or waiting.conversation_id is not null and not exists (
+            select from public.participants
+            where participants.conversation_id = waiting.conversation_id
+              and participants.identity_id = waiting.identity_id
+              and participants.unread > 0 and not participants.archived and not participants.muted
           )
+          or waiting.collapse_key = 'messages_waiting'
+            and private.unread_of_strangers(waiting.account_id) = 0
           or sessions.id is null
           or not private.may_act(accounts)
           or private.are_blocked(waiting.account_id, (
@@ -31412,10 +31516,11 @@ as $$
   select count(*) from gone
 $$;
 comment on function private.drop_pushes is
-  'Job: drops pushes that are expired, read, tried 8 times or lost in two crashes, those that '
-  'quote a blocked identity, and those for signed-out devices or accounts that may not act.';
+  'Job: drops pushes that are expired, read, tried 8 times or lost in two crashes, those about '
+  'messages of which none is unread, those that quote a blocked identity, and those for signed-out '
+  'devices or accounts that may not act.';
 
-create function private.waiting_push(
+create function private.message_push(
   push private.push_outbox, out title text, out body text, out data jsonb
 )
   language plpgsql
@@ -31423,23 +31528,48 @@ create function private.waiting_push(
   set search_path = ''
 as $$
 declare
-  unread constant bigint := (
-    select sum(notifications.times) from public.notifications
-    where notifications.account_id = push.account_id and notifications.kind = 'message_new'
-      and notifications.read_at is null
+  language constant text := (
+    select accounts.language from public.accounts where accounts.id = push.account_id
   );
-  waiting constant bigint := greatest(1, least(unread, (push.data ->> 'count')::bigint));
+  texts private.notification_text;
+  waiting bigint;
 begin
-  select texts.title, texts.body into title, body
-  from public.accounts
-  cross join lateral private.waiting_text(accounts.language, waiting) as texts
-  where accounts.id = push.account_id;
-  data := push.data || jsonb_build_object('count', waiting::text);
+  if push.conversation_id is not null then
+    texts := (private.unread_messages(push.conversation_id, push.identity_id)).texts;
+    title := case language when 'en' then texts.title_en else texts.title_ar end;
+    body := case language when 'en' then texts.body_en else texts.body_ar end;
+    data := push.data;
+  else
+    waiting := greatest(
+      1, least(private.unread_of_strangers(push.account_id), (push.data ->> 'count')::bigint));
+    select said.title, said.body into title, body
+    from private.waiting_text(language, waiting) as said;
+    data := push.data || jsonb_build_object('count', waiting::text);
+  end if;
 end
 $$;
-comment on function private.waiting_push is
-  'Makes the text of a push about waiting messages when it is sent. The text counts at most the '
-  'messages that are unread then.';
+comment on function private.message_push is
+  'Makes the text of a push about messages when it is sent, so that it says what is unread then. '
+  'Of messages that wait it counts those that were not pushed.';
+
+create function private.badge(account_id uuid) returns bigint
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return private.count_unread(account_id) + (
+    select count(*) from public.account_settings as chosen
+    join public.identities on identities.account_id = chosen.account_id
+    join public.participants on participants.identity_id = identities.id
+    where chosen.account_id = badge.account_id and not private.wants(chosen, 'messages', 'inApp')
+      and participants.unread > 0 and not participants.archived and not participants.muted
+  );
+end
+$$;
+comment on function private.badge is
+  'The number on the app''s icon: unread notifications and, where messages make none, unread '
+  'conversations.';
 
 create function private.claim_pushes(batch integer) returns json
   language plpgsql
@@ -31455,7 +31585,13 @@ begin
   end if;
   with due as materialized (
     select push_outbox.id from private.push_outbox
-    where push_outbox.due_at <= clock_timestamp()
+    where push_outbox.due_at <= clock_timestamp() and not exists (
+      select from private.push_outbox as sending
+      where sending.account_id = push_outbox.account_id
+        and sending.device_id = push_outbox.device_id
+        and sending.collapse_key = push_outbox.collapse_key
+        and sending.lease is not null and sending.id < push_outbox.id
+    )
     order by push_outbox.due_at, push_outbox.id
     limit claim_pushes.batch
     for update skip locked
@@ -31471,15 +31607,14 @@ begin
     select coalesce(json_agg(json_build_object(
       'id', taken.id,
       'lease', taken.lease,
-      'version', taken.version,
       'attempts', taken.attempts,
       'token', devices.push_token,
-      'collapseKey', case when summary.body is null then taken.collapse_key else 'messages_waiting' end,
+      'collapseKey', taken.collapse_key,
       'category', taken.category,
-      'title', coalesce(summary.title, taken.title),
-      'body', coalesce(summary.body, taken.body),
-      'data', coalesce(summary.data, taken.data),
-      'badge', private.count_unread(taken.account_id),
+      'title', coalesce(made.title, taken.title),
+      'body', coalesce(made.body, taken.body),
+      'data', coalesce(made.data, taken.data),
+      'badge', private.badge(taken.account_id),
       'silent', taken.category = 'badge',
       'expiresAt', extract(epoch from taken.expires_at)::bigint
     ) order by taken.id), '[]')
@@ -31487,22 +31622,92 @@ begin
     join public.devices
       on devices.account_id = taken.account_id and devices.device_id = taken.device_id
     left join lateral (
-      select waiting.* from private.waiting_push(taken) as waiting
-      where taken.collapse_key like 'messages_waiting:%'
-    ) as summary on true
+      select pushed.* from private.message_push(taken) as pushed where taken.category = 'messages' and taken.body = ''
+    ) as made on true
     where taken.lease = claim
   );
 end
 $$;
 
+create function private.count_push(id bigint) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  push private.push_outbox;
+  rule record;
+begin
+  select * into push from private.push_outbox where push_outbox.id = count_push.id;
+  -- The hits are locked before the rows, as in queue_push, and another device may have counted it.
+  for rule in
+    select rules.name, rules.subject
+    from (values
+      (1, 'pushes_strangers', push.account_id::text, push.is_stranger),
+      (2, case push.category when 'messages' then 'pushes_messages' else 'pushes' end,
+        push.author_id || ' ' || push.account_id, push.author_id is not null),
+      (3, 'pushes_waiting', push.account_id::text, push.collapse_key = 'messages_waiting')
+    ) as rules (position, name, subject, counts)
+    join private.rates on rates.rule = rules.name and rates.max < 1000000
+    where rules.counts
+    order by rules.position
+  loop
+    perform private.hold_hits(rule.name, array[rule.subject]);
+    if exists (
+      select from private.push_outbox where push_outbox.id = push.id and not push_outbox.counted
+    ) then
+      perform private.store_hit(rule.name, rule.subject);
+    end if;
+  end loop;
+  update private.push_outbox set counted = true
+  where push_outbox.id in (
+    select sent.id from private.push_outbox as sent
+    where sent.account_id = push.account_id and sent.push_id = push.push_id and not sent.counted
+    order by sent.device_id, sent.collapse_key, sent.id
+    for update
+  );
+end
+$$;
+comment on function private.count_push is
+  'Counts a push that a device has got, once for all devices of the account.';
+
+create function private.try_push_later(
+  id bigint, lease uuid, outcome text, wait integer, held_until timestamptz
+) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  update private.push_outbox as later
+  set lease = null, attempts = later.attempts - (outcome = 'wait')::integer,
+      due_at = greatest(
+        clock_timestamp() + make_interval(secs => wait), try_push_later.held_until),
+      held_until = try_push_later.held_until
+  where later.id = try_push_later.id and later.lease = try_push_later.lease;
+exception
+  when unique_violation then
+    -- A newer text was queued meanwhile, so that one is sent, as soon as FCM takes it.
+    with replaced as (
+      delete from private.push_outbox where push_outbox.id = try_push_later.id
+      returning push_outbox.*
+    )
+    update private.push_outbox as newer
+    set due_at = greatest(newer.due_at, try_push_later.held_until),
+        held_until = try_push_later.held_until
+    from replaced
+    where newer.account_id = replaced.account_id and newer.device_id = replaced.device_id
+      and newer.collapse_key = replaced.collapse_key and newer.lease is null;
+end
+$$;
+
 create function private.finish_push(
-  id bigint, lease uuid, version integer, outcome text, token text, wait integer default 0
+  id bigint, lease uuid, outcome text, token text, wait integer default 0, held integer default 0
 ) returns void
   language plpgsql
   security definer
   set search_path = ''
 as $$
 declare
+  until constant timestamptz := clock_timestamp() + make_interval(secs => held);
   answers smallint;
 begin
   if outcome in ('dead', 'unknown') then
@@ -31512,6 +31717,7 @@ begin
     where devices.push_token = finish_push.token
     returning devices.unknown_answers into answers;
   elsif outcome = 'sent' then
+    perform private.count_push(id);
     update public.devices set unknown_answers = 0
     where devices.push_token = finish_push.token and devices.unknown_answers > 0;
   end if;
@@ -31519,26 +31725,16 @@ begin
     -- The device is deleted with its waiting pushes, unless it has another token by now.
     delete from public.devices where devices.push_token = finish_push.token;
   elsif outcome in ('sent', 'dropped') then
-    delete from private.push_outbox as done
-    where done.id = finish_push.id and done.version = finish_push.version;
-    -- A newer text was queued while the old one was sent, so it is sent as well, a newer badge after
-    -- the ten minutes of queue_badge.
-    update private.push_outbox as newer
-    set lease = null, attempts = 0, lost = 0, due_at = clock_timestamp()
-          + case when newer.category = 'badge' then interval '10 minutes' else interval '0' end
-    where newer.id = finish_push.id and newer.version <> finish_push.version
-      and newer.lease = finish_push.lease;
-  else -- retry, unknown or wait; a wait does not count as an attempt
-    update private.push_outbox as later
-    set lease = null, due_at = clock_timestamp() + make_interval(secs => wait),
-        attempts = later.attempts - (outcome = 'wait')::integer
-    where later.id = finish_push.id and later.lease = finish_push.lease;
+    delete from private.push_outbox where push_outbox.id = finish_push.id;
+  else
+    perform private.try_push_later(id, lease, outcome, wait, until);
   end if;
 end
 $$;
 comment on function private.finish_push is
   'Outcomes: sent, dropped (can never be sent), dead (FCM rejects the token), unknown (FCM has not '
-  'heard of it; dead after three in a row), retry or wait.';
+  'heard of it; dead after three in a row), retry or wait (no attempt). The next try is after wait '
+  'seconds, that of a newer text after the held seconds that FCM asked for.';
 
 grant execute on function
   private.pause_pushes, private.has_pushes, private.drop_pushes, private.claim_pushes,
@@ -33339,7 +33535,7 @@ on conflict (vocabulary, code) do update set
 -- times (the number of events). {name} stands for a detail, {name|…} gives a text if it is missing,
 -- and {days|…|…} has the plural forms, of which Arabic has four (one, two, few, many).
 -- private.texts_of_kind derives further names from the details. The texts of message_new are in
--- 13_notifications/3_records_texts.sql.
+-- 13_notifications/3_records_texts_messages.sql.
 delete from private.notification_texts where true;
 
 insert into private.notification_texts

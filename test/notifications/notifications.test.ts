@@ -93,17 +93,17 @@ test('reading one, reading all and deleting keep the badge right', async () => {
 })
 
 test('reading all waits for no transaction that is creating a notification', async () => {
-  const conversation = { entityId: randomUUID() }
-  const details = { name: 'سالم', type: 'text', preview: 'هلا' }
-  await notify(sara, 'message_new', details, conversation)
+  const listing = { entityId: randomUUID() }
+  const details = { titleAr: 'شقة' }
+  await notify(sara, 'lead_new', details, listing)
   await notify(sara, 'system', serviceMessage())
   const client = await database().connect()
   try {
     await client.query('begin')
-    await client.query(`select private.notify($1, $2, 'message_new', $3, $4)`, [
+    await client.query(`select private.notify($1, $2, 'lead_new', $3, $4)`, [
       sara.id,
       sara.identityId,
-      conversation.entityId,
+      listing.entityId,
       details,
     ])
     // The notification that the open transaction is changing stays unread.
@@ -112,8 +112,8 @@ test('reading all waits for no transaction that is creating a notification', asy
   } finally {
     client.release()
   }
-  expect(await notificationsOf(sara, 'message_new'))
-    .toMatchObject([{ bodyAr: 'رسالتان جديدتان: هلا', readAt: null }])
+  expect(await notificationsOf(sara, 'lead_new'))
+    .toMatchObject([{ titleAr: 'طلبا تواصل جديدان', readAt: null }])
 })
 
 test("ISO-08 somebody else's notification looks like one that does not exist", async () => {

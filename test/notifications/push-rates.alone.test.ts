@@ -3,11 +3,12 @@ import { type Person, signUp } from '../support/client.ts'
 import { openConversation, postMessage } from '../support/conversations.ts'
 import { testLocally } from '../support/facade.ts'
 import { givePhone, insertListing, insertOrganisation } from '../support/fixtures.ts'
-import { notificationsOf, registerDevice } from '../support/notifications.ts'
-import { ageHits, plantHits } from '../support/rate-hits.ts'
+import { kuwaitTimeIn, notificationsOf, registerDevice } from '../support/notifications.ts'
+import { ageHits, hitsOf, plantHits } from '../support/rate-hits.ts'
 import { withRates } from '../support/own-rates.ts'
 import { defaultRates } from '../support/rates.ts'
-import { fcm, sara, sendPushes, startPushes } from './push/process.ts'
+import { answer, failure } from './stub-fcm.ts'
+import { agePushes, fcm, sara, sendPushes, startPushes, waitingPushes } from './push/process.ts'
 
 startPushes()
 
@@ -70,4 +71,82 @@ testLocally('10 a day of everything else, beside its messages', async () => {
   expect(await pushed(pushToken)).toBe(11)
   await ask(other, listings[0]!)
   expect(await pushed(pushToken)).toBe(12)
+})
+
+testLocally('CHAT-31 what was read before it was pushed counts for nothing', async () => {
+  const { pushToken } = await registerDevice(sara)
+  const author = await signUp()
+  const { id } = await openConversation(author, { identityId: sara.identityId, message: '1' })
+  for (let nth = 2; nth <= 61; nth++) {
+    await sara.post(`/conversations/${id}/read`)
+    if (nth % 10 === 0) expect(await pushed(pushToken)).toBe(0)
+    expect((await postMessage(author, id, String(nth))).status).toBe(201)
+  }
+  expect(await pushed(pushToken)).toBe(1)
+  expect(await hitsOf('pushes_messages', pairOf(author))).toBe(1)
+})
+
+testLocally('CHAT-31 in quiet hours the one that waits says as many as the list', async () => {
+  const [{ pushToken }] = [await registerDevice(sara), await registerDevice(sara)]
+  await sara.patch('/settings', { quietHours: { from: kuwaitTimeIn(-1), to: kuwaitTimeIn(2) } })
+  const author = await signUp()
+  const { id } = await openConversation(author, { identityId: sara.identityId, message: '1' })
+  for (let nth = 2; nth <= 65; nth++) await postMessage(author, id, String(nth))
+  await plantHits('pushes_messages', pairOf(author), 60)
+  await postMessage(author, id, 'الأخيرة')
+  await agePushes(sara, 20_000)
+  expect(await pushed(pushToken)).toBe(1)
+  const said = '66 رسالة جديدة: الأخيرة'
+  expect(fcm.sentTo(pushToken)[0]!.body).toBe(said)
+  expect((await notificationsOf(sara, 'message_new'))[0].bodyAr).toBe(said)
+})
+
+testLocally('CHAT-31 a push counts once for all devices, when one of them has it', async () => {
+  const author = await signUp()
+  const devices = [
+    await registerDevice(sara),
+    await registerDevice(sara),
+    await registerDevice(sara),
+  ]
+  const write = (message: string) =>
+    openConversation(author, { identityId: sara.identityId, message })
+  const counted = async () => {
+    await agePushes(sara)
+    await sendPushes()
+    return await hitsOf('pushes_messages', pairOf(author))
+  }
+  const { id } = await write('1')
+  expect(await counted()).toBe(1)
+  fcm.answers.set(devices[1]!.pushToken, failure(500, 'INTERNAL'))
+  await write('2')
+  expect(await counted()).toBe(2)
+  // What never arrives is not counted; here FCM refuses it for each device.
+  for (const { pushToken } of devices) fcm.answers.set(pushToken, failure(500, 'INTERNAL'))
+  await sara.post(`/conversations/${id}/read`)
+  await write('3')
+  for (let nth = 0; nth < 9; nth++) expect(await counted()).toBe(2)
+  expect(await waitingPushes(sara)).toEqual([])
+})
+
+testLocally('CHAT-31 what comes while a push is on its way is another one', async () => {
+  const { pushToken } = await registerDevice(sara)
+  const author = await signUp()
+  const { id } = await openConversation(author, { identityId: sara.identityId, message: '1' })
+  const meanwhile = (...messages: string[]) =>
+    fcm.answers.set(pushToken, async (response) => {
+      fcm.answers.delete(pushToken)
+      for (const message of messages) await postMessage(author, id, message)
+      return answer(200, { name: 'one' })(response)
+    })
+  meanwhile('2', '3')
+  await sendPushes()
+  expect(await pushed(pushToken)).toBe(2)
+  expect(fcm.sentTo(pushToken)[1]!.body).toBe('3 رسائل جديدة: 3')
+  expect(await hitsOf('pushes_messages', pairOf(author))).toBe(2)
+  await plantHits('pushes_messages', pairOf(author), 59)
+  meanwhile('5')
+  await postMessage(author, id, '4')
+  await sendPushes()
+  expect(await pushed(pushToken)).toBe(3) // the sixtieth
+  expect(await waitingPushes(sara)).toEqual([])
 })

@@ -47,7 +47,6 @@ testLocally('HARM-05 ten an hour from all of them, then one that says how many w
   expect(new Set(listed.map(({ bodyAr }) => bodyAr))).toEqual(
     new Set(['3 رسائل جديدة: مرحبا']),
   )
-  const [{ due_at: firstDue }] = await waitingPushes(sara)
   await agePushes(sara)
   const notified = (await pushed(pushToken)).slice(10)
   expect(notified).toEqual(['بانتظارك 50 رسالة'])
@@ -55,9 +54,7 @@ testLocally('HARM-05 ten an hour from all of them, then one that says how many w
 
   await write(writers[0]!)
   expect(await pushed(pushToken)).toHaveLength(11)
-  const [next] = await waitingPushes(sara)
-  expect(next.due_at - firstDue).toBeGreaterThanOrEqual(3_600_000)
-  expect(next.data.count).toBe('1')
+  expect(await waitingPushes(sara)).toMatchObject([{ data: { count: '1' }, wait: anHour }])
   await ageHits(3600, sara.id)
   await write((await strangers(1))[0]!)
   expect(await pushed(pushToken)).toHaveLength(12)
@@ -97,6 +94,9 @@ testLocally(
   },
 )
 
+/** An hour in seconds; the time since then, a slow machine's, too, is taken off. */
+const anHour = expect.toSatisfy((wait: number) => wait > 3000 && wait <= 3600)
+
 async function unheard(count: number): Promise<Person[]> {
   await plantHits('pushes_strangers', sara.id, 10)
   return await strangers(count)
@@ -106,7 +106,6 @@ testLocally('HARM-05 what comes while that one is being sent is told an hour lat
   const { pushToken } = await registerDevice(sara)
   const [one, other] = await unheard(2)
   await write(one!)
-  const [{ due_at: firstDue }] = await waitingPushes(sara)
   await agePushes(sara)
   let release = () => {}
   fcm.answers.set(pushToken, (response) => {
@@ -121,8 +120,7 @@ testLocally('HARM-05 what comes while that one is being sent is told an hour lat
   await running
   expect(await pushed(pushToken)).toEqual(['بانتظارك رسالة'])
   const waiting = await waitingPushes(sara)
-  expect(waiting).toMatchObject([{ data: { count: '2' }, lease: null }])
-  expect(waiting[0].due_at - firstDue).toBeGreaterThanOrEqual(3_600_000)
+  expect(waiting).toMatchObject([{ data: { count: '2' }, lease: null, wait: anHour }])
 
   await agePushes(sara)
   expect(await pushed(pushToken)).toEqual(['بانتظارك رسالة', 'بانتظارك رسالتان'])
@@ -163,17 +161,30 @@ testLocally('HARM-05 what was read meanwhile waits no more', async () => {
   }])
 })
 
-testLocally('HARM-05 after quiet hours the next is an hour later, too', async () => {
-  await registerDevice(sara)
-  await sara.patch('/settings', { quietHours: { from: kuwaitTimeIn(-1), to: kuwaitTimeIn(2) } })
-  const [one] = await unheard(1)
-  await write(one!)
-  const [{ due_at: firstDue }] = await waitingPushes(sara)
-  await agePushes(sara, 7300)
-  await sendPushes()
-  await write(one!)
-  const [{ due_at: nextDue }] = await waitingPushes(sara)
-  expect(nextDue - firstDue).toBeGreaterThanOrEqual(3_600_000)
+testLocally(
+  'HARM-05 one that was read before it was sent puts the next one off by nothing',
+  async () => {
+    const { pushToken } = await registerDevice(sara)
+    const [one, other] = await unheard(2)
+    const id = await write(one!)
+    await sara.post(`/conversations/${id}/read`)
+    await agePushes(sara)
+    expect(await pushed(pushToken)).toEqual([])
+    await write(other!)
+    const [{ wait }] = await waitingPushes(sara)
+    expect(wait).toBeLessThanOrEqual(60)
+  },
+)
+
+testLocally('HARM-05 messages that are pushed but not listed wait and are read, too', async () => {
+  const { pushToken } = await registerDevice(sara)
+  await sara.patch('/settings', { notifications: { messages: { inApp: false, push: true } } })
+  const [one, other] = await unheard(2)
+  const id = await write(one!)
+  await write(other!)
+  await sara.post(`/conversations/${id}/read`)
+  await agePushes(sara)
+  expect(await pushed(pushToken)).toEqual(['بانتظارك رسالة'])
 })
 
 testLocally(

@@ -6,5 +6,6 @@ import './push/answers.ts'
 import './push/badge.ts'
 import './push/processes.ts'
 import './push/limits.ts'
+import './push/messages.ts'
 
 startPushes()

@@ -99,8 +99,7 @@ test('a message counts in one order, however it is sent', async () => {
   expect([...pairs]).toEqual(expect.arrayContaining([
     'messages messages_day',
     'messages pushes_messages',
-    'pushes_messages pushes_strangers',
-    'pushes_strangers pushes_waiting',
+    'pushes_strangers pushes_messages',
   ]))
 })
 

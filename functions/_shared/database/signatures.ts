@@ -367,10 +367,10 @@ export const backendSignatures = {
   finish_push: {
     id: 'bigint',
     lease: 'uuid',
-    version: 'integer',
     outcome: 'text',
     token: 'text',
     wait: 'integer?',
+    held: 'integer?',
   },
   finish_sign_in: {
     account_id: 'uuid',

@@ -1,0 +1,158 @@
+// CHAT-31: what a push about messages says is made when it is sent, from what is unread then.
+import { expect } from 'vitest'
+import { type Person, signUp } from '../../support/client.ts'
+import { listEntry, openConversation, postMessage } from '../../support/conversations.ts'
+import { testLocally } from '../../support/facade.ts'
+import {
+  kuwaitTimeIn,
+  notificationsOf,
+  registerDevice,
+  unreadCount,
+} from '../../support/notifications.ts'
+import { act, why } from '../../admin/studio.ts'
+import { answer, failure } from '../stub-fcm.ts'
+import { agePushes, fcm, sara, sendPushes, waitingPushes } from './process.ts'
+
+const inQuietHours = () =>
+  sara.patch('/settings', { quietHours: { from: kuwaitTimeIn(-1), to: kuwaitTimeIn(2) } })
+
+/** What arrives when quiet hours, or the wait after a failure, are over; badges have no text. */
+async function pushedLater(pushToken: string) {
+  await agePushes(sara, 20_000)
+  await sendPushes()
+  return fcm.sentTo(pushToken).map(({ body }) => body).filter(Boolean)
+}
+
+async function writtenBy(writer: Person, ...messages: string[]): Promise<string> {
+  const { id } = await openConversation(writer, {
+    identityId: sara.identityId,
+    message: messages[0],
+  })
+  for (const message of messages.slice(1)) await postMessage(writer, id, message)
+  return id
+}
+
+testLocally('CHAT-31 messages that are pushed but not listed: read is not pushed', async () => {
+  const { pushToken } = await registerDevice(sara)
+  await sara.patch('/settings', { notifications: { messages: { inApp: false, push: true } } })
+  await inQuietHours()
+  const [one, other] = [await signUp(), await signUp()]
+  const read = await writtenBy(one, 'الأولى')
+  await writtenBy(other, 'الثانية')
+  expect(await notificationsOf(sara, 'message_new')).toEqual([])
+  expect(await waitingPushes(sara)).toHaveLength(2)
+  await sara.post(`/conversations/${read}/read`)
+  expect(await pushedLater(pushToken)).toEqual(['الثانية'])
+  expect(fcm.sentTo(pushToken)[0]!.message.apns.payload.aps.badge).toBe(1)
+  expect(await waitingPushes(sara)).toEqual([])
+})
+
+testLocally('CHAT-31 nor what was read after FCM failed once', async () => {
+  const { pushToken } = await registerDevice(sara)
+  await sara.patch('/settings', { notifications: { messages: { inApp: false, push: true } } })
+  const id = await writtenBy(await signUp(), 'الأولى')
+  fcm.answers.set(pushToken, failure(500, 'INTERNAL'))
+  await sendPushes()
+  fcm.answers.delete(pushToken)
+  expect(await waitingPushes(sara)).toMatchObject([{ attempts: 1 }])
+  await sara.post(`/conversations/${id}/read`)
+  expect(await pushedLater(pushToken)).toEqual(['الأولى']) // only the one that failed
+})
+
+testLocally('CHAT-31 of several in quiet hours one is hidden: the others are pushed', async () => {
+  const { pushToken } = await registerDevice(sara)
+  await inQuietHours()
+  const [one, other, third] = [await signUp(), await signUp(), await signUp()]
+  const hide = (id: string) => act({ act: 'hide_message', target: id, reason: why })
+  const id = await writtenBy(one, 'مرحبا')
+  const { body: last } = await postMessage(one, id, 'تم')
+  await hide(last.id)
+  const { body: first } = await postMessage(other, await writtenBy(other, 'تم'), 'والباقي تم')
+  expect(first.seq).toBe(2)
+  const alone = await writtenBy(third, 'وحدها')
+  await hide((await sara.get(`/conversations/${alone}/messages`)).body.items[0].id)
+  expect((await pushedLater(pushToken)).toSorted()).toEqual(
+    ['مرحبا', 'رسالتان جديدتان: والباقي تم'].toSorted(),
+  )
+})
+
+testLocally('CHAT-31 five messages, read up to four, a sixth: two are new', async () => {
+  const { pushToken } = await registerDevice(sara)
+  await inQuietHours()
+  const writer = await signUp()
+  const id = await writtenBy(writer, '1', '2', '3', '4', '5')
+  const before = await unreadCount(sara)
+  await sara.post(`/conversations/${id}/read`, { upToSeq: 4 })
+  const told = async () => (await notificationsOf(sara, 'message_new')).map(({ bodyAr }) => bodyAr)
+  expect(await told()).toEqual(['5'])
+  await postMessage(writer, id, '6')
+  expect(await told()).toEqual(['رسالتان جديدتان: 6'])
+  expect((await listEntry(sara, id)).unread).toBe(2)
+  expect(await unreadCount(sara)).toBe(before)
+  expect(await pushedLater(pushToken)).toEqual(['رسالتان جديدتان: 6'])
+
+  await sara.post('/notifications/read-all')
+  await postMessage(writer, id, '7')
+  expect((await told())[0]).toBe('3 رسائل جديدة: 7')
+})
+
+testLocally('CHAT-31 when FCM is well again a newer message is sent at once', async () => {
+  const { pushToken } = await registerDevice(sara)
+  const writer = await signUp()
+  fcm.answers.set(pushToken, failure(500, 'INTERNAL'))
+  const id = await writtenBy(writer, '1')
+  for (let nth = 0; nth < 6; nth++) {
+    await agePushes(sara)
+    await sendPushes()
+  }
+  const [failing] = await waitingPushes(sara)
+  expect(failing.attempts).toBeGreaterThan(3)
+  fcm.answers.delete(pushToken)
+  await sendPushes()
+  const before = fcm.sentTo(pushToken).length
+  await postMessage(writer, id, '2')
+  expect(await waitingPushes(sara)).toMatchObject([{ attempts: 0 }])
+  await sendPushes()
+  expect(fcm.sentTo(pushToken)).toHaveLength(before + 1)
+  expect(fcm.sentTo(pushToken).at(-1)!.body).toBe('رسالتان جديدتان: 2')
+})
+
+testLocally('CHAT-31 and so is one that came while the failing one was on its way', async () => {
+  const { pushToken } = await registerDevice(sara)
+  const writer = await signUp()
+  const id = await writtenBy(writer, '1')
+  fcm.answers.set(pushToken, async (response) => {
+    fcm.answers.delete(pushToken)
+    await postMessage(writer, id, '2')
+    return failure(500, 'INTERNAL')(response)
+  })
+  await sendPushes()
+  await sendPushes()
+  expect(fcm.sentTo(pushToken).map(({ body }) => body)).toEqual(['1', 'رسالتان جديدتان: 2'])
+  expect(await waitingPushes(sara)).toEqual([])
+})
+
+testLocally('CHAT-31 but not before the time that FCM named, nor in quiet hours', async () => {
+  const { pushToken } = await registerDevice(sara)
+  const writer = await signUp()
+  const wrong = failure(401, 'THIRD_PARTY_AUTH_ERROR') // this push alone waits for 600 s
+  fcm.answers.set(pushToken, wrong)
+  const id = await writtenBy(writer, '1')
+  await sendPushes()
+  fcm.answers.delete(pushToken)
+  await postMessage(writer, id, '2')
+  const [held] = await waitingPushes(sara)
+  expect(held.attempts).toBe(0)
+  expect(held.wait).toBeGreaterThan(300)
+
+  await agePushes(sara, 5000)
+  await inQuietHours()
+  fcm.answers.set(pushToken, async (response) => {
+    fcm.answers.delete(pushToken)
+    await postMessage(writer, id, '3')
+    return answer(500, {})(response)
+  })
+  await sendPushes()
+  const [quiet] = await waitingPushes(sara)
+  expect(quiet.wait).toBeGreaterThan(3000)
+})
