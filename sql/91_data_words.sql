@@ -104,20 +104,65 @@ from (
     ('unit', 'kwd',
       'دينار, د, د ك, دك, دينار كويتي, دنانير, دينارا, kd, kwd, k d, dinar, dinars, kuwaiti '
       'dinar, dinar kuwaiti'),
-    ('times', '1000', 'الف, الاف, k, thousand, alf'),
-    ('times', '1000000', 'مليون, ملايين, million, millions, mil, mln, melyon'),
-    ('count', '0.5', 'نص, نصف, ونص, ونصف, half'),
-    ('count', '0.25', 'ربع, وربع'),
-    ('count', '1', 'one'),
-    ('count', '2', 'two'),
-    ('count', '3', 'ثلاث, ثلاثه, تلات, three'),
-    ('count', '4', 'اربع, اربعه, four'),
-    ('count', '5', 'خمس, خمسه, five'),
+    ('unit', 'other',
+      'سنه, سنوات, سنين, year, years, كم, كيلو, km, دقيقه, دقايق, minute, minutes, حمام, حمامات, '
+      'bath, baths, bathroom, bathrooms, طوابق, شخص, اشخاص, persons, people, سيارات, cars, فلس, '
+      'fils, دولار, ريال, درهم, يورو, جنيه, usd, dollar, dollars, sar, aed, euro, بالميه, '
+      'بالمايه, percent, مليار, billion, lakh, lac, الفا, الفان, مليونا, سنويا, سنوي, بالسنه, '
+      'yearly, annually, per year, a year, يوميا, باليوم, بالليله, لليله, daily, per day, a day, '
+      'per night, a night, اسبوعيا, بالاسبوع, weekly, per week, a week, للمتر, بالمتر, per sqm, '
+      'per m2, per meter, per metre, per square meter'),
+    ('times', '1000',
+      'الف, الاف, تلاف, تالاف, k, thousand, thousands, a thousand, alf, alaf'),
+    ('times', '1000000',
+      'مليون, ملايين, ملاين, million, millions, a million, mil, mln, mn, melyon, milyon'),
+    -- 1ƌ2 is how private.reading_signs writes ½ and 1/2.
+    ('count', '0.25', 'ربع, quarter, a quarter, quarter of a, a quarter of a, rob3, rub3, 1ƌ4'),
+    ('count', '0.5', 'نص, نصف, half, half a, a half, half of a, nos, noss, nus, 1ƌ2'),
+    ('count', '0.75',
+      'ثلاث ارباع, ثلاثه ارباع, تلات ارباع, three quarters, three quarters of a, 3ƌ4'),
+    ('count', '1', 'واحد, one'),
+    ('count', '2', 'اثنين, ثنين, اتنين, two'),
+    ('count', '3', 'ثلاث, ثلاثه, ثلاثت, تلات, تلاته, three'),
+    ('count', '4', 'اربع, اربعه, اربعت, four'),
+    ('count', '5', 'خمس, خمسه, خمست, five'),
     ('count', '6', 'ست, سته, six'),
-    ('count', '7', 'سبع, سبعه, seven'),
-    ('count', '8', 'ثمان, ثماني, ثمانيه, eight'),
-    ('count', '9', 'تسع, تسعه, nine'),
-    ('count', '10', 'عشر, عشره, ten'),
+    ('count', '7', 'سبع, سبعه, سبعت, seven'),
+    ('count', '8', 'ثمان, ثماني, ثمانيه, ثمانيت, ثمنت, تمانيه, تمن, eight'),
+    ('count', '9', 'تسع, تسعه, تسعت, nine'),
+    ('count', '10', 'عشر, عشره, عشرت, ten'),
+    ('count', '11', 'احدعش, حدعش, احد عشر, احدى عشر, eleven'),
+    ('count', '12',
+      'اثنعش, اثناعش, ثنعش, اطنعش, اتناشر, اثنا عشر, اثني عشر, اثنين عشر, twelve'),
+    ('count', '13', 'ثلاثطعش, ثلطعش, ثلاثتعش, ثلتعش, تلتعش, ثلاث عشر, ثلاثه عشر, thirteen'),
+    ('count', '14', 'اربعطعش, اربعتعش, اربع عشر, اربعه عشر, fourteen'),
+    ('count', '15', 'خمسطعش, خمستعش, خمس عشر, خمسه عشر, fifteen'),
+    ('count', '16', 'سطعش, ستعش, ستطعش, ست عشر, سته عشر, sixteen'),
+    ('count', '17', 'سبعطعش, سبعتعش, سبع عشر, سبعه عشر, seventeen'),
+    ('count', '18',
+      'ثمنطعش, ثمانطعش, ثمنتعش, ثمانتعش, تمنتعش, ثمان عشر, ثمانيه عشر, eighteen'),
+    ('count', '19', 'تسعطعش, تسعتعش, تسع عشر, تسعه عشر, nineteen'),
+    ('count', '20', 'عشرين, عشرون, twenty'),
+    ('count', '30', 'ثلاثين, ثلاثون, تلاتين, thirty'),
+    ('count', '40', 'اربعين, اربعون, forty, fourty'),
+    ('count', '50', 'خمسين, خمسون, fifty'),
+    ('count', '60', 'ستين, ستون, sixty'),
+    ('count', '70', 'سبعين, سبعون, seventy'),
+    ('count', '80', 'ثمانين, ثمانون, تمانين, eighty'),
+    ('count', '90', 'تسعين, تسعون, ninety'),
+    ('count', '100', 'ميه, ميت, مايه, hundred, a hundred, meya, miya'),
+    ('count', '200', 'ميتين, ميتان, مايتين, مايتان, metain, meetain, meeten'),
+    ('count', '300',
+      'ثلاثميه, ثلاثميت, ثلاثمايه, ثلثميه, ثلثميت, ثلثمايه, تلتميه, تلتميت, تلاتميه'),
+    ('count', '400', 'اربعميه, اربعميت, اربعمايه, ربعميه, ربعميت'),
+    ('count', '500', 'خمسميه, خمسميت, خمسمايه'),
+    ('count', '600', 'ستميه, ستميت, ستمايه'),
+    ('count', '700', 'سبعميه, سبعميت, سبعمايه'),
+    ('count', '800', 'ثمانميه, ثمانميت, ثمانمايه, ثمنميه, ثمنميت, ثمانيميه, تمنميه, تمانميه'),
+    ('count', '900', 'تسعميه, تسعميت, تسعمايه'),
+    -- ƚ stands for the ال that private.search_text takes off الفين.
+    ('count', '2000', 'ƚفين, ƚفي, alfain, alfen, alfeen'),
+    ('count', '2000000', 'مليونين, مليونان, melyonain, milyonain'),
     ('rooms', '1', 'غرفه وصاله, غرفه و صاله, غرفه واحده, غرفه نوم واحده'),
     ('rooms', '2',
       'غرفتين, غرفتين نوم, غرفتي نوم, حجرتين, غرفتان, ghorfetain, ghorftain, 8orftain'),
@@ -133,35 +178,50 @@ from (
     ('ordinal', '9', 'تاسع, تاسعه, 9th, ninth'),
     ('ordinal', '10', 'عاشر, عاشره, 10th, tenth'),
     ('bound', 'max',
-      'اقل من, اقل, تحت, لغايه, لحد, بحد اقصى, حد اقصى, اقصى حد, ما يتعدى, مايتعدى, لا '
-      'يتعدى, ما يزيد عن, ما يزيد, لا يزيد عن, لا يتجاوز, ما يتجاوز, حتى, less than, '
-      'under, below, up to, upto, max, maximum, at most, not more than, no more than'),
+      'اقل من, اقل, ارخص من, اصغر من, تحت, بحد اقصى, حد اقصى, كحد اقصى, اقصى حد, اقصاه, على '
+      'الاكثر, بالكثير, او اقل, فاقل, فما دون, فما تحت, ما يتعدى, مايتعدى, لا يتعدى, ما تتعدى, لا '
+      'تتعدى, ما يزيد عن, ما يزيد, لا يزيد عن, ما تزيد عن, لا تزيد عن, لا يتجاوز, ما يتجاوز, '
+      'لا تتجاوز, ما تتجاوز, مو اكثر من, مب اكثر من, لا اكثر من, مو فوق, مب فوق, مو اغلى من, '
+      'يقل عن, تقل عن, less than, cheaper than, lower than, smaller than, under, below, max, '
+      'maximum, at most, not more than, no more than, not over, not above, or less, or below, or '
+      'under, and below'),
     ('bound', 'min',
-      'اكثر من, اكبر من, اعلى من, فوق, ابتداء من, حد ادنى, على الاقل, ما يقل عن, لا يقل عن, '
-      'more than, over, above, at least, min, minimum, starting from, starting'),
+      'اكثر من, اكثر, ازيد من, اكبر من, اعلى من, اعلى, اغلى من, فوق, من فوق, ابتداء من, تبدا '
+      'من, يبدا من, حد ادنى, بحد ادنى, كحد ادنى, على الاقل, او اكثر, فاكثر, او اعلى, فما فوق, وما '
+      'فوق, ما يقل عن, لا يقل عن, ما تقل عن, لا تقل عن, مو اقل من, مب اقل من, لا اقل من, مو '
+      'تحت, يزيد عن, تزيد عن, يتجاوز, تتجاوز, more than, higher than, greater than, bigger than, '
+      'larger than, over, above, at least, min, minimum, starting from, starting, not less than, '
+      'no less than, not under, or more, or above, and above, and up'),
     ('bound', 'about',
       'حدود, بحدود, في حدود, حوالي, بحوالي, تقريبا, قرابه, يقارب, around, about, approx, '
       'approximately'),
     ('bound', 'from', 'من, from'),
-    ('bound', 'to', 'الى, to, till, until'),
+    ('bound', 'to', 'الى, لين, الين, ل, لغايه, لحد, حتى, to, till, until, up to, upto'),
     ('bound', 'between', 'بين, ما بين, between'),
-    ('beside', '',
-      'شارع, واجهه, واجهتها, واجهته, عرض, عرضه, عمق, ارتداد, ارتدادات, street, width, '
-      'frontage, facade, depth, setback'),
+    ('measure', 'm2', 'مساحه, مساحتها, مساحته, بمساحه, size'),
+    ('measure', 'length',
+      'شارع, واجهه, واجهتها, واجهته, عرض, عرضه, عمق, طول, ارتفاع, ارتداد, ارتدادات, street, width, '
+      'frontage, facade, depth, height, setback'),
+    ('measure', 'other',
+      'دخل, دخلها, دخله, دخل شهري, دخل سنوي, دخلها شهري, دخلها سنوي, عايد, عايدها, عايد شهري, '
+      'عايد سنوي, عائد ايجار, عائد الايجار, دخل ايجار, ايجارها, ايجاره, ايراد, ايرادها, ايراد '
+      'شهري, مدخول, مدخولها, موجر, موجره, بدل ايجار, بدل الايجار, بدل سكن, قسط, اقساط, قسط شهري, '
+      'مقدم, دفعه اولى, عربون, تامين, قرض, income, monthly income, rental '
+      'income, rent allowance, rented for, rented at, installment, installments, deposit, down '
+      'payment, loan'),
     ('negation', '', 'غير, بدون, مو, مب, بلا, no, not, non, un, without'),
     ('join', '', 'او, or'),
     ('plain', '',
-      'بدل ايجار, بدل الايجار, بدل سكن, عائد ايجار, عائد الايجار, دخل ايجار, ايجار شهري, '
-      'غرفه خادمه, غرفه سايق, غرفه سائق, غرفه غسيل, غرفه ملابس, غرفه خدم, غرفه تخزين, غرفه '
-      'الخادمه, ايجارها, ايجاره, rental income, rent allowance, maid room, maids room, '
-      'driver room, laundry room, store room, فوق السطح'),
+      'ايجار شهري, غرفه خادمه, غرفه سايق, غرفه سائق, غرفه غسيل, غرفه ملابس, غرفه خدم, غرفه '
+      'تخزين, غرفه الخادمه, maid room, maids room, driver room, laundry room, store room, فوق '
+      'السطح'),
     ('stopword', '',
-      'في, فى, ف, ب, مع, علي, عند, عندكم, عندك, هل, و, ال, عن, اللي, ابي, ابغي, '
-      'ابغى, ابا, بغيت, نبي, نبغي, اريد, اطلب, ادور, ادور على, دورلي, مطلوب, محتاج, احتاج, '
-      'للطلب, يوجد, موجود, متوفر, متوفره, لو سمحت, منطقه, بمنطقه, مساحه, مساحتها, مساحته, '
-      'بمساحه, المساحه, سعر, بسعر, السعر, سعرها, سعره, مبلغ, ضمن, مدينه, in, at, '
-      'for, with, on, the, an, of, near, by, and, i, we, want, need, looking, looking '
-      'for, find, me, please, any, area, size, price, priced, budget, al, el, fi, bel'),
+      'في, فى, ف, ب, بال, وال, مع, علي, عند, عندكم, عندك, هل, و, ال, عن, اللي, ابي, ابغي, ابغى, '
+      'ابا, بغيت, نبي, نبغي, اريد, اطلب, ادور, ادور على, دورلي, مطلوب, محتاج, احتاج, للطلب, '
+      'يوجد, موجود, متوفر, متوفره, لو سمحت, منطقه, بمنطقه, سعر, بسعر, السعر, سعرها, سعره, مبلغ, '
+      'بمبلغ, قيمه, بقيمه, قيمتها, قيمته, ميزانيه, ميزانيتي, ضمن, مدينه, in, at, for, with, on, '
+      'the, an, of, near, by, and, i, we, want, need, looking, looking for, find, me, please, '
+      'any, area, price, priced, budget, al, el, fi, bel'),
     ('area', 'salmiya',
       'سالميا, salmiyah, salmiyya, salmya, salmia, salmeya, alsalmiya, as salmiya, '
       'salemiya, essalmiya, salmieh'),

@@ -15,14 +15,16 @@ comment on column private.reading_words.phrase is
   'One to five words, in the form that private.search_text returns.';
 comment on column private.reading_words.field is
   'What the phrase means. type, strategy, kind, area, governorate, furnished, plot_position: value '
-  'is the code. unit: value says what the number beside it counts (m2, rooms, block, floor, kwd). '
-  'times: the number before it is multiplied by value. count: value is the number that it spells '
-  'out. rooms, floor: value is the number of rooms or of the floor. ordinal: value is the number '
-  'of the floor if a word for floor is beside it. bound: value says how the number after it is '
-  'meant (max, min, about, from, to, between). beside: the number after it is not a size (street, '
-  'front). negation: before furnished, the other codes are meant; otherwise it is searched as a '
-  'word. join: an "or" between kinds. plain: the phrase is searched as words, although parts of it '
-  'have a meaning (rent allowance). stopword: the phrase is ignored.';
+  'is the code. unit: value says what the number beside it counts (m2, rooms, block, floor, kwd; '
+  'other: years and the like, for which there is no filter). times: the number before it is '
+  'multiplied by value. count: value is the number that it spells out. rooms, floor: value is the '
+  'number of rooms or of the floor. ordinal: value is the number of the floor if a word for floor '
+  'is beside it. bound: value says how the number after it is meant (max, min, about, from, to, '
+  'between). measure: value says what the amount after it is of (m2: the size of the listing; '
+  'length: a street or front, which is no size; other: an income or deposit, which is no price). '
+  'negation: before furnished, the other codes are meant; otherwise it is searched as a word. '
+  'join: an "or" between kinds. plain: the phrase is searched as words, although parts of it have '
+  'a meaning (maid room). stopword: the phrase is ignored.';
 comment on column private.reading_words.value is 'A code, a number, or empty, depending on field.';
 comment on column private.reading_words.is_name is 'Whether a trigger wrote the row for a name.';
 

@@ -7,9 +7,10 @@ begin
   return case
     when field = 'type' then '{SALE,RENT,EXCHANGE}'
     when field = 'strategy' then '{auction,deal,company}'
-    when field = 'unit' then '{m2,rooms,block,floor,kwd}'
+    when field = 'unit' then '{m2,rooms,block,floor,kwd,other}'
+    when field = 'measure' then '{m2,length,other}'
     when field = 'bound' then '{max,min,about,from,to,between}'
-    when field in ('negation', 'join', 'beside', 'plain', 'stopword') then array['']
+    when field in ('negation', 'join', 'plain', 'stopword') then array['']
     when field = 'area' then array(select areas.id from public.areas)
     when field = 'governorate' then array(select governorates.id from public.governorates)
     when field in ('kind', 'furnished', 'plot_position') then array(
@@ -39,7 +40,7 @@ begin
   elsif choices is null and not new.field = any (numbers) then
     perform private.refuse_by_hand(
       'field is one of: type, strategy, kind, area, governorate, furnished, plot_position, unit, '
-      'times, count, rooms, floor, ordinal, bound, beside, negation, join, plain, stopword.');
+      'times, count, rooms, floor, ordinal, bound, measure, negation, join, plain, stopword.');
   elsif choices = array[''] and new.value <> '' then
     perform private.refuse_by_hand(format('value stays empty where field is %s.', new.field));
   elsif not new.value = any (choices) then

@@ -30,6 +30,51 @@ comment on function private.said_once is
   'If there are more than 20 words, drops each that has already followed the same word, and all '
   'from the 31st distinct word on.';
 
+create function private.reading_signs(q text) returns text
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  signs text := q;
+  times constant text :=
+    '(?:a )?(?:ملي|ملاي|mil|ml?n|m(?![a-z0-9])|[اأآ]لا?ف(?![ء-ي])|k(?![a-z])|thous)';
+begin
+  -- Each regular expression is tried only where its sign occurs, since Postgres keeps few of them.
+  if translate(signs, '½¼¾', '') <> signs then
+    signs := replace(replace(replace(signs, '½', ' 1/2'), '¼', ' 1/4'), '¾', ' 3/4');
+  end if;
+  if signs like '% 000%' then
+    signs := regexp_replace(signs, '(^|[^0-9 ] ?)([0-9]{1,3}) 000(?![0-9])', '\1\2000', 'g');
+  end if;
+  if translate(signs, ',٬،', '') <> signs then -- 350,000 and 1,25,000 and ٣٥٠،٠٠٠, but 1,5 million
+    signs := regexp_replace(signs,
+      '([0-9])(?:[,٬](?=(?:[0-9]{2}[,٬])?[0-9]{3}(?:[^0-9]|$))|،(?=000(?:[^0-9]|$)))', '\1', 'g');
+    signs := regexp_replace(signs, '([0-9])[,،](?=[0-9]{1,2} ?' || times || ')', '\1ƍ', 'gi');
+  end if;
+  if translate(signs, '.٫', '') <> signs then -- 1.250.000, but 1.5 and .5
+    signs := regexp_replace(
+      signs, '([0-9]{1,3})[.٫]([0-9]{3})[.٫]([0-9]{3})(?![.0-9])', '\1\2\3', 'g');
+    signs := regexp_replace(signs, '(^|\s)[.٫](?=[0-9])', '\10.', 'g');
+    signs := regexp_replace(signs, '([0-9])[.٫](?=[0-9])', '\1ƍ', 'g');
+  end if;
+  if translate(signs, '/⁄', '') <> signs then -- 1/2 million, but 300/400
+    signs := regexp_replace(signs, '([0-9])[/⁄](?=[0-9]{1,2} ?' || times || ')', '\1ƌ', 'gi');
+    signs := regexp_replace(signs, '([0-9]) ?/ ?(?=[0-9])', '\1 ƨ ', 'g');
+  end if;
+  if translate(signs, '–—~-', '') <> signs then -- 300-400, 300 kd - 400 kd
+    signs := regexp_replace(signs, '([0-9]) ?[–—~-] ?(?=[0-9])', '\1 ƣ ', 'g');
+    signs := regexp_replace(signs, '((?:[0-9] ?|^|\s)(?:' || times || '[^\s–—-]*|و?نصف?|و?ربع'
+      || '|kw?d|دينار|د ?\.? ?ك\.?|متر|م2?|m2?|sqm)) ?[–—~-] ?', '\1 ƣ ', 'gi');
+  end if;
+  return regexp_replace(signs, ' ?[,،/&+] ?', ' ƕ ', 'g');
+end
+$$;
+comment on function private.reading_signs is
+  'Writes signs, which searches would drop, as letters: ƍ for a decimal point, ƌ for a fraction, ƣ '
+  'for a dash between amounts, ƨ for a slash between numbers, ƕ for a comma, slash, & or + between '
+  'words. Digits lose the signs that group them.';
+
 create function private.reading_tokens(
   q text, out plain text[], out typed text[], out ignored text[]
 )
@@ -38,10 +83,10 @@ create function private.reading_tokens(
   set search_path = ''
 as $$
 declare
-  -- ƍ marks a decimal point, ƕ a comma, slash, & or + between words, ƣ a dash between numbers.
+  joined constant text := '^([^0-9]*)([0-9]+(?:ƍ[0-9]+)?)([^0-9ƍƌ].*)?$';
   marked text := private.ascii_digits(private.visible(q));
-  word text;
   parts text[];
+  shown text[];
 begin
   -- A Kuwaiti phone number, with or without the country code, as in +965 9988 7766, is removed.
   if marked ~ '[0-9]{4}[ -]?[0-9]{4}' then
@@ -53,11 +98,13 @@ begin
       marked := replace(marked, parts[1], ' ');
     end if;
   end if;
-  if marked ~ '[,٬،.٫/&+–-]' then
-    marked := regexp_replace(marked, '([0-9])[,٬](?=[0-9]{3}([^0-9]|$))', '\1', 'g');
-    marked := regexp_replace(marked, '([0-9])[.٫](?=[0-9])', '\1ƍ', 'g');
-    marked := regexp_replace(marked, '([0-9]) ?[–-] ?(?=[0-9])', '\1 ƣ ', 'g');
-    marked := regexp_replace(marked, ' ?[,،/&+] ?', ' ƕ ', 'g');
+  if marked ~ '[,٬،.٫/⁄½¼¾&+–—~-]|[0-9] 000' then
+    marked := private.reading_signs(marked);
+  end if;
+  if strpos(marked, 'لفي') > 0 then
+    -- Without its ال الفين would be فين, which asks where; ƚ tells them apart.
+    marked := regexp_replace(
+      marked, '(^|\s)([وبلف]?[اأآ]ل)(في|فين)(?=$|[^[:alnum:]])', '\1\2ƚ\3', 'g');
   end if;
   plain := string_to_array(private.search_text(marked), ' ');
   -- Diacritics are not alphanumeric, so they may split words here; then the plain words are shown.
@@ -70,26 +117,33 @@ begin
   if not plain::text ~ '[0-9]' then
     return;
   end if;
-  -- 400م is split into two words if م is a unit, and so is ق5 if ق is a unit.
+  -- 400م is split into two words if م is a unit, ق5 if ق is one, من300, and ب300الف into three.
   for n in reverse cardinality(plain) .. 1 loop
-    word := plain[n];
-    parts := coalesce(regexp_match(word, '^([0-9]+(?:ƍ[0-9]+)?)([^0-9ƍ].*)$'),
-      regexp_match(word, '^([^0-9]+)([0-9]+)$'));
-    if parts is not null and exists (
+    parts := regexp_match(plain[n], joined);
+    continue when parts is null or parts[1] = '' and parts[3] is null;
+    parts[1] := case when parts[1] in ('وال', 'بال', 'لال', 'فال') then left(parts[1], 1)
+      when parts[1] = 'ي' then 'الي' else parts[1] end; -- search_text takes the ال off الى400
+    parts[3] := private.search_text(parts[3]);
+    if (parts[1] in ('', 'و', 'ب', 'ل', 'ف') or exists (
       select from private.reading_words
-      where reading_words.phrase = parts[case when word ~ '^[0-9]' then 2 else 1 end]
-        and (reading_words.field in ('unit', 'times') and word ~ '^[0-9]'
-          or reading_words.field = 'unit' and reading_words.value in ('block', 'floor', 'kwd')
-          or word ~ '^[وبلف][0-9]')
-    ) and not exists (select from private.reading_words where reading_words.phrase = word) then
+      where reading_words.phrase = parts[1] and (reading_words.field = 'bound'
+        or reading_words.field = 'unit' and reading_words.value in ('block', 'floor', 'kwd'))
+    )) and (parts[3] is null or exists (
+      select from private.reading_words
+      where reading_words.phrase = parts[3] and reading_words.field in ('unit', 'times')
+    )) and not exists (select from private.reading_words where reading_words.phrase = plain[n]) then
+      shown := array_remove(array_remove(regexp_match(typed[n], joined), ''), null);
+      parts := array_remove(array_remove(parts, ''), null);
       plain := plain[:n - 1] || parts || plain[n + 1:];
-      typed := typed[:n - 1] || parts || typed[n + 1:];
+      typed := typed[:n - 1]
+        || case when cardinality(shown) = cardinality(parts) then shown else parts end
+        || typed[n + 1:];
     end if;
   end loop;
 end
 $$;
 comment on function private.reading_tokens is
-  'plain: the words in the form that searches compare, with marks for the signs between them; '
+  'plain: the words in the form that searches compare, with letters for the signs between them; '
   'typed: the same words as typed. ignored: a phone number that was removed.';
 
 create type private.reading_item as (
@@ -98,9 +152,10 @@ create type private.reading_item as (
 );
 comment on type private.reading_item is
   'Consecutive words of a query with one meaning. field is that of private.reading_words, or null '
-  'for words without a meaning; number for a number and mark for a sign between words. '
-  'private.reading_numbers replaces number with what it measures, from low to high: size, rooms, '
-  'block, floor, price or bare (a price if the type of listing is known).';
+  'for words without a meaning; number for a number and mark for a sign between words. A prefix of '
+  'a number, such as و, is an item of its own. private.reading_numbers replaces numbers with what '
+  'they measure, from low to high: size, rooms, block, floor, unclear (not to be read), price, or '
+  'what private.price_scale makes a price.';
 
 create function private.reading_items(plain text[]) returns private.reading_item[]
   language plpgsql
@@ -123,14 +178,16 @@ declare
   cut integer;
   met record;
   number text;
+  joint text;
 begin
   for index in 1 .. size loop
     heads := heads || plain[index];
     rests := rests || rest;
     firsts := firsts || index;
     cuts := cuts || 0;
-    -- Names are also looked up without a joined prefix such as "in" or "and": بالسالمية, والمنقف.
-    cut := length(substring(plain[index] from '^(?:بال|وال|فال|كال|لل|ب|و|ف)(?=.{3})'));
+    -- Names and numbers are also looked up without a joined prefix such as "in" or "and":
+    -- بالسالمية, والمنقف, وخمسين.
+    cut := length(substring(plain[index] from '^(?:بال|وال|فال|كال|لال|لل|ب|و|ف|ل)(?=.{2})'));
     if cut > 0 then
       heads := heads || substr(plain[index], cut + 1);
       rests := rests || substr(rest, cut + 1);
@@ -146,7 +203,9 @@ begin
     from unnest(heads, rests, firsts, cuts) as head (word, rest, first, cut)
     join private.reading_words as listed on split_part(listed.phrase, ' ', 1) = head.word
       and starts_with(head.rest, listed.phrase || ' ')
-    where head.cut = 0 or listed.field in ('area', 'governorate', 'kind', 'times')
+    where head.cut = 0 or listed.field = 'count' or length(head.word) > 2 and (
+      listed.field in ('times', 'bound')
+      or listed.field in ('area', 'governorate', 'kind') and plain[head.first] !~ '^ل[^ل]')
     group by head.first, head.cut, listed.phrase, listed.field, listed.is_name
     order by length(listed.phrase) - length(replace(listed.phrase, ' ', '')) desc,
       listed.field = 'stopword', head.cut, head.first,
@@ -156,7 +215,8 @@ begin
     continue when 0 <> any (owners[met.first:met.last]);
     items := items || row(
       met.field, met.choices, met.phrase, met.first, met.last,
-      case when met.field in ('times', 'count', 'rooms', 'floor', 'ordinal') then met.choices[1] end,
+      case when met.field in ('times', 'count', 'rooms', 'floor', 'ordinal')
+        then met.choices[1] end,
       null, null
     )::private.reading_item;
     for n in met.first .. met.last loop
@@ -165,12 +225,21 @@ begin
   end loop;
   for index in 1 .. size loop
     if owners[index] = 0 then
-      number := substring(replace(plain[index], 'ƍ', '.') from '^[0-9]{1,12}(?:[.][0-9]{1,6})?$');
+      number := substring(
+        replace(plain[index], 'ƍ', '.') from '^(?!00)[0-9]{1,12}(?:[.][0-9]{1,3})?$');
       read := read || row(
-        case when number is not null then 'number' when plain[index] in ('ƕ', 'ƣ') then 'mark' end,
+        case when number is not null then 'number'
+          when plain[index] in ('ƕ', 'ƣ', 'ƨ') then 'mark' end,
         null, plain[index], index, index, number, null, null
       )::private.reading_item;
     elsif (items[owners[index]]).first = index then
+      joint := left(plain[index], 1);
+      if (items[owners[index]]).field in ('times', 'count', 'bound')
+        and not starts_with(plain[index], split_part((items[owners[index]]).phrase, ' ', 1)) then
+        read := read || row(case joint when 'ل' then 'bound' else 'stopword' end,
+          case joint when 'ل' then '{to}'::text[] end, joint, index, index, null, null, null
+        )::private.reading_item;
+      end if;
       read := read || items[owners[index]];
     end if;
   end loop;

@@ -1,164 +1,196 @@
--- The unit decides what a number measures; the word before the number decides whether it is a
--- minimum or a maximum.
+-- docs/contract/amounts.md has the grammar of amounts. Here it is a regular expression over the
+-- letters of a query's items.
 
-create function private.reading_amount(items private.reading_item[], index integer)
-  returns private.reading_item
+create type private.amount as (
+  low numeric, high numeric, unit text, step numeric, form text, last integer
+);
+comment on type private.amount is
+  'A number in a query, or two that are the ends of a range. unit: what it counts, as in '
+  'private.reading_words, or million for the m of 1.5m; null if nothing says it. step: its first '
+  'multiplier, or null. form: decimal, dotted (350.000) or unclear (not to be read); else null. '
+  'last: the index of its last item.';
+
+create function private.reading_letter(item private.reading_item) returns text
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+begin
+  return case
+    when item.field = 'number' then
+      case when item.number < 10 then 'i' when item.number < 1000 then 'd' else 'D' end
+    when item.field = 'times' then case when item.number < 1000000 then 'k' else 'm' end
+    when item.field = 'count' and item.number < 1 then
+      case when ascii(item.phrase) < 58 then 'F' else 'f' end
+    when item.field = 'count' then substr(
+      case when ascii(item.phrase) < 128 then 'vyzgHKM' else 'uethHKM' end,
+      width_bucket(item.number, '{1,10,20,100,101,1000,1000000}'), 1)
+    when item.phrase in ('و', 'and', 'w') then 'a'
+    when item.phrase in ('الا', 'ناقص') then 'l'
+    when item.phrase in ('ƣ', 'لي') then '-'
+    when item.field = 'join' or item.phrase = 'ƨ' then 'j'
+    when item.field = 'unit' and item.phrase in ('m', 'م') then 'c'
+    when item.field in ('unit', 'bound') then coalesce(
+      '{"m2": "s", "rooms": "r", "kwd": "q", "other": "o", "max": "<", "min": ">", "about": "~",
+        "from": "(", "to": ")", "between": "="}'::jsonb ->> item.choices[1], 'n')
+    when item.field = 'measure' then translate(left(item.choices[1], 1), 'mlo', '#|!')
+    when item.field in ('kind', 'rooms', 'floor', 'ordinal') then 'n'
+    when item.field = 'stopword' then 'S'
+    -- A misspelt number beside an amount could be part of it.
+    when item.field is null and item.phrase ~ (
+      '^[وبل]?(واحد|اثن|ثني?ن|ثلا?ث|تلا?[تث]|اربع|خمس|ست[ميعط]|سبع|ثما|ثمن[مطتي]|تما|تمن[يمت]|تسع'
+      || '|عشر|مي[هت]|مايه|فف|مليو|فاصل|point|hundr|thous|milli|twen|thirt|fift|sixt|ninet)') then 'x'
+    when item.field is null then 'w'
+    else '.' end;
+end
+$$;
+comment on function private.reading_letter is
+  'What an item is in an amount. Figures: i below 10, d below 1,000, D above. Words: u below 10, '
+  'e below 20, t tens, h hundred (in English v, y, z, g), H more hundreds, f fractions (F as 1/2), '
+  'K and M 2,000 and 2 million. k and m: multipliers. a: and. l: less. j: or. x: like a number. q, '
+  's, c, r, o: units. <, >, ~, (, ), =: bounds.';
+
+create function private.reading_letters(inout items private.reading_item[], out letters text)
   language plpgsql
   immutable
   set search_path = ''
 as $$
 declare
-  amount private.reading_item := items[index];
-  next integer := index + 1;
+  item private.reading_item;
+  apart text := '';
+  merged private.reading_item[] := '{}';
+  words text;
+  part text;
+  value numeric;
+  index integer := 1;
 begin
-  if amount.field = 'times' then
-    amount.number := 1;
-    next := index; -- مليون without a number is one million
-  elsif amount.field is distinct from 'number' and amount.field is distinct from 'count' then
+  foreach item in array items loop
+    apart := apart || private.reading_letter(item);
+  end loop;
+  apart := replace(replace(apart, 'wk', 'xk'), 'wm', 'xm'); -- it could change the multiplier
+  letters := '';
+  while index <= cardinality(items) loop
+    item := items[index];
+    part := substr(apart, index, 1);
+    if strpos('uethHvyzg', part) > 0
+      or part = 'i' and substr(apart, index + 1, 1) in ('h', 'g') then -- 5 مية
+      words := substring(substr(apart, index) from '^(?:[ui]?h|H)(?:a(?:uat|[uet]))?'
+        || '|^uat|^[uet]|^[vi]?g(?:a?(?:zv?|[vy]))?|^zv?|^[vy]');
+      value := 0;
+      for n in index .. index + length(words) - 1 loop
+        value := case when items[n].number = 100 and value > 0 then value * 100
+          else value + coalesce(items[n].number, 0) end;
+      end loop;
+      item.field := 'count';
+      item.number := value;
+      item.last := items[index + length(words) - 1].last;
+      part := case when ascii(item.phrase) between 97 and 127 then 'E' when value < 10 then 'u'
+        else 'N' end;
+      index := index + length(words) - 1;
+    end if;
+    if strpos(case when part in ('u', 'i') then 'nrscow' else 'nrsco' end,
+      coalesce(nullif(substr(apart, index + 1, 1), ''), '.')) > 0 then
+      part := translate(part, 'NuEidD', 'WWW000');
+    end if;
+    merged := merged || item;
+    letters := letters || part;
+    index := index + 1;
+  end loop;
+  items := merged;
+end
+$$;
+comment on function private.reading_letters is
+  'Makes numbers below 1,000 that are spelled out one item each: N, u below 10, E in English. '
+  'letters: those of all items; W and 0 are a number in words or figures with what it counts.';
+
+create function private.reading_amount(
+  items private.reading_item[], letters text, index integer, is_alone boolean
+) returns private.amount
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  rest constant text := substr(letters, index);
+  valid constant text := substring(rest from '^(?:'
+    -- Millions, and a fraction of them, thousands or hundreds (which are thousands too).
+    || '(?:(?:[NuEidD](?:af|F)?|[fF])?m|M)(?:q?[al]f'
+    || '|q?[al](?:(?:[NuEidD](?:af|F)?|[fF])?k|K)(?:q?[al][NuEidD](?![km]))?'
+    || '|(?:[NuEidD]k|K)(?![src])|(?:q?[al][NdDE]|E)(?![km]))?'
+    -- Thousands, and a fraction of one or what is below; الف ومية متر is a size.
+    || '|(?:(?:[NuEidD](?:af|F)?|[fF])?k|K)(?:q?[al]f|(?:q?[al][NuEidD]|E)(?![km]))?'
+    || '|(?:[ui]?k|K)aW(?=[sc])'
+    || '|[NuEidDWfF0])');
+  -- What could be one amount; if that is more, nothing of it is read.
+  whole constant text := case when not is_alone then substring(rest from '^(?:[iuE]?md(?![km])'
+    || '|(?:[ui]?k|K)a0(?=[sc])|(?:x[idD]?|[NuEidDWfFkmKM0])'
+    || '(?:[kmKMx]|(?<![idD])[fNEu]|(?:(?<=[kmKM])q)?[alj][fFkmKMxNEdDui])*)') end;
+  size constant integer := greatest(length(valid), length(whole));
+  amount private.amount;
+  item private.reading_item := items[index];
+  letter text;
+  next text;
+  sum numeric := 0;
+  number numeric;
+  times numeric;
+  sign integer := 1;
+begin
+  if size is null then
     return null;
   end if;
-  amount.choices := null;
-  amount.high := 1;
-  if items[next].field = 'times' then
-    amount.high := items[next].number;
-    amount.number := trim_scale(amount.number * items[next].number);
-    amount.choices := '{kwd}';
-    next := next + 1;
-    if items[next].field = 'count' and items[next].phrase ~ '^و' then -- as in مليون ونص
-      amount.number := amount.number + items[next].number * items[next - 1].number;
-      next := next + 1;
+  amount.form := case
+    when length(whole) > length(valid) or valid is null then 'unclear'
+    when item.phrase like '%ƍ___' and item.number < 1000 then 'dotted'
+    when item.phrase like '%ƍ%' then 'decimal' end;
+  amount.unit := case when item.phrase like '%ƍ___' and item.number >= 1000 then 'kwd' end;
+  amount.step := case when translate(whole, 'kmKM', '') <> whole then 1 end;
+  for n in 1 .. coalesce(length(valid), 0) loop
+    item := items[index + n - 1];
+    letter := substr(valid, n, 1);
+    if letter = 'l' then
+      sign := -1;
+    elsif letter in ('k', 'm', 'K', 'M') then
+      times := case letter when 'K' then 1000 when 'M' then 1000000 else item.number end;
+      amount.step := greatest(amount.step, times);
+      amount.form := case when number >= 10000 then 'unclear' else amount.form end; -- 350,000 الف
+      sum := sum + sign * coalesce(number, 1) * item.number;
+      number := null;
+    elsif letter in ('f', 'F') and times > 0 and substr(valid, n + 1, 1) not in ('k', 'm') then
+      -- مية الف ونص can be 100,500 or 150,000.
+      amount.form := case when sum / times between 1 and 99 then amount.form else 'unclear' end;
+      sum := sum + sign * item.number * times;
+    elsif letter not in ('a', 'q') then
+      number := coalesce(number, 0) + item.number;
+    end if;
+  end loop;
+  -- مليون و200 is 1,200,000.
+  sum := sum + sign * coalesce(number, 0)
+    * case when times = 1000000 and number < 1000 then 1000 else 1 end;
+  amount.low := trim_scale(sum);
+  amount.high := amount.low;
+  amount.last := index + size - 1;
+  letter := substr(rest, size + 1, 1);
+  next := substr(rest, size + 2, 1);
+  if letter in ('s', 'c', 'r', 'q', 'o') then
+    amount.last := amount.last + 1;
+    amount.unit := case letter
+      when 'r' then 'rooms' when 'q' then 'kwd' when 'o' then 'other' else 'm2' end;
+    if letter = 'c' and (next = 'q' and substr(rest, size + 3, 1) not in ('i', 'd', 'D')
+      or amount.step is null
+        and (sum < 10 or sum < 30 and amount.form in ('decimal', 'dotted'))) then -- 1.5m
+      amount.unit := 'million';
+      amount.form := case when amount.form in ('decimal', 'dotted')
+        and items[amount.last].phrase = 'm' then amount.form else 'unclear' end;
+      amount.last := amount.last + (next = 'q')::integer;
+    elsif letter = 'q' and next in ('s', 'c', 'o') then -- a price per metre, or per year
+      amount.form := 'unclear';
+      amount.last := amount.last + 1;
     end if;
   end if;
-  if items[next].field = 'unit' and items[next].choices[1] in ('m2', 'rooms', 'kwd')
-    and (amount.choices is null or items[next].choices = '{kwd}') then
-    amount.choices := items[next].choices;
-    next := next + 1;
-  end if;
-  if amount.choices is null and amount.field = 'count' then
-    return null;
-  end if;
-  amount.low := next - 1; -- the index of its last item
-  return amount;
+  return case when valid is not null or amount.step is not null or amount.unit = 'kwd'
+    then amount end;
 end
 $$;
 comment on function private.reading_amount is
-  'The amount that begins at index, or null. choices: the unit; low: the index of its last '
-  'item; high: the multiplier.';
-
-create function private.reading_range(items private.reading_item[], index integer)
-  returns private.reading_item
-  language plpgsql
-  immutable
-  set search_path = ''
-as $$
-declare
-  bound constant text := case when items[index].field = 'bound' then items[index].choices[1] end;
-  start integer := case when bound is null then index else index + 1 end;
-  range private.reading_item;
-  other private.reading_item;
-  last integer;
-begin
-  if bound is not null and items[start].field = 'stopword' then
-    start := start + 1;
-  end if;
-  range := private.reading_amount(items, start);
-  if range.number is null then
-    return null;
-  end if;
-  last := range.low;
-  if items[last + 1].phrase = 'ƣ'
-    or items[last + 1].field = 'bound' and items[last + 1].choices = '{to}'
-    or bound = 'between' and items[last + 1].phrase in ('و', 'and') then
-    other := private.reading_amount(items, last + 2);
-  end if;
-  if other.number is not null then
-    last := other.low;
-    if range.choices is null and other.high > 1 then -- as in "300 to 400 thousand"
-      range.number := range.number * case
-        when range.number * other.high <= other.number then other.high
-        when range.number < 1000 then 1000 else 1 end;
-    end if;
-    range.low := least(range.number, other.number);
-    range.high := greatest(range.number, other.number);
-    range.choices := coalesce(other.choices, range.choices);
-  elsif bound is null and range.choices is null then
-    return null;
-  else
-    range.low := case when bound in ('max', 'to') then null
-      when bound in ('min', 'from') then range.number
-      else trim_scale(round(range.number * 0.9, 3)) end;
-    range.high := case when bound in ('min', 'from') then null
-      when bound in ('max', 'to') then range.number
-      else trim_scale(round(range.number * 1.1, 3)) end;
-    if range.choices = '{rooms}' and (bound is null or bound = 'about') then
-      range.low := range.number;
-    end if;
-  end if;
-  range.field := coalesce(case range.choices[1] when 'm2' then 'size' when 'kwd' then 'price'
-    else range.choices[1] end, 'bare');
-  range.first := items[index].first;
-  range.last := items[last].last;
-  range.number := last;
-  return range;
-end
-$$;
-comment on function private.reading_range is
-  'The range that begins at index, or null. number: the index of its last item.';
-
-create function private.reading_numbers(items private.reading_item[])
-  returns private.reading_item[]
-  language plpgsql
-  immutable
-  set search_path = ''
-as $$
-declare
-  read private.reading_item[] := '{}';
-  item private.reading_item;
-  next private.reading_item;
-  range private.reading_item;
-  index integer := 1;
-begin
-  while index <= cardinality(items) loop
-    item := items[index];
-    next := items[index + 1];
-    if item.field = 'unit' and item.choices = '{block}' and next.field = 'number'
-      and items[index + 2].field is distinct from 'times' then
-      item := row('block', array[next.phrase], next.phrase, item.first, next.last, 2, null, null);
-    elsif (item.field = 'kind' and item.choices = '{floor}'
-        or item.field = 'unit' and item.choices = '{floor}')
-      and (next.field in ('ordinal', 'floor') or next.field = 'number' and next.number <= 200
-        and (private.reading_amount(items, index + 1)).choices is null) then
-      item := row('floor', null, next.phrase, item.first, next.last, 2, next.number, next.number);
-    elsif item.field = 'ordinal' and (next.field = 'kind' and next.choices = '{floor}'
-        or next.field = 'unit' and next.choices = '{floor}') then
-      item := row('floor', null, next.phrase, item.first, next.last, 2, item.number, item.number);
-    elsif item.field in ('number', 'count') and next.field = 'rooms' then -- as in 2 غرفة وصالة
-      item := row('rooms', null, next.phrase, item.first, next.last, 2, item.number, item.number);
-    elsif item.field in ('floor', 'rooms') then
-      item := row(item.field, null, item.phrase, item.first, item.last, 1, item.number, item.number);
-    elsif item.field = 'unit' and item.choices = '{kwd}' and next.field = 'number'
-      and (private.reading_amount(items, index + 1)).choices is null then
-      item := row('price', null, item.phrase, item.first, next.last, 2,
-        trim_scale(round(next.number * 0.9, 3)), trim_scale(round(next.number * 1.1, 3)));
-    elsif item.field in ('number', 'count', 'times', 'bound') then
-      range := private.reading_range(items, index);
-      if range.field = 'size' and (read[cardinality(read)]).field = 'beside' then
-        -- In "a street of 20 metres" the number is searched as a word.
-        item.number := range.number - index + 1;
-        item.field := null;
-        item.last := item.first;
-      elsif range.field is not null then
-        item := range;
-        item.number := range.number - index + 1;
-      else
-        item.number := 1;
-      end if;
-    else
-      item.number := 1;
-    end if;
-    read := read || item;
-    index := index + item.number::integer;
-  end loop;
-  return read;
-end
-$$;
+  'The amount that begins at index with its unit, or null. is_alone: an "and" after it may join '
+  'another amount.';

@@ -109,23 +109,25 @@ comment on function private.with_names is
   'Adds the condition that a listing has one of the items'' codes in its field or, if there are at '
   'most eight codes, the words of one of the items.';
 
-create function private.reading_price(
-  item private.reading_item, type text, out low numeric, out high numeric
-)
+create function private.with_range(
+  reading private.reading, low_name text, high_name text, low numeric, high numeric, said text
+) returns private.reading
   language plpgsql
   immutable
   set search_path = ''
 as $$
 begin
-  -- A sale price of 300 means 300,000, because people leave out the zeros.
-  low := item.low * case
-    when item.field = 'bare' and type in ('SALE', 'EXCHANGE') and coalesce(item.high, item.low) < 1000
-    then 1000 else 1 end;
-  high := item.high * case
-    when item.field = 'bare' and type in ('SALE', 'EXCHANGE') and item.high < 1000
-    then 1000 else 1 end;
+  if coalesce(reading.filters -> low_name <> to_jsonb(low), false)
+    or coalesce(reading.filters -> high_name <> to_jsonb(high), false) then
+    reading.ignored := reading.ignored || said;
+    return reading;
+  end if;
+  reading := private.with_reading(reading, low_name, to_jsonb(low), said);
+  return private.with_reading(reading, high_name, to_jsonb(high), said);
 end
 $$;
+comment on function private.with_range is
+  'Adds two filters, or ignores both if the query has named a different value of one.';
 
 create function private.with_number(
   reading private.reading, item private.reading_item, said text
@@ -137,13 +139,11 @@ as $$
 begin
   case
     when item.field = 'size' then
-      reading := private.with_reading(reading, 'areaM2Min', to_jsonb(item.low), said);
-      reading := private.with_reading(reading, 'areaM2Max', to_jsonb(item.high), said);
+      reading := private.with_range(reading, 'areaM2Min', 'areaM2Max', item.low, item.high, said);
     when item.field = 'rooms' and item.low is not null then
       reading := private.with_reading(reading, 'bedroomsMin', to_jsonb(floor(item.low)), said);
     when item.field = 'floor' then
-      reading := private.with_reading(reading, 'floorMin', to_jsonb(item.low), said);
-      reading := private.with_reading(reading, 'floorMax', to_jsonb(item.high), said);
+      reading := private.with_range(reading, 'floorMin', 'floorMax', item.low, item.high, said);
     when item.field = 'block' and reading.block is null then
       reading.block := jsonb_build_array(
         array['block:' || item.phrase, item.phrase],
@@ -156,6 +156,22 @@ begin
   return reading;
 end
 $$;
+
+create function private.price_scale(item private.reading_item, type text) returns integer
+  language sql
+  immutable
+  return case
+    when item.field = 'price' then 1
+    when price_scale.type is null then null
+    when item.field = 'million' then case price_scale.type when 'SALE' then 1000000 end -- 1.5m
+    when price_scale.type = 'RENT' then 1
+    when item.field = 'decimal' then null
+    -- People leave out the zeros of a price of a sale, or write its thousands as 350.000.
+    when item.field = 'dotted' or item.number < 1000 then 1000
+    else 1
+  end;
+comment on function private.price_scale is
+  'What an amount is multiplied by to be the price of a type of listing; null if it is none.';
 
 create function private.with_types(
   reading private.reading, types private.reading_item[], prices private.reading_item[],
@@ -170,7 +186,7 @@ declare
   type text := case when types = '{}' and strategy = 'exchange' then 'EXCHANGE'
     else types[1].choices[1] end;
   said text;
-  price record;
+  scale integer;
 begin
   foreach item in array types loop
     type := case when item.choices[1] = type then type end;
@@ -189,12 +205,13 @@ begin
   end loop;
   foreach item in array prices loop
     said := array_to_string(typed[item.first:item.last], ' ');
-    price := private.reading_price(item, type);
-    if item.field = 'bare' and type is null then
+    scale := private.price_scale(item, type);
+    if scale is null then
       reading.ignored := reading.ignored || said;
     else
-      reading := private.with_reading(reading, 'priceMin', to_jsonb(price.low), said);
-      reading := private.with_reading(reading, 'priceMax', to_jsonb(price.high), said);
+      reading := private.with_range(
+        reading, 'priceMin', 'priceMax', trim_scale(item.low * scale),
+        trim_scale(item.high * scale), said);
     end if;
   end loop;
   return reading;
@@ -248,9 +265,12 @@ declare
   prices private.reading_item[] := '{}';
   kind_at integer; -- the index of the last kind, to which another can be joined
   said text;
+  word text;
   is_word boolean;
 begin
   tokens := private.reading_tokens(q);
+  tokens.typed := string_to_array(
+    translate(array_to_string(tokens.typed, ' '), 'ƍƌƨƣƕƚ', './/-,'), ' ');
   reading := private.reading_of_number(tokens.plain, tokens.typed);
   reading.ignored := coalesce(tokens.ignored, '{}');
   if cardinality(tokens.plain) = 0 or reading.found <> '[]' then
@@ -280,7 +300,7 @@ begin
       governorates := governorates || item;
     elsif item.field = 'type' then
       types := types || item;
-    elsif item.field in ('price', 'bare') then
+    elsif item.field in ('price', 'bare', 'decimal', 'dotted', 'million') then
       prices := prices || item;
     elsif item.field = 'strategy' and strategy is not null then
       reading.strategy := nullif(item.choices[1], strategy);
@@ -295,21 +315,22 @@ begin
       reading := private.with_reading(reading, 'furnished', to_jsonb(item.choices), said);
     elsif item.field = 'plot_position' then
       positions := positions || item;
-    elsif item.field in ('size', 'rooms', 'floor', 'block') then
+    elsif item.field in ('size', 'rooms', 'floor', 'block', 'unclear') then
       reading := private.with_number(reading, item, said);
     elsif item.field = 'negation' then
       is_word := next.field is distinct from 'furnished';
     elsif item.field = 'bound' then
       is_word := not item.choices[1] in ('from', 'to', 'about');
-    elsif item.field = 'unit' then
+    elsif item.field in ('unit', 'measure') then
       is_word := item.choices <> '{m2}';
     else
       is_word := not coalesce(item.field in ('stopword', 'join', 'mark'), false);
     end if;
     if is_word then
       for n in item.first .. item.last loop
-        if left(tokens.plain[n], 60) <> all (reading.words) then
-          reading.words := reading.words || left(tokens.plain[n], 60);
+        word := left(translate(tokens.plain[n], 'ƚ', ''), 60);
+        if word <> all (reading.words || '{و,and}'::text[]) then
+          reading.words := reading.words || word;
           reading.typed := reading.typed || tokens.typed[n];
         end if;
       end loop;

@@ -16907,14 +16907,16 @@ comment on column private.reading_words.phrase is
   'One to five words, in the form that private.search_text returns.';
 comment on column private.reading_words.field is
   'What the phrase means. type, strategy, kind, area, governorate, furnished, plot_position: value '
-  'is the code. unit: value says what the number beside it counts (m2, rooms, block, floor, kwd). '
-  'times: the number before it is multiplied by value. count: value is the number that it spells '
-  'out. rooms, floor: value is the number of rooms or of the floor. ordinal: value is the number '
-  'of the floor if a word for floor is beside it. bound: value says how the number after it is '
-  'meant (max, min, about, from, to, between). beside: the number after it is not a size (street, '
-  'front). negation: before furnished, the other codes are meant; otherwise it is searched as a '
-  'word. join: an "or" between kinds. plain: the phrase is searched as words, although parts of it '
-  'have a meaning (rent allowance). stopword: the phrase is ignored.';
+  'is the code. unit: value says what the number beside it counts (m2, rooms, block, floor, kwd; '
+  'other: years and the like, for which there is no filter). times: the number before it is '
+  'multiplied by value. count: value is the number that it spells out. rooms, floor: value is the '
+  'number of rooms or of the floor. ordinal: value is the number of the floor if a word for floor '
+  'is beside it. bound: value says how the number after it is meant (max, min, about, from, to, '
+  'between). measure: value says what the amount after it is of (m2: the size of the listing; '
+  'length: a street or front, which is no size; other: an income or deposit, which is no price). '
+  'negation: before furnished, the other codes are meant; otherwise it is searched as a word. '
+  'join: an "or" between kinds. plain: the phrase is searched as words, although parts of it have '
+  'a meaning (maid room). stopword: the phrase is ignored.';
 comment on column private.reading_words.value is 'A code, a number, or empty, depending on field.';
 comment on column private.reading_words.is_name is 'Whether a trigger wrote the row for a name.';
 
@@ -16964,9 +16966,10 @@ begin
   return case
     when field = 'type' then '{SALE,RENT,EXCHANGE}'
     when field = 'strategy' then '{auction,deal,company}'
-    when field = 'unit' then '{m2,rooms,block,floor,kwd}'
+    when field = 'unit' then '{m2,rooms,block,floor,kwd,other}'
+    when field = 'measure' then '{m2,length,other}'
     when field = 'bound' then '{max,min,about,from,to,between}'
-    when field in ('negation', 'join', 'beside', 'plain', 'stopword') then array['']
+    when field in ('negation', 'join', 'plain', 'stopword') then array['']
     when field = 'area' then array(select areas.id from public.areas)
     when field = 'governorate' then array(select governorates.id from public.governorates)
     when field in ('kind', 'furnished', 'plot_position') then array(
@@ -16996,7 +16999,7 @@ begin
   elsif choices is null and not new.field = any (numbers) then
     perform private.refuse_by_hand(
       'field is one of: type, strategy, kind, area, governorate, furnished, plot_position, unit, '
-      'times, count, rooms, floor, ordinal, bound, beside, negation, join, plain, stopword.');
+      'times, count, rooms, floor, ordinal, bound, measure, negation, join, plain, stopword.');
   elsif choices = array[''] and new.value <> '' then
     perform private.refuse_by_hand(format('value stays empty where field is %s.', new.field));
   elsif not new.value = any (choices) then
@@ -17082,6 +17085,51 @@ comment on function private.said_once is
   'If there are more than 20 words, drops each that has already followed the same word, and all '
   'from the 31st distinct word on.';
 
+create function private.reading_signs(q text) returns text
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  signs text := q;
+  times constant text :=
+    '(?:a )?(?:ملي|ملاي|mil|ml?n|m(?![a-z0-9])|[اأآ]لا?ف(?![ء-ي])|k(?![a-z])|thous)';
+begin
+  -- Each regular expression is tried only where its sign occurs, since Postgres keeps few of them.
+  if translate(signs, '½¼¾', '') <> signs then
+    signs := replace(replace(replace(signs, '½', ' 1/2'), '¼', ' 1/4'), '¾', ' 3/4');
+  end if;
+  if signs like '% 000%' then
+    signs := regexp_replace(signs, '(^|[^0-9 ] ?)([0-9]{1,3}) 000(?![0-9])', '\1\2000', 'g');
+  end if;
+  if translate(signs, ',٬،', '') <> signs then -- 350,000 and 1,25,000 and ٣٥٠،٠٠٠, but 1,5 million
+    signs := regexp_replace(signs,
+      '([0-9])(?:[,٬](?=(?:[0-9]{2}[,٬])?[0-9]{3}(?:[^0-9]|$))|،(?=000(?:[^0-9]|$)))', '\1', 'g');
+    signs := regexp_replace(signs, '([0-9])[,،](?=[0-9]{1,2} ?' || times || ')', '\1ƍ', 'gi');
+  end if;
+  if translate(signs, '.٫', '') <> signs then -- 1.250.000, but 1.5 and .5
+    signs := regexp_replace(
+      signs, '([0-9]{1,3})[.٫]([0-9]{3})[.٫]([0-9]{3})(?![.0-9])', '\1\2\3', 'g');
+    signs := regexp_replace(signs, '(^|\s)[.٫](?=[0-9])', '\10.', 'g');
+    signs := regexp_replace(signs, '([0-9])[.٫](?=[0-9])', '\1ƍ', 'g');
+  end if;
+  if translate(signs, '/⁄', '') <> signs then -- 1/2 million, but 300/400
+    signs := regexp_replace(signs, '([0-9])[/⁄](?=[0-9]{1,2} ?' || times || ')', '\1ƌ', 'gi');
+    signs := regexp_replace(signs, '([0-9]) ?/ ?(?=[0-9])', '\1 ƨ ', 'g');
+  end if;
+  if translate(signs, '–—~-', '') <> signs then -- 300-400, 300 kd - 400 kd
+    signs := regexp_replace(signs, '([0-9]) ?[–—~-] ?(?=[0-9])', '\1 ƣ ', 'g');
+    signs := regexp_replace(signs, '((?:[0-9] ?|^|\s)(?:' || times || '[^\s–—-]*|و?نصف?|و?ربع'
+      || '|kw?d|دينار|د ?\.? ?ك\.?|متر|م2?|m2?|sqm)) ?[–—~-] ?', '\1 ƣ ', 'gi');
+  end if;
+  return regexp_replace(signs, ' ?[,،/&+] ?', ' ƕ ', 'g');
+end
+$$;
+comment on function private.reading_signs is
+  'Writes signs, which searches would drop, as letters: ƍ for a decimal point, ƌ for a fraction, ƣ '
+  'for a dash between amounts, ƨ for a slash between numbers, ƕ for a comma, slash, & or + between '
+  'words. Digits lose the signs that group them.';
+
 create function private.reading_tokens(
   q text, out plain text[], out typed text[], out ignored text[]
 )
@@ -17090,10 +17138,10 @@ create function private.reading_tokens(
   set search_path = ''
 as $$
 declare
-  -- ƍ marks a decimal point, ƕ a comma, slash, & or + between words, ƣ a dash between numbers.
+  joined constant text := '^([^0-9]*)([0-9]+(?:ƍ[0-9]+)?)([^0-9ƍƌ].*)?$';
   marked text := private.ascii_digits(private.visible(q));
-  word text;
   parts text[];
+  shown text[];
 begin
   -- A Kuwaiti phone number, with or without the country code, as in +965 9988 7766, is removed.
   if marked ~ '[0-9]{4}[ -]?[0-9]{4}' then
@@ -17105,11 +17153,13 @@ begin
       marked := replace(marked, parts[1], ' ');
     end if;
   end if;
-  if marked ~ '[,٬،.٫/&+–-]' then
-    marked := regexp_replace(marked, '([0-9])[,٬](?=[0-9]{3}([^0-9]|$))', '\1', 'g');
-    marked := regexp_replace(marked, '([0-9])[.٫](?=[0-9])', '\1ƍ', 'g');
-    marked := regexp_replace(marked, '([0-9]) ?[–-] ?(?=[0-9])', '\1 ƣ ', 'g');
-    marked := regexp_replace(marked, ' ?[,،/&+] ?', ' ƕ ', 'g');
+  if marked ~ '[,٬،.٫/⁄½¼¾&+–—~-]|[0-9] 000' then
+    marked := private.reading_signs(marked);
+  end if;
+  if strpos(marked, 'لفي') > 0 then
+    -- Without its ال الفين would be فين, which asks where; ƚ tells them apart.
+    marked := regexp_replace(
+      marked, '(^|\s)([وبلف]?[اأآ]ل)(في|فين)(?=$|[^[:alnum:]])', '\1\2ƚ\3', 'g');
   end if;
   plain := string_to_array(private.search_text(marked), ' ');
   -- Diacritics are not alphanumeric, so they may split words here; then the plain words are shown.
@@ -17122,26 +17172,33 @@ begin
   if not plain::text ~ '[0-9]' then
     return;
   end if;
-  -- 400م is split into two words if م is a unit, and so is ق5 if ق is a unit.
+  -- 400م is split into two words if م is a unit, ق5 if ق is one, من300, and ب300الف into three.
   for n in reverse cardinality(plain) .. 1 loop
-    word := plain[n];
-    parts := coalesce(regexp_match(word, '^([0-9]+(?:ƍ[0-9]+)?)([^0-9ƍ].*)$'),
-      regexp_match(word, '^([^0-9]+)([0-9]+)$'));
-    if parts is not null and exists (
+    parts := regexp_match(plain[n], joined);
+    continue when parts is null or parts[1] = '' and parts[3] is null;
+    parts[1] := case when parts[1] in ('وال', 'بال', 'لال', 'فال') then left(parts[1], 1)
+      when parts[1] = 'ي' then 'الي' else parts[1] end; -- search_text takes the ال off الى400
+    parts[3] := private.search_text(parts[3]);
+    if (parts[1] in ('', 'و', 'ب', 'ل', 'ف') or exists (
       select from private.reading_words
-      where reading_words.phrase = parts[case when word ~ '^[0-9]' then 2 else 1 end]
-        and (reading_words.field in ('unit', 'times') and word ~ '^[0-9]'
-          or reading_words.field = 'unit' and reading_words.value in ('block', 'floor', 'kwd')
-          or word ~ '^[وبلف][0-9]')
-    ) and not exists (select from private.reading_words where reading_words.phrase = word) then
+      where reading_words.phrase = parts[1] and (reading_words.field = 'bound'
+        or reading_words.field = 'unit' and reading_words.value in ('block', 'floor', 'kwd'))
+    )) and (parts[3] is null or exists (
+      select from private.reading_words
+      where reading_words.phrase = parts[3] and reading_words.field in ('unit', 'times')
+    )) and not exists (select from private.reading_words where reading_words.phrase = plain[n]) then
+      shown := array_remove(array_remove(regexp_match(typed[n], joined), ''), null);
+      parts := array_remove(array_remove(parts, ''), null);
       plain := plain[:n - 1] || parts || plain[n + 1:];
-      typed := typed[:n - 1] || parts || typed[n + 1:];
+      typed := typed[:n - 1]
+        || case when cardinality(shown) = cardinality(parts) then shown else parts end
+        || typed[n + 1:];
     end if;
   end loop;
 end
 $$;
 comment on function private.reading_tokens is
-  'plain: the words in the form that searches compare, with marks for the signs between them; '
+  'plain: the words in the form that searches compare, with letters for the signs between them; '
   'typed: the same words as typed. ignored: a phone number that was removed.';
 
 create type private.reading_item as (
@@ -17150,9 +17207,10 @@ create type private.reading_item as (
 );
 comment on type private.reading_item is
   'Consecutive words of a query with one meaning. field is that of private.reading_words, or null '
-  'for words without a meaning; number for a number and mark for a sign between words. '
-  'private.reading_numbers replaces number with what it measures, from low to high: size, rooms, '
-  'block, floor, price or bare (a price if the type of listing is known).';
+  'for words without a meaning; number for a number and mark for a sign between words. A prefix of '
+  'a number, such as و, is an item of its own. private.reading_numbers replaces numbers with what '
+  'they measure, from low to high: size, rooms, block, floor, unclear (not to be read), price, or '
+  'what private.price_scale makes a price.';
 
 create function private.reading_items(plain text[]) returns private.reading_item[]
   language plpgsql
@@ -17175,14 +17233,16 @@ declare
   cut integer;
   met record;
   number text;
+  joint text;
 begin
   for index in 1 .. size loop
     heads := heads || plain[index];
     rests := rests || rest;
     firsts := firsts || index;
     cuts := cuts || 0;
-    -- Names are also looked up without a joined prefix such as "in" or "and": بالسالمية, والمنقف.
-    cut := length(substring(plain[index] from '^(?:بال|وال|فال|كال|لل|ب|و|ف)(?=.{3})'));
+    -- Names and numbers are also looked up without a joined prefix such as "in" or "and":
+    -- بالسالمية, والمنقف, وخمسين.
+    cut := length(substring(plain[index] from '^(?:بال|وال|فال|كال|لال|لل|ب|و|ف|ل)(?=.{2})'));
     if cut > 0 then
       heads := heads || substr(plain[index], cut + 1);
       rests := rests || substr(rest, cut + 1);
@@ -17198,7 +17258,9 @@ begin
     from unnest(heads, rests, firsts, cuts) as head (word, rest, first, cut)
     join private.reading_words as listed on split_part(listed.phrase, ' ', 1) = head.word
       and starts_with(head.rest, listed.phrase || ' ')
-    where head.cut = 0 or listed.field in ('area', 'governorate', 'kind', 'times')
+    where head.cut = 0 or listed.field = 'count' or length(head.word) > 2 and (
+      listed.field in ('times', 'bound')
+      or listed.field in ('area', 'governorate', 'kind') and plain[head.first] !~ '^ل[^ل]')
     group by head.first, head.cut, listed.phrase, listed.field, listed.is_name
     order by length(listed.phrase) - length(replace(listed.phrase, ' ', '')) desc,
       listed.field = 'stopword', head.cut, head.first,
@@ -17208,7 +17270,8 @@ begin
     continue when 0 <> any (owners[met.first:met.last]);
     items := items || row(
       met.field, met.choices, met.phrase, met.first, met.last,
-      case when met.field in ('times', 'count', 'rooms', 'floor', 'ordinal') then met.choices[1] end,
+      case when met.field in ('times', 'count', 'rooms', 'floor', 'ordinal')
+        then met.choices[1] end,
       null, null
     )::private.reading_item;
     for n in met.first .. met.last loop
@@ -17217,12 +17280,21 @@ begin
   end loop;
   for index in 1 .. size loop
     if owners[index] = 0 then
-      number := substring(replace(plain[index], 'ƍ', '.') from '^[0-9]{1,12}(?:[.][0-9]{1,6})?$');
+      number := substring(
+        replace(plain[index], 'ƍ', '.') from '^(?!00)[0-9]{1,12}(?:[.][0-9]{1,3})?$');
       read := read || row(
-        case when number is not null then 'number' when plain[index] in ('ƕ', 'ƣ') then 'mark' end,
+        case when number is not null then 'number'
+          when plain[index] in ('ƕ', 'ƣ', 'ƨ') then 'mark' end,
         null, plain[index], index, index, number, null, null
       )::private.reading_item;
     elsif (items[owners[index]]).first = index then
+      joint := left(plain[index], 1);
+      if (items[owners[index]]).field in ('times', 'count', 'bound')
+        and not starts_with(plain[index], split_part((items[owners[index]]).phrase, ' ', 1)) then
+        read := read || row(case joint when 'ل' then 'bound' else 'stopword' end,
+          case joint when 'ل' then '{to}'::text[] end, joint, index, index, null, null, null
+        )::private.reading_item;
+      end if;
       read := read || items[owners[index]];
     end if;
   end loop;
@@ -17235,112 +17307,351 @@ comment on function private.reading_items is
 
 -- sql/08_reading/2_rules_numbers.sql
 
--- The unit decides what a number measures; the word before the number decides whether it is a
--- minimum or a maximum.
+-- docs/contract/amounts.md has the grammar of amounts. Here it is a regular expression over the
+-- letters of a query's items.
 
-create function private.reading_amount(items private.reading_item[], index integer)
-  returns private.reading_item
+create type private.amount as (
+  low numeric, high numeric, unit text, step numeric, form text, last integer
+);
+comment on type private.amount is
+  'A number in a query, or two that are the ends of a range. unit: what it counts, as in '
+  'private.reading_words, or million for the m of 1.5m; null if nothing says it. step: its first '
+  'multiplier, or null. form: decimal, dotted (350.000) or unclear (not to be read); else null. '
+  'last: the index of its last item.';
+
+create function private.reading_letter(item private.reading_item) returns text
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+begin
+  return case
+    when item.field = 'number' then
+      case when item.number < 10 then 'i' when item.number < 1000 then 'd' else 'D' end
+    when item.field = 'times' then case when item.number < 1000000 then 'k' else 'm' end
+    when item.field = 'count' and item.number < 1 then
+      case when ascii(item.phrase) < 58 then 'F' else 'f' end
+    when item.field = 'count' then substr(
+      case when ascii(item.phrase) < 128 then 'vyzgHKM' else 'uethHKM' end,
+      width_bucket(item.number, '{1,10,20,100,101,1000,1000000}'), 1)
+    when item.phrase in ('و', 'and', 'w') then 'a'
+    when item.phrase in ('الا', 'ناقص') then 'l'
+    when item.phrase in ('ƣ', 'لي') then '-'
+    when item.field = 'join' or item.phrase = 'ƨ' then 'j'
+    when item.field = 'unit' and item.phrase in ('m', 'م') then 'c'
+    when item.field in ('unit', 'bound') then coalesce(
+      '{"m2": "s", "rooms": "r", "kwd": "q", "other": "o", "max": "<", "min": ">", "about": "~",
+        "from": "(", "to": ")", "between": "="}'::jsonb ->> item.choices[1], 'n')
+    when item.field = 'measure' then translate(left(item.choices[1], 1), 'mlo', '#|!')
+    when item.field in ('kind', 'rooms', 'floor', 'ordinal') then 'n'
+    when item.field = 'stopword' then 'S'
+    -- A misspelt number beside an amount could be part of it.
+    when item.field is null and item.phrase ~ (
+      '^[وبل]?(واحد|اثن|ثني?ن|ثلا?ث|تلا?[تث]|اربع|خمس|ست[ميعط]|سبع|ثما|ثمن[مطتي]|تما|تمن[يمت]|تسع'
+      || '|عشر|مي[هت]|مايه|فف|مليو|فاصل|point|hundr|thous|milli|twen|thirt|fift|sixt|ninet)') then 'x'
+    when item.field is null then 'w'
+    else '.' end;
+end
+$$;
+comment on function private.reading_letter is
+  'What an item is in an amount. Figures: i below 10, d below 1,000, D above. Words: u below 10, '
+  'e below 20, t tens, h hundred (in English v, y, z, g), H more hundreds, f fractions (F as 1/2), '
+  'K and M 2,000 and 2 million. k and m: multipliers. a: and. l: less. j: or. x: like a number. q, '
+  's, c, r, o: units. <, >, ~, (, ), =: bounds.';
+
+create function private.reading_letters(inout items private.reading_item[], out letters text)
   language plpgsql
   immutable
   set search_path = ''
 as $$
 declare
-  amount private.reading_item := items[index];
-  next integer := index + 1;
+  item private.reading_item;
+  apart text := '';
+  merged private.reading_item[] := '{}';
+  words text;
+  part text;
+  value numeric;
+  index integer := 1;
 begin
-  if amount.field = 'times' then
-    amount.number := 1;
-    next := index; -- مليون without a number is one million
-  elsif amount.field is distinct from 'number' and amount.field is distinct from 'count' then
+  foreach item in array items loop
+    apart := apart || private.reading_letter(item);
+  end loop;
+  apart := replace(replace(apart, 'wk', 'xk'), 'wm', 'xm'); -- it could change the multiplier
+  letters := '';
+  while index <= cardinality(items) loop
+    item := items[index];
+    part := substr(apart, index, 1);
+    if strpos('uethHvyzg', part) > 0
+      or part = 'i' and substr(apart, index + 1, 1) in ('h', 'g') then -- 5 مية
+      words := substring(substr(apart, index) from '^(?:[ui]?h|H)(?:a(?:uat|[uet]))?'
+        || '|^uat|^[uet]|^[vi]?g(?:a?(?:zv?|[vy]))?|^zv?|^[vy]');
+      value := 0;
+      for n in index .. index + length(words) - 1 loop
+        value := case when items[n].number = 100 and value > 0 then value * 100
+          else value + coalesce(items[n].number, 0) end;
+      end loop;
+      item.field := 'count';
+      item.number := value;
+      item.last := items[index + length(words) - 1].last;
+      part := case when ascii(item.phrase) between 97 and 127 then 'E' when value < 10 then 'u'
+        else 'N' end;
+      index := index + length(words) - 1;
+    end if;
+    if strpos(case when part in ('u', 'i') then 'nrscow' else 'nrsco' end,
+      coalesce(nullif(substr(apart, index + 1, 1), ''), '.')) > 0 then
+      part := translate(part, 'NuEidD', 'WWW000');
+    end if;
+    merged := merged || item;
+    letters := letters || part;
+    index := index + 1;
+  end loop;
+  items := merged;
+end
+$$;
+comment on function private.reading_letters is
+  'Makes numbers below 1,000 that are spelled out one item each: N, u below 10, E in English. '
+  'letters: those of all items; W and 0 are a number in words or figures with what it counts.';
+
+create function private.reading_amount(
+  items private.reading_item[], letters text, index integer, is_alone boolean
+) returns private.amount
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  rest constant text := substr(letters, index);
+  valid constant text := substring(rest from '^(?:'
+    -- Millions, and a fraction of them, thousands or hundreds (which are thousands too).
+    || '(?:(?:[NuEidD](?:af|F)?|[fF])?m|M)(?:q?[al]f'
+    || '|q?[al](?:(?:[NuEidD](?:af|F)?|[fF])?k|K)(?:q?[al][NuEidD](?![km]))?'
+    || '|(?:[NuEidD]k|K)(?![src])|(?:q?[al][NdDE]|E)(?![km]))?'
+    -- Thousands, and a fraction of one or what is below; الف ومية متر is a size.
+    || '|(?:(?:[NuEidD](?:af|F)?|[fF])?k|K)(?:q?[al]f|(?:q?[al][NuEidD]|E)(?![km]))?'
+    || '|(?:[ui]?k|K)aW(?=[sc])'
+    || '|[NuEidDWfF0])');
+  -- What could be one amount; if that is more, nothing of it is read.
+  whole constant text := case when not is_alone then substring(rest from '^(?:[iuE]?md(?![km])'
+    || '|(?:[ui]?k|K)a0(?=[sc])|(?:x[idD]?|[NuEidDWfFkmKM0])'
+    || '(?:[kmKMx]|(?<![idD])[fNEu]|(?:(?<=[kmKM])q)?[alj][fFkmKMxNEdDui])*)') end;
+  size constant integer := greatest(length(valid), length(whole));
+  amount private.amount;
+  item private.reading_item := items[index];
+  letter text;
+  next text;
+  sum numeric := 0;
+  number numeric;
+  times numeric;
+  sign integer := 1;
+begin
+  if size is null then
     return null;
   end if;
-  amount.choices := null;
-  amount.high := 1;
-  if items[next].field = 'times' then
-    amount.high := items[next].number;
-    amount.number := trim_scale(amount.number * items[next].number);
-    amount.choices := '{kwd}';
-    next := next + 1;
-    if items[next].field = 'count' and items[next].phrase ~ '^و' then -- as in مليون ونص
-      amount.number := amount.number + items[next].number * items[next - 1].number;
-      next := next + 1;
+  amount.form := case
+    when length(whole) > length(valid) or valid is null then 'unclear'
+    when item.phrase like '%ƍ___' and item.number < 1000 then 'dotted'
+    when item.phrase like '%ƍ%' then 'decimal' end;
+  amount.unit := case when item.phrase like '%ƍ___' and item.number >= 1000 then 'kwd' end;
+  amount.step := case when translate(whole, 'kmKM', '') <> whole then 1 end;
+  for n in 1 .. coalesce(length(valid), 0) loop
+    item := items[index + n - 1];
+    letter := substr(valid, n, 1);
+    if letter = 'l' then
+      sign := -1;
+    elsif letter in ('k', 'm', 'K', 'M') then
+      times := case letter when 'K' then 1000 when 'M' then 1000000 else item.number end;
+      amount.step := greatest(amount.step, times);
+      amount.form := case when number >= 10000 then 'unclear' else amount.form end; -- 350,000 الف
+      sum := sum + sign * coalesce(number, 1) * item.number;
+      number := null;
+    elsif letter in ('f', 'F') and times > 0 and substr(valid, n + 1, 1) not in ('k', 'm') then
+      -- مية الف ونص can be 100,500 or 150,000.
+      amount.form := case when sum / times between 1 and 99 then amount.form else 'unclear' end;
+      sum := sum + sign * item.number * times;
+    elsif letter not in ('a', 'q') then
+      number := coalesce(number, 0) + item.number;
+    end if;
+  end loop;
+  -- مليون و200 is 1,200,000.
+  sum := sum + sign * coalesce(number, 0)
+    * case when times = 1000000 and number < 1000 then 1000 else 1 end;
+  amount.low := trim_scale(sum);
+  amount.high := amount.low;
+  amount.last := index + size - 1;
+  letter := substr(rest, size + 1, 1);
+  next := substr(rest, size + 2, 1);
+  if letter in ('s', 'c', 'r', 'q', 'o') then
+    amount.last := amount.last + 1;
+    amount.unit := case letter
+      when 'r' then 'rooms' when 'q' then 'kwd' when 'o' then 'other' else 'm2' end;
+    if letter = 'c' and (next = 'q' and substr(rest, size + 3, 1) not in ('i', 'd', 'D')
+      or amount.step is null
+        and (sum < 10 or sum < 30 and amount.form in ('decimal', 'dotted'))) then -- 1.5m
+      amount.unit := 'million';
+      amount.form := case when amount.form in ('decimal', 'dotted')
+        and items[amount.last].phrase = 'm' then amount.form else 'unclear' end;
+      amount.last := amount.last + (next = 'q')::integer;
+    elsif letter = 'q' and next in ('s', 'c', 'o') then -- a price per metre, or per year
+      amount.form := 'unclear';
+      amount.last := amount.last + 1;
     end if;
   end if;
-  if items[next].field = 'unit' and items[next].choices[1] in ('m2', 'rooms', 'kwd')
-    and (amount.choices is null or items[next].choices = '{kwd}') then
-    amount.choices := items[next].choices;
-    next := next + 1;
-  end if;
-  if amount.choices is null and amount.field = 'count' then
-    return null;
-  end if;
-  amount.low := next - 1; -- the index of its last item
-  return amount;
+  return case when valid is not null or amount.step is not null or amount.unit = 'kwd'
+    then amount end;
 end
 $$;
 comment on function private.reading_amount is
-  'The amount that begins at index, or null. choices: the unit; low: the index of its last '
-  'item; high: the multiplier.';
+  'The amount that begins at index with its unit, or null. is_alone: an "and" after it may join '
+  'another amount.';
 
-create function private.reading_range(items private.reading_item[], index integer)
-  returns private.reading_item
+-- sql/08_reading/2_rules_ranges.sql
+
+-- The unit decides what an amount measures; the words before and behind it decide whether it is a
+-- minimum or a maximum.
+
+create function private.with_end(amount private.amount, other private.amount)
+  returns private.amount
   language plpgsql
   immutable
   set search_path = ''
 as $$
 declare
-  bound constant text := case when items[index].field = 'bound' then items[index].choices[1] end;
-  start integer := case when bound is null then index else index + 1 end;
-  range private.reading_item;
-  other private.reading_item;
-  last integer;
+  unit constant text := coalesce(amount.unit, other.unit);
 begin
-  if bound is not null and items[start].field = 'stopword' then
-    start := start + 1;
+  if amount.step is null and other.step is not null then -- 300 to 400 thousand
+    amount.low := (
+      select max(amount.low * scale) from unnest('{1,1000,1000000}'::numeric[]) as scale
+      where amount.low * scale < other.low and other.low <= amount.low * scale * 30
+    );
+  elsif other.step is null and amount.step is not null then -- 300 thousand to 400
+    other.low := (
+      select min(other.low * scale) from unnest('{1,1000,1000000}'::numeric[]) as scale
+      where scale <= greatest(amount.step, amount.low)
+        and other.low * scale > amount.low and other.low * scale <= amount.low * 30
+    );
   end if;
-  range := private.reading_amount(items, start);
-  if range.number is null then
-    return null;
-  end if;
-  last := range.low;
-  if items[last + 1].phrase = 'ƣ'
-    or items[last + 1].field = 'bound' and items[last + 1].choices = '{to}'
-    or bound = 'between' and items[last + 1].phrase in ('و', 'and') then
-    other := private.reading_amount(items, last + 2);
-  end if;
-  if other.number is not null then
-    last := other.low;
-    if range.choices is null and other.high > 1 then -- as in "300 to 400 thousand"
-      range.number := range.number * case
-        when range.number * other.high <= other.number then other.high
-        when range.number < 1000 then 1000 else 1 end;
-    end if;
-    range.low := least(range.number, other.number);
-    range.high := greatest(range.number, other.number);
-    range.choices := coalesce(other.choices, range.choices);
-  elsif bound is null and range.choices is null then
-    return null;
+  amount.form := case
+    when amount.low + other.low is null or 'unclear' in (amount.form, other.form)
+      -- "flat 3 - 300 dinars" is no range.
+      or unit is distinct from 'm2' and (amount.step is null or other.step is null)
+        and greatest(amount.low, other.low) > least(amount.low, other.low) * 30 then 'unclear'
+    when 'dotted' in (amount.form, other.form) then 'dotted'
+    else coalesce(amount.form, other.form) end;
+  amount.high := greatest(amount.low, other.low);
+  amount.low := least(amount.low, other.low);
+  amount.step := coalesce(amount.step, other.step);
+  amount.unit := case when unit = 'million' and amount.step is not null then 'kwd' else unit end;
+  amount.last := other.last;
+  return amount;
+end
+$$;
+comment on function private.with_end is
+  'The range between two amounts. An end without a multiplier gets the one by which the second is '
+  'above the first, at most thirtyfold; if there is none, the range is unclear.';
+
+create function private.reading_range(
+  items private.reading_item[], letters text, index integer,
+  out range private.reading_item, out last integer
+)
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  before constant text := left(letters, index - 1);
+  context constant text := right(before, 1);
+  start integer := index;
+  bound text := substr(letters, index, 1);
+  is_between constant boolean := bound = '=';
+  amount private.amount;
+  other private.amount;
+  rest text;
+  tail integer;
+begin
+  if strpos('<>~()=', bound) > 0 then
+    start := start + 1 + (substr(letters, start + 1, 1) = 'S')::integer;
   else
-    range.low := case when bound in ('max', 'to') then null
-      when bound in ('min', 'from') then range.number
-      else trim_scale(round(range.number * 0.9, 3)) end;
-    range.high := case when bound in ('min', 'from') then null
-      when bound in ('max', 'to') then range.number
-      else trim_scale(round(range.number * 1.1, 3)) end;
-    if range.choices = '{rooms}' and (bound is null or bound = 'about') then
-      range.low := range.number;
+    bound := null;
+  end if;
+  start := start + (substr(letters, start, 1) = 'q')::integer;
+  amount := private.reading_amount(items, letters, start, is_between);
+  if amount.last is null then
+    return;
+  end if;
+  rest := substr(letters, amount.last + 1);
+  if start > index and substr(letters, start - 1, 1) = 'q' then
+    amount.unit := coalesce(amount.unit, 'kwd');
+  end if;
+  if left(rest, 1) in ('-', ')') or is_between and left(rest, 1) in ('a', ',') then
+    other := private.reading_amount(items, letters,
+      amount.last + 2 + (substr(rest, 2, 1) = 'q')::integer, false);
+  end if;
+  if other.last is not null and (amount.unit = other.unit
+    or amount.unit is null
+      and (amount.step is null or other.step is not null or other.unit in ('kwd', 'million'))
+    or other.unit is null and (other.step is null or amount.unit in ('kwd', 'million'))) then
+    amount := private.with_end(amount, other);
+    bound := '=';
+    rest := substr(letters, amount.last + 1);
+  elsif is_between then
+    amount.form := 'unclear';
+  elsif bound is null and left(ltrim(rest, 'a'), 1) in ('<', '>', '~') then
+    tail := length(rest) - length(ltrim(rest, 'a')) + 1;
+    if (tail > 1 or items[amount.last + 1].phrase
+        ~ '^(or|and|او|[فو]ما) |^(فا|كحد|بحد|حد|max|min|at|علي|تقريبا|بالكثير)')
+      and (private.reading_amount(items, letters, amount.last + tail + 1, false)).last is null then
+      bound := substr(rest, tail, 1); -- 300 thousand at most
+      amount.last := amount.last + tail;
+      rest := substr(rest, tail + 1);
     end if;
   end if;
-  range.field := coalesce(case range.choices[1] when 'm2' then 'size' when 'kwd' then 'price'
-    else range.choices[1] end, 'bare');
+  if context = '#' then
+    amount.unit := coalesce(amount.unit, 'm2');
+  elsif bound is null and amount.step is null and coalesce(amount.unit = 'other', true)
+    and amount.form is distinct from 'dotted' then
+    return; -- only a unit makes it an amount
+  end if;
+  range := items[start];
   range.first := items[index].first;
-  range.last := items[last].last;
-  range.number := last;
-  return range;
+  range.last := items[amount.last].last;
+  range.number := amount.low;
+  last := amount.last;
+  if context = '|' and amount.unit in ('m2', 'million') then
+    -- In "a street of 20 metres" the number is searched as a word.
+    range := items[start];
+    range.field := null;
+    return;
+  end if;
+  range.field := case
+    when amount.form = 'unclear' or amount.unit = 'other' or amount.high = 0 then 'unclear'
+    when amount.unit = 'm2' and (amount.step is not null or amount.form is distinct from 'dotted')
+      then 'size'
+    when amount.unit = 'rooms' and amount.low <= 50 then 'rooms'
+    -- An income, or a price per metre.
+    when amount.unit in ('m2', 'rooms') or '!' in (context, rtrim(right(before, 2), 'S'))
+      or context in ('s', 'c') and before !~ '[W0kmKMfF].$' then 'unclear'
+    when amount.unit = 'million' then 'million'
+    when amount.step is not null then 'price'
+    when amount.form = 'dotted' then
+      case when amount.low >= 10 and amount.high < 1000 then 'dotted' else 'unclear' end
+    when amount.unit = 'kwd' then 'price'
+    -- More than 20 flats.
+    when amount.low < 10 or amount.low < 100 and left(rest, 1) = 'n' then 'unclear'
+    when amount.form = 'decimal' then 'decimal'
+    else 'bare' end;
+  range.low := trim_scale(case
+    when bound in ('<', ')') then null
+    when bound in ('>', '(', '=') or range.field = 'rooms' then amount.low
+    else round(amount.low * 0.9, 3) end);
+  range.high := trim_scale(case
+    when bound in ('>', '(') then null
+    when bound in ('<', ')', '=') then amount.high
+    else round(amount.high * 1.1, 3) end);
 end
 $$;
 comment on function private.reading_range is
-  'The range that begins at index, or null. number: the index of its last item.';
+  'The range that begins at index, or null. range.number is the amount that was said, of two the '
+  'smaller; last: the index of its last item.';
 
 create function private.reading_numbers(items private.reading_item[])
   returns private.reading_item[]
@@ -17352,53 +17663,62 @@ declare
   read private.reading_item[] := '{}';
   item private.reading_item;
   next private.reading_item;
-  range private.reading_item;
+  amount private.amount;
+  found_range record;
+  letters text;
   index integer := 1;
+  last integer;
+  has_numbers boolean := false;
 begin
+  foreach item in array items loop
+    has_numbers := has_numbers
+      or coalesce(item.field in ('number', 'count', 'times', 'floor', 'rooms', 'ordinal'), false);
+  end loop;
+  if not has_numbers then
+    return items;
+  end if;
+  select given.items, given.letters into items, letters
+  from private.reading_letters(items) as given;
   while index <= cardinality(items) loop
     item := items[index];
     next := items[index + 1];
+    last := index;
     if item.field = 'unit' and item.choices = '{block}' and next.field = 'number'
-      and items[index + 2].field is distinct from 'times' then
-      item := row('block', array[next.phrase], next.phrase, item.first, next.last, 2, null, null);
-    elsif (item.field = 'kind' and item.choices = '{floor}'
-        or item.field = 'unit' and item.choices = '{floor}')
-      and (next.field in ('ordinal', 'floor') or next.field = 'number' and next.number <= 200
-        and (private.reading_amount(items, index + 1)).choices is null) then
-      item := row('floor', null, next.phrase, item.first, next.last, 2, next.number, next.number);
-    elsif item.field = 'ordinal' and (next.field = 'kind' and next.choices = '{floor}'
-        or next.field = 'unit' and next.choices = '{floor}') then
-      item := row('floor', null, next.phrase, item.first, next.last, 2, item.number, item.number);
-    elsif item.field in ('number', 'count') and next.field = 'rooms' then -- as in 2 غرفة وصالة
-      item := row('rooms', null, next.phrase, item.first, next.last, 2, item.number, item.number);
-    elsif item.field in ('floor', 'rooms') then
-      item := row(item.field, null, item.phrase, item.first, item.last, 1, item.number, item.number);
-    elsif item.field = 'unit' and item.choices = '{kwd}' and next.field = 'number'
-      and (private.reading_amount(items, index + 1)).choices is null then
-      item := row('price', null, item.phrase, item.first, next.last, 2,
-        trim_scale(round(next.number * 0.9, 3)), trim_scale(round(next.number * 1.1, 3)));
-    elsif item.field in ('number', 'count', 'times', 'bound') then
-      range := private.reading_range(items, index);
-      if range.field = 'size' and (read[cardinality(read)]).field = 'beside' then
-        -- In "a street of 20 metres" the number is searched as a word.
-        item.number := range.number - index + 1;
-        item.field := null;
-        item.last := item.first;
-      elsif range.field is not null then
-        item := range;
-        item.number := range.number - index + 1;
-      else
-        item.number := 1;
+      and substr(letters, index + 2, 1) not in ('k', 'm') then
+      item := row(
+        'block', array[next.phrase], next.phrase, item.first, next.last, null, null, null);
+      last := index + 1;
+    elsif item.field in ('kind', 'unit') and item.choices = '{floor}'
+      and (next.field in ('ordinal', 'floor') or next.field = 'number' and next.number <= 200) then
+      amount := private.reading_amount(items, letters, index + 1, false);
+      if amount.step is null and amount.unit is null then
+        item := row('floor', null, next.phrase, item.first, next.last, null, next.number,
+          next.number);
+        last := index + 1;
       end if;
-    else
-      item.number := 1;
+    elsif item.field = 'ordinal' and next.field in ('kind', 'unit') and next.choices = '{floor}'
+      or item.field in ('number', 'count') and next.field = 'rooms' then -- 2 غرفة وصالة
+      item := row(case item.field when 'ordinal' then 'floor' else 'rooms' end, null, next.phrase,
+        item.first, next.last, null, item.number, item.number);
+      last := index + 1;
+    elsif item.field in ('floor', 'rooms') then
+      item.low := item.number;
+      item.high := item.number;
+    elsif strpos('NuEidDfFkmKMxW0q<>~()=', substr(letters, index, 1)) > 0 then
+      found_range := private.reading_range(items, letters, index);
+      if found_range.last is not null then
+        item := found_range.range;
+        last := found_range.last;
+      end if;
     end if;
     read := read || item;
-    index := index + item.number::integer;
+    index := last + 1;
   end loop;
   return read;
 end
 $$;
+comment on function private.reading_numbers is
+  'Joins numbers with their units, multipliers and bounds.';
 
 -- sql/08_reading/4_reads.sql
 
@@ -17513,23 +17833,25 @@ comment on function private.with_names is
   'Adds the condition that a listing has one of the items'' codes in its field or, if there are at '
   'most eight codes, the words of one of the items.';
 
-create function private.reading_price(
-  item private.reading_item, type text, out low numeric, out high numeric
-)
+create function private.with_range(
+  reading private.reading, low_name text, high_name text, low numeric, high numeric, said text
+) returns private.reading
   language plpgsql
   immutable
   set search_path = ''
 as $$
 begin
-  -- A sale price of 300 means 300,000, because people leave out the zeros.
-  low := item.low * case
-    when item.field = 'bare' and type in ('SALE', 'EXCHANGE') and coalesce(item.high, item.low) < 1000
-    then 1000 else 1 end;
-  high := item.high * case
-    when item.field = 'bare' and type in ('SALE', 'EXCHANGE') and item.high < 1000
-    then 1000 else 1 end;
+  if coalesce(reading.filters -> low_name <> to_jsonb(low), false)
+    or coalesce(reading.filters -> high_name <> to_jsonb(high), false) then
+    reading.ignored := reading.ignored || said;
+    return reading;
+  end if;
+  reading := private.with_reading(reading, low_name, to_jsonb(low), said);
+  return private.with_reading(reading, high_name, to_jsonb(high), said);
 end
 $$;
+comment on function private.with_range is
+  'Adds two filters, or ignores both if the query has named a different value of one.';
 
 create function private.with_number(
   reading private.reading, item private.reading_item, said text
@@ -17541,13 +17863,11 @@ as $$
 begin
   case
     when item.field = 'size' then
-      reading := private.with_reading(reading, 'areaM2Min', to_jsonb(item.low), said);
-      reading := private.with_reading(reading, 'areaM2Max', to_jsonb(item.high), said);
+      reading := private.with_range(reading, 'areaM2Min', 'areaM2Max', item.low, item.high, said);
     when item.field = 'rooms' and item.low is not null then
       reading := private.with_reading(reading, 'bedroomsMin', to_jsonb(floor(item.low)), said);
     when item.field = 'floor' then
-      reading := private.with_reading(reading, 'floorMin', to_jsonb(item.low), said);
-      reading := private.with_reading(reading, 'floorMax', to_jsonb(item.high), said);
+      reading := private.with_range(reading, 'floorMin', 'floorMax', item.low, item.high, said);
     when item.field = 'block' and reading.block is null then
       reading.block := jsonb_build_array(
         array['block:' || item.phrase, item.phrase],
@@ -17560,6 +17880,22 @@ begin
   return reading;
 end
 $$;
+
+create function private.price_scale(item private.reading_item, type text) returns integer
+  language sql
+  immutable
+  return case
+    when item.field = 'price' then 1
+    when price_scale.type is null then null
+    when item.field = 'million' then case price_scale.type when 'SALE' then 1000000 end -- 1.5m
+    when price_scale.type = 'RENT' then 1
+    when item.field = 'decimal' then null
+    -- People leave out the zeros of a price of a sale, or write its thousands as 350.000.
+    when item.field = 'dotted' or item.number < 1000 then 1000
+    else 1
+  end;
+comment on function private.price_scale is
+  'What an amount is multiplied by to be the price of a type of listing; null if it is none.';
 
 create function private.with_types(
   reading private.reading, types private.reading_item[], prices private.reading_item[],
@@ -17574,7 +17910,7 @@ declare
   type text := case when types = '{}' and strategy = 'exchange' then 'EXCHANGE'
     else types[1].choices[1] end;
   said text;
-  price record;
+  scale integer;
 begin
   foreach item in array types loop
     type := case when item.choices[1] = type then type end;
@@ -17593,12 +17929,13 @@ begin
   end loop;
   foreach item in array prices loop
     said := array_to_string(typed[item.first:item.last], ' ');
-    price := private.reading_price(item, type);
-    if item.field = 'bare' and type is null then
+    scale := private.price_scale(item, type);
+    if scale is null then
       reading.ignored := reading.ignored || said;
     else
-      reading := private.with_reading(reading, 'priceMin', to_jsonb(price.low), said);
-      reading := private.with_reading(reading, 'priceMax', to_jsonb(price.high), said);
+      reading := private.with_range(
+        reading, 'priceMin', 'priceMax', trim_scale(item.low * scale),
+        trim_scale(item.high * scale), said);
     end if;
   end loop;
   return reading;
@@ -17652,9 +17989,12 @@ declare
   prices private.reading_item[] := '{}';
   kind_at integer; -- the index of the last kind, to which another can be joined
   said text;
+  word text;
   is_word boolean;
 begin
   tokens := private.reading_tokens(q);
+  tokens.typed := string_to_array(
+    translate(array_to_string(tokens.typed, ' '), 'ƍƌƨƣƕƚ', './/-,'), ' ');
   reading := private.reading_of_number(tokens.plain, tokens.typed);
   reading.ignored := coalesce(tokens.ignored, '{}');
   if cardinality(tokens.plain) = 0 or reading.found <> '[]' then
@@ -17684,7 +18024,7 @@ begin
       governorates := governorates || item;
     elsif item.field = 'type' then
       types := types || item;
-    elsif item.field in ('price', 'bare') then
+    elsif item.field in ('price', 'bare', 'decimal', 'dotted', 'million') then
       prices := prices || item;
     elsif item.field = 'strategy' and strategy is not null then
       reading.strategy := nullif(item.choices[1], strategy);
@@ -17699,21 +18039,22 @@ begin
       reading := private.with_reading(reading, 'furnished', to_jsonb(item.choices), said);
     elsif item.field = 'plot_position' then
       positions := positions || item;
-    elsif item.field in ('size', 'rooms', 'floor', 'block') then
+    elsif item.field in ('size', 'rooms', 'floor', 'block', 'unclear') then
       reading := private.with_number(reading, item, said);
     elsif item.field = 'negation' then
       is_word := next.field is distinct from 'furnished';
     elsif item.field = 'bound' then
       is_word := not item.choices[1] in ('from', 'to', 'about');
-    elsif item.field = 'unit' then
+    elsif item.field in ('unit', 'measure') then
       is_word := item.choices <> '{m2}';
     else
       is_word := not coalesce(item.field in ('stopword', 'join', 'mark'), false);
     end if;
     if is_word then
       for n in item.first .. item.last loop
-        if left(tokens.plain[n], 60) <> all (reading.words) then
-          reading.words := reading.words || left(tokens.plain[n], 60);
+        word := left(translate(tokens.plain[n], 'ƚ', ''), 60);
+        if word <> all (reading.words || '{و,and}'::text[]) then
+          reading.words := reading.words || word;
           reading.typed := reading.typed || tokens.typed[n];
         end if;
       end loop;
@@ -34127,20 +34468,65 @@ from (
     ('unit', 'kwd',
       'دينار, د, د ك, دك, دينار كويتي, دنانير, دينارا, kd, kwd, k d, dinar, dinars, kuwaiti '
       'dinar, dinar kuwaiti'),
-    ('times', '1000', 'الف, الاف, k, thousand, alf'),
-    ('times', '1000000', 'مليون, ملايين, million, millions, mil, mln, melyon'),
-    ('count', '0.5', 'نص, نصف, ونص, ونصف, half'),
-    ('count', '0.25', 'ربع, وربع'),
-    ('count', '1', 'one'),
-    ('count', '2', 'two'),
-    ('count', '3', 'ثلاث, ثلاثه, تلات, three'),
-    ('count', '4', 'اربع, اربعه, four'),
-    ('count', '5', 'خمس, خمسه, five'),
+    ('unit', 'other',
+      'سنه, سنوات, سنين, year, years, كم, كيلو, km, دقيقه, دقايق, minute, minutes, حمام, حمامات, '
+      'bath, baths, bathroom, bathrooms, طوابق, شخص, اشخاص, persons, people, سيارات, cars, فلس, '
+      'fils, دولار, ريال, درهم, يورو, جنيه, usd, dollar, dollars, sar, aed, euro, بالميه, '
+      'بالمايه, percent, مليار, billion, lakh, lac, الفا, الفان, مليونا, سنويا, سنوي, بالسنه, '
+      'yearly, annually, per year, a year, يوميا, باليوم, بالليله, لليله, daily, per day, a day, '
+      'per night, a night, اسبوعيا, بالاسبوع, weekly, per week, a week, للمتر, بالمتر, per sqm, '
+      'per m2, per meter, per metre, per square meter'),
+    ('times', '1000',
+      'الف, الاف, تلاف, تالاف, k, thousand, thousands, a thousand, alf, alaf'),
+    ('times', '1000000',
+      'مليون, ملايين, ملاين, million, millions, a million, mil, mln, mn, melyon, milyon'),
+    -- 1ƌ2 is how private.reading_signs writes ½ and 1/2.
+    ('count', '0.25', 'ربع, quarter, a quarter, quarter of a, a quarter of a, rob3, rub3, 1ƌ4'),
+    ('count', '0.5', 'نص, نصف, half, half a, a half, half of a, nos, noss, nus, 1ƌ2'),
+    ('count', '0.75',
+      'ثلاث ارباع, ثلاثه ارباع, تلات ارباع, three quarters, three quarters of a, 3ƌ4'),
+    ('count', '1', 'واحد, one'),
+    ('count', '2', 'اثنين, ثنين, اتنين, two'),
+    ('count', '3', 'ثلاث, ثلاثه, ثلاثت, تلات, تلاته, three'),
+    ('count', '4', 'اربع, اربعه, اربعت, four'),
+    ('count', '5', 'خمس, خمسه, خمست, five'),
     ('count', '6', 'ست, سته, six'),
-    ('count', '7', 'سبع, سبعه, seven'),
-    ('count', '8', 'ثمان, ثماني, ثمانيه, eight'),
-    ('count', '9', 'تسع, تسعه, nine'),
-    ('count', '10', 'عشر, عشره, ten'),
+    ('count', '7', 'سبع, سبعه, سبعت, seven'),
+    ('count', '8', 'ثمان, ثماني, ثمانيه, ثمانيت, ثمنت, تمانيه, تمن, eight'),
+    ('count', '9', 'تسع, تسعه, تسعت, nine'),
+    ('count', '10', 'عشر, عشره, عشرت, ten'),
+    ('count', '11', 'احدعش, حدعش, احد عشر, احدى عشر, eleven'),
+    ('count', '12',
+      'اثنعش, اثناعش, ثنعش, اطنعش, اتناشر, اثنا عشر, اثني عشر, اثنين عشر, twelve'),
+    ('count', '13', 'ثلاثطعش, ثلطعش, ثلاثتعش, ثلتعش, تلتعش, ثلاث عشر, ثلاثه عشر, thirteen'),
+    ('count', '14', 'اربعطعش, اربعتعش, اربع عشر, اربعه عشر, fourteen'),
+    ('count', '15', 'خمسطعش, خمستعش, خمس عشر, خمسه عشر, fifteen'),
+    ('count', '16', 'سطعش, ستعش, ستطعش, ست عشر, سته عشر, sixteen'),
+    ('count', '17', 'سبعطعش, سبعتعش, سبع عشر, سبعه عشر, seventeen'),
+    ('count', '18',
+      'ثمنطعش, ثمانطعش, ثمنتعش, ثمانتعش, تمنتعش, ثمان عشر, ثمانيه عشر, eighteen'),
+    ('count', '19', 'تسعطعش, تسعتعش, تسع عشر, تسعه عشر, nineteen'),
+    ('count', '20', 'عشرين, عشرون, twenty'),
+    ('count', '30', 'ثلاثين, ثلاثون, تلاتين, thirty'),
+    ('count', '40', 'اربعين, اربعون, forty, fourty'),
+    ('count', '50', 'خمسين, خمسون, fifty'),
+    ('count', '60', 'ستين, ستون, sixty'),
+    ('count', '70', 'سبعين, سبعون, seventy'),
+    ('count', '80', 'ثمانين, ثمانون, تمانين, eighty'),
+    ('count', '90', 'تسعين, تسعون, ninety'),
+    ('count', '100', 'ميه, ميت, مايه, hundred, a hundred, meya, miya'),
+    ('count', '200', 'ميتين, ميتان, مايتين, مايتان, metain, meetain, meeten'),
+    ('count', '300',
+      'ثلاثميه, ثلاثميت, ثلاثمايه, ثلثميه, ثلثميت, ثلثمايه, تلتميه, تلتميت, تلاتميه'),
+    ('count', '400', 'اربعميه, اربعميت, اربعمايه, ربعميه, ربعميت'),
+    ('count', '500', 'خمسميه, خمسميت, خمسمايه'),
+    ('count', '600', 'ستميه, ستميت, ستمايه'),
+    ('count', '700', 'سبعميه, سبعميت, سبعمايه'),
+    ('count', '800', 'ثمانميه, ثمانميت, ثمانمايه, ثمنميه, ثمنميت, ثمانيميه, تمنميه, تمانميه'),
+    ('count', '900', 'تسعميه, تسعميت, تسعمايه'),
+    -- ƚ stands for the ال that private.search_text takes off الفين.
+    ('count', '2000', 'ƚفين, ƚفي, alfain, alfen, alfeen'),
+    ('count', '2000000', 'مليونين, مليونان, melyonain, milyonain'),
     ('rooms', '1', 'غرفه وصاله, غرفه و صاله, غرفه واحده, غرفه نوم واحده'),
     ('rooms', '2',
       'غرفتين, غرفتين نوم, غرفتي نوم, حجرتين, غرفتان, ghorfetain, ghorftain, 8orftain'),
@@ -34156,35 +34542,50 @@ from (
     ('ordinal', '9', 'تاسع, تاسعه, 9th, ninth'),
     ('ordinal', '10', 'عاشر, عاشره, 10th, tenth'),
     ('bound', 'max',
-      'اقل من, اقل, تحت, لغايه, لحد, بحد اقصى, حد اقصى, اقصى حد, ما يتعدى, مايتعدى, لا '
-      'يتعدى, ما يزيد عن, ما يزيد, لا يزيد عن, لا يتجاوز, ما يتجاوز, حتى, less than, '
-      'under, below, up to, upto, max, maximum, at most, not more than, no more than'),
+      'اقل من, اقل, ارخص من, اصغر من, تحت, بحد اقصى, حد اقصى, كحد اقصى, اقصى حد, اقصاه, على '
+      'الاكثر, بالكثير, او اقل, فاقل, فما دون, فما تحت, ما يتعدى, مايتعدى, لا يتعدى, ما تتعدى, لا '
+      'تتعدى, ما يزيد عن, ما يزيد, لا يزيد عن, ما تزيد عن, لا تزيد عن, لا يتجاوز, ما يتجاوز, '
+      'لا تتجاوز, ما تتجاوز, مو اكثر من, مب اكثر من, لا اكثر من, مو فوق, مب فوق, مو اغلى من, '
+      'يقل عن, تقل عن, less than, cheaper than, lower than, smaller than, under, below, max, '
+      'maximum, at most, not more than, no more than, not over, not above, or less, or below, or '
+      'under, and below'),
     ('bound', 'min',
-      'اكثر من, اكبر من, اعلى من, فوق, ابتداء من, حد ادنى, على الاقل, ما يقل عن, لا يقل عن, '
-      'more than, over, above, at least, min, minimum, starting from, starting'),
+      'اكثر من, اكثر, ازيد من, اكبر من, اعلى من, اعلى, اغلى من, فوق, من فوق, ابتداء من, تبدا '
+      'من, يبدا من, حد ادنى, بحد ادنى, كحد ادنى, على الاقل, او اكثر, فاكثر, او اعلى, فما فوق, وما '
+      'فوق, ما يقل عن, لا يقل عن, ما تقل عن, لا تقل عن, مو اقل من, مب اقل من, لا اقل من, مو '
+      'تحت, يزيد عن, تزيد عن, يتجاوز, تتجاوز, more than, higher than, greater than, bigger than, '
+      'larger than, over, above, at least, min, minimum, starting from, starting, not less than, '
+      'no less than, not under, or more, or above, and above, and up'),
     ('bound', 'about',
       'حدود, بحدود, في حدود, حوالي, بحوالي, تقريبا, قرابه, يقارب, around, about, approx, '
       'approximately'),
     ('bound', 'from', 'من, from'),
-    ('bound', 'to', 'الى, to, till, until'),
+    ('bound', 'to', 'الى, لين, الين, ل, لغايه, لحد, حتى, to, till, until, up to, upto'),
     ('bound', 'between', 'بين, ما بين, between'),
-    ('beside', '',
-      'شارع, واجهه, واجهتها, واجهته, عرض, عرضه, عمق, ارتداد, ارتدادات, street, width, '
-      'frontage, facade, depth, setback'),
+    ('measure', 'm2', 'مساحه, مساحتها, مساحته, بمساحه, size'),
+    ('measure', 'length',
+      'شارع, واجهه, واجهتها, واجهته, عرض, عرضه, عمق, طول, ارتفاع, ارتداد, ارتدادات, street, width, '
+      'frontage, facade, depth, height, setback'),
+    ('measure', 'other',
+      'دخل, دخلها, دخله, دخل شهري, دخل سنوي, دخلها شهري, دخلها سنوي, عايد, عايدها, عايد شهري, '
+      'عايد سنوي, عائد ايجار, عائد الايجار, دخل ايجار, ايجارها, ايجاره, ايراد, ايرادها, ايراد '
+      'شهري, مدخول, مدخولها, موجر, موجره, بدل ايجار, بدل الايجار, بدل سكن, قسط, اقساط, قسط شهري, '
+      'مقدم, دفعه اولى, عربون, تامين, قرض, income, monthly income, rental '
+      'income, rent allowance, rented for, rented at, installment, installments, deposit, down '
+      'payment, loan'),
     ('negation', '', 'غير, بدون, مو, مب, بلا, no, not, non, un, without'),
     ('join', '', 'او, or'),
     ('plain', '',
-      'بدل ايجار, بدل الايجار, بدل سكن, عائد ايجار, عائد الايجار, دخل ايجار, ايجار شهري, '
-      'غرفه خادمه, غرفه سايق, غرفه سائق, غرفه غسيل, غرفه ملابس, غرفه خدم, غرفه تخزين, غرفه '
-      'الخادمه, ايجارها, ايجاره, rental income, rent allowance, maid room, maids room, '
-      'driver room, laundry room, store room, فوق السطح'),
+      'ايجار شهري, غرفه خادمه, غرفه سايق, غرفه سائق, غرفه غسيل, غرفه ملابس, غرفه خدم, غرفه '
+      'تخزين, غرفه الخادمه, maid room, maids room, driver room, laundry room, store room, فوق '
+      'السطح'),
     ('stopword', '',
-      'في, فى, ف, ب, مع, علي, عند, عندكم, عندك, هل, و, ال, عن, اللي, ابي, ابغي, '
-      'ابغى, ابا, بغيت, نبي, نبغي, اريد, اطلب, ادور, ادور على, دورلي, مطلوب, محتاج, احتاج, '
-      'للطلب, يوجد, موجود, متوفر, متوفره, لو سمحت, منطقه, بمنطقه, مساحه, مساحتها, مساحته, '
-      'بمساحه, المساحه, سعر, بسعر, السعر, سعرها, سعره, مبلغ, ضمن, مدينه, in, at, '
-      'for, with, on, the, an, of, near, by, and, i, we, want, need, looking, looking '
-      'for, find, me, please, any, area, size, price, priced, budget, al, el, fi, bel'),
+      'في, فى, ف, ب, بال, وال, مع, علي, عند, عندكم, عندك, هل, و, ال, عن, اللي, ابي, ابغي, ابغى, '
+      'ابا, بغيت, نبي, نبغي, اريد, اطلب, ادور, ادور على, دورلي, مطلوب, محتاج, احتاج, للطلب, '
+      'يوجد, موجود, متوفر, متوفره, لو سمحت, منطقه, بمنطقه, سعر, بسعر, السعر, سعرها, سعره, مبلغ, '
+      'بمبلغ, قيمه, بقيمه, قيمتها, قيمته, ميزانيه, ميزانيتي, ضمن, مدينه, in, at, for, with, on, '
+      'the, an, of, near, by, and, i, we, want, need, looking, looking for, find, me, please, '
+      'any, area, price, priced, budget, al, el, fi, bel'),
     ('area', 'salmiya',
       'سالميا, salmiyah, salmiyya, salmya, salmia, salmeya, alsalmiya, as salmiya, '
       'salemiya, essalmiya, salmieh'),

@@ -1,0 +1,213 @@
+-- The unit decides what an amount measures; the words before and behind it decide whether it is a
+-- minimum or a maximum.
+
+create function private.with_end(amount private.amount, other private.amount)
+  returns private.amount
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  unit constant text := coalesce(amount.unit, other.unit);
+begin
+  if amount.step is null and other.step is not null then -- 300 to 400 thousand
+    amount.low := (
+      select max(amount.low * scale) from unnest('{1,1000,1000000}'::numeric[]) as scale
+      where amount.low * scale < other.low and other.low <= amount.low * scale * 30
+    );
+  elsif other.step is null and amount.step is not null then -- 300 thousand to 400
+    other.low := (
+      select min(other.low * scale) from unnest('{1,1000,1000000}'::numeric[]) as scale
+      where scale <= greatest(amount.step, amount.low)
+        and other.low * scale > amount.low and other.low * scale <= amount.low * 30
+    );
+  end if;
+  amount.form := case
+    when amount.low + other.low is null or 'unclear' in (amount.form, other.form)
+      -- "flat 3 - 300 dinars" is no range.
+      or unit is distinct from 'm2' and (amount.step is null or other.step is null)
+        and greatest(amount.low, other.low) > least(amount.low, other.low) * 30 then 'unclear'
+    when 'dotted' in (amount.form, other.form) then 'dotted'
+    else coalesce(amount.form, other.form) end;
+  amount.high := greatest(amount.low, other.low);
+  amount.low := least(amount.low, other.low);
+  amount.step := coalesce(amount.step, other.step);
+  amount.unit := case when unit = 'million' and amount.step is not null then 'kwd' else unit end;
+  amount.last := other.last;
+  return amount;
+end
+$$;
+comment on function private.with_end is
+  'The range between two amounts. An end without a multiplier gets the one by which the second is '
+  'above the first, at most thirtyfold; if there is none, the range is unclear.';
+
+create function private.reading_range(
+  items private.reading_item[], letters text, index integer,
+  out range private.reading_item, out last integer
+)
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  before constant text := left(letters, index - 1);
+  context constant text := right(before, 1);
+  start integer := index;
+  bound text := substr(letters, index, 1);
+  is_between constant boolean := bound = '=';
+  amount private.amount;
+  other private.amount;
+  rest text;
+  tail integer;
+begin
+  if strpos('<>~()=', bound) > 0 then
+    start := start + 1 + (substr(letters, start + 1, 1) = 'S')::integer;
+  else
+    bound := null;
+  end if;
+  start := start + (substr(letters, start, 1) = 'q')::integer;
+  amount := private.reading_amount(items, letters, start, is_between);
+  if amount.last is null then
+    return;
+  end if;
+  rest := substr(letters, amount.last + 1);
+  if start > index and substr(letters, start - 1, 1) = 'q' then
+    amount.unit := coalesce(amount.unit, 'kwd');
+  end if;
+  if left(rest, 1) in ('-', ')') or is_between and left(rest, 1) in ('a', ',') then
+    other := private.reading_amount(items, letters,
+      amount.last + 2 + (substr(rest, 2, 1) = 'q')::integer, false);
+  end if;
+  if other.last is not null and (amount.unit = other.unit
+    or amount.unit is null
+      and (amount.step is null or other.step is not null or other.unit in ('kwd', 'million'))
+    or other.unit is null and (other.step is null or amount.unit in ('kwd', 'million'))) then
+    amount := private.with_end(amount, other);
+    bound := '=';
+    rest := substr(letters, amount.last + 1);
+  elsif is_between then
+    amount.form := 'unclear';
+  elsif bound is null and left(ltrim(rest, 'a'), 1) in ('<', '>', '~') then
+    tail := length(rest) - length(ltrim(rest, 'a')) + 1;
+    if (tail > 1 or items[amount.last + 1].phrase
+        ~ '^(or|and|او|[فو]ما) |^(فا|كحد|بحد|حد|max|min|at|علي|تقريبا|بالكثير)')
+      and (private.reading_amount(items, letters, amount.last + tail + 1, false)).last is null then
+      bound := substr(rest, tail, 1); -- 300 thousand at most
+      amount.last := amount.last + tail;
+      rest := substr(rest, tail + 1);
+    end if;
+  end if;
+  if context = '#' then
+    amount.unit := coalesce(amount.unit, 'm2');
+  elsif bound is null and amount.step is null and coalesce(amount.unit = 'other', true)
+    and amount.form is distinct from 'dotted' then
+    return; -- only a unit makes it an amount
+  end if;
+  range := items[start];
+  range.first := items[index].first;
+  range.last := items[amount.last].last;
+  range.number := amount.low;
+  last := amount.last;
+  if context = '|' and amount.unit in ('m2', 'million') then
+    -- In "a street of 20 metres" the number is searched as a word.
+    range := items[start];
+    range.field := null;
+    return;
+  end if;
+  range.field := case
+    when amount.form = 'unclear' or amount.unit = 'other' or amount.high = 0 then 'unclear'
+    when amount.unit = 'm2' and (amount.step is not null or amount.form is distinct from 'dotted')
+      then 'size'
+    when amount.unit = 'rooms' and amount.low <= 50 then 'rooms'
+    -- An income, or a price per metre.
+    when amount.unit in ('m2', 'rooms') or '!' in (context, rtrim(right(before, 2), 'S'))
+      or context in ('s', 'c') and before !~ '[W0kmKMfF].$' then 'unclear'
+    when amount.unit = 'million' then 'million'
+    when amount.step is not null then 'price'
+    when amount.form = 'dotted' then
+      case when amount.low >= 10 and amount.high < 1000 then 'dotted' else 'unclear' end
+    when amount.unit = 'kwd' then 'price'
+    -- More than 20 flats.
+    when amount.low < 10 or amount.low < 100 and left(rest, 1) = 'n' then 'unclear'
+    when amount.form = 'decimal' then 'decimal'
+    else 'bare' end;
+  range.low := trim_scale(case
+    when bound in ('<', ')') then null
+    when bound in ('>', '(', '=') or range.field = 'rooms' then amount.low
+    else round(amount.low * 0.9, 3) end);
+  range.high := trim_scale(case
+    when bound in ('>', '(') then null
+    when bound in ('<', ')', '=') then amount.high
+    else round(amount.high * 1.1, 3) end);
+end
+$$;
+comment on function private.reading_range is
+  'The range that begins at index, or null. range.number is the amount that was said, of two the '
+  'smaller; last: the index of its last item.';
+
+create function private.reading_numbers(items private.reading_item[])
+  returns private.reading_item[]
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  read private.reading_item[] := '{}';
+  item private.reading_item;
+  next private.reading_item;
+  amount private.amount;
+  found_range record;
+  letters text;
+  index integer := 1;
+  last integer;
+  has_numbers boolean := false;
+begin
+  foreach item in array items loop
+    has_numbers := has_numbers
+      or coalesce(item.field in ('number', 'count', 'times', 'floor', 'rooms', 'ordinal'), false);
+  end loop;
+  if not has_numbers then
+    return items;
+  end if;
+  select given.items, given.letters into items, letters
+  from private.reading_letters(items) as given;
+  while index <= cardinality(items) loop
+    item := items[index];
+    next := items[index + 1];
+    last := index;
+    if item.field = 'unit' and item.choices = '{block}' and next.field = 'number'
+      and substr(letters, index + 2, 1) not in ('k', 'm') then
+      item := row(
+        'block', array[next.phrase], next.phrase, item.first, next.last, null, null, null);
+      last := index + 1;
+    elsif item.field in ('kind', 'unit') and item.choices = '{floor}'
+      and (next.field in ('ordinal', 'floor') or next.field = 'number' and next.number <= 200) then
+      amount := private.reading_amount(items, letters, index + 1, false);
+      if amount.step is null and amount.unit is null then
+        item := row('floor', null, next.phrase, item.first, next.last, null, next.number,
+          next.number);
+        last := index + 1;
+      end if;
+    elsif item.field = 'ordinal' and next.field in ('kind', 'unit') and next.choices = '{floor}'
+      or item.field in ('number', 'count') and next.field = 'rooms' then -- 2 غرفة وصالة
+      item := row(case item.field when 'ordinal' then 'floor' else 'rooms' end, null, next.phrase,
+        item.first, next.last, null, item.number, item.number);
+      last := index + 1;
+    elsif item.field in ('floor', 'rooms') then
+      item.low := item.number;
+      item.high := item.number;
+    elsif strpos('NuEidDfFkmKMxW0q<>~()=', substr(letters, index, 1)) > 0 then
+      found_range := private.reading_range(items, letters, index);
+      if found_range.last is not null then
+        item := found_range.range;
+        last := found_range.last;
+      end if;
+    end if;
+    read := read || item;
+    index := last + 1;
+  end loop;
+  return read;
+end
+$$;
+comment on function private.reading_numbers is
+  'Joins numbers with their units, multipliers and bounds.';
