@@ -182,8 +182,8 @@ from (
       'الاكثر, بالكثير, او اقل, فاقل, فما دون, فما تحت, ما يتعدى, مايتعدى, لا يتعدى, ما تتعدى, لا '
       'تتعدى, ما يزيد عن, ما يزيد, لا يزيد عن, ما تزيد عن, لا تزيد عن, لا يتجاوز, ما يتجاوز, '
       'لا تتجاوز, ما تتجاوز, مو اكثر من, مب اكثر من, لا اكثر من, مو فوق, مب فوق, مو اغلى من, '
-      'يقل عن, تقل عن, less than, cheaper than, lower than, smaller than, under, below, max, '
-      'maximum, at most, not more than, no more than, not over, not above, or less, or below, or '
+      'يقل عن, تقل عن, مايزيد عن, ماتزيد عن, لايزيد عن, لاتزيد عن, ارخص عن, اقل عن, less than, cheaper than, lower than, smaller than, under, below, max, '
+      'maximum, at most, not exceeding, within, not more than, no more than, not over, not above, or less, or below, or '
       'under, and below'),
     ('bound', 'min',
       'اكثر من, اكثر, ازيد من, اكبر من, اعلى من, اعلى, اغلى من, فوق, من فوق, ابتداء من, تبدا '
@@ -206,10 +206,11 @@ from (
       'دخل, دخلها, دخله, دخل شهري, دخل سنوي, دخلها شهري, دخلها سنوي, عايد, عايدها, عايد شهري, '
       'عايد سنوي, عائد ايجار, عائد الايجار, دخل ايجار, ايجارها, ايجاره, ايراد, ايرادها, ايراد '
       'شهري, مدخول, مدخولها, موجر, موجره, بدل ايجار, بدل الايجار, بدل سكن, قسط, اقساط, قسط شهري, '
-      'مقدم, دفعه اولى, عربون, تامين, قرض, income, monthly income, rental '
-      'income, rent allowance, rented for, rented at, installment, installments, deposit, down '
-      'payment, loan'),
-    ('negation', '', 'غير, بدون, مو, مب, بلا, no, not, non, un, without'),
+      'مقدم, دفعه اولى, عربون, تامين, قرض, خلو, عموله, رسوم, راتب, راتبي, باقي, متبقي, '
+      'income, monthly income, rental income, rent allowance, rented for, rented at, installment, installments, deposit, down '
+      'payment, loan, key money, commission, fees, salary'),
+    ('negation', '', 'غير, بدون, مو, مب, موب, مهب, مش, بلا, no, not, never, non, un, without'),
+    ('negation', 'verb', 'ما, ما ابي, ما ابغى, لا, ولا, do not, don t, dont, can t, cant, cannot'),
     ('join', '', 'او, or'),
     ('plain', '',
       'ايجار شهري, غرفه خادمه, غرفه سايق, غرفه سائق, غرفه غسيل, غرفه ملابس, غرفه خدم, غرفه '

@@ -34,6 +34,7 @@ begin
       '{"m2": "s", "rooms": "r", "kwd": "q", "other": "o", "max": "<", "min": ">", "about": "~",
         "from": "(", "to": ")", "between": "="}'::jsonb ->> item.choices[1], 'n')
     when item.field = 'measure' then translate(left(item.choices[1], 1), 'mlo', '#|!')
+    when item.field = 'negation' then case item.choices[1] when 'verb' then 'V' else '^' end
     when item.field in ('kind', 'rooms', 'floor', 'ordinal') then 'n'
     when item.field = 'stopword' then 'S'
     -- A misspelt number beside an amount could be part of it.
@@ -48,7 +49,7 @@ comment on function private.reading_letter is
   'What an item is in an amount. Figures: i below 10, d below 1,000, D above. Words: u below 10, '
   'e below 20, t tens, h hundred (in English v, y, z, g), H more hundreds, f fractions (F as 1/2), '
   'K and M 2,000 and 2 million. k and m: multipliers. a: and. l: less. j: or. x: like a number. q, '
-  's, c, r, o: units. <, >, ~, (, ), =: bounds.';
+  's, c, r, o: units. <, >, ~, (, ), =: bounds. ^: a negation, V that of a verb.';
 
 create function private.reading_letters(inout items private.reading_item[], out letters text)
   language plpgsql
@@ -67,7 +68,8 @@ begin
   foreach item in array items loop
     apart := apart || private.reading_letter(item);
   end loop;
-  apart := replace(replace(apart, 'wk', 'xk'), 'wm', 'xm'); -- it could change the multiplier
+  -- It could change the multiplier, as in كم الف.
+  apart := regexp_replace(apart, '(w|(?<![uethHvyzgidDkmKMfF])o)(?=[km])', 'x', 'g');
   letters := '';
   while index <= cardinality(items) loop
     item := items[index];
@@ -164,6 +166,9 @@ begin
     end if;
   end loop;
   -- مليون و200 is 1,200,000.
+  if times = 1000 and number < 100 and sum >= 10000 then -- مية الف الا خمسة
+    amount.form := 'unclear';
+  end if;
   sum := sum + sign * coalesce(number, 0)
     * case when times = 1000000 and number < 1000 then 1000 else 1 end;
   amount.low := trim_scale(sum);

@@ -50,13 +50,16 @@ create function private.reading_range(
   set search_path = ''
 as $$
 declare
-  before constant text := left(letters, index - 1);
-  context constant text := right(before, 1);
+  before constant text := replace(left(letters, index - 1), '^!', 'ww'); -- without a deposit
+  -- A word may stand between a measure and its amount, as in "sea front 20 metres".
+  context constant text := coalesce(
+    substring(before from '[!|][wn]?S?$'), right(before, 1));
   start integer := index;
   bound text := substr(letters, index, 1);
   is_between constant boolean := bound = '=';
   amount private.amount;
   other private.amount;
+  number numeric;
   rest text;
   tail integer;
 begin
@@ -77,6 +80,17 @@ begin
   if left(rest, 1) in ('-', ')') or is_between and left(rest, 1) in ('a', ',') then
     other := private.reading_amount(items, letters,
       amount.last + 2 + (substr(rest, 2, 1) = 'q')::integer, false);
+  elsif amount.step is null and amount.unit is null and left(context, 1) <> '|'
+    and amount.low not between 1950 and 2050 -- a year
+    and strpos('NuEidDW0', left(rest, 1)) > 0 then
+    other := private.reading_amount(items, letters, amount.last + 1, false);
+    number := other.low / coalesce(other.step, 1);
+    if (other.unit is not null or other.step is not null)
+      and greatest(amount.low, number) <= 3 * least(amount.low, number) then
+      amount := other; -- 70 80 thousand
+      amount.form := 'unclear';
+    end if;
+    other := null;
   end if;
   if other.last is not null and (amount.unit = other.unit
     or amount.unit is null
@@ -108,27 +122,33 @@ begin
   range.last := items[amount.last].last;
   range.number := amount.low;
   last := amount.last;
-  if context = '|' and amount.unit in ('m2', 'million') then
+  if context = '|' and amount.unit in ('m2', 'million')
+    or left(context, 1) = '|' and amount.unit = 'm2' and amount.low < 100 then
     -- In "a street of 20 metres" the number is searched as a word.
     range := items[start];
     range.field := null;
     return;
   end if;
   range.field := case
-    when amount.form = 'unclear' or amount.unit = 'other' or amount.high = 0 then 'unclear'
+    when amount.form = 'unclear' or amount.unit = 'other' or amount.high = 0
+      or before ~ case when bound is null then '(\^|Vw?)S*$' else '(\^S*|V[wS#]{0,3})$' end
+      then 'unclear'
     when amount.unit = 'm2' and (amount.step is not null or amount.form is distinct from 'dotted')
       then 'size'
     when amount.unit = 'rooms' and amount.low <= 50 then 'rooms'
     -- An income, or a price per metre.
-    when amount.unit in ('m2', 'rooms') or '!' in (context, rtrim(right(before, 2), 'S'))
-      or context in ('s', 'c') and before !~ '[W0kmKMfF].$' then 'unclear'
+    when amount.unit in ('m2', 'rooms') or left(context, 1) = '!'
+      or before ~ '(^|[^W0kmKMfF])[sc]S?$' then 'unclear'
     when amount.unit = 'million' then 'million'
     when amount.step is not null then 'price'
     when amount.form = 'dotted' then
       case when amount.low >= 10 and amount.high < 1000 then 'dotted' else 'unclear' end
     when amount.unit = 'kwd' then 'price'
     -- More than 20 flats.
-    when amount.low < 10 or amount.low < 100 and left(rest, 1) = 'n' then 'unclear'
+    when amount.low < 10 or amount.low < 100 and left(rest, 1) = 'n'
+      -- From 2010 to 2015.
+      or amount.low >= 1950 and amount.high <= 2050
+        and not (amount.low % 50 = 0 and amount.high % 50 = 0) then 'unclear'
     when amount.form = 'decimal' then 'decimal'
     else 'bare' end;
   range.low := trim_scale(case

@@ -168,7 +168,7 @@ create function private.price_scale(item private.reading_item, type text) return
     when item.field = 'decimal' then null
     -- People leave out the zeros of a price of a sale, or write its thousands as 350.000.
     when item.field = 'dotted' or item.number < 1000 then 1000
-    else 1
+    when item.number >= 10000 then 1 -- 1,200 can be thousands too
   end;
 comment on function private.price_scale is
   'What an amount is multiplied by to be the price of a type of listing; null if it is none.';
@@ -283,7 +283,7 @@ begin
     next := items[index + 1];
     said := array_to_string(tokens.typed[item.first:item.last], ' ');
     is_word := false;
-    if before.field = 'negation' and item.field is distinct from 'furnished' then
+    if before.field = 'negation' and coalesce(item.field not in ('furnished', 'unclear'), true) then
       -- No filter but furnished can express a negation, so the negated item is searched as a word.
       is_word := item.field is distinct from 'stopword';
     elsif item.field = 'kind' then
@@ -318,7 +318,7 @@ begin
     elsif item.field in ('size', 'rooms', 'floor', 'block', 'unclear') then
       reading := private.with_number(reading, item, said);
     elsif item.field = 'negation' then
-      is_word := next.field is distinct from 'furnished';
+      is_word := coalesce(next.field not in ('furnished', 'unclear'), true);
     elsif item.field = 'bound' then
       is_word := not item.choices[1] in ('from', 'to', 'about');
     elsif item.field in ('unit', 'measure') then

@@ -16914,7 +16914,8 @@ comment on column private.reading_words.field is
   'is beside it. bound: value says how the number after it is meant (max, min, about, from, to, '
   'between). measure: value says what the amount after it is of (m2: the size of the listing; '
   'length: a street or front, which is no size; other: an income or deposit, which is no price). '
-  'negation: before furnished, the other codes are meant; otherwise it is searched as a word. '
+  'negation: before furnished, the other codes are meant, and an amount after it is left out; '
+  'otherwise it is searched as a word. value is verb where a verb can follow (ما ابي). '
   'join: an "or" between kinds. plain: the phrase is searched as words, although parts of it have '
   'a meaning (maid room). stopword: the phrase is ignored.';
 comment on column private.reading_words.value is 'A code, a number, or empty, depending on field.';
@@ -16969,7 +16970,8 @@ begin
     when field = 'unit' then '{m2,rooms,block,floor,kwd,other}'
     when field = 'measure' then '{m2,length,other}'
     when field = 'bound' then '{max,min,about,from,to,between}'
-    when field in ('negation', 'join', 'plain', 'stopword') then array['']
+    when field = 'negation' then array['', 'verb']
+    when field in ('join', 'plain', 'stopword') then array['']
     when field = 'area' then array(select areas.id from public.areas)
     when field = 'governorate' then array(select governorates.id from public.governorates)
     when field in ('kind', 'furnished', 'plot_position') then array(
@@ -17343,6 +17345,7 @@ begin
       '{"m2": "s", "rooms": "r", "kwd": "q", "other": "o", "max": "<", "min": ">", "about": "~",
         "from": "(", "to": ")", "between": "="}'::jsonb ->> item.choices[1], 'n')
     when item.field = 'measure' then translate(left(item.choices[1], 1), 'mlo', '#|!')
+    when item.field = 'negation' then case item.choices[1] when 'verb' then 'V' else '^' end
     when item.field in ('kind', 'rooms', 'floor', 'ordinal') then 'n'
     when item.field = 'stopword' then 'S'
     -- A misspelt number beside an amount could be part of it.
@@ -17357,7 +17360,7 @@ comment on function private.reading_letter is
   'What an item is in an amount. Figures: i below 10, d below 1,000, D above. Words: u below 10, '
   'e below 20, t tens, h hundred (in English v, y, z, g), H more hundreds, f fractions (F as 1/2), '
   'K and M 2,000 and 2 million. k and m: multipliers. a: and. l: less. j: or. x: like a number. q, '
-  's, c, r, o: units. <, >, ~, (, ), =: bounds.';
+  's, c, r, o: units. <, >, ~, (, ), =: bounds. ^: a negation, V that of a verb.';
 
 create function private.reading_letters(inout items private.reading_item[], out letters text)
   language plpgsql
@@ -17376,7 +17379,8 @@ begin
   foreach item in array items loop
     apart := apart || private.reading_letter(item);
   end loop;
-  apart := replace(replace(apart, 'wk', 'xk'), 'wm', 'xm'); -- it could change the multiplier
+  -- It could change the multiplier, as in كم الف.
+  apart := regexp_replace(apart, '(w|(?<![uethHvyzgidDkmKMfF])o)(?=[km])', 'x', 'g');
   letters := '';
   while index <= cardinality(items) loop
     item := items[index];
@@ -17473,6 +17477,9 @@ begin
     end if;
   end loop;
   -- مليون و200 is 1,200,000.
+  if times = 1000 and number < 100 and sum >= 10000 then -- مية الف الا خمسة
+    amount.form := 'unclear';
+  end if;
   sum := sum + sign * coalesce(number, 0)
     * case when times = 1000000 and number < 1000 then 1000 else 1 end;
   amount.low := trim_scale(sum);
@@ -17558,13 +17565,16 @@ create function private.reading_range(
   set search_path = ''
 as $$
 declare
-  before constant text := left(letters, index - 1);
-  context constant text := right(before, 1);
+  before constant text := replace(left(letters, index - 1), '^!', 'ww'); -- without a deposit
+  -- A word may stand between a measure and its amount, as in "sea front 20 metres".
+  context constant text := coalesce(
+    substring(before from '[!|][wn]?S?$'), right(before, 1));
   start integer := index;
   bound text := substr(letters, index, 1);
   is_between constant boolean := bound = '=';
   amount private.amount;
   other private.amount;
+  number numeric;
   rest text;
   tail integer;
 begin
@@ -17585,6 +17595,17 @@ begin
   if left(rest, 1) in ('-', ')') or is_between and left(rest, 1) in ('a', ',') then
     other := private.reading_amount(items, letters,
       amount.last + 2 + (substr(rest, 2, 1) = 'q')::integer, false);
+  elsif amount.step is null and amount.unit is null and left(context, 1) <> '|'
+    and amount.low not between 1950 and 2050 -- a year
+    and strpos('NuEidDW0', left(rest, 1)) > 0 then
+    other := private.reading_amount(items, letters, amount.last + 1, false);
+    number := other.low / coalesce(other.step, 1);
+    if (other.unit is not null or other.step is not null)
+      and greatest(amount.low, number) <= 3 * least(amount.low, number) then
+      amount := other; -- 70 80 thousand
+      amount.form := 'unclear';
+    end if;
+    other := null;
   end if;
   if other.last is not null and (amount.unit = other.unit
     or amount.unit is null
@@ -17616,27 +17637,33 @@ begin
   range.last := items[amount.last].last;
   range.number := amount.low;
   last := amount.last;
-  if context = '|' and amount.unit in ('m2', 'million') then
+  if context = '|' and amount.unit in ('m2', 'million')
+    or left(context, 1) = '|' and amount.unit = 'm2' and amount.low < 100 then
     -- In "a street of 20 metres" the number is searched as a word.
     range := items[start];
     range.field := null;
     return;
   end if;
   range.field := case
-    when amount.form = 'unclear' or amount.unit = 'other' or amount.high = 0 then 'unclear'
+    when amount.form = 'unclear' or amount.unit = 'other' or amount.high = 0
+      or before ~ case when bound is null then '(\^|Vw?)S*$' else '(\^S*|V[wS#]{0,3})$' end
+      then 'unclear'
     when amount.unit = 'm2' and (amount.step is not null or amount.form is distinct from 'dotted')
       then 'size'
     when amount.unit = 'rooms' and amount.low <= 50 then 'rooms'
     -- An income, or a price per metre.
-    when amount.unit in ('m2', 'rooms') or '!' in (context, rtrim(right(before, 2), 'S'))
-      or context in ('s', 'c') and before !~ '[W0kmKMfF].$' then 'unclear'
+    when amount.unit in ('m2', 'rooms') or left(context, 1) = '!'
+      or before ~ '(^|[^W0kmKMfF])[sc]S?$' then 'unclear'
     when amount.unit = 'million' then 'million'
     when amount.step is not null then 'price'
     when amount.form = 'dotted' then
       case when amount.low >= 10 and amount.high < 1000 then 'dotted' else 'unclear' end
     when amount.unit = 'kwd' then 'price'
     -- More than 20 flats.
-    when amount.low < 10 or amount.low < 100 and left(rest, 1) = 'n' then 'unclear'
+    when amount.low < 10 or amount.low < 100 and left(rest, 1) = 'n'
+      -- From 2010 to 2015.
+      or amount.low >= 1950 and amount.high <= 2050
+        and not (amount.low % 50 = 0 and amount.high % 50 = 0) then 'unclear'
     when amount.form = 'decimal' then 'decimal'
     else 'bare' end;
   range.low := trim_scale(case
@@ -17892,7 +17919,7 @@ create function private.price_scale(item private.reading_item, type text) return
     when item.field = 'decimal' then null
     -- People leave out the zeros of a price of a sale, or write its thousands as 350.000.
     when item.field = 'dotted' or item.number < 1000 then 1000
-    else 1
+    when item.number >= 10000 then 1 -- 1,200 can be thousands too
   end;
 comment on function private.price_scale is
   'What an amount is multiplied by to be the price of a type of listing; null if it is none.';
@@ -18007,7 +18034,7 @@ begin
     next := items[index + 1];
     said := array_to_string(tokens.typed[item.first:item.last], ' ');
     is_word := false;
-    if before.field = 'negation' and item.field is distinct from 'furnished' then
+    if before.field = 'negation' and coalesce(item.field not in ('furnished', 'unclear'), true) then
       -- No filter but furnished can express a negation, so the negated item is searched as a word.
       is_word := item.field is distinct from 'stopword';
     elsif item.field = 'kind' then
@@ -18042,7 +18069,7 @@ begin
     elsif item.field in ('size', 'rooms', 'floor', 'block', 'unclear') then
       reading := private.with_number(reading, item, said);
     elsif item.field = 'negation' then
-      is_word := next.field is distinct from 'furnished';
+      is_word := coalesce(next.field not in ('furnished', 'unclear'), true);
     elsif item.field = 'bound' then
       is_word := not item.choices[1] in ('from', 'to', 'about');
     elsif item.field in ('unit', 'measure') then
@@ -34546,8 +34573,8 @@ from (
       'الاكثر, بالكثير, او اقل, فاقل, فما دون, فما تحت, ما يتعدى, مايتعدى, لا يتعدى, ما تتعدى, لا '
       'تتعدى, ما يزيد عن, ما يزيد, لا يزيد عن, ما تزيد عن, لا تزيد عن, لا يتجاوز, ما يتجاوز, '
       'لا تتجاوز, ما تتجاوز, مو اكثر من, مب اكثر من, لا اكثر من, مو فوق, مب فوق, مو اغلى من, '
-      'يقل عن, تقل عن, less than, cheaper than, lower than, smaller than, under, below, max, '
-      'maximum, at most, not more than, no more than, not over, not above, or less, or below, or '
+      'يقل عن, تقل عن, مايزيد عن, ماتزيد عن, لايزيد عن, لاتزيد عن, ارخص عن, اقل عن, less than, cheaper than, lower than, smaller than, under, below, max, '
+      'maximum, at most, not exceeding, within, not more than, no more than, not over, not above, or less, or below, or '
       'under, and below'),
     ('bound', 'min',
       'اكثر من, اكثر, ازيد من, اكبر من, اعلى من, اعلى, اغلى من, فوق, من فوق, ابتداء من, تبدا '
@@ -34570,10 +34597,11 @@ from (
       'دخل, دخلها, دخله, دخل شهري, دخل سنوي, دخلها شهري, دخلها سنوي, عايد, عايدها, عايد شهري, '
       'عايد سنوي, عائد ايجار, عائد الايجار, دخل ايجار, ايجارها, ايجاره, ايراد, ايرادها, ايراد '
       'شهري, مدخول, مدخولها, موجر, موجره, بدل ايجار, بدل الايجار, بدل سكن, قسط, اقساط, قسط شهري, '
-      'مقدم, دفعه اولى, عربون, تامين, قرض, income, monthly income, rental '
-      'income, rent allowance, rented for, rented at, installment, installments, deposit, down '
-      'payment, loan'),
-    ('negation', '', 'غير, بدون, مو, مب, بلا, no, not, non, un, without'),
+      'مقدم, دفعه اولى, عربون, تامين, قرض, خلو, عموله, رسوم, راتب, راتبي, باقي, متبقي, '
+      'income, monthly income, rental income, rent allowance, rented for, rented at, installment, installments, deposit, down '
+      'payment, loan, key money, commission, fees, salary'),
+    ('negation', '', 'غير, بدون, مو, مب, موب, مهب, مش, بلا, no, not, never, non, un, without'),
+    ('negation', 'verb', 'ما, ما ابي, ما ابغى, لا, ولا, do not, don t, dont, can t, cant, cannot'),
     ('join', '', 'او, or'),
     ('plain', '',
       'ايجار شهري, غرفه خادمه, غرفه سايق, غرفه سائق, غرفه غسيل, غرفه ملابس, غرفه خدم, غرفه '
