@@ -21,7 +21,8 @@
 --   9. organisations                         the pages, with their counters
 --  10. notification_events, notifications, devices, push_outbox
 --  11. advisory locks                        unread counts; chat histories, so late that readers
---                                            hardly wait
+--                                            hardly wait. Hiding a picture everywhere locks one
+--                                            conversation after another; a deadlock is repeated.
 --  12. locks of triggers at the commit       feed_places, then the advisory lock of feed snapshots
 --
 -- Four locks come before all of these: the advisory locks for an admin's act, which is repeated

@@ -10,7 +10,7 @@ create table private.push_outbox (
   is_stranger boolean not null default false,
   counted boolean not null default false,
   notification_id uuid references public.notifications (id) on delete cascade,
-  conversation_id uuid,
+  conversation_ids uuid[],
   identity_id uuid,
   from_identity_id uuid,
   collapse_key text not null
@@ -41,8 +41,9 @@ comment on column private.push_outbox.counted is
   'Whether a device has got it, so that the limits have a hit for it. Until then they count the '
   'row itself, and so nothing that is never sent.';
 comment on column private.push_outbox.notification_id is 'Once it is read, the push is not sent.';
-comment on column private.push_outbox.conversation_id is
-  'The conversation whose unread messages of identity_id it tells of. Without any it is not sent.';
+comment on column private.push_outbox.conversation_ids is
+  'The conversation whose unread messages of identity_id it tells of, or all whose messages it '
+  'counts. Without any unread it is not sent.';
 comment on column private.push_outbox.from_identity_id is 'The identity that it quotes.';
 comment on column private.push_outbox.collapse_key is
   'A newer push with the same key replaces it on the device, and here while it waits. While it is '

@@ -54,6 +54,26 @@ comment on function private.announce_unread is
   'Tells the account''s devices that unread notifications were read or are gone: those that listen '
   'get an event, the others take back the badge. A delete locks the devices before it.';
 
+create function private.announce_read_messages(account_id uuid, were_listed boolean) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  if were_listed then
+    perform private.announce_unread(account_id);
+  elsif exists (
+    select from public.account_settings as chosen
+    where chosen.account_id = announce_read_messages.account_id
+      and not private.wants(chosen, 'messages', 'inApp')
+  ) then
+    perform private.queue_badge(account_id);
+  end if;
+end
+$$;
+comment on function private.announce_read_messages is
+  'After messages were read, hidden or muted: where they make no notifications, the badge alone '
+  'counts them.';
+
 create function private.read_notification(notification_id uuid) returns void
   language plpgsql
   security definer

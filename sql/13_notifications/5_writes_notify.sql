@@ -188,6 +188,62 @@ $$;
 comment on function private.is_stranger is
   'Whether an author is unproven, was never answered, and first wrote within the given seconds.';
 
+create function private.awaits_reading(reader public.participants) returns boolean
+  language plpgsql
+  stable
+  security definer -- reads the other side, settings and notifications
+  set search_path = ''
+as $$
+begin
+  return reader.unread > 0 and not reader.archived and not reader.muted
+    and exists (
+      select from public.identities
+      where identities.id = reader.identity_id and identities.status = 'active'
+    )
+    and not exists (
+      select from public.participants as others
+      where others.conversation_id = reader.conversation_id
+        and others.identity_id <> reader.identity_id
+        and private.are_blocked(reader.account_id, others.account_id)
+    )
+    and (
+      exists (
+        select from public.account_settings as chosen
+        where chosen.account_id = reader.account_id
+          and not private.wants(chosen, 'messages', 'inApp')
+      )
+      or exists (
+        select from public.notifications
+        where notifications.account_id = reader.account_id
+          and notifications.kind = 'message_new'
+          and notifications.entity_id = reader.conversation_id
+          and notifications.identity_id = reader.identity_id and notifications.read_at is null
+      )
+    );
+end
+$$;
+comment on function private.awaits_reading is
+  'Whether a side of a conversation is to be told of unread messages: it may be read, is neither '
+  'archived, muted nor blocked, and its notification, if messages make any, was not read.';
+
+create function private.was_read(push private.push_outbox) returns boolean
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return exists (
+    select from public.notifications
+    where notifications.id = push.notification_id and notifications.read_at is not null
+  ) or push.conversation_ids is not null and not exists (
+    select from public.participants
+    where participants.conversation_id = any (push.conversation_ids)
+      and participants.account_id = push.account_id and private.awaits_reading(participants)
+  );
+end
+$$;
+comment on function private.was_read is 'Whether nothing is left of what a push tells of.';
+
 create function private.may_push(
   rule text, subject text, account_id uuid, author_id uuid
 ) returns boolean
@@ -209,6 +265,7 @@ begin
       and case rule when 'pushes_strangers' then waiting.is_stranger
         else waiting.author_id = may_push.author_id
           and (waiting.category = 'messages') = (rule = 'pushes_messages') end
+      and not private.was_read(waiting)
   ) < rate.max;
 end
 $$;
@@ -216,8 +273,9 @@ comment on function private.may_push is
   'Whether a rate of pushes leaves room for another one. It counts those that arrived and those '
   'that wait, and locks its hits, so that none is queued meanwhile.';
 
-create function private.queue_waiting_push(account_id uuid, chosen public.account_settings)
-  returns void
+create function private.queue_waiting_push(
+  account_id uuid, chosen public.account_settings, conversation_id uuid, device_ids text[]
+) returns void
   language plpgsql
   security definer
   set search_path = ''
@@ -244,22 +302,27 @@ begin
   where counter.rule = 'pushes_waiting' and counter.subject = queue_waiting_push.account_id::text;
   -- A push that is being sent keeps its count; later messages are counted in the next one.
   insert into private.push_outbox as waiting (push_id, account_id, device_id, collapse_key,
-    category, title, body, data, exempt, due_at, expires_at)
-  select new_id, devices.account_id, devices.device_id, 'messages_waiting', 'messages', '', '',
+    conversation_ids, category, title, body, data, exempt, due_at, expires_at)
+  select new_id, devices.account_id, devices.device_id, 'messages_waiting',
+    array[queue_waiting_push.conversation_id], 'messages', '', '',
     jsonb_build_object('kind', 'message_new', 'route', 'notifications', 'count', '1'), false, due,
     due + interval '24 hours'
   from public.devices
   where devices.account_id = queue_waiting_push.account_id
+    and devices.device_id = any (device_ids)
   order by devices.device_id
   on conflict (account_id, device_id, collapse_key) where lease is null do update
-  set data = waiting.data || jsonb_build_object(
+  set conversation_ids = case
+        when excluded.conversation_ids <@ waiting.conversation_ids then waiting.conversation_ids
+        else waiting.conversation_ids || excluded.conversation_ids end,
+      data = waiting.data || jsonb_build_object(
         'count', ((waiting.data ->> 'count')::bigint + 1)::text),
       expires_at = waiting.due_at + interval '24 hours';
 end
 $$;
 comment on function private.queue_waiting_push is
   'Queues at most one push an hour, with the number of messages from strangers that were not '
-  'pushed themselves. The caller has locked the account''s row of pushes_strangers.';
+  'pushed to these devices themselves. The caller has locked the account''s row of pushes_strangers.';
 
 create function private.queue_push(
   made public.notifications, category text, at_once boolean, language text,
@@ -280,6 +343,7 @@ declare
   fits boolean := true;
   stranger boolean := false;
   waits_for text[];
+  others text[];
 begin
   -- All devices are locked before the first push is written, as in private.lock_devices.
   perform from public.devices where devices.account_id = made.account_id
@@ -293,10 +357,11 @@ begin
     where waiting.account_id = made.account_id and waiting.collapse_key = key
       and waiting.lease is null
   );
-  if author_id is not null and exists (
-    select from public.devices
+  others := array(
+    select devices.device_id from public.devices
     where devices.account_id = made.account_id and devices.device_id <> all (waits_for)
-  ) then
+  );
+  if author_id is not null and others <> '{}' then
     stranger := category = 'messages' and exists (
       select from private.rates
       where rates.rule = 'pushes_strangers' and rates.max < 1000000
@@ -310,15 +375,15 @@ begin
     if fits and stranger and not private.may_push(
       'pushes_strangers', made.account_id::text, made.account_id, author_id) then
       fits := false;
-      perform private.queue_waiting_push(made.account_id, chosen);
+      perform private.queue_waiting_push(made.account_id, chosen, made.entity_id, others);
     end if;
   end if;
   insert into private.push_outbox as waiting (push_id, account_id, device_id, author_id,
-    is_stranger, notification_id, conversation_id, identity_id, from_identity_id, collapse_key,
+    is_stranger, notification_id, conversation_ids, identity_id, from_identity_id, collapse_key,
     category, title, body, data, exempt, due_at, expires_at)
   select
     new_id, devices.account_id, devices.device_id, queue_push.author_id, stranger, made.id,
-    case made.kind when 'message_new' then made.entity_id end, made.identity_id,
+    case made.kind when 'message_new' then array[made.entity_id] end, made.identity_id,
     made.from_identity_id, key, queue_push.category,
     coalesce(case language when 'en' then about.title_en else about.title_ar end, ''),
     coalesce(case language when 'en' then about.body_en else about.body_ar end, ''),
@@ -348,24 +413,32 @@ create function private.withdraw_notification(account_id uuid, kind text, entity
   security definer -- deletes rows of someone else's account
   set search_path = ''
 as $$
+declare
+  was_unread boolean;
 begin
-  perform from public.notifications
-  where notifications.account_id = withdraw_notification.account_id
-    and notifications.kind = withdraw_notification.kind
-    and notifications.entity_id = withdraw_notification.entity_id
-  for update;
-  delete from private.push_outbox where push_outbox.id in (
-    select waiting.id from private.push_outbox as waiting
-    where waiting.account_id = withdraw_notification.account_id
-      and waiting.data @> jsonb_build_object(
-        'kind', withdraw_notification.kind, 'entityId', withdraw_notification.entity_id)
-    order by waiting.device_id, waiting.collapse_key, waiting.id -- as in private.lock_devices
+  select bool_or(held.read_at is null) into was_unread
+  from (
+    select notifications.read_at from public.notifications
+    where notifications.account_id = withdraw_notification.account_id
+      and notifications.kind = withdraw_notification.kind
+      and notifications.entity_id = withdraw_notification.entity_id
     for update
-  );
+  ) as held;
+  if was_unread is null then
+    return;
+  end if;
+  perform private.lock_devices(array[account_id]);
+  delete from private.push_outbox as waiting
+  where waiting.account_id = withdraw_notification.account_id
+    and waiting.data @> jsonb_build_object(
+      'kind', withdraw_notification.kind, 'entityId', withdraw_notification.entity_id);
   delete from public.notifications
   where notifications.account_id = withdraw_notification.account_id
     and notifications.kind = withdraw_notification.kind
     and notifications.entity_id = withdraw_notification.entity_id;
+  if was_unread then
+    perform private.announce_unread(account_id);
+  end if;
 end
 $$;
 
@@ -390,7 +463,7 @@ begin
   set due_at = private.after_quiet_hours(
     -- A push about waiting messages is sent once an hour, and new preferences must not hasten it.
     case when waiting.collapse_key = 'messages_waiting' then greatest(now(), waiting.due_at)
-      else now() end,
+      else greatest(now(), waiting.held_until) end,
     chosen.quiet_from, chosen.quiet_to)
   from held, public.account_settings as chosen
   where waiting.id = held.id and chosen.account_id = apply_push_preferences.account_id

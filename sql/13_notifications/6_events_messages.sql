@@ -22,6 +22,7 @@ begin
     from (
       select delivery.*, private.delivery_texts(delivery.message, delivery.ends) as texts
       from unnest(deliveries) with ordinality as delivery (message, message_json, ends, nth)
+      offset 0 -- so that the texts are made once for all columns
     ) as sent
     where (sent.ends).notifies and not (sent.ends).muted
       and notifications.account_id = (sent.ends).reader_account_id
@@ -142,14 +143,7 @@ begin
       and unread.identity_id = new.identity_id and unread.read_at is null
     for no key update skip locked
   );
-  if found then
-    perform private.announce_unread(new.account_id);
-  elsif exists (
-    select from public.account_settings as chosen
-    where chosen.account_id = new.account_id and not private.wants(chosen, 'messages', 'inApp')
-  ) then
-    perform private.queue_badge(new.account_id); -- it counts the conversations themselves
-  end if;
+  perform private.announce_read_messages(new.account_id, found);
   return null;
 end
 $$;
@@ -163,7 +157,7 @@ create trigger participants_read_notifications
   for each row when (new.unread < old.unread)
   execute function private.on_messages_read();
 
-create function private.renew_message_notification(reader public.participants) returns uuid
+create function private.renew_message_notification(reader public.participants) returns void
   language plpgsql
   security definer -- reads both sides of the conversation
   set search_path = ''
@@ -178,7 +172,8 @@ begin
     and notifications.identity_id = reader.identity_id and notifications.read_at is null
   for no key update;
   if renewed.id is null then
-    return null;
+    perform private.announce_read_messages(reader.account_id, false);
+    return;
   end if;
   said := private.unread_messages(reader.conversation_id, reader.identity_id);
   if said.last_seq is null then
@@ -192,12 +187,11 @@ begin
         quoted_seq = said.last_seq
     where notifications.id = renewed.id;
   end if;
-  return renewed.id;
 end
 $$;
 comment on function private.renew_message_notification is
   'Lets the unread notification of a conversation say what is unread now, or deletes it if nothing '
-  'is. Returns its id.';
+  'is.';
 
 create function private.on_message_hidden() returns trigger
   language plpgsql
@@ -245,6 +239,7 @@ begin
       and waiting.collapse_key = 'message_new:' || new.conversation_id
     for update skip locked
   );
+  perform private.announce_read_messages(new.account_id, false);
   return null;
 end
 $$;

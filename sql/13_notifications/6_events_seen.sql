@@ -27,9 +27,7 @@ begin
     order by unread.id
     for no key update
   );
-  if found then
-    perform private.announce_unread(new.account_id);
-  end if;
+  perform private.announce_read_messages(new.account_id, found);
   return null;
 end
 $$;

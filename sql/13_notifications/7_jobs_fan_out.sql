@@ -276,7 +276,18 @@ begin
     perform from public.conversations where conversations.id = deferred.entity_id
     for no key update;
     said := private.unread_messages(deferred.entity_id, deferred.identity_id);
-    if said.last_seq is null then
+    if said.last_seq is null or not exists (
+      select from public.participants
+      where participants.conversation_id = deferred.entity_id
+        and participants.identity_id = deferred.identity_id
+        and not participants.archived and not participants.muted
+    ) or exists (
+      select from public.notifications -- a later message has told of it
+      where notifications.account_id = deferred.account_id and notifications.kind = 'message_new'
+        and notifications.entity_id = deferred.entity_id
+        and notifications.identity_id = deferred.identity_id
+        and notifications.read_at is null and notifications.quoted_seq >= said.last_seq
+    ) then
       return 1;
     end if;
     texts := said.texts;

@@ -29,33 +29,6 @@ as $$
     and not private.are_pushes_paused()
 $$;
 
-create function private.unread_of_strangers(account_id uuid) returns bigint
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return (
-    select coalesce(sum(participants.unread), 0)
-    from public.identities
-    join public.participants on participants.identity_id = identities.id
-    left join public.account_settings as chosen on chosen.account_id = identities.account_id
-    where identities.account_id = unread_of_strangers.account_id
-      and participants.unread > 0 and not participants.archived and not participants.muted
-      and (
-        not private.wants(chosen, 'messages', 'inApp') or exists (
-          select from public.notifications
-          where notifications.account_id = identities.account_id
-            and notifications.kind = 'message_new'
-            and notifications.entity_id = participants.conversation_id
-            and notifications.identity_id = participants.identity_id
-            and notifications.read_at is null
-        )
-      )
-  );
-end
-$$;
-
 create function private.drop_pushes() returns bigint
   language sql
   security definer
@@ -68,20 +41,17 @@ as $$
       join public.devices
         on devices.account_id = waiting.account_id and devices.device_id = waiting.device_id
       left join auth.sessions on sessions.id = devices.session_id
-      left join public.notifications on notifications.id = waiting.notification_id
       where waiting.due_at <= clock_timestamp()
         and (
           waiting.expires_at < now() or waiting.attempts >= 8
-          or waiting.lease is not null and waiting.lost >= 1
-          or notifications.read_at is not null
-          or waiting.conversation_id is not null and not exists (
-            select from public.participants
-            where participants.conversation_id = waiting.conversation_id
-              and participants.identity_id = waiting.identity_id
-              and participants.unread > 0 and not participants.archived and not participants.muted
+          or waiting.lease is not null and (
+            waiting.lost >= 1 or exists (
+              select from private.push_outbox as newer
+              where newer.account_id = waiting.account_id and newer.device_id = waiting.device_id
+                and newer.collapse_key = waiting.collapse_key and newer.lease is null
+            )
           )
-          or waiting.collapse_key = 'messages_waiting'
-            and private.unread_of_strangers(waiting.account_id) = 0
+          or private.was_read(waiting)
           or sessions.id is null
           or not private.may_act(accounts)
           or private.are_blocked(waiting.account_id, (
@@ -97,9 +67,9 @@ as $$
   select count(*) from gone
 $$;
 comment on function private.drop_pushes is
-  'Job: drops pushes that are expired, read, tried 8 times or lost in two crashes, those about '
-  'messages of which none is unread, those that quote a blocked identity, and those for signed-out '
-  'devices or accounts that may not act.';
+  'Job: drops pushes that are expired, read, tried 8 times, lost in two crashes, or in one if a newer '
+  'one waits, those that quote a blocked identity, and those for signed-out devices or accounts that '
+  'may not act.';
 
 create function private.message_push(
   push private.push_outbox, out title text, out body text, out data jsonb
@@ -112,26 +82,30 @@ declare
   language constant text := (
     select accounts.language from public.accounts where accounts.id = push.account_id
   );
+  unread bigint;
   texts private.notification_text;
-  waiting bigint;
 begin
-  if push.conversation_id is not null then
-    texts := (private.unread_messages(push.conversation_id, push.identity_id)).texts;
+  data := push.data;
+  select sum(participants.unread) into unread from public.participants
+  where participants.conversation_id = any (push.conversation_ids)
+    and participants.account_id = push.account_id and private.awaits_reading(participants);
+  if unread is null then
+    return;
+  elsif push.identity_id is not null then
+    texts := (private.unread_messages(push.conversation_ids[1], push.identity_id)).texts;
     title := case language when 'en' then texts.title_en else texts.title_ar end;
     body := case language when 'en' then texts.body_en else texts.body_ar end;
-    data := push.data;
   else
-    waiting := greatest(
-      1, least(private.unread_of_strangers(push.account_id), (push.data ->> 'count')::bigint));
+    unread := least(unread, (data ->> 'count')::bigint);
     select said.title, said.body into title, body
-    from private.waiting_text(language, waiting) as said;
-    data := push.data || jsonb_build_object('count', waiting::text);
+    from private.waiting_text(language, unread) as said;
+    data := data || jsonb_build_object('count', unread::text);
   end if;
 end
 $$;
 comment on function private.message_push is
-  'Makes the text of a push about messages when it is sent, so that it says what is unread then. '
-  'Of messages that wait it counts those that were not pushed.';
+  'Makes the text of a push about messages when it is sent, so that it says what is unread then; '
+  'null if nothing is. Of messages that wait it counts those that were not pushed.';
 
 create function private.badge(account_id uuid) returns bigint
   language plpgsql
@@ -144,7 +118,14 @@ begin
     join public.identities on identities.account_id = chosen.account_id
     join public.participants on participants.identity_id = identities.id
     where chosen.account_id = badge.account_id and not private.wants(chosen, 'messages', 'inApp')
-      and participants.unread > 0 and not participants.archived and not participants.muted
+      and participants.unread > 0 and not participants.archived
+      and private.awaits_reading(participants) and not exists (
+        select from public.notifications
+        where notifications.account_id = badge.account_id and notifications.kind = 'message_new'
+          and notifications.entity_id = participants.conversation_id
+          and notifications.identity_id = participants.identity_id
+          and notifications.read_at is null
+      )
   );
 end
 $$;
@@ -159,6 +140,7 @@ create function private.claim_pushes(batch integer) returns json
 as $$
 declare
   claim uuid := gen_random_uuid();
+  pushes json;
 begin
   perform private.drop_pushes();
   if private.are_pushes_paused() then
@@ -184,29 +166,39 @@ begin
       lost = taken.lost + (taken.lease is not null)::integer
   from due where taken.id = due.id;
 
-  return (
-    select coalesce(json_agg(json_build_object(
-      'id', taken.id,
-      'lease', taken.lease,
-      'attempts', taken.attempts,
-      'token', devices.push_token,
-      'collapseKey', taken.collapse_key,
-      'category', taken.category,
-      'title', coalesce(made.title, taken.title),
-      'body', coalesce(made.body, taken.body),
-      'data', coalesce(made.data, taken.data),
-      'badge', private.badge(taken.account_id),
-      'silent', taken.category = 'badge',
-      'expiresAt', extract(epoch from taken.expires_at)::bigint
-    ) order by taken.id), '[]')
+  with claimed as materialized (
+    select taken.*, devices.push_token, made.title as made_title, made.body as made_body,
+      coalesce(made.data, taken.data) as made_data,
+      taken.category = 'messages' and made.body is null as is_over
     from private.push_outbox as taken
     join public.devices
       on devices.account_id = taken.account_id and devices.device_id = taken.device_id
     left join lateral (
-      select pushed.* from private.message_push(taken) as pushed where taken.category = 'messages' and taken.body = ''
+      select pushed.* from private.message_push(taken) as pushed
+      where taken.category = 'messages'
     ) as made on true
     where taken.lease = claim
-  );
+  ), gone as (
+    -- It was read since drop_pushes looked.
+    delete from private.push_outbox
+    where push_outbox.id in (select claimed.id from claimed where claimed.is_over)
+  )
+  select coalesce(json_agg(json_build_object(
+    'id', claimed.id,
+    'lease', claimed.lease,
+    'attempts', claimed.attempts,
+    'token', claimed.push_token,
+    'collapseKey', claimed.collapse_key,
+    'category', claimed.category,
+    'title', coalesce(claimed.made_title, claimed.title),
+    'body', coalesce(claimed.made_body, claimed.body),
+    'data', claimed.made_data,
+    'badge', private.badge(claimed.account_id),
+    'silent', claimed.category = 'badge',
+    'expiresAt', extract(epoch from claimed.expires_at)::bigint
+  ) order by claimed.id), '[]') into pushes
+  from claimed where not claimed.is_over;
+  return pushes;
 end
 $$;
 
@@ -219,6 +211,9 @@ declare
   rule record;
 begin
   select * into push from private.push_outbox where push_outbox.id = count_push.id;
+  if push.author_id is null and push.collapse_key <> 'messages_waiting' then
+    return; -- no rate counts it
+  end if;
   -- The hits are locked before the rows, as in queue_push, and another device may have counted it.
   for rule in
     select rules.name, rules.subject
@@ -266,14 +261,23 @@ begin
   where later.id = try_push_later.id and later.lease = try_push_later.lease;
 exception
   when unique_violation then
-    -- A newer text was queued meanwhile, so that one is sent, as soon as FCM takes it.
+    -- A newer text was queued meanwhile, so that one is sent, as soon as FCM takes it. One that
+    -- counts messages counts those of the failed one, too, and takes its place.
     with replaced as (
       delete from private.push_outbox where push_outbox.id = try_push_later.id
       returning push_outbox.*
     )
     update private.push_outbox as newer
-    set due_at = greatest(newer.due_at, try_push_later.held_until),
-        held_until = try_push_later.held_until
+    set held_until = try_push_later.held_until,
+        due_at = case newer.collapse_key when 'messages_waiting'
+          then greatest(
+            clock_timestamp() + make_interval(secs => wait), try_push_later.held_until)
+          else greatest(newer.due_at, try_push_later.held_until) end,
+        conversation_ids = newer.conversation_ids || replaced.conversation_ids,
+        data = newer.data || case newer.collapse_key when 'messages_waiting'
+          then jsonb_build_object('count', (
+            (newer.data ->> 'count')::bigint + (replaced.data ->> 'count')::bigint)::text)
+          else '{}' end
     from replaced
     where newer.account_id = replaced.account_id and newer.device_id = replaced.device_id
       and newer.collapse_key = replaced.collapse_key and newer.lease is null;
@@ -298,15 +302,17 @@ begin
     where devices.push_token = finish_push.token
     returning devices.unknown_answers into answers;
   elsif outcome = 'sent' then
-    perform private.count_push(id);
     update public.devices set unknown_answers = 0
     where devices.push_token = finish_push.token and devices.unknown_answers > 0;
+    perform private.count_push(id);
   end if;
   if outcome = 'dead' or answers >= 3 then
     -- The device is deleted with its waiting pushes, unless it has another token by now.
     delete from public.devices where devices.push_token = finish_push.token;
   elsif outcome in ('sent', 'dropped') then
-    delete from private.push_outbox where push_outbox.id = finish_push.id;
+    -- If the lease has ended, the row may tell of something newer by now.
+    delete from private.push_outbox
+    where push_outbox.id = finish_push.id and push_outbox.lease = finish_push.lease;
   else
     perform private.try_push_later(id, lease, outcome, wait, until);
   end if;

@@ -3320,7 +3320,8 @@ create trigger individual_profiles_show_their_name
 --   9. organisations                         the pages, with their counters
 --  10. notification_events, notifications, devices, push_outbox
 --  11. advisory locks                        unread counts; chat histories, so late that readers
---                                            hardly wait
+--                                            hardly wait. Hiding a picture everywhere locks one
+--                                            conversation after another; a deadlock is repeated.
 --  12. locks of triggers at the commit       feed_places, then the advisory lock of feed snapshots
 --
 -- Four locks come before all of these: the advisory locks for an admin's act, which is repeated
@@ -29539,7 +29540,7 @@ create table private.push_outbox (
   is_stranger boolean not null default false,
   counted boolean not null default false,
   notification_id uuid references public.notifications (id) on delete cascade,
-  conversation_id uuid,
+  conversation_ids uuid[],
   identity_id uuid,
   from_identity_id uuid,
   collapse_key text not null
@@ -29570,8 +29571,9 @@ comment on column private.push_outbox.counted is
   'Whether a device has got it, so that the limits have a hit for it. Until then they count the '
   'row itself, and so nothing that is never sent.';
 comment on column private.push_outbox.notification_id is 'Once it is read, the push is not sent.';
-comment on column private.push_outbox.conversation_id is
-  'The conversation whose unread messages of identity_id it tells of. Without any it is not sent.';
+comment on column private.push_outbox.conversation_ids is
+  'The conversation whose unread messages of identity_id it tells of, or all whose messages it '
+  'counts. Without any unread it is not sent.';
 comment on column private.push_outbox.from_identity_id is 'The identity that it quotes.';
 comment on column private.push_outbox.collapse_key is
   'A newer push with the same key replaces it on the device, and here while it waits. While it is '
@@ -30105,6 +30107,26 @@ comment on function private.announce_unread is
   'Tells the account''s devices that unread notifications were read or are gone: those that listen '
   'get an event, the others take back the badge. A delete locks the devices before it.';
 
+create function private.announce_read_messages(account_id uuid, were_listed boolean) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  if were_listed then
+    perform private.announce_unread(account_id);
+  elsif exists (
+    select from public.account_settings as chosen
+    where chosen.account_id = announce_read_messages.account_id
+      and not private.wants(chosen, 'messages', 'inApp')
+  ) then
+    perform private.queue_badge(account_id);
+  end if;
+end
+$$;
+comment on function private.announce_read_messages is
+  'After messages were read, hidden or muted: where they make no notifications, the badge alone '
+  'counts them.';
+
 create function private.read_notification(notification_id uuid) returns void
   language plpgsql
   security definer
@@ -30537,6 +30559,62 @@ $$;
 comment on function private.is_stranger is
   'Whether an author is unproven, was never answered, and first wrote within the given seconds.';
 
+create function private.awaits_reading(reader public.participants) returns boolean
+  language plpgsql
+  stable
+  security definer -- reads the other side, settings and notifications
+  set search_path = ''
+as $$
+begin
+  return reader.unread > 0 and not reader.archived and not reader.muted
+    and exists (
+      select from public.identities
+      where identities.id = reader.identity_id and identities.status = 'active'
+    )
+    and not exists (
+      select from public.participants as others
+      where others.conversation_id = reader.conversation_id
+        and others.identity_id <> reader.identity_id
+        and private.are_blocked(reader.account_id, others.account_id)
+    )
+    and (
+      exists (
+        select from public.account_settings as chosen
+        where chosen.account_id = reader.account_id
+          and not private.wants(chosen, 'messages', 'inApp')
+      )
+      or exists (
+        select from public.notifications
+        where notifications.account_id = reader.account_id
+          and notifications.kind = 'message_new'
+          and notifications.entity_id = reader.conversation_id
+          and notifications.identity_id = reader.identity_id and notifications.read_at is null
+      )
+    );
+end
+$$;
+comment on function private.awaits_reading is
+  'Whether a side of a conversation is to be told of unread messages: it may be read, is neither '
+  'archived, muted nor blocked, and its notification, if messages make any, was not read.';
+
+create function private.was_read(push private.push_outbox) returns boolean
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return exists (
+    select from public.notifications
+    where notifications.id = push.notification_id and notifications.read_at is not null
+  ) or push.conversation_ids is not null and not exists (
+    select from public.participants
+    where participants.conversation_id = any (push.conversation_ids)
+      and participants.account_id = push.account_id and private.awaits_reading(participants)
+  );
+end
+$$;
+comment on function private.was_read is 'Whether nothing is left of what a push tells of.';
+
 create function private.may_push(
   rule text, subject text, account_id uuid, author_id uuid
 ) returns boolean
@@ -30558,6 +30636,7 @@ begin
       and case rule when 'pushes_strangers' then waiting.is_stranger
         else waiting.author_id = may_push.author_id
           and (waiting.category = 'messages') = (rule = 'pushes_messages') end
+      and not private.was_read(waiting)
   ) < rate.max;
 end
 $$;
@@ -30565,8 +30644,9 @@ comment on function private.may_push is
   'Whether a rate of pushes leaves room for another one. It counts those that arrived and those '
   'that wait, and locks its hits, so that none is queued meanwhile.';
 
-create function private.queue_waiting_push(account_id uuid, chosen public.account_settings)
-  returns void
+create function private.queue_waiting_push(
+  account_id uuid, chosen public.account_settings, conversation_id uuid, device_ids text[]
+) returns void
   language plpgsql
   security definer
   set search_path = ''
@@ -30593,22 +30673,27 @@ begin
   where counter.rule = 'pushes_waiting' and counter.subject = queue_waiting_push.account_id::text;
   -- A push that is being sent keeps its count; later messages are counted in the next one.
   insert into private.push_outbox as waiting (push_id, account_id, device_id, collapse_key,
-    category, title, body, data, exempt, due_at, expires_at)
-  select new_id, devices.account_id, devices.device_id, 'messages_waiting', 'messages', '', '',
+    conversation_ids, category, title, body, data, exempt, due_at, expires_at)
+  select new_id, devices.account_id, devices.device_id, 'messages_waiting',
+    array[queue_waiting_push.conversation_id], 'messages', '', '',
     jsonb_build_object('kind', 'message_new', 'route', 'notifications', 'count', '1'), false, due,
     due + interval '24 hours'
   from public.devices
   where devices.account_id = queue_waiting_push.account_id
+    and devices.device_id = any (device_ids)
   order by devices.device_id
   on conflict (account_id, device_id, collapse_key) where lease is null do update
-  set data = waiting.data || jsonb_build_object(
+  set conversation_ids = case
+        when excluded.conversation_ids <@ waiting.conversation_ids then waiting.conversation_ids
+        else waiting.conversation_ids || excluded.conversation_ids end,
+      data = waiting.data || jsonb_build_object(
         'count', ((waiting.data ->> 'count')::bigint + 1)::text),
       expires_at = waiting.due_at + interval '24 hours';
 end
 $$;
 comment on function private.queue_waiting_push is
   'Queues at most one push an hour, with the number of messages from strangers that were not '
-  'pushed themselves. The caller has locked the account''s row of pushes_strangers.';
+  'pushed to these devices themselves. The caller has locked the account''s row of pushes_strangers.';
 
 create function private.queue_push(
   made public.notifications, category text, at_once boolean, language text,
@@ -30629,6 +30714,7 @@ declare
   fits boolean := true;
   stranger boolean := false;
   waits_for text[];
+  others text[];
 begin
   -- All devices are locked before the first push is written, as in private.lock_devices.
   perform from public.devices where devices.account_id = made.account_id
@@ -30642,10 +30728,11 @@ begin
     where waiting.account_id = made.account_id and waiting.collapse_key = key
       and waiting.lease is null
   );
-  if author_id is not null and exists (
-    select from public.devices
+  others := array(
+    select devices.device_id from public.devices
     where devices.account_id = made.account_id and devices.device_id <> all (waits_for)
-  ) then
+  );
+  if author_id is not null and others <> '{}' then
     stranger := category = 'messages' and exists (
       select from private.rates
       where rates.rule = 'pushes_strangers' and rates.max < 1000000
@@ -30659,15 +30746,15 @@ begin
     if fits and stranger and not private.may_push(
       'pushes_strangers', made.account_id::text, made.account_id, author_id) then
       fits := false;
-      perform private.queue_waiting_push(made.account_id, chosen);
+      perform private.queue_waiting_push(made.account_id, chosen, made.entity_id, others);
     end if;
   end if;
   insert into private.push_outbox as waiting (push_id, account_id, device_id, author_id,
-    is_stranger, notification_id, conversation_id, identity_id, from_identity_id, collapse_key,
+    is_stranger, notification_id, conversation_ids, identity_id, from_identity_id, collapse_key,
     category, title, body, data, exempt, due_at, expires_at)
   select
     new_id, devices.account_id, devices.device_id, queue_push.author_id, stranger, made.id,
-    case made.kind when 'message_new' then made.entity_id end, made.identity_id,
+    case made.kind when 'message_new' then array[made.entity_id] end, made.identity_id,
     made.from_identity_id, key, queue_push.category,
     coalesce(case language when 'en' then about.title_en else about.title_ar end, ''),
     coalesce(case language when 'en' then about.body_en else about.body_ar end, ''),
@@ -30697,24 +30784,32 @@ create function private.withdraw_notification(account_id uuid, kind text, entity
   security definer -- deletes rows of someone else's account
   set search_path = ''
 as $$
+declare
+  was_unread boolean;
 begin
-  perform from public.notifications
-  where notifications.account_id = withdraw_notification.account_id
-    and notifications.kind = withdraw_notification.kind
-    and notifications.entity_id = withdraw_notification.entity_id
-  for update;
-  delete from private.push_outbox where push_outbox.id in (
-    select waiting.id from private.push_outbox as waiting
-    where waiting.account_id = withdraw_notification.account_id
-      and waiting.data @> jsonb_build_object(
-        'kind', withdraw_notification.kind, 'entityId', withdraw_notification.entity_id)
-    order by waiting.device_id, waiting.collapse_key, waiting.id -- as in private.lock_devices
+  select bool_or(held.read_at is null) into was_unread
+  from (
+    select notifications.read_at from public.notifications
+    where notifications.account_id = withdraw_notification.account_id
+      and notifications.kind = withdraw_notification.kind
+      and notifications.entity_id = withdraw_notification.entity_id
     for update
-  );
+  ) as held;
+  if was_unread is null then
+    return;
+  end if;
+  perform private.lock_devices(array[account_id]);
+  delete from private.push_outbox as waiting
+  where waiting.account_id = withdraw_notification.account_id
+    and waiting.data @> jsonb_build_object(
+      'kind', withdraw_notification.kind, 'entityId', withdraw_notification.entity_id);
   delete from public.notifications
   where notifications.account_id = withdraw_notification.account_id
     and notifications.kind = withdraw_notification.kind
     and notifications.entity_id = withdraw_notification.entity_id;
+  if was_unread then
+    perform private.announce_unread(account_id);
+  end if;
 end
 $$;
 
@@ -30739,7 +30834,7 @@ begin
   set due_at = private.after_quiet_hours(
     -- A push about waiting messages is sent once an hour, and new preferences must not hasten it.
     case when waiting.collapse_key = 'messages_waiting' then greatest(now(), waiting.due_at)
-      else now() end,
+      else greatest(now(), waiting.held_until) end,
     chosen.quiet_from, chosen.quiet_to)
   from held, public.account_settings as chosen
   where waiting.id = held.id and chosen.account_id = apply_push_preferences.account_id
@@ -31088,6 +31183,7 @@ begin
     from (
       select delivery.*, private.delivery_texts(delivery.message, delivery.ends) as texts
       from unnest(deliveries) with ordinality as delivery (message, message_json, ends, nth)
+      offset 0 -- so that the texts are made once for all columns
     ) as sent
     where (sent.ends).notifies and not (sent.ends).muted
       and notifications.account_id = (sent.ends).reader_account_id
@@ -31208,14 +31304,7 @@ begin
       and unread.identity_id = new.identity_id and unread.read_at is null
     for no key update skip locked
   );
-  if found then
-    perform private.announce_unread(new.account_id);
-  elsif exists (
-    select from public.account_settings as chosen
-    where chosen.account_id = new.account_id and not private.wants(chosen, 'messages', 'inApp')
-  ) then
-    perform private.queue_badge(new.account_id); -- it counts the conversations themselves
-  end if;
+  perform private.announce_read_messages(new.account_id, found);
   return null;
 end
 $$;
@@ -31229,7 +31318,7 @@ create trigger participants_read_notifications
   for each row when (new.unread < old.unread)
   execute function private.on_messages_read();
 
-create function private.renew_message_notification(reader public.participants) returns uuid
+create function private.renew_message_notification(reader public.participants) returns void
   language plpgsql
   security definer -- reads both sides of the conversation
   set search_path = ''
@@ -31244,7 +31333,8 @@ begin
     and notifications.identity_id = reader.identity_id and notifications.read_at is null
   for no key update;
   if renewed.id is null then
-    return null;
+    perform private.announce_read_messages(reader.account_id, false);
+    return;
   end if;
   said := private.unread_messages(reader.conversation_id, reader.identity_id);
   if said.last_seq is null then
@@ -31258,12 +31348,11 @@ begin
         quoted_seq = said.last_seq
     where notifications.id = renewed.id;
   end if;
-  return renewed.id;
 end
 $$;
 comment on function private.renew_message_notification is
   'Lets the unread notification of a conversation say what is unread now, or deletes it if nothing '
-  'is. Returns its id.';
+  'is.';
 
 create function private.on_message_hidden() returns trigger
   language plpgsql
@@ -31311,6 +31400,7 @@ begin
       and waiting.collapse_key = 'message_new:' || new.conversation_id
     for update skip locked
   );
+  perform private.announce_read_messages(new.account_id, false);
   return null;
 end
 $$;
@@ -31370,9 +31460,7 @@ begin
     order by unread.id
     for no key update
   );
-  if found then
-    perform private.announce_unread(new.account_id);
-  end if;
+  perform private.announce_read_messages(new.account_id, found);
   return null;
 end
 $$;
@@ -31756,7 +31844,18 @@ begin
     perform from public.conversations where conversations.id = deferred.entity_id
     for no key update;
     said := private.unread_messages(deferred.entity_id, deferred.identity_id);
-    if said.last_seq is null then
+    if said.last_seq is null or not exists (
+      select from public.participants
+      where participants.conversation_id = deferred.entity_id
+        and participants.identity_id = deferred.identity_id
+        and not participants.archived and not participants.muted
+    ) or exists (
+      select from public.notifications -- a later message has told of it
+      where notifications.account_id = deferred.account_id and notifications.kind = 'message_new'
+        and notifications.entity_id = deferred.entity_id
+        and notifications.identity_id = deferred.identity_id
+        and notifications.read_at is null and notifications.quoted_seq >= said.last_seq
+    ) then
       return 1;
     end if;
     texts := said.texts;
@@ -31816,33 +31915,6 @@ as $$
     and not private.are_pushes_paused()
 $$;
 
-create function private.unread_of_strangers(account_id uuid) returns bigint
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return (
-    select coalesce(sum(participants.unread), 0)
-    from public.identities
-    join public.participants on participants.identity_id = identities.id
-    left join public.account_settings as chosen on chosen.account_id = identities.account_id
-    where identities.account_id = unread_of_strangers.account_id
-      and participants.unread > 0 and not participants.archived and not participants.muted
-      and (
-        not private.wants(chosen, 'messages', 'inApp') or exists (
-          select from public.notifications
-          where notifications.account_id = identities.account_id
-            and notifications.kind = 'message_new'
-            and notifications.entity_id = participants.conversation_id
-            and notifications.identity_id = participants.identity_id
-            and notifications.read_at is null
-        )
-      )
-  );
-end
-$$;
-
 create function private.drop_pushes() returns bigint
   language sql
   security definer
@@ -31855,20 +31927,17 @@ as $$
       join public.devices
         on devices.account_id = waiting.account_id and devices.device_id = waiting.device_id
       left join auth.sessions on sessions.id = devices.session_id
-      left join public.notifications on notifications.id = waiting.notification_id
       where waiting.due_at <= clock_timestamp()
         and (
           waiting.expires_at < now() or waiting.attempts >= 8
-          or waiting.lease is not null and waiting.lost >= 1
-          or notifications.read_at is not null
-          or waiting.conversation_id is not null and not exists (
-            select from public.participants
-            where participants.conversation_id = waiting.conversation_id
-              and participants.identity_id = waiting.identity_id
-              and participants.unread > 0 and not participants.archived and not participants.muted
+          or waiting.lease is not null and (
+            waiting.lost >= 1 or exists (
+              select from private.push_outbox as newer
+              where newer.account_id = waiting.account_id and newer.device_id = waiting.device_id
+                and newer.collapse_key = waiting.collapse_key and newer.lease is null
+            )
           )
-          or waiting.collapse_key = 'messages_waiting'
-            and private.unread_of_strangers(waiting.account_id) = 0
+          or private.was_read(waiting)
           or sessions.id is null
           or not private.may_act(accounts)
           or private.are_blocked(waiting.account_id, (
@@ -31884,9 +31953,9 @@ as $$
   select count(*) from gone
 $$;
 comment on function private.drop_pushes is
-  'Job: drops pushes that are expired, read, tried 8 times or lost in two crashes, those about '
-  'messages of which none is unread, those that quote a blocked identity, and those for signed-out '
-  'devices or accounts that may not act.';
+  'Job: drops pushes that are expired, read, tried 8 times, lost in two crashes, or in one if a newer '
+  'one waits, those that quote a blocked identity, and those for signed-out devices or accounts that '
+  'may not act.';
 
 create function private.message_push(
   push private.push_outbox, out title text, out body text, out data jsonb
@@ -31899,26 +31968,30 @@ declare
   language constant text := (
     select accounts.language from public.accounts where accounts.id = push.account_id
   );
+  unread bigint;
   texts private.notification_text;
-  waiting bigint;
 begin
-  if push.conversation_id is not null then
-    texts := (private.unread_messages(push.conversation_id, push.identity_id)).texts;
+  data := push.data;
+  select sum(participants.unread) into unread from public.participants
+  where participants.conversation_id = any (push.conversation_ids)
+    and participants.account_id = push.account_id and private.awaits_reading(participants);
+  if unread is null then
+    return;
+  elsif push.identity_id is not null then
+    texts := (private.unread_messages(push.conversation_ids[1], push.identity_id)).texts;
     title := case language when 'en' then texts.title_en else texts.title_ar end;
     body := case language when 'en' then texts.body_en else texts.body_ar end;
-    data := push.data;
   else
-    waiting := greatest(
-      1, least(private.unread_of_strangers(push.account_id), (push.data ->> 'count')::bigint));
+    unread := least(unread, (data ->> 'count')::bigint);
     select said.title, said.body into title, body
-    from private.waiting_text(language, waiting) as said;
-    data := push.data || jsonb_build_object('count', waiting::text);
+    from private.waiting_text(language, unread) as said;
+    data := data || jsonb_build_object('count', unread::text);
   end if;
 end
 $$;
 comment on function private.message_push is
-  'Makes the text of a push about messages when it is sent, so that it says what is unread then. '
-  'Of messages that wait it counts those that were not pushed.';
+  'Makes the text of a push about messages when it is sent, so that it says what is unread then; '
+  'null if nothing is. Of messages that wait it counts those that were not pushed.';
 
 create function private.badge(account_id uuid) returns bigint
   language plpgsql
@@ -31931,7 +32004,14 @@ begin
     join public.identities on identities.account_id = chosen.account_id
     join public.participants on participants.identity_id = identities.id
     where chosen.account_id = badge.account_id and not private.wants(chosen, 'messages', 'inApp')
-      and participants.unread > 0 and not participants.archived and not participants.muted
+      and participants.unread > 0 and not participants.archived
+      and private.awaits_reading(participants) and not exists (
+        select from public.notifications
+        where notifications.account_id = badge.account_id and notifications.kind = 'message_new'
+          and notifications.entity_id = participants.conversation_id
+          and notifications.identity_id = participants.identity_id
+          and notifications.read_at is null
+      )
   );
 end
 $$;
@@ -31946,6 +32026,7 @@ create function private.claim_pushes(batch integer) returns json
 as $$
 declare
   claim uuid := gen_random_uuid();
+  pushes json;
 begin
   perform private.drop_pushes();
   if private.are_pushes_paused() then
@@ -31971,29 +32052,39 @@ begin
       lost = taken.lost + (taken.lease is not null)::integer
   from due where taken.id = due.id;
 
-  return (
-    select coalesce(json_agg(json_build_object(
-      'id', taken.id,
-      'lease', taken.lease,
-      'attempts', taken.attempts,
-      'token', devices.push_token,
-      'collapseKey', taken.collapse_key,
-      'category', taken.category,
-      'title', coalesce(made.title, taken.title),
-      'body', coalesce(made.body, taken.body),
-      'data', coalesce(made.data, taken.data),
-      'badge', private.badge(taken.account_id),
-      'silent', taken.category = 'badge',
-      'expiresAt', extract(epoch from taken.expires_at)::bigint
-    ) order by taken.id), '[]')
+  with claimed as materialized (
+    select taken.*, devices.push_token, made.title as made_title, made.body as made_body,
+      coalesce(made.data, taken.data) as made_data,
+      taken.category = 'messages' and made.body is null as is_over
     from private.push_outbox as taken
     join public.devices
       on devices.account_id = taken.account_id and devices.device_id = taken.device_id
     left join lateral (
-      select pushed.* from private.message_push(taken) as pushed where taken.category = 'messages' and taken.body = ''
+      select pushed.* from private.message_push(taken) as pushed
+      where taken.category = 'messages'
     ) as made on true
     where taken.lease = claim
-  );
+  ), gone as (
+    -- It was read since drop_pushes looked.
+    delete from private.push_outbox
+    where push_outbox.id in (select claimed.id from claimed where claimed.is_over)
+  )
+  select coalesce(json_agg(json_build_object(
+    'id', claimed.id,
+    'lease', claimed.lease,
+    'attempts', claimed.attempts,
+    'token', claimed.push_token,
+    'collapseKey', claimed.collapse_key,
+    'category', claimed.category,
+    'title', coalesce(claimed.made_title, claimed.title),
+    'body', coalesce(claimed.made_body, claimed.body),
+    'data', claimed.made_data,
+    'badge', private.badge(claimed.account_id),
+    'silent', claimed.category = 'badge',
+    'expiresAt', extract(epoch from claimed.expires_at)::bigint
+  ) order by claimed.id), '[]') into pushes
+  from claimed where not claimed.is_over;
+  return pushes;
 end
 $$;
 
@@ -32006,6 +32097,9 @@ declare
   rule record;
 begin
   select * into push from private.push_outbox where push_outbox.id = count_push.id;
+  if push.author_id is null and push.collapse_key <> 'messages_waiting' then
+    return; -- no rate counts it
+  end if;
   -- The hits are locked before the rows, as in queue_push, and another device may have counted it.
   for rule in
     select rules.name, rules.subject
@@ -32053,14 +32147,23 @@ begin
   where later.id = try_push_later.id and later.lease = try_push_later.lease;
 exception
   when unique_violation then
-    -- A newer text was queued meanwhile, so that one is sent, as soon as FCM takes it.
+    -- A newer text was queued meanwhile, so that one is sent, as soon as FCM takes it. One that
+    -- counts messages counts those of the failed one, too, and takes its place.
     with replaced as (
       delete from private.push_outbox where push_outbox.id = try_push_later.id
       returning push_outbox.*
     )
     update private.push_outbox as newer
-    set due_at = greatest(newer.due_at, try_push_later.held_until),
-        held_until = try_push_later.held_until
+    set held_until = try_push_later.held_until,
+        due_at = case newer.collapse_key when 'messages_waiting'
+          then greatest(
+            clock_timestamp() + make_interval(secs => wait), try_push_later.held_until)
+          else greatest(newer.due_at, try_push_later.held_until) end,
+        conversation_ids = newer.conversation_ids || replaced.conversation_ids,
+        data = newer.data || case newer.collapse_key when 'messages_waiting'
+          then jsonb_build_object('count', (
+            (newer.data ->> 'count')::bigint + (replaced.data ->> 'count')::bigint)::text)
+          else '{}' end
     from replaced
     where newer.account_id = replaced.account_id and newer.device_id = replaced.device_id
       and newer.collapse_key = replaced.collapse_key and newer.lease is null;
@@ -32085,15 +32188,17 @@ begin
     where devices.push_token = finish_push.token
     returning devices.unknown_answers into answers;
   elsif outcome = 'sent' then
-    perform private.count_push(id);
     update public.devices set unknown_answers = 0
     where devices.push_token = finish_push.token and devices.unknown_answers > 0;
+    perform private.count_push(id);
   end if;
   if outcome = 'dead' or answers >= 3 then
     -- The device is deleted with its waiting pushes, unless it has another token by now.
     delete from public.devices where devices.push_token = finish_push.token;
   elsif outcome in ('sent', 'dropped') then
-    delete from private.push_outbox where push_outbox.id = finish_push.id;
+    -- If the lease has ended, the row may tell of something newer by now.
+    delete from private.push_outbox
+    where push_outbox.id = finish_push.id and push_outbox.lease = finish_push.lease;
   else
     perform private.try_push_later(id, lease, outcome, wait, until);
   end if;

@@ -176,6 +176,50 @@ testLocally(
   },
 )
 
+testLocally('HARM-05 what comes while one that fails is on its way is told with it', async () => {
+  const { pushToken } = await registerDevice(sara)
+  const [one, other] = await unheard(2)
+  for (let nth = 0; nth < 3; nth++) await write(one!)
+  await agePushes(sara)
+  fcm.answers.set(pushToken, async (response) => {
+    fcm.answers.delete(pushToken)
+    await write(other!)
+    return failure(500)(response)
+  })
+  await sendPushes()
+  const [{ wait }] = await waitingPushes(sara)
+  expect(wait).toBeLessThan(60)
+  await agePushes(sara)
+  expect((await pushed(pushToken)).at(-1)).toBe('بانتظارك 4 رسائل')
+  expect(await waitingPushes(sara)).toEqual([])
+})
+
+testLocally('HARM-05 of somebody who was blocked meanwhile nothing is told', async () => {
+  const { pushToken } = await registerDevice(sara)
+  const [one, other] = await unheard(2)
+  await write(one!)
+  await write(other!)
+  await sara.post(`/blocks/${one!.identityId}`)
+  await agePushes(sara)
+  expect(await pushed(pushToken)).toEqual(['بانتظارك رسالة'])
+  await write(other!)
+  await sara.post(`/blocks/${other!.identityId}`)
+  await agePushes(sara)
+  expect(await pushed(pushToken)).toHaveLength(1)
+})
+
+testLocally('HARM-05 in quiet hours the next one waits for their end', async () => {
+  const { pushToken } = await registerDevice(sara)
+  const [one] = await unheard(1)
+  await write(one!)
+  await agePushes(sara)
+  expect(await pushed(pushToken)).toHaveLength(1)
+  await sara.patch('/settings', { quietHours: { from: kuwaitTimeIn(-1), to: kuwaitTimeIn(3) } })
+  await write(one!)
+  const [{ wait }] = await waitingPushes(sara)
+  expect(wait).toBeGreaterThan(2 * 3600)
+})
+
 testLocally('HARM-05 messages that are pushed but not listed wait and are read, too', async () => {
   const { pushToken } = await registerDevice(sara)
   await sara.patch('/settings', { notifications: { messages: { inApp: false, push: true } } })

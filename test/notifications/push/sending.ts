@@ -205,7 +205,8 @@ testLocally(
     release()
     await running
     await sendPushes()
-    expect(fcm.sentTo(pushToken)).toHaveLength(2)
+    expect(fcm.sentTo(pushToken).map(({ title }) => title))
+      .toEqual(['طلب تواصل جديد', 'طلبا تواصل جديدان'])
     expect(await waitingPushes(sara)).toEqual([])
   },
 )
