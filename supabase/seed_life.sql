@@ -343,26 +343,26 @@ from (select property_id, max(created_at) as at from public.leads group by 1) as
 where notifications.kind = 'lead_new' and notifications.entity_id = happened.property_id;
 
 for step in
-  select account_id, identity_id, kind, entity_id, details || jsonb_build_object('at', at) as details
+  select account_id, identity_id, kind, entity_id, details || jsonb_build_object('at', at) as details,
+    texts
   from (
     select reader.account_id, reader.identity_id, 'message_new' as kind,
       reader.conversation_id as entity_id, messages.created_at as at,
-      jsonb_build_object('from', sender.id, 'name', sender.display_name, 'type', messages.type,
-        'preview', private.message_excerpt(messages)) as details
+      jsonb_build_object('from', messages.sender_identity_id, 'seq', messages.seq) as details,
+      said.texts
     from public.participants as reader
+    cross join lateral private.unread_messages(reader.conversation_id, reader.identity_id) as said
     join public.messages on messages.conversation_id = reader.conversation_id
-      and messages.seq > reader.last_read_seq
-      and messages.sender_identity_id <> reader.identity_id
-    join public.identities as sender on sender.id = messages.sender_identity_id
-    where not reader.muted
+      and messages.seq = said.last_seq
+    where not reader.muted and not reader.archived
     union all
     select subject_account_id, subject_id, 'review_new', pg_temp.demo_id('review ' || demo_reviews.number),
-      at, jsonb_build_object('from', author_id, 'name', display_name, 'rating', rating)
+      at, jsonb_build_object('from', author_id, 'name', display_name, 'rating', rating), null
     from demo_reviews join public.identities on identities.id = author_id
     union all
     select persons.account_id, persons.identity_id, 'favorite_price_drop', properties.id,
       changed.changed_at, jsonb_build_object('titleAr', title_ar, 'titleEn', title_en,
-        'type', type, 'before', changed.before, 'price', properties.price)
+        'type', type, 'before', changed.before, 'price', properties.price), null
     from demo_persons as persons
     join public.favorites using (identity_id)
     join public.properties on properties.id = favorites.property_id
@@ -376,14 +376,14 @@ for step in
     union all
     select persons.account_id, persons.identity_id, 'favorite_unavailable', properties.id,
       properties.closed_at, jsonb_build_object('titleAr', title_ar, 'titleEn', title_en,
-        'status', properties.status)
+        'status', properties.status), null
     from demo_persons as persons
     join public.favorites on favorites.identity_id = persons.identity_id
     join public.properties on properties.id = favorites.property_id
     where properties.status in ('sold', 'rented')
     union all
     select identities.account_id, identities.id, 'identity_verified', identities.id,
-      identities.created_at + interval '1 day', jsonb_build_object('name', display_name)
+      identities.created_at + interval '1 day', jsonb_build_object('name', display_name), null
     from public.identities
     where identities.type <> 'individual' and identities.status = 'active'
       and identities.created_at > moment - interval '170 days'
@@ -391,7 +391,7 @@ for step in
   order by at
 loop
   perform private.make_notification(
-    step.account_id, step.identity_id, step.kind, step.entity_id, step.details, false);
+    step.account_id, step.identity_id, step.kind, step.entity_id, step.details, false, step.texts);
 end loop;
 -- Notifications older than three days are read.
 update public.notifications set read_at = created_at + interval '6 hours'

@@ -8,6 +8,7 @@ import {
   serviceMessage,
   unreadCount,
 } from '../support/notifications.ts'
+import { openConversation } from '../support/conversations.ts'
 import { insertOrganisation } from '../support/fixtures.ts'
 import { unknownId } from '../support/problems.ts'
 
@@ -206,8 +207,7 @@ test('notifications are written by the functions alone, and nobody reads those o
 
 test('a deleted account gets no notifications, and its text leaves the lists of others', async () => {
   const salem = await signUp('سالم العنزي')
-  const details = { name: 'سالم العنزي', type: 'text', preview: 'هلا', from: salem.identityId }
-  await notify(sara, 'message_new', details)
+  await openConversation(salem, { identityId: sara.identityId, message: 'هلا' })
   await notify(sara, 'system', serviceMessage())
   await notify(salem, 'system', serviceMessage())
   await salem.patch('/settings', { marketingConsent: true })
