@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { byClass, differences, judge } from '../../test/search/judge.ts'
 import { type Stack, startStack } from '../../test/support/stack.ts'
 
 const seeds = ['seed.sql', 'seed_life.sql'].map((name) =>
@@ -186,6 +187,12 @@ test('the accounts of accounts.json can sign in', async () => {
     )
     expect(user, note).toEqual({ right: true, nulls: 0, identities: 1 })
   }
+})
+
+test('searches of everyday life find what is meant, but for what is known to be open', async () => {
+  const verdicts = await judge(stack)
+  console.table(byClass(verdicts))
+  expect(differences(verdicts, 'demo')).toEqual([])
 })
 
 test('it is not loaded twice', async () => {

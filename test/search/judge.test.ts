@@ -1,0 +1,45 @@
+// The queries of everyday life and their judge (docs/tests.md). Among the listings of the demo they are judged where
+// these are loaded (local/demo/demo.test.ts), among many only at night.
+import { expect, test } from 'vitest'
+import { loadListings } from '../../bench/generate-listings.ts'
+import { database } from '../support/client.ts'
+import { hasStack } from '../support/facade.ts'
+import { isNightly } from '../support/nightly.ts'
+import { startStack } from '../support/stack.ts'
+import { byClass, differences, judge, open, queries } from './judge.ts'
+
+test('there are 300 queries in eight classes, each once, of kinds and areas that there are', async () => {
+  const texts = queries.map(({ q }) => q)
+  expect(texts.filter((q, nth) => texts.indexOf(q) !== nth)).toEqual([])
+  expect(open.map(({ q }) => q).filter((q) => !texts.includes(q))).toEqual([])
+  const classes = Object.groupBy(queries, (query) => query.class)
+  expect(Object.keys(classes)).toHaveLength(8)
+  for (const [name, some] of Object.entries(classes)) {
+    expect(some!.length, name).toBeGreaterThan(40)
+  }
+  const { rows: [{ ids }] } = await database().query(
+    `select array(
+       select id from public.areas union select id from public.governorates
+       union select code from public.vocabularies
+     ) as ids`,
+  )
+  for (const { q, wants: { not, ...wanted } } of queries) {
+    const codes = [wanted, not ?? {}].flatMap((one) => Object.values(one).filter(Array.isArray))
+    expect([q, codes.flat().filter((code) => !ids.includes(code))]).toEqual([q, []])
+  }
+})
+
+test.runIf(hasStack && isNightly)(
+  'among 20,000 listings everyday searches find what is meant, but for what is known to be open',
+  async () => {
+    const stack = await startStack({ RATES: 'off', HASHING: 'quick', GATEWAYS: '0' })
+    try {
+      await loadListings(stack.databaseUrl, 20_000, { records: false })
+      const verdicts = await judge(stack)
+      console.table(byClass(verdicts))
+      expect(differences(verdicts, 'generated')).toEqual([])
+    } finally {
+      await stack.stop()
+    }
+  },
+)

@@ -1,0 +1,259 @@
+// Judges what searches find: queries of everyday life (test/vectors/everyday.json), each with what a person wants as
+// conditions on the rows. Shares no code with what reads and searches.
+import { readFileSync } from 'node:fs'
+import pg from 'pg'
+import { connected } from '../../local/schema/build.ts'
+import type { Stack } from '../support/stack.ts'
+
+type Range = Partial<Record<`${'price' | 'areaM2' | 'floor'}${'Min' | 'Max'}`, number>>
+type Conditions = Range & {
+  type?: string
+  kinds?: string[]
+  areaIds?: string[]
+  governorateIds?: string[]
+  bedroomsMin?: number
+  bathroomsMin?: number
+  block?: string
+  furnished?: string[]
+  plotPosition?: string[]
+  amenities?: string[]
+  isDirect?: true
+  near?: { lat: number; lng: number; km: number }
+  says?: string
+}
+type Wants = Conditions & { not?: Conditions; sort?: 'price_asc' }
+export type Query = { class: string; q: string; strategy?: 'standard' | 'exchange'; wants: Wants }
+
+type Understood = { found: { field: string; value: string }[] }
+type Page = {
+  items: { id: string }[]
+  similarFrom: number | null
+  understood: Understood
+}
+export type Verdict = {
+  query: Query
+  fitting: number
+  hit: boolean
+  wrong: string[]
+  empty: boolean
+}
+
+const vectors = <T>(name: string): T =>
+  JSON.parse(readFileSync(new URL(`../vectors/${name}.json`, import.meta.url), 'utf8'))
+
+export const queries = vectors<Query[]>('everyday')
+
+type Fault = 'wrong' | 'empty' | 'missed'
+type Listings = 'demo' | 'generated'
+
+/** Queries that are not right yet: why, and what is wrong among which listings. */
+export const open = vectors<({ q: string; why: string } & Partial<Record<Listings, Fault>>)[]>(
+  'everyday-open',
+)
+
+// What a listing leaves open is judged by its text, in which letters that people interchange are one.
+const rows = `
+  create temporary table judged as
+  select
+    id, type, kind, governorate_id, area_id, price, area_m2, bedrooms, bathrooms, floor_no, furnished,
+    plot_position, amenities, is_direct, shown_lat as lat, shown_lng as lng,
+    case when location_precision is distinct from 'area' then block end as block,
+    translate(lower(concat_ws(' ', title_ar, title_en, description_ar, description_en)),
+      'أإآىةؤئ٠١٢٣٤٥٦٧٨٩', 'ااايهوي0123456789') as text
+  from public.properties
+  where listed and (auction_ends_at is null or auction_ends_at <= now())`
+
+const saidPositions: Record<string, string> = {
+  corner: 'زاويه|corner',
+  front_back: 'بطن ?و ?ظهر',
+  street_alley: 'شارع ?و ?سكه',
+  one_street: 'شارع واحد',
+}
+
+const saidAmenities: Record<string, string> = {
+  pool: 'مسبح|حمام سباحه|pool',
+  diwaniya: 'ديوانيه',
+  elevator: 'مصعد|اصنصير|elevator|lift',
+  sea_view: 'بحر|sea view',
+  maid_room: 'غرفه (ال)?(خادمه|خدامه)|maid',
+  balcony: 'بلكون|balcony',
+}
+
+const saidFloors = ['ارضي|ground', 'اول', 'ثاني', 'ثالث', 'رابع', 'خامس']
+
+const text = (value: string | number) => pg.escapeLiteral(String(value))
+const oneOf = (values: string[]) => `any (array[${values.map(text)}])`
+const unless = (column: string, said?: string) =>
+  said ? `or ${column} is null and text ~ ${text(said)}` : ''
+
+const conditions: Record<string, (value: never) => string> = {
+  type: (type: string) => `type = ${text(type)}`,
+  kinds: (kinds: string[]) => `kind = ${oneOf(kinds)}`,
+  areaIds: (ids: string[]) => `area_id = ${oneOf(ids)}`,
+  governorateIds: (ids: string[]) => `governorate_id = ${oneOf(ids)}`,
+  priceMin: (least: number) => `price >= ${least}`,
+  priceMax: (most: number) => `price <= ${most}`,
+  areaM2Min: (least: number) => `area_m2 >= ${least}`,
+  areaM2Max: (most: number) => `area_m2 <= ${most}`,
+  bedroomsMin: (least: number) => `bedrooms >= ${least}`,
+  bathroomsMin: (least: number) => `bathrooms >= ${least}`,
+  floorMin: (least: number) => `(floor_no >= ${least} ${unless('floor_no', saidFloor(least))})`,
+  floorMax: (most: number) => `(floor_no <= ${most} ${unless('floor_no', saidFloor(most))})`,
+  block: (block: string) =>
+    `(block = ${text(block)} or text ~ ${text(`\\m(قطعه|ق|block) ?${block}\\M`)})`,
+  furnished: (codes: string[]) =>
+    `(furnished = ${oneOf(codes)} or furnished is null and text ~ 'مفروش|furnished'
+      and (text ~ '(غير|بدون) ?مفروش|unfurnished') = ${codes.includes('none')})`,
+  plotPosition: ([code]: string[]) =>
+    `(plot_position = ${text(code)} ${unless('plot_position', saidPositions[code])})`,
+  amenities: (codes: string[]) =>
+    codes.map((code) => `(${text(code)} = any (amenities) or text ~ ${text(saidAmenities[code]!)})`)
+      .join(' and '),
+  isDirect: () => `(is_direct or text ~ 'من المالك|(بدون|دون|بلا) (وسيط|مكتب|سمسار)|no broker')`,
+  near: ({ lat, lng, km }: NonNullable<Conditions['near']>) =>
+    `2 * 6371 * asin(sqrt(sind((lat - ${lat}) / 2) ^ 2
+      + cosd(lat) * cosd(${lat}) * sind((lng - ${lng}) / 2) ^ 2)) <= ${km}`,
+  says: (said: string) => `text ~ ${text(said)}`,
+}
+
+const saidFloor = (floor: number) =>
+  saidFloors[floor] && `(دور|طابق) (ال)?(${saidFloors[floor]})|(${saidFloors[floor]}) floor`
+
+const all = (wanted: Conditions) =>
+  Object.entries(wanted).map(([name, value]) => conditions[name]!(value as never)).join(' and ')
+
+function fitting({ strategy, wants: { not, sort, ...wanted } }: Query): string {
+  const among = [
+    strategy === 'exchange' ? `type = 'EXCHANGE'` : `type in ('SALE', 'RENT')`,
+    all(wanted) || 'true',
+    not ? `(${all(not)}) is not true` : 'true',
+  ].join(' and ')
+  // In the order of prices five are meant, and those that cost the same.
+  return sort
+    ? `select id from judged where ${among}
+       order by price fetch first 5 rows with ties`
+    : `select id from judged where ${among}`
+}
+
+type Area = { id: string; governorate_id: string; lat: number; lng: number }
+
+const amounts =
+  'priceMin priceMax areaM2Min areaM2Max bedroomsMin bathroomsMin floorMin floorMax block'
+    .split(' ')
+
+/** Says which amounts, type and areas were read that contradict what is wanted. */
+function contradictions({ wants }: Query, { found }: Understood, areas: Area[]): string[] {
+  const wanted: Record<string, unknown> = wants
+  const near = areas.filter(({ lat, lng }) =>
+    wants.near && Math.hypot((lat - wants.near.lat) * 111, (lng - wants.near.lng) * 97) < 8
+  )
+  const of = ({ areaIds, governorateIds }: Conditions = {}) =>
+    areas.filter((area) =>
+      areaIds?.includes(area.id) || governorateIds?.includes(area.governorate_id)
+    )
+  const allowed = {
+    areaIds: [...of(wants), ...near].map(({ id }) => id),
+    governorateIds: [...of(wants), ...near].map((area) => area.governorate_id),
+    notAreaIds: of(wants.not).map(({ id }) => id),
+    notGovernorateIds: wants.not?.governorateIds ?? [],
+  }
+  return found.flatMap(({ field, value }) => {
+    const right = field in allowed
+      ? value.split(',').every((id) => allowed[field as keyof typeof allowed].includes(id))
+      : field === 'type' || field === 'block'
+      ? String(wanted[field]) === value
+      : !amounts.includes(field) || Math.abs(Number(value) - Number(wanted[field])) < 0.01
+    return right ? [] : [`${field}=${value}`]
+  })
+}
+
+/** Four of the first five are what is meant, or all where there are fewer; similar ones may follow. */
+function hits({ items, similarFrom }: Page, meant: Set<string>): boolean {
+  const first = items.slice(0, 5).map(({ id }) => meant.has(id))
+  const shown = first.slice(0, similarFrom ?? 5)
+  return first.filter(Boolean).length >= Math.min(4, meant.size) &&
+    shown.filter((fits) => !fits).length <= 1
+}
+
+async function pageOf(baseUrl: string, { strategy = 'standard', q }: Query): Promise<Page> {
+  const answer = await fetch(`${baseUrl}/search/advanced`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ strategy, q, limit: 10 }),
+  })
+  const page = await answer.json()
+  if (!answer.ok) throw new Error(`${q}: ${answer.status} ${JSON.stringify(page)}`)
+  return page
+}
+
+/** Judges all queries on a stack of its own, among whatever listings it has. */
+export async function judge({ baseUrl, databaseUrl }: Stack): Promise<Verdict[]> {
+  const { areas, meant } = await connected(databaseUrl, async (client) => {
+    // Words are counted by a job, and a misspelt one is taken only for what is counted.
+    await client.query('select private.recount_search_words()')
+    await client.query(rows)
+    const { rows: areas } = await client.query<Area>(
+      'select id, governorate_id, lat, lng from public.areas',
+    )
+    const meant = new Map<Query, Set<string>>()
+    for (const query of queries) {
+      const { rows } = await client.query<{ id: string }>(fitting(query))
+      meant.set(query, new Set(rows.map(({ id }) => id)))
+    }
+    return { areas, meant }
+  })
+  const verdicts: Verdict[] = []
+  for (let at = 0; at < queries.length; at += 4) {
+    const some = queries.slice(at, at + 4)
+    const pages = await Promise.all(some.map((query) => pageOf(baseUrl, query)))
+    verdicts.push(...some.map((query, nth) => {
+      const page = pages[nth]!
+      const fits = meant.get(query)!
+      return {
+        query,
+        fitting: fits.size,
+        // Where nothing fits, nothing is shown as if it did.
+        hit: fits.size ? hits(page, fits) : (page.similarFrom ?? page.items.length) === 0,
+        wrong: contradictions(query, page.understood, areas),
+        empty: fits.size > 0 && page.items.length === 0,
+      }
+    }))
+  }
+  return verdicts
+}
+
+const faultOf = ({ hit, wrong, empty }: Verdict): Fault | undefined =>
+  wrong.length ? 'wrong' : empty ? 'empty' : hit ? undefined : 'missed'
+
+/** By class: queries that something fits, with hits, wrong readings and empty pages, and those that nothing fits. */
+export function byClass(verdicts: Verdict[]) {
+  const table: Record<string, Record<string, number>> = {}
+  for (const one of verdicts) {
+    for (const name of [one.query.class, 'all']) {
+      const row = table[name] ??= {
+        n: 0,
+        hits: 0,
+        wrong: 0,
+        empty: 0,
+        'nothing fits': 0,
+        'none shown': 0,
+      }
+      row.wrong += Number(one.wrong.length > 0)
+      row.empty += Number(one.empty)
+      if (one.fitting) (row.n++, row.hits += Number(one.hit))
+      else (row['nothing fits']++, row['none shown'] += Number(one.hit))
+    }
+  }
+  const { all, ...classes } = table
+  return { ...classes, all }
+}
+
+/** What differs from the list of what is open: what is no longer right, or is worse, or has become right. */
+export function differences(verdicts: Verdict[], among: Listings) {
+  const known = new Map(open.map((one) => [one.q, one[among]]))
+  return verdicts.flatMap((verdict) => {
+    const { query: { q }, fitting, wrong } = verdict
+    const [was = 'right', is = 'right'] = [known.get(q), faultOf(verdict)]
+    return was === is ? [] : [{ q, was, is, fitting, wrong }]
+  })
+}
