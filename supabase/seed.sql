@@ -479,6 +479,23 @@ cross join lateral (
   limit 1
 ) as wanted_area;
 
+-- Some are as careless as real ones: floors that only the text numbers, kinds chosen wrongly, and texts that
+-- name what they are not.
+update demo_words
+set title_ar = regexp_replace(title_ar, '\mدور', 'دور ' || said.floor),
+    description_ar = regexp_replace(description_ar, '\mدور', 'دور ' || said.floor)
+from demo_owned
+cross join lateral (
+  select (array['أرضي', 'أول', 'ثاني'])[1 + demo_owned.number % 3] as floor
+) as said
+where demo_words.number = demo_owned.number and kind = 'floor' and demo_owned.number % 2 = 0;
+update demo_owned set kind = case kind when 'house' then 'floor' else 'land' end
+where kind in ('house', 'residential_plot') and type = 'SALE' and number % 9 = 0;
+update demo_words
+set description_ar = description_ar || ' ولدينا شقق وبيوت وفلل وأراضي ومحلات للبيع والإيجار في '
+  || 'السالمية، حولي، الجابرية، سلوى، الفروانية، خيطان، المهبولة، المنقف، صباح السالم والجهراء.'
+where number % 40 = 0;
+
 insert into public.properties (
   id, owner_identity_id, owner_type, type, status, kind, usage, title_ar, title_en, description_ar,
   price, is_negotiable, property_income, request_year, required_year, wanted_kinds,
