@@ -34504,43 +34504,48 @@ from (
   from (values
     ('type', 'SALE',
       'للبيع, بيع, البيع, for sale, sale, to buy, buy, للشراء, شراء, lil bai3, lel bai3, '
-      'lil bee3, lel bee3, lil be3, lel be3, lil bay3, lilbai3, lelbai3, bai3'),
+      'lil bee3, lel bee3, lil be3, lel be3, lil bay3, lilbai3, lelbai3, bai3, تمليك, للتمليك, '
+      'اشتري, نشتري, lilbee3, lelbee3, lilbe3, lelbe3, bee3, tamleek, tamlik, ashtari, ashtiri'),
     ('type', 'RENT',
       'للايجار, ايجار, الايجار, للاجار, للاجاره, للإيجاره, للتاجير, تاجير, للاستئجار, '
       'استئجار, لايجار, اجار, for rent, rent, to rent, to let, for lease, lease, rental, '
       'lil ijar, lel ijar, lil ejar, lel ejar, lilijar, lelejar, ejar, ijar, eejar, lel '
-      'eejar'),
+      'eejar, استاجر, نستاجر, تمليك للايجار, تمليك ايجار, lil eejar, lileejar, lilejar, '
+      'lelijar, a2jar, asta2jer'),
     ('type', 'EXCHANGE',
       'للبدل, بدل, البدل, للتبادل, تبادل, مبادله, للمبادله, مبادل, for exchange, exchange, '
-      'swap, for swap, lil badal, lel badal, badal'),
+      'swap, for swap, lil badal, lel badal, badal, ابادل, نبادل, تمليك للبدل, tabadul, abadil'),
     ('strategy', 'auction',
       'مزاد, مزادات, المزاد العلني, مزاد علني, بالمزاد, auction, auctions, at auction'),
     ('strategy', 'deal',
       'نزل سعره, نزل سعرها, نزول سعر, تخفيض سعر, price drop, price drops, reduced price'),
     ('kind', 'apartment',
-      'شقق, الشقق, شقه سكنيه, شقق سكنيه, شقق تمليك, apartments, apt, apts, appartment, '
+      'شقق, الشقق, شقه سكنيه, شقق سكنيه, apartments, apt, apts, appartment, '
       'apartement, flat, flats, condo, sha22a, sha22ah, sha8a, sha8ah, shaqa, shaqqa, '
       'shaqah, shiqqa, shiqqah, sheqqa, sha2a, sha2ah, shiga, shigga, sho2a, shu2a, sho8ag, '
-      'shoqaq'),
-    ('kind', 'floor', 'ادوار, floors, dor, dour, adwar'),
+      'shoqaq, سقه, شقتي, shagga, shaggah, shugga, sho8a, shiqaq, shigag, shgag, shuqaq, '
+      'shugag'),
+    ('kind', 'floor', 'ادوار, floors, dor, dour, adwar, door, dor kamil, door kamil'),
     ('kind', 'house',
       'بيوت, منزل, منازل, بيت سكني, houses, home, homes, bait, beit, bayt, byoot, '
-      'buyoot, boyoot, manzil'),
+      'buyoot, boyoot, manzil, بيتي, bet, biyoot, beyoot, byout'),
     ('kind', 'villa',
       'فلل, فله, فلا, فيله, فيلات, فلتين, villas, vila, vilas, vella, villah, fella, fela, '
       'fila, filla, filal, vilal'),
     ('kind', 'gov_house',
       'بيوت حكوميه, بيت حكومه, بيوت حكومه, حكومي بيت, government houses, government home, '
-      'gov house, govt house'),
+      'gov house, govt house, bait 7ukoomi, bait 7ukomi, bait 7okomi, bait 7kumi, bait hukoomi, '
+      'bait hukumi, bait hokomi, beit 7ukoomi, bet 7ukoomi'),
     ('kind', 'residential_plot',
       'قسيمه, قسايم, قسائم, قسائم سكنيه, قسايم سكنيه, قسيمه سكن خاص, residential plots, '
-      'plot, plots, residential land, qasema, qaseema, gaseema'),
+      'plot, plots, residential land, qasema, qaseema, gaseema, qasima, qasimah, gasima, '
+      'gasimah, gaseemah, qaseemah, 8asima, 8aseema, gasayem'),
     ('kind', 'land',
       'اراضي, قطعه ارض, قطع اراضي, قطعه الارض, lands, plot of land, piece of '
-      'land, ard, ardh, aradi, aradhi'),
+      'land, ard, ardh, aradi, aradhi, ar''9, ar9'),
     ('kind', 'building',
       'عماير, عمارات, عماره سكنيه, بنايه, بنايات, مبنى, مباني, buildings, 3mara, 3emara, '
-      'emara, imara, binaya, bnaya'),
+      'emara, imara, binaya, bnaya, 3imara, 3emarah, 3marah, 3amara'),
     ('kind', 'investment_building',
       'عمارات استثماريه, عماير استثماريه, بنايه استثماريه, بنايات استثماريه, investment '
       'buildings'),
@@ -34548,22 +34553,27 @@ from (
       'مجمعات تجاريه, مجمع, مجمعات, commercial complexes, complex'),
     ('kind', 'chalet',
       'شاليهات, شالي, شالية, شاليهه, chalets, shalet, shaleh, shaleih, challet, shalih, '
-      'shalihat'),
-    ('kind', 'farm', 'مزارع, مزرعة, farms, mazra3a, mazraa, mazra3ah'),
-    ('kind', 'istiraha', 'استراحات, rest houses, resthouse, istiraha, estra7a, isteraha, estiraha'),
+      'shalihat, shalaih, shalai, shaleeh, chaleh, chalaih, shalehat, beach house, '
+      'beach houses'),
+    ('kind', 'farm', 'مزارع, مزرعة, farms, mazra3a, mazraa, mazra3ah, mazra3at'),
+    ('kind', 'istiraha',
+      'استراحات, rest houses, resthouse, istiraha, estra7a, isteraha, estiraha, istira7a, '
+      'estira7a, istra7a, istirahah, istira7ah'),
     ('kind', 'stable',
       'جواخير, جاخور, يواخير, ياخور, اسطبل, اسطبلات, stables, jakhoor, jakhour, jawakheer, '
       'yakhoor'),
-    ('kind', 'office', 'مكاتب, offices, office space, maktab, makateb'),
+    ('kind', 'office', 'مكاتب, offices, office space, maktab, makateb, مكنب, makatib'),
     ('kind', 'shop',
-      'محلات, دكان, دكاكين, shops, store, stores, retail shop, ma7al, mahal, ma7alat'),
-    ('kind', 'showroom', 'معارض, show room, showrooms, show rooms'),
-    ('kind', 'warehouse', 'مخازن, مستودع, مستودعات, warehouses, storage, makhzan, ma5zan'),
+      'محلات, دكان, دكاكين, shops, store, stores, retail shop, ma7al, mahal, ma7alat, ma7all, '
+      'm7al, ma7alaat, dukkan, dokan'),
+    ('kind', 'showroom', 'معرض سيارات, معارض سيارات, معارض, show room, showrooms, show rooms'),
+    ('kind', 'warehouse',
+      'مخازن, مستودع, مستودعات, warehouses, storage, makhzan, ma5zan, ma5azen, makhazen'),
     ('kind', 'industrial_plot', 'قسائم صناعيه, قسايم صناعيه, industrial plots, industrial land'),
     ('kind', 'studio',
       'ستوديو, استديو, ستديو, استوديوهات, استديوهات, ستوديوهات, studios, stodio, studyo, '
-      'estudio'),
-    ('kind', 'annex', 'ملاحق, annexes, mul7aq, mulhaq, mol7ag'),
+      'estudio, stodyo, istodyo, studeo'),
+    ('kind', 'annex', 'ملاحق, annexes, mul7aq, mulhaq, mol7ag, mul7ag, mol7aq, mulhag'),
     ('kind', 'basement', 'سراديب, basements, sirdab, serdab'),
     ('kind', 'camp', 'مخيمات, camps, mokhayam, mukhayam'),
     ('kind', 'parking',
@@ -34594,7 +34604,8 @@ from (
       'meter, sq meters, sqmeter, mtr, mitr, metr'),
     ('unit', 'rooms',
       'غرف, غرفه, غرف نوم, غرفه نوم, غرفه ماستر, حجره, حجر, bed, beds, bedroom, bedrooms, '
-      'bed room, bed rooms, room, rooms, br, bhk, bdr, bd, ghoraf, ghuraf, 8oraf, ghorfa'),
+      'bed room, bed rooms, room, rooms, br, bhk, bdr, bd, ghoraf, ghuraf, 8oraf, ghorfa, '
+      'ghurfa, ghurfah, ghorfah, ghuruf, ghoruf, 8orfa'),
     ('unit', 'block', 'قطعه, ق, قطعة رقم, block, blk, qit3a, qet3a, git3a'),
     ('unit', 'floor', 'طابق, الطابق, تابق, level, storey'),
     ('unit', 'kwd',
@@ -34661,7 +34672,9 @@ from (
     ('count', '2000000', 'مليونين, مليونان, melyonain, milyonain'),
     ('rooms', '1', 'غرفه وصاله, غرفه و صاله, غرفه واحده, غرفه نوم واحده'),
     ('rooms', '2',
-      'غرفتين, غرفتين نوم, غرفتي نوم, حجرتين, غرفتان, ghorfetain, ghorftain, 8orftain'),
+      'غرفتين, غرفتين نوم, غرفتي نوم, حجرتين, غرفتان, ghorfetain, ghorftain, 8orftain, '
+      'ghurftain, ghurfatain, ghorfatain, ghurfetain, ghurftein, ghurftain w sala, '
+      'ghorftain w sala'),
     ('floor', '0', 'ارضي, دور ارضي, طابق ارضي, ground floor, ground, grnd floor'),
     ('ordinal', '1', 'اول, الاولى, 1st, first'),
     ('ordinal', '2', 'ثاني, ثانيه, تاني, 2nd, second'),
@@ -34678,16 +34691,20 @@ from (
       'الاكثر, بالكثير, او اقل, فاقل, فما دون, فما تحت, ما يتعدى, مايتعدى, لا يتعدى, ما تتعدى, لا '
       'تتعدى, ما يزيد عن, ما يزيد, لا يزيد عن, ما تزيد عن, لا تزيد عن, لا يتجاوز, ما يتجاوز, '
       'لا تتجاوز, ما تتجاوز, مو اكثر من, مب اكثر من, لا اكثر من, مو فوق, مب فوق, مو اغلى من, '
-      'يقل عن, تقل عن, مايزيد عن, ماتزيد عن, لايزيد عن, لاتزيد عن, ارخص عن, اقل عن, less than, cheaper than, lower than, smaller than, under, below, max, '
-      'maximum, at most, not exceeding, within, not more than, no more than, not over, not above, or less, or below, or '
-      'under, and below'),
+      'يقل عن, تقل عن, مايزيد عن, ماتزيد عن, لايزيد عن, لاتزيد عن, ارخص عن, اقل عن, less than, '
+      'cheaper than, lower than, smaller than, under, below, max, '
+      'maximum, at most, not exceeding, within, not more than, no more than, not over, not above, '
+      'or less, or below, or '
+      'under, and below, agal min, aqal min, a8al min, a2al min, agal, a8al, aqal, arkhas min, '
+      'ar5as min'),
     ('bound', 'min',
       'اكثر من, اكثر, ازيد من, اكبر من, اعلى من, اعلى, اغلى من, فوق, من فوق, ابتداء من, تبدا '
       'من, يبدا من, حد ادنى, بحد ادنى, كحد ادنى, على الاقل, او اكثر, فاكثر, او اعلى, فما فوق, وما '
       'فوق, ما يقل عن, لا يقل عن, ما تقل عن, لا تقل عن, مو اقل من, مب اقل من, لا اقل من, مو '
       'تحت, يزيد عن, تزيد عن, يتجاوز, تتجاوز, more than, higher than, greater than, bigger than, '
       'larger than, over, above, at least, min, minimum, starting from, starting, not less than, '
-      'no less than, not under, or more, or above, and above, and up'),
+      'no less than, not under, or more, or above, and above, and up, akthar min, akthr min, '
+      'a3la min, akbar min, akthar'),
     ('bound', 'about',
       'حدود, بحدود, في حدود, حوالي, بحوالي, تقريبا, قرابه, يقارب, around, about, approx, '
       'approximately'),
@@ -34703,7 +34720,8 @@ from (
       'عايد سنوي, عائد ايجار, عائد الايجار, دخل ايجار, ايجارها, ايجاره, ايراد, ايرادها, ايراد '
       'شهري, مدخول, مدخولها, موجر, موجره, بدل ايجار, بدل الايجار, بدل سكن, قسط, اقساط, قسط شهري, '
       'مقدم, دفعه اولى, عربون, تامين, قرض, خلو, عموله, رسوم, راتب, راتبي, باقي, متبقي, '
-      'income, monthly income, rental income, rent allowance, rented for, rented at, installment, installments, deposit, down '
+      'income, monthly income, rental income, rent allowance, rented for, rented at, installment, '
+      'installments, deposit, down '
       'payment, loan, key money, commission, fees, salary'),
     ('negation', '', 'غير, بدون, مو, مب, موب, مهب, مش, بلا, no, not, never, non, un, without'),
     ('negation', 'verb', 'ما, ما ابي, ما ابغى, لا, ولا, do not, don t, dont, can t, cant, cannot'),
@@ -34718,11 +34736,14 @@ from (
       'يوجد, موجود, متوفر, متوفره, لو سمحت, منطقه, بمنطقه, سعر, بسعر, السعر, سعرها, سعره, مبلغ, '
       'بمبلغ, قيمه, بقيمه, قيمتها, قيمته, ميزانيه, ميزانيتي, ضمن, مدينه, in, at, for, with, on, '
       'the, an, of, near, by, and, i, we, want, need, looking, looking for, find, me, please, '
-      'any, area, price, priced, budget, al, el, fi, bel'),
+      'any, area, price, priced, budget, al, el, fi, bel, ودي, ودنا, وين القى, abi, abee, '
+      'abgha, abghi, nabi, bil, lil, lel, w'),
     ('area', 'salmiya',
       'سالميا, salmiyah, salmiyya, salmya, salmia, salmeya, alsalmiya, as salmiya, '
       'salemiya, essalmiya, salmieh'),
-    ('area', 'hawalli', 'حولى, hawally, hawali, hawalley, hawaly, 7awally, 7awalli, houli'),
+    ('area', 'hawalli',
+      'حولى, hawally, hawali, hawalley, hawaly, 7awally, 7awalli, houli, 7awali, 7wali, 7wally, '
+      'hwalli, hwally'),
     ('area', 'maidan-hawalli', 'ميدان حولى, maidan hawally, maidan hawali, midan hawally'),
     ('area', 'jabriya', 'جابريا, jabriyah, jabria, jabreya, jabrya, aljabriya'),
     ('area', 'rumaithiya',
@@ -34730,66 +34751,83 @@ from (
     ('area', 'bayan', 'bian'),
     ('area', 'mishref', 'مشرف قديم, mishrif, meshref, moshref, mishraf'),
     ('area', 'salwa', 'سلوا, salwah'),
-    ('area', 'shaab', 'شعب, الشعب البحري, الشعب السكني, شعب بحري, sha3ab, al shaab, shab'),
+    ('area', 'shaab',
+      'شعب, الشعب البحري, الشعب السكني, شعب بحري, sha3ab, al shaab, shab, alsha3ab, al sha3ab, '
+      'shaa3b'),
     ('area', 'mubarak-al-abdullah', 'mubarak abdullah, west mishref, mubarak abdulla'),
-    ('area', 'messila', 'messilah, mesila, mesilah'),
+    ('area', 'messila', 'messilah, mesila, mesilah, al messila, msila, mseela'),
     ('area', 'masayel', 'مسايل, masayel, massayel, almasayel'),
-    ('area', 'fnaitees', 'فنيطيس, فنيطس, funaitees, finaitees, fnaytees'),
-    ('area', 'abu-ftaira', 'ابو فطيره, ابوفطيره, abu futaira, abu fatira, abu ftera, abo ftaira'),
-    ('area', 'abu-al-hasaniya', 'ابو حصانيه, ابوالحصانيه, abu hasaniya, abu alhasaniya'),
-    ('area', 'sabah-al-salem', 'صباح سالم, sabah al salim, sabah alsalim, sabah salim'),
+    ('area', 'fnaitees', 'فنيطيس, فنيطس, funaitees, finaitees, fnaytees, fnai6ees'),
+    ('area', 'abu-ftaira',
+      'ابو فطيره, ابوفطيره, abu futaira, abu fatira, abu ftera, abo ftaira, bu ftaira, '
+      'bo ftaira, abu f6aira, bu f6aira'),
+    ('area', 'abu-al-hasaniya',
+      'ابو حصانيه, ابوالحصانيه, abu hasaniya, abu alhasaniya, abu al 7asaniya, abu 7asaniya, '
+      'bu hasaniya, bu 7asaniya'),
+    ('area', 'sabah-al-salem',
+      'صباح سالم, sabah al salim, sabah alsalim, sabah salim, saba7 al salem, saba7 alsalem, '
+      '9aba7 al salem, 9aba7 alsalem, saba7 il salem'),
     ('area', 'mubarak-al-kabeer',
       'mubarak al kabir, mubarak alkabir, mubarak kabir, mubarak alkabeer'),
     ('area', 'mahboula', 'مهبوله, mahbula, mahboola, mahbola, mehboula, mahboulah'),
     ('area', 'mangaf', 'منقف, mangaff, mangef, mengaf, manqaf'),
-    ('area', 'fahaheel', 'فحاحيل, فحيحل, fahahil, fahaheil, fhaheel, fahaheal'),
+    ('area', 'fahaheel',
+      'فحاحيل, فحيحل, fahahil, fahaheil, fhaheel, fahaheal, fa7a7eel, fa7aheel, fahahel, '
+      'fa7a7il'),
     ('area', 'abu-halifa',
       'ابو حليفه, ابوحليفه, abu halaifa, abu haleefa, abu huleifa, abo halifa, abuhalifa, '
-      'abo halefa'),
-    ('area', 'fintas', 'فنطاس, fentas, alfintas'),
-    ('area', 'egaila', 'عقيله, العقيله, eqaila, egeila, uqaila, aqaila, egila'),
+      'abo halefa, abu 7alifa, abu 7alaifa, bu halifa, bu 7alifa, bo 7alifa'),
+    ('area', 'fintas', 'فنطاس, fentas, alfintas, fin6as, fen6as'),
+    ('area', 'egaila',
+      'عقيله, العقيله, eqaila, egeila, uqaila, aqaila, egila, 3egaila, 3gaila, 3qaila, 3ageela'),
     ('area', 'riqqa', 'رقه, riqa, reqqa'),
     ('area', 'hadiya', 'هديه, hadiyah, hadeya'),
     ('area', 'jaber-al-ali', 'jaber ali, jabir al ali'),
     ('area', 'dhaher', 'ظهر, thaher, daher, dhahar, thahar'),
-    ('area', 'sabahiya', 'صباحيه, sabahiyah, sabahya'),
-    ('area', 'fahad-al-ahmad', 'فهد احمد, fahad ahmad, fahd al ahmad'),
+    ('area', 'sabahiya', 'صباحيه, sabahiyah, sabahya, saba7iya, 9aba7iya'),
+    ('area', 'fahad-al-ahmad', 'فهد احمد, fahad ahmad, fahd al ahmad, fahad al a7mad'),
     ('area', 'ali-sabah-al-salem',
       'علي صباح سالم, ام الهيمان, ام هيمان, um al hayman, umm al haiman, um alhaiman, um '
       'haiman'),
     ('area', 'sabah-al-ahmad',
       'صباح احمد, صباح الاحمد السكنيه, sabah al ahmed, sabah alahmad, sabah ahmad city, '
-      'sabah al ahmad, sabah ahmad'),
+      'sabah al ahmad, sabah ahmad, saba7 al a7mad, saba7 al ahmad, 9aba7 al a7mad'),
     ('area', 'sabah-al-ahmad-sea',
       'صباح الاحمد البحري, لؤلؤه الخيران, لولوه الخيران, sabah al ahmad sea, sea city'),
     ('area', 'khairan',
-      'خيران, الخيران السكنيه, khiran, khayran, kheiran, al khiran, alkhairan, khiran city'),
+      'خيران, الخيران السكنيه, khiran, khayran, kheiran, al khiran, alkhairan, khiran city, '
+      '5airan, 5iran, 5eiran'),
     ('area', 'bnaider', 'بنيدر, benaider, bneder, bnayder, bnaidar'),
-    ('area', 'julaia', 'جليعه, jlaiaa, julaiah, julaiaa, jlaia'),
+    ('area', 'julaia', 'جليعه, jlaiaa, julaiah, julaiaa, jlaia, jlai3a, jilai3a, julai3a, jlay3a'),
     ('area', 'zour', 'زور, al zour, azzour'),
-    ('area', 'nuwaiseeb', 'نويصيب, nuwaisib, nwaiseeb, nuwaisseb'),
-    ('area', 'mina-abdullah', 'مينا عبدالله, mina abdulla'),
+    ('area', 'nuwaiseeb', 'نويصيب, nuwaisib, nwaiseeb, nuwaisseb, nuwai9eeb, nwai9eeb'),
+    ('area', 'mina-abdullah', 'مينا عبدالله, mina abdulla, mina 3abdullah, mina 3abdulla'),
     ('area', 'wafra', 'وفره, wafrah, alwafra'),
-    ('area', 'abdali', 'abdaly, al abdali, abdeli'),
+    ('area', 'abdali', 'abdaly, al abdali, abdeli, 3abdali, 3abdaly, 3bdali, al 3abdali'),
     ('area', 'kabd', 'kabad, kebd'),
     ('area', 'jahra', 'جهرا, jahrah, aljahra, al jahra, aljahraa, jahraa'),
     ('area', 'farwaniya', 'فروانيا, farwaniyah, farwania, farwaneya, farwanya'),
-    ('area', 'khaitan', 'kheitan, khaytan, ketan'),
+    ('area', 'khaitan', 'kheitan, khaytan, ketan, 5aitan, 5eitan, 5e6an, 5ai6an, 5itan, khetan'),
     ('area', 'jleeb',
       'جليب, الجليب, جليب شيوخ, جليب الشويخ, jleeb, jlib, jaleeb, abbasiya, العباسيه, جليب '
       'الشيوخ العباسيه, jleeb shuyoukh, jaleeb al shuyoukh'),
-    ('area', 'riggae', 'رقعي, rigga, riggai, reggae, rigae, regai, riggea'),
-    ('area', 'ardiya', 'عارضيه, ardhiya, ardiyah, al ardiya, aardiya'),
+    ('area', 'riggae',
+      'رقعي, rigga, riggai, reggae, rigae, regai, riggea, rig3i, reg3i, riq3i, req3i, ri8ai'),
+    ('area', 'ardiya',
+      'عارضيه, ardhiya, ardiyah, al ardiya, aardiya, 3ardiya, 3ardhiya, 3ardya, 3ar''9iya, '
+      'al 3ardiya'),
     ('area', 'ishbiliya', 'اشبيليه, eshbilia, ishbilia, ishbiliah, eshbelya'),
     ('area', 'firdous', 'فردوس, ferdous, firdoos, ferdos'),
     ('area', 'andalous', 'اندلس, andalus, andalos'),
     ('area', 'sabah-al-nasser', 'sabah nasser, sabah al nasir'),
     ('area', 'rabiya', 'رابيه, rabia, rabyah'),
-    ('area', 'omariya', 'عمريه, omariyah, omaria, umariya'),
-    ('area', 'rehab', 'رحاب, rihab, alrehab'),
+    ('area', 'omariya', 'عمريه, omariyah, omaria, umariya, 3omariya, 3umariya, 3omareya'),
+    ('area', 'rehab', 'رحاب, rihab, alrehab, re7ab, ri7ab'),
     ('area', 'dajeej', 'ضجيج, dajij, dhajeej, thajeej'),
-    ('area', 'rai', 'ري, al rai, alrai, al ray'),
-    ('area', 'abdullah-al-mubarak', 'عبدالله مبارك, abdullah mubarak, abdulla mubarak'),
+    ('area', 'rai', 'ري, al rai, alrai, al ray, بالري'),
+    ('area', 'abdullah-al-mubarak',
+      'عبدالله مبارك, abdullah mubarak, abdulla mubarak, 3abdullah al mubarak, '
+      '3abdulla mubarak'),
     ('area', 'west-abdullah-al-mubarak', 'غرب عبدالله مبارك, west abdullah mubarak'),
     ('area', 'south-abdullah-al-mubarak', 'جنوب عبدالله مبارك, south abdullah mubarak'),
     ('area', 'kuwait-city', 'الكويت العاصمه, ديره, مدينه كويت, downtown, city center, kuwait city'),
@@ -34797,32 +34835,37 @@ from (
     ('area', 'mirqab', 'مرقاب, mirgab, murgab, murqab'),
     ('area', 'qibla', 'قبله, جبله, qiblah, jibla, jiblah, gibla, qebla'),
     ('area', 'dasman', 'دسمان, dessman'),
-    ('area', 'salhiya', 'صالحيه, salhiyah, salhia, salehiya'),
+    ('area', 'salhiya', 'صالحيه, salhiyah, salhia, salehiya, sal7iya, 9al7iya'),
     ('area', 'bneid-al-gar',
       'بنيد قار, بنيدالقار, bneid al qar, bnaid al gar, bnaid al qar, bneid gar, bneid al '
       'gar, bnied al gar'),
     ('area', 'dasma', 'دسمه, dasmah'),
-    ('area', 'daiya', 'دعيه, daiyah, dayya, daeya'),
-    ('area', 'mansouriya', 'منصوريه, mansouriyah, mansuriya, mansoria'),
+    ('area', 'daiya', 'دعيه, daiyah, dayya, daeya, da3iya, d3aya, da3eya'),
+    ('area', 'mansouriya', 'منصوريه, mansouriyah, mansuriya, mansoria, man9ouriya, man9oria'),
     ('area', 'abdullah-al-salem',
       'عبدالله سالم, الضاحيه, abdulla al salem, abdullah al salim, abdullah salem, dahia, '
-      'dahiya'),
+      'dahiya, 3abdullah al salem, 3abdulla al salem'),
     ('area', 'nuzha', 'نزهه, nuzhah, nozha'),
-    ('area', 'faiha', 'فيحا, faihaa, fayha, alfaiha'),
+    ('area', 'faiha', 'فيحا, faihaa, fayha, alfaiha, fai7a, fay7a'),
     ('area', 'shamiya', 'شاميه, shamiyah, shamia, shameya'),
-    ('area', 'rawda', 'روضه, rawdah, rawdha, rodha, rawda'),
-    ('area', 'adailiya', 'عديليه, adailiyah, adeliya, udailiya, adiliya, adelia'),
+    ('area', 'rawda', 'روضه, rawdah, rawdha, rodha, rawda, raw''9a, row''9a'),
+    ('area', 'adailiya',
+      'عديليه, adailiyah, adeliya, udailiya, adiliya, adelia, 3adailiya, 3dailiya, 3adeliya, '
+      '3diliya'),
     ('area', 'khaldiya', 'خالديه, khaldiyah, khaldia, khalidiya'),
     ('area', 'kaifan', 'keifan, kifan, kayfan'),
-    ('area', 'qadsiya', 'قادسيه, qadsiyah, qadsia, qadisiya, gadsiya'),
-    ('area', 'qortuba', 'قرطبه, qurtuba, qurtubah, cordoba, gortuba'),
+    ('area', 'qadsiya', 'قادسيه, qadsiyah, qadsia, qadisiya, gadsiya, 8adsiya, 8adsia'),
+    ('area', 'qortuba',
+      'قرطبه, qurtuba, qurtubah, cordoba, gortuba, qur6uba, 8ur6uba, gur6uba, gor6ba'),
     ('area', 'surra', 'سره, surrah, sura, alsurra'),
     ('area', 'yarmouk', 'يرموك, yarmuk, yarmook'),
     ('area', 'shuwaikh', 'شويخ, شويخ سكني, shuwaikh residential, shwaikh, shuweikh'),
     ('area', 'shuwaikh-industrial',
       'شويخ صناعيه, شويخ صناعي, shuwaikh ind, shuwaikh industrial area'),
-    ('area', 'sulaibikhat', 'صليبيخات, صليبخات, sulaibikhat, sulaibkhat, slaibikhat'),
-    ('area', 'doha', 'دوحه, doha kuwait, aldoha'),
+    ('area', 'sulaibikhat',
+      'صليبيخات, صليبخات, sulaibikhat, sulaibkhat, slaibikhat, slaibi5at, sulaibi5at, '
+      '9laibi5at'),
+    ('area', 'doha', 'دوحه, doha kuwait, aldoha, do7a, doo7a'),
     ('area', 'nahda', 'نهضه, nahdha, alnahda'),
     ('area', 'qairawan', 'قيروان, qayrawan, qeirawan, qairwan'),
     ('area', 'nw-sulaibikhat',
@@ -34830,32 +34873,37 @@ from (
       'الصليبخات'),
     ('area', 'jaber-al-ahmad',
       'جابر احمد, جابر الاحمد السكنيه, jaber ahmad, jaber al ahmed, jabir al ahmad, jaber '
-      'alahmad'),
+      'alahmad, jaber al a7mad, jabir al a7mad'),
     ('area', 'anjafa', 'انجفه, angafa, anjafah'),
     ('area', 'bidaa', 'بدع, al bidaa, bida, bidea'),
     ('area', 'salam', 'سلام, al salam, assalam'),
-    ('area', 'hitteen', 'حطين, hateen, hiteen, hittin, hettin, 7itteen'),
+    ('area', 'hitteen',
+      'حطين, hateen, hiteen, hittin, hettin, 7itteen, 7i6een, 7e6een, 7iteen, 7ateen'),
     ('area', 'shuhada', 'شهدا, shuhadaa, shohada, alshuhada'),
     ('area', 'zahra', 'زهرا, zahraa, alzahra, zahrah'),
-    ('area', 'siddiq', 'صديق, siddeeq, sideeq, alsiddeeq, seddiq'),
-    ('area', 'adan', 'عدان, adaan, aladan, al adan'),
+    ('area', 'siddiq', 'صديق, siddeeq, sideeq, alsiddeeq, seddiq, 9iddeeq, 9ideeq'),
+    ('area', 'adan', 'عدان, adaan, aladan, al adan, 3adan, al 3adan, 3dan'),
     ('area', 'qusour', 'قصور, qosour, gosoor, qusoor'),
-    ('area', 'qurain', 'قرين, qurein, alqurain, gurain'),
-    ('area', 'subhan', 'صبحان, sabhan, sobhan'),
+    ('area', 'qurain', 'قرين, qurein, alqurain, gurain, 8urain, 8rain'),
+    ('area', 'subhan', 'صبحان, sabhan, sobhan, sub7an, 9ab7an, 9ub7an'),
     ('area', 'wista', 'وسطى, wasta'),
-    ('area', 'ahmadi', 'احمدي, ahmady, alahmadi, al ahmadi'),
-    ('area', 'naeem', 'نعيم, alnaeem, naem'),
+    ('area', 'ahmadi', 'احمدي, ahmady, alahmadi, al ahmadi, a7madi, al a7madi, a7mady'),
+    ('area', 'naeem', 'نعيم, alnaeem, naem, na3eem, na3im, al na3eem'),
     ('area', 'naseem', 'نسيم, nasim, alnaseem'),
-    ('area', 'oyoun', 'عيون, oyoon, uyoun, al oyoun'),
+    ('area', 'oyoun', 'عيون, oyoon, uyoun, al oyoun, 3oyoun, 3yoon, 3oyoon'),
     ('area', 'qasr', 'قصر, al qasr, gasr'),
-    ('area', 'waha', 'واحه, wahah, al waha'),
+    ('area', 'waha', 'واحه, wahah, al waha, wa7a, al wa7a'),
     ('area', 'taima', 'تيما, tayma, taimaa, teima'),
-    ('area', 'saad-al-abdullah', 'سعد عبدالله, saad abdullah, saad al abdulla, sad al abdullah'),
-    ('area', 'sulaibiya', 'صليبيه, صلبيه, sulaibiyah, slaibiya'),
+    ('area', 'saad-al-abdullah',
+      'سعد عبدالله, saad abdullah, saad al abdulla, sad al abdullah, sa3ad al abdullah, '
+      'sa3ad al 3abdullah, sa3d al 3abdullah, saad al 3abdullah'),
+    ('area', 'sulaibiya', 'صليبيه, صلبيه, sulaibiyah, slaibiya, 9laibiya, 9ulaibiya'),
     ('area', 'amghara', 'امغره, amgara, omghara'),
-    ('area', 'mutlaa', 'مطلاع, المطلاع, mutla, al mutlaa, almutlaa, mutlah, mutlaa'),
+    ('area', 'mutlaa',
+      'مطلاع, المطلاع, mutla, al mutlaa, almutlaa, mutlah, mutlaa, mutla3, al mutla3, mo6la3, '
+      'mu6la3, m6la3, matla3'),
     ('area', 'salmi', 'سالمي, al salmi, alsalmi'),
-    ('area', 'subiya', 'صبيه, subiyah, sabiya, subbiya'),
+    ('area', 'subiya', 'صبيه, subiyah, sabiya, subbiya, 9ubiya, 9abiya'),
     ('area', 'south-khaitan', 'خيطان الجنوبي, south kheitan'),
     ('area', 'abraq-khaitan', 'abrak khaitan, abraq kheitan'),
     ('area', 'granada', 'غرناطه, gharnata'),
