@@ -79,7 +79,6 @@ begin
   -- Sessions are locked before the account, as in a refresh. A locked session is in use and kept.
   surplus := array(
     select sessions.id from auth.sessions where sessions.id = any (surplus)
-    order by sessions.ctid
     for update skip locked
   );
   perform private.lock_account_exclusively(account_id);

@@ -3430,9 +3430,9 @@ create function private.lock_sessions(account_id uuid) returns void
   set search_path = ''
 as $$
 begin
-  -- The rows are locked in physical order, because Auth deletes them in that order.
-  perform from auth.sessions where sessions.user_id = lock_sessions.account_id
-  order by sessions.ctid for update;
+  -- Without an order the rows are locked as the scan finds them, as in Auth's deletes. An index finds
+  -- a row that was updated at its old place.
+  perform from auth.sessions where sessions.user_id = lock_sessions.account_id for update;
 end
 $$;
 comment on function private.lock_sessions is
@@ -6783,7 +6783,6 @@ begin
   -- Sessions are locked before the account, as in a refresh. A locked session is in use and kept.
   surplus := array(
     select sessions.id from auth.sessions where sessions.id = any (surplus)
-    order by sessions.ctid
     for update skip locked
   );
   perform private.lock_account_exclusively(account_id);

@@ -19,7 +19,7 @@ import {
   signUpByPhone,
 } from '../support/codes.ts'
 import { callDataApi } from '../support/data-api.ts'
-import { race } from '../support/races.ts'
+import { race, waitedFor } from '../support/races.ts'
 import { partsOf } from '../support/tokens.ts'
 
 let person: Person
@@ -380,4 +380,41 @@ test('AUTH-19 rememberMe changes nothing', async () => {
     [person.id],
   )
   expect(rows).toEqual([{ count: 0 }])
+})
+
+test('sessions are locked in the order in which Auth deletes them, also one that was refreshed', async () => {
+  const { id } = person
+  await signIn(person.identifier, person.password)
+  const sessions = await database().query(
+    'select id from auth.sessions where user_id = $1 order by ctid',
+    [id],
+  )
+  const [first, second] = sessions.rows.map((row) => row.id)
+  // The row moves behind the other one, but an index still finds it first.
+  await database().query('update auth.sessions set refreshed_at = now() where id = $1', [first])
+  const [holder, locker] = await Promise.all([database().connect(), database().connect()])
+  const free = async () =>
+    (await database().query(
+      'select id from auth.sessions where user_id = $1 for update skip locked',
+      [id],
+    )).rows.map((row) => row.id)
+  const locks = ['delete from auth.sessions where user_id = $1', 'select private.lock_sessions($1)']
+  try {
+    for (const sql of locks) {
+      await holder.query('begin')
+      await holder.query('select from auth.sessions where id = $1 for update', [first])
+      await locker.query('begin; set local enable_seqscan = off')
+      const waits = locker.query(sql, [id])
+      await waitedFor(holder)
+      expect([sql, await free()]).toEqual([sql, [second]])
+      await holder.query('rollback')
+      await waits
+      await locker.query('rollback')
+    }
+  } finally {
+    await holder.query('rollback')
+    await locker.query('rollback')
+    holder.release()
+    locker.release()
+  }
 })

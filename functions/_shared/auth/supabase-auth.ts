@@ -238,7 +238,7 @@ export async function refreshSession(
 type Scope = 'local' | 'others' | 'global'
 
 export async function signOut(token: string, scope: Scope): Promise<void> {
-  const answer = await request('POST', `/logout?scope=${scope}`, { token })
+  const answer = await requestAgain('POST', `/logout?scope=${scope}`, { token })
   if (answer.status >= 500 || answer.status === 429) throw unavailable(answer)
 }
 
