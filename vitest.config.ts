@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config'
 import { variable } from './local/config/environment.ts'
 import { slowness } from './test/suite/slowness.ts'
+import { WaitingFirst } from './test/suite/waiting-first.ts'
 import { summary } from './test/summary.ts'
 
 // Groups, one after another on one stack: the areas in parallel, what needs the stack to itself
@@ -10,7 +11,9 @@ import { summary } from './test/summary.ts'
 // comes in two halves, and the long transactions follow the smaller one.
 const after = [
   'test/whole/matrix.test.ts',
+  'test/search/boxes.test.ts',
   'test/search/map-crowds.test.ts',
+  'test/search/oracle-crowd.test.ts',
   'test/search/oracle.test.ts',
   'test/reading/vectors.test.ts',
   'test/whole/invariants-planted.test.ts',
@@ -42,9 +45,9 @@ const group = (
 
 export default defineConfig({
   test: {
-    sequence: order,
+    sequence: variable('SLOW') ? order : { sequencer: WaitingFirst },
     globalSetup: ['test/setup.ts'],
-    setupFiles: ['test/support/answers.ts'],
+    setupFiles: ['test/each-file.ts'],
     reporters: ['default', summary],
     // When to give up, no more: a busy machine takes several times what a quiet one does.
     testTimeout: 300_000 * slowness,

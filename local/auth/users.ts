@@ -56,9 +56,10 @@ export const findByPhone = (db: Db, phone: string, aud: string) =>
 
 export async function emailTaken(db: Db, email: string, aud: string, except?: string) {
   const { rowCount } = await db.query(
-    `select from auth.users where aud = $2 and id is distinct from $3 and (
-       lower(email) = $1 and is_sso_user = false
-       or id in (select user_id from auth.identities where email = $1 and provider not like 'sso:%')
+    `select from auth.users where aud = $2 and id is distinct from $3 and id in (
+       select id from auth.users where lower(email) = $1 and is_sso_user = false
+       union all
+       select user_id from auth.identities where email = $1 and provider not like 'sso:%'
      ) limit 1`,
     [email.toLowerCase(), aud, except ?? null],
   )

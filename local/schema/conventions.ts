@@ -223,7 +223,7 @@ export function invalidBodies(url: string): Promise<string[]> {
       } catch (error) {
         unsound.push(`${name}: ${(error as Error).message}`)
       }
-      await client.query('rollback to savepoint one')
+      await client.query('rollback to savepoint one; release savepoint one')
     }
     await client.query('rollback')
     return unsound

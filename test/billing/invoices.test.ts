@@ -136,7 +136,7 @@ describe('states', () => {
         const outcome = await put(id, to, client).then(() => 'done', ({ hint }) => hint)
         expect(outcome, `${from} to ${to}`)
           .toBe(ways[from]!.includes(to) ? 'done' : 'status_transition_invalid')
-        await client.query('rollback to savepoint here')
+        await client.query('rollback to savepoint here; release savepoint here')
       }
       const { rows } = await client.query(
         'select from_state, to_state from public.invoice_events where invoice_id = $1 order by id',

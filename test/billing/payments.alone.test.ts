@@ -1,4 +1,4 @@
-// Hundreds of webhooks (a thousand at night) arrive at once, processes are killed and the database is
+// A hundred webhooks and more (a thousand at night) arrive at once, processes are killed and the database is
 // stopped. The tests run alone because of their load.
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
@@ -57,7 +57,7 @@ describe.runIf(hasSandbox)('payments under fire', () => {
     const person = await signUp()
     const { ref, paymentId } = await payWithoutCallback(person, 10)
     const raw = sandboxCallback(ref)
-    const bodies = await pour(Array.from({ length: bulk(1000, 400) }, () => webhook(raw)))
+    const bodies = await pour(Array.from({ length: bulk(1000, 250) }, () => webhook(raw)))
     expect(bodies.filter(({ duplicate }) => !duplicate)).toHaveLength(1)
     expect((await walletOf(person)).available).toBe(10)
     const { rows } = await database().query(
@@ -73,7 +73,7 @@ describe.runIf(hasSandbox)('payments under fire', () => {
     const person = await signUp()
     const all = await Promise.all(Array.from({ length: 20 }, () => payWithoutCallback(person, 1)))
     const shots = Array.from(
-      { length: bulk(1000, 300) },
+      { length: bulk(1000, 120) },
       (_, i) => webhook(sandboxCallback(all[i % 20]!.ref)),
     )
     await pour(shots, 100)
@@ -85,7 +85,7 @@ describe.runIf(hasSandbox)('payments under fire', () => {
     async () => {
       const person = await signUp()
       let count = 0
-      for (let round = 0; round < bulk(50, 10); round++) {
+      for (let round = 0; round < bulk(50, 4); round++) {
         const all = await Promise.all(
           Array.from({ length: 3 }, () => payWithoutCallback(person, 1)),
         )
@@ -186,7 +186,7 @@ describe.runIf(hasSandbox)('payments under fire', () => {
     try {
       const delivered = Promise.all(all.map(({ ref }) => deliver(sandboxCallback(ref), facade.url)))
       // A slow machine cannot finish between such frequent breaks, so their number is limited.
-      for (let breaks = 0; breaks < 50; breaks++) {
+      for (let breaks = 0; breaks < bulk(50, 20); breaks++) {
         await pause(30 + randomInt(40), 'any moment is right')
         way.breakAll()
       }
@@ -289,7 +289,7 @@ describe.runIf(hasSandbox)('payments under fire', () => {
     const person = await signUp()
     const all = await Promise.all(Array.from({ length: 10 }, () => payWithoutCallback(person, 1)))
     const log = Array.from(
-      { length: bulk(1000, 300) },
+      { length: bulk(1000, 120) },
       (_, i) => sandboxCallback(all[i % 10]!.ref),
     )
     await pour(log.map((raw) => webhook(raw)), 50)

@@ -56,7 +56,7 @@ describe.runIf(hasStack)('chat survives', () => {
   test(
     'messages pass between two gateways while one of them is killed three times',
     async () => {
-      const each = bulk(500, 150)
+      const each = bulk(500, 80)
       const people = await startConversation()
       const [first, second] = await Promise.all([startGateway(), startGateway()])
       gateways.push(first)
@@ -92,7 +92,7 @@ describe.runIf(hasStack)('chat survives', () => {
         await pause(300 + Math.random() * 200, 'any moment is right')
       }
     })
-    for (let i = 0; i < bulk(20, 7); i++) {
+    for (let i = 0; i < bulk(20, 4); i++) {
       await pause(200 + Math.random() * 600, 'any moment is right')
       await crash('local/functions/chat.ts')
     }

@@ -17,7 +17,7 @@ describe.runIf(hasStack)('two gateways', () => {
     const gateways: OwnGateway[] = await Promise.all([startGateway(), startGateway()])
     const [left, right] = [await socketOf(a, gateways[0]!.url), await socketOf(b, gateways[1]!.url)]
     await Promise.all([left.join(conversationId), right.join(conversationId)])
-    const each = bulk(500, 150)
+    const each = bulk(500, 80)
     const say = async (socket: ChatSocket, who: string) => {
       for (const i of upTo(each)) {
         expect((await socket.sendMessage(conversationId, who + i)).event).toBe('ack')

@@ -128,7 +128,7 @@ test('CHAT-02 only joined sockets receive messages', async () => {
 
   // Under load too, nothing about a conversation comes after the answer to leave_conversation.
   await left.join(conversationId)
-  const count = bulk(1000, 300)
+  const count = bulk(1000, 150)
   const storm = (async () => {
     for (const i of upTo(count / 10)) {
       await Promise.all(upTo(10).map((n) => sender.sendMessage(conversationId, `عاصفة${i}${n}`)))

@@ -176,12 +176,14 @@ test(
         }
       }
       await client.query('rollback to savepoint one')
-      if (!vector.words?.length) continue
-      // The only matching listing has none of the query's other words, and still the page is not empty.
-      await listingOf({ ...vector, words: [] })
-      const { items } = await search(vector)
-      expect([vector.q, items.length]).not.toEqual([vector.q, 0])
-      await client.query('rollback to savepoint one')
+      if (vector.words?.length) {
+        // The only matching listing has none of the query's other words, and still the page is not empty.
+        await listingOf({ ...vector, words: [] })
+        const { items } = await search(vector)
+        expect([vector.q, items.length]).not.toEqual([vector.q, 0])
+        await client.query('rollback to savepoint one')
+      }
+      await client.query('release savepoint one')
     }
   },
   300_000,

@@ -1,4 +1,4 @@
-// Checks every answer in the suite against the API's description. It is loaded before each test file.
+// Checks every answer in the suite against the API's description.
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { variable } from '../../local/config/environment.ts'

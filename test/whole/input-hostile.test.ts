@@ -152,7 +152,7 @@ describe('INP-01 INP-03 past the facade', () => {
             const failure = await client.query(`select ${name}(${call})`, [text])
               .then(() => ({ code: '', message: '' }), (error) => error)
             expect(failure.code, `${name} ${arg} ${text}: ${failure.message}`).not.toMatch(misread)
-            await client.query('rollback to savepoint before')
+            await client.query('rollback to savepoint before; release savepoint before')
           }
         }
       }

@@ -160,9 +160,9 @@ export const groupsOfActions = (size: number, seed = '') => {
   )
 }
 
-/** Returns the groups for the nth act of an admin or job: all at night, every third in `npm test`. */
+/** Returns the groups for the nth act of an admin or job: all at night, every sixth in `npm test`. */
 export const groupsFor = (nth: number, title: string) =>
-  groupsOfActions(10, title).filter((_, i) => isNightly || i % 3 === nth % 3)
+  groupsOfActions(10, title).filter((_, i) => isNightly || i % 6 === nth % 6)
 
 export async function raceGroup(
   names: string[],

@@ -157,7 +157,7 @@ async function remains(id: string): Promise<string[]> {
 }
 
 test('requests of an account being deleted leave nothing behind and block nobody', async () => {
-  for (const names of groupsOfActions(5)) {
+  for (const names of groupsOfActions(bulk(5, 10))) {
     const people = await twoAcquaintances()
     const { one } = people
     await raceGroup(names, people, [sentBy(admin, deletion(one))])

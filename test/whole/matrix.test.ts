@@ -157,7 +157,7 @@ async function cell(table: string, command: Command, caller: (typeof callers)[nu
     const { code } = error as { code?: string }
     return code === '42501' ? 'denied' : `error ${code}: ${(error as Error).message}`
   } finally {
-    await client.query('rollback to savepoint cell')
+    await client.query('rollback to savepoint cell; release savepoint cell')
   }
 }
 
@@ -206,7 +206,7 @@ describe('ISO-02 cross-tenant matrix', () => {
         expect(['-', declared], `${table} ${command}`).toContain(found)
       }
     }
-    await client.query('rollback to savepoint admin')
+    await client.query('rollback to savepoint admin; release savepoint admin')
   })
 
   test.each(views)('%s cannot be asked for by a client', async (view) => {
@@ -215,7 +215,7 @@ describe('ISO-02 cross-tenant matrix', () => {
       await client.query(`set local role ${role}`)
       await expect(client.query(`select from ${view}`), role).rejects
         .toMatchObject({ code: '42501' })
-      await client.query('rollback to savepoint cell')
+      await client.query('rollback to savepoint cell; release savepoint cell')
     }
     expect((await client.query(`select from ${view} limit 1`)).rowCount).toBeLessThanOrEqual(1)
   })
@@ -231,7 +231,7 @@ async function does(caller: (typeof callers)[number], sql: string, values: unkno
     expect((error as { code?: string }).code, sql).toBe('42501')
     return false
   } finally {
-    await client.query('rollback to savepoint cell')
+    await client.query('rollback to savepoint cell; release savepoint cell')
   }
 }
 

@@ -18,9 +18,10 @@ type Routine = {
   isEntry: boolean
   isStable: boolean
   args: { name: string; type: string; optional: boolean }[]
+  calls: string[]
 }
 
-const callers = ['guest', 'stranger', 'other identity', 'suspended'] as const
+const callers = ['stranger', 'guest', 'other identity', 'suspended'] as const
 type Caller = (typeof callers)[number]
 
 let client: pg.PoolClient
@@ -46,6 +47,8 @@ beforeAll(async () => {
   owned = [owner.id, owner.identityId]
   await chooseArguments(property)
   await readRoutines()
+  // Planning this takes longer than running it.
+  await client.query(`prepare owned_rows as ${ownedRowsQuery()}`)
   for (const [id] of (await ownedRows()).matchAll(uuid)) known.add(id)
   untouched = sorted(await ownedRows())
 })
@@ -119,11 +122,12 @@ async function readRoutines() {
      where pronamespace = 'private'::regnamespace and prokind = 'f' and prosqlbody is null`,
   )
   routines = new Map(rows.map((row) => [row.name, row]))
+  for (const routine of routines.values()) {
+    const code = routine.body.replace(/--.*/g, '')
+    const called = [...code.matchAll(/\bprivate\.(\w+)\s*\(/g)].map(([, name]) => name!)
+    routine.calls = [...new Set(called)].filter((name) => routines.has(name))
+  }
 }
-
-const callsIn = ({ body }: Routine) =>
-  [...body.replace(/--.*/g, '').matchAll(/\bprivate\.(\w+)\s*\(/g)].map(([, name]) => name!)
-    .filter((name) => routines.has(name))
 
 /** Returns the functions of the role acting that clients can execute and that reach this one. */
 function entriesOf(name: string): Routine[] {
@@ -131,7 +135,7 @@ function entriesOf(name: string): Routine[] {
   for (let size = 0; size !== reaching.size;) {
     size = reaching.size
     for (const routine of routines.values()) {
-      if (callsIn(routine).some((called) => reaching.has(called))) reaching.add(routine.name)
+      if (routine.calls.some((called) => reaching.has(called))) reaching.add(routine.name)
     }
   }
   return [...reaching].map((one) => routines.get(one)!)
@@ -163,6 +167,8 @@ function mutantsOf({ body, definition }: Routine) {
   })
 }
 
+const roleOf = (caller: Caller) => caller === 'guest' ? 'anon' : 'authenticated'
+
 async function become(caller: Caller) {
   if (caller === 'suspended') {
     await client.query(`update public.accounts set status = 'suspended' where id = $1`, [owner.id])
@@ -179,7 +185,6 @@ async function become(caller: Caller) {
     `select set_config('request.jwt.claims', $1, true), set_config('private.acts', '', true)`,
     [claims],
   )
-  await client.query(`set local role ${caller === 'guest' ? 'anon' : 'authenticated'}`)
 }
 
 const defaults: Record<string, string> = {
@@ -236,65 +241,75 @@ function showsMore(before: string, after: string): boolean {
   return [...seen.matchAll(uuid)].some(([id]) => !ids.has(id))
 }
 
-/** Returns what the caller saw and, if the call could write, the owner's rows afterwards. */
-async function outcomeOf(entry: Routine, caller: Caller, mutant?: string): Promise<string> {
-  await client.query('savepoint call')
+/** Runs `does` in a savepoint, and undoes it. */
+async function undone<T>(name: string, does: () => Promise<T>): Promise<T> {
+  await client.query(`savepoint ${name}`)
   try {
-    if (mutant) await client.query(mutant)
-    await become(caller)
-    const { rows } = await client.query(callOf(entry))
-    await client.query('reset role')
-    const after = entry.isStable ? '' : sorted(await ownedRows())
-    return `${normalised(String(rows[0].answer))}${separator}${after}`
-  } catch {
-    return 'refused'
+    return await does()
   } finally {
-    await client.query('rollback to savepoint call')
+    // A savepoint that stays makes all later statements slower.
+    await client.query(`rollback to savepoint ${name}; release savepoint ${name}`)
   }
 }
 
-async function ownedRows(): Promise<string> {
+/** Returns what the caller saw and, if the call could write, the owner's rows afterwards. */
+const outcomeOf = (entry: Routine, caller: Caller, mutant = 'select') =>
+  undone('call', async () => {
+    try {
+      await client.query(`${mutant}; set local role ${roleOf(caller)}`)
+      const { rows } = await client.query(callOf(entry))
+      await client.query('reset role')
+      const after = entry.isStable ? '' : sorted(await ownedRows())
+      return `${normalised(String(rows[0].answer))}${separator}${after}`
+    } catch {
+      return 'refused'
+    }
+  })
+
+function ownedRowsQuery(): string {
+  const ids = owned.map((id) => client.escapeLiteral(id)).join()
   const parts = Object.entries(tables).flatMap(([table, { of }]) =>
     of
       ? [`select '${table}' as place, (${table.split('.')[1]}.*)::text as row from ${table}
-          where ${of} = any ($1)`]
+          where ${of} in (${ids})`]
       : []
   )
-  const { rows } = await client.query(
-    `select string_agg(place || row, e'\\n' order by place, row) as rows
-     from (${parts.join(' union all ')}) as owned`,
-    [owned],
-  )
-  return rows[0].rows
+  return `select string_agg(place || row, e'\\n' order by place, row) as rows
+     from (${parts.join(' union all ')}) as owned`
 }
+
+const ownedRows = async (): Promise<string> =>
+  (await client.query('execute owned_rows')).rows[0].rows
 
 /** Returns the mutants whose outcome differs for somebody who does not own the rows, or enough of them. */
 async function alive(bound: boolean, enough = Infinity) {
-  const before = new Map<string, string>()
   const found = new Set<string>()
-  let count = 0
-  for (const routine of routines.values()) {
+  const mutants = [...routines.values()].flatMap((routine) => {
     const entries = entriesOf(routine.name)
-    for (const { condition, sql } of entries.length ? mutantsOf(routine) : []) {
-      if (found.size >= enough) break
-      count++
-      const mutant = bound
-        ? sql
-        : `${sql}; alter function private.${routine.name} owner to postgres`
-      for (const entry of entries) {
-        for (const caller of callers) {
-          if (found.has(`${routine.name}: ${condition}`)) continue
-          const key = `${entry.name} ${caller}`
-          if (!before.has(key)) before.set(key, await outcomeOf(entry, caller))
+    return entries.length
+      ? mutantsOf(routine).map((mutant) => ({ routine, entries, ...mutant }))
+      : []
+  })
+  for (const caller of callers) {
+    await undone('caller', async () => {
+      await become(caller)
+      const before = new Map<Routine, string>()
+      for (const { routine, entries, condition, sql } of mutants) {
+        const name = `${routine.name}: ${condition}`
+        const mutant = bound
+          ? sql
+          : `${sql}; alter function private.${routine.name} owner to postgres`
+        for (const entry of entries) {
+          if (found.has(name) || found.size >= enough) break
+          if (!before.has(entry)) before.set(entry, await outcomeOf(entry, caller))
           const after = await outcomeOf(entry, caller, mutant)
-          if (showsMore(before.get(key)!, after)) {
-            found.add(`${routine.name}: ${condition}`)
-          }
+          if (showsMore(before.get(entry)!, after)) found.add(name)
         }
       }
-    }
+    })
   }
-  console.log(`${count} mutants, ${bound ? 'bound' : 'owned by postgres'}: ${found.size} alive`)
+  const whose = bound ? 'bound' : 'owned by postgres'
+  console.log(`${mutants.length} mutants, ${whose}: ${found.size} alive`)
   return [...found].sort()
 }
 
