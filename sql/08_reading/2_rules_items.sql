@@ -117,7 +117,7 @@ begin
   if not plain::text ~ '[0-9]' then
     return;
   end if;
-  -- 400م is split into two words if م is a unit, ق5 if ق is one, من300, and ب300الف into three.
+  -- 400م is split in two if م is a unit, ق5 if ق is one, من300; in three ب300الف and شقة3غرف.
   for n in reverse cardinality(plain) .. 1 loop
     parts := regexp_match(plain[n], joined);
     continue when parts is null or parts[1] = '' and parts[3] is null;
@@ -126,7 +126,7 @@ begin
     parts[3] := private.search_text(parts[3]);
     if (parts[1] in ('', 'و', 'ب', 'ل', 'ف') or exists (
       select from private.reading_words
-      where reading_words.phrase = parts[1] and (reading_words.field = 'bound'
+      where reading_words.phrase = parts[1] and (reading_words.field in ('bound', 'kind', 'type')
         or reading_words.field = 'unit' and reading_words.value in ('block', 'floor', 'kwd'))
     )) and (parts[3] is null or exists (
       select from private.reading_words

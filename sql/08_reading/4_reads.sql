@@ -245,6 +245,32 @@ $$;
 comment on function private.reading_of_number is
   'The reading of a query that is only the reference number of a listing; else an empty one.';
 
+create function private.parted(word text) returns text[]
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  fields text[] := '{type,kind,area,governorate,furnished,plot_position,rooms,floor,stopword}';
+begin
+  return (
+    select left(word, cut) || tail.parts
+    from generate_series(3, least(length(word), 40) - 3) as cut
+    cross join lateral substr(word, cut + 1) as rest
+    join private.reading_words as head on head.phrase in (
+      left(word, cut), left(word, cut) || ' ' || regexp_replace(rest, '^ال', ''))
+    cross join lateral (select case when head.phrase like '% %' or exists (
+      select from private.reading_words as listed where listed.field = any (fields)
+        and listed.phrase in (rest, regexp_replace(rest, '^ب?ال|^ب', ''))
+    ) then array[rest] else private.parted(rest) end as parts) as tail
+    where head.field = any (fields) and tail.parts is not null
+    order by head.phrase like '% %' desc, cut
+    limit 1
+  );
+end
+$$;
+comment on function private.parted is 'The listed words that are written as one here, or null.';
+
 create function private.read_query(q text, strategy text) returns private.reading
   language plpgsql
   stable
@@ -266,6 +292,7 @@ declare
   kind_at integer; -- the index of the last kind, to which another can be joined
   said text;
   word text;
+  parts text[];
   is_word boolean;
 begin
   tokens := private.reading_tokens(q);
@@ -276,7 +303,22 @@ begin
   if cardinality(tokens.plain) = 0 or reading.found <> '[]' then
     return reading;
   end if;
-  items := private.reading_numbers(private.reading_items(tokens.plain));
+  items := private.reading_items(tokens.plain);
+  foreach item in array items loop
+    parts := case when item.field is null and length(item.phrase) > 5 then
+      private.parted(item.phrase) end;
+    continue when parts is null;
+    tokens.plain[item.first] := private.search_text(array_to_string(parts, ' '));
+    tokens.typed[item.first] := array_to_string(coalesce(regexp_match(tokens.typed[item.first], (
+      select '^(.{' || string_agg(length(part)::text, '})(.{') || '})$' from unnest(parts) as part
+    )), parts), ' ');
+  end loop;
+  if tokens.plain::text like '% %' then
+    tokens.plain := string_to_array(array_to_string(tokens.plain, ' '), ' ');
+    tokens.typed := string_to_array(array_to_string(tokens.typed, ' '), ' ');
+    items := private.reading_items(tokens.plain);
+  end if;
+  items := private.reading_numbers(items);
   for index in 1 .. cardinality(items) loop
     item := items[index];
     before := items[index - 1];
