@@ -18000,6 +18000,7 @@ create function private.parted(word text) returns text[]
   language plpgsql
   stable
   set search_path = ''
+  set plan_cache_mode = force_generic_plan
 as $$
 declare
   fields text[] := '{type,kind,area,governorate,furnished,plot_position,rooms,floor,stopword}';
@@ -18015,8 +18016,7 @@ begin
         and listed.phrase in (rest, regexp_replace(rest, '^ب?ال|^ب', ''))
     ) then array[rest] else private.parted(rest) end as parts) as tail
     where head.field = any (fields) and tail.parts is not null
-    order by head.phrase like '% %' desc, cut
-    limit 1
+    order by head.phrase like '% %' desc, cut limit 1
   );
 end
 $$;
