@@ -6,6 +6,7 @@ import { database, signUp } from '../support/client.ts'
 import { hasStack } from '../support/facade.ts'
 import { insertOrganisation } from '../support/fixtures.ts'
 import { hasSandbox, sandboxCallback, sendCallback } from '../support/money.ts'
+import { isNightly } from '../support/nightly.ts'
 import { type Json, portalSecret, tapKey, useProvider } from './provider.ts'
 import { tapSignature, webhookV2 } from './stub-payments.ts'
 
@@ -60,6 +61,15 @@ const refundWords: Record<Provider, Record<string, Word>> = {
   },
   myfatoorah: { Refunded: 'refunded', Canceled: 'failed', Pending: 'pending', '': 'unknown' },
   sandbox: { refunded: 'refunded', '': 'unknown' },
+}
+
+/** Returns all words at night, and by day one of each meaning, another one at each place. */
+const someOfEach = (words: Record<string, Word>, place: number): [string, Word][] => {
+  const all = Object.entries(words)
+  return all.filter(([word, means]) => {
+    const alike = all.filter((one) => one[1] === means)
+    return isNightly || alike[place % alike.length]![0] === word
+  })
 }
 
 const payments: Record<string, Partial<Record<Word, [state: string, ...alarms: string[]]>>> = {
@@ -227,8 +237,8 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah', 'sandbox'] as const)('%s', (
       [subjects],
     )).rows.map(({ kind }) => kind)
 
-  const cells = Object.keys(payments).flatMap((state) =>
-    Object.entries(chargeWords[kind]).map(([word, means]) => [state, word, means] as const)
+  const cells = Object.keys(payments).flatMap((state, place) =>
+    someOfEach(chargeWords[kind], place).map(([word, means]) => [state, word, means] as const)
   )
   test.each(cells)('PAY-19 a payment that is %s, %j: %s', async (state, word, means) => {
     if (kind === 'sandbox' && !hasSandbox) return
@@ -241,8 +251,8 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah', 'sandbox'] as const)('%s', (
     expect([rows[0].state, ...await openAlarms(payment, ref)]).toEqual([after, ...alarms])
   })
 
-  const refundCells = Object.keys(refunds).flatMap((state) =>
-    Object.entries(refundWords[kind]).map(([word, means]) => [state, word, means] as const)
+  const refundCells = Object.keys(refunds).flatMap((state, place) =>
+    someOfEach(refundWords[kind], place).map(([word, means]) => [state, word, means] as const)
   )
   test.each(refundCells)(
     'PAY-19 a refund that is %s, %j: %s',

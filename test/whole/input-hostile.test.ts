@@ -52,7 +52,7 @@ const hostile = [
   '{a,"b',
 ]
 
-/** Returns every fifth value or, if stored text is searched, a third by day and all at night. */
+/** Returns every fifth value, and at night all of them where stored text is searched. */
 const valuesOf = (index: number, looksFor: boolean) =>
   looksFor ? someOf(hostile, index) : hostile.filter((_, i) => i % 5 === index % 5)
 

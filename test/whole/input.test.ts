@@ -154,7 +154,6 @@ describe('INP-10 INP-11 deep and wide', () => {
       ([['[', ']'], ['{"a":', '}'], ['[{"a":', '}]']] as const)
         .map(([open, close]) => ({ depth, open, close }))
     )
-    // A third of the twelve cells is one of the three forms at every depth.
     for (const { depth, open, close } of someOf(cells, placeOf({ name: operation.id }))) {
       const body = `{"a":${nested(Math.floor(depth / (open.length > 5 ? 2 : 1)), open, close)}}`
       const { status } = await request(operation.method, path, body, { headers: headers(path) })
