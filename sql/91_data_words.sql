@@ -1,10 +1,8 @@
 -- Words that searches understand, besides names of areas and kinds. The script may run twice.
 set edits.by = 'release';
 
-insert into private.reading_words (phrase, field, value)
-select once.phrase, once.field, once.value
-from (
-  select distinct private.search_text(given.phrase) as phrase, meant.field, meant.value
+with once as (
+  select distinct private.search_text(given.phrase) as phrase, meant.field, value.value
   from (values
     ('type', 'SALE',
       'للبيع, بيع, البيع, for sale, sale, to buy, buy, للشراء, شراء, lil bai3, lel bai3, '
@@ -30,25 +28,25 @@ from (
       'shoqaq, سقه, شقتي, shagga, shaggah, shugga, sho8a, shiqaq, shigag, shgag, shuqaq, '
       'shugag'),
     ('kind', 'floor', 'ادوار, floors, dor, dour, adwar, door, dor kamil, door kamil'),
-    ('kind', 'house',
-      'بيوت, منزل, منازل, بيت سكني, houses, home, homes, bait, beit, bayt, byoot, '
+    ('kind', 'house, villa, gov_house',
+      'بيت, house, بيوت, منزل, منازل, بيت سكني, houses, home, homes, bait, beit, bayt, byoot, '
       'buyoot, boyoot, manzil, بيتي, bet, biyoot, beyoot, byout'),
-    ('kind', 'villa',
-      'فلل, فله, فلا, فيله, فيلات, فلتين, villas, vila, vilas, vella, villah, fella, fela, '
+    ('kind', 'villa, house',
+      'فيلا, villa, فلل, فله, فلا, فيله, فيلات, فلتين, villas, vila, vilas, vella, villah, fella, fela, '
       'fila, filla, filal, vilal'),
     ('kind', 'gov_house',
       'بيوت حكوميه, بيت حكومه, بيوت حكومه, حكومي بيت, government houses, government home, '
       'gov house, govt house, bait 7ukoomi, bait 7ukomi, bait 7okomi, bait 7kumi, bait hukoomi, '
       'bait hukumi, bait hokomi, beit 7ukoomi, bet 7ukoomi'),
     ('kind', 'residential_plot',
-      'قسيمه, قسايم, قسائم, قسائم سكنيه, قسايم سكنيه, قسيمه سكن خاص, residential plots, '
-      'plot, plots, residential land, qasema, qaseema, gaseema, qasima, qasimah, gasima, '
-      'gasimah, gaseemah, qaseemah, 8asima, 8aseema, gasayem'),
-    ('kind', 'land',
-      'اراضي, قطعه ارض, قطع اراضي, قطعه الارض, lands, plot of land, piece of '
-      'land, ard, ardh, aradi, aradhi, ar''9, ar9'),
-    ('kind', 'building',
-      'عماير, عمارات, عماره سكنيه, بنايه, بنايات, مبنى, مباني, buildings, 3mara, 3emara, '
+      'قسائم سكنيه, قسايم سكنيه, قسيمه سكن خاص, residential plots, residential land'),
+    ('kind', 'land, residential_plot',
+      'ارض, land, اراضي, قطعه ارض, قطع اراضي, قطعه الارض, lands, plot of land, piece of '
+      'land, ard, ardh, aradi, aradhi, ar''9, ar9, قسيمه, قسايم, قسائم, plot, plots, qasema, '
+      'qaseema, gaseema, qasima, qasimah, gasima, gasimah, gaseemah, qaseemah, 8asima, 8aseema, '
+      'gasayem'),
+    ('kind', 'building, investment_building',
+      'عماره, building, عماير, عمارات, عماره سكنيه, بنايه, بنايات, مبنى, مباني, buildings, 3mara, 3emara, '
       'emara, imara, binaya, bnaya, 3imara, 3emarah, 3marah, 3amara'),
     ('kind', 'investment_building',
       'عمارات استثماريه, عماير استثماريه, بنايه استثماريه, بنايات استثماريه, investment '
@@ -240,7 +238,7 @@ from (
       'يوجد, موجود, متوفر, متوفره, لو سمحت, منطقه, بمنطقه, سعر, بسعر, السعر, سعرها, سعره, مبلغ, '
       'بمبلغ, قيمه, بقيمه, قيمتها, قيمته, ميزانيه, ميزانيتي, ضمن, مدينه, in, at, for, with, on, '
       'the, an, of, near, by, and, i, we, want, need, looking, looking for, find, me, please, '
-      'any, area, price, priced, budget, al, el, fi, bel, ودي, ودنا, وين القى, abi, abee, '
+      'كويت, بالكويت, دوله الكويت, kuwait, any, area, price, priced, budget, al, el, fi, bel, ودي, ودنا, وين القى, abi, abee, '
       'abgha, abghi, nabi, bil, lil, lel, w'),
     ('area', 'salmiya',
       'سالميا, salmiyah, salmiyya, salmya, salmia, salmeya, alsalmiya, as salmiya, '
@@ -306,7 +304,7 @@ from (
     ('area', 'zour', 'زور, al zour, azzour'),
     ('area', 'nuwaiseeb', 'نويصيب, nuwaisib, nwaiseeb, nuwaisseb, nuwai9eeb, nwai9eeb'),
     ('area', 'mina-abdullah', 'مينا عبدالله, mina abdulla, mina 3abdullah, mina 3abdulla'),
-    ('area', 'wafra', 'وفره, wafrah, alwafra'),
+    ('area', 'wafra, wafra-residential', 'وفره, wafra, wafrah, alwafra'),
     ('area', 'abdali', 'abdaly, al abdali, abdeli, 3abdali, 3abdaly, 3bdali, al 3abdali'),
     ('area', 'kabd', 'kabad, kebd'),
     ('area', 'jahra', 'جهرا, jahrah, aljahra, al jahra, aljahraa, jahraa'),
@@ -334,7 +332,8 @@ from (
       '3abdulla mubarak'),
     ('area', 'west-abdullah-al-mubarak', 'غرب عبدالله مبارك, west abdullah mubarak'),
     ('area', 'south-abdullah-al-mubarak', 'جنوب عبدالله مبارك, south abdullah mubarak'),
-    ('area', 'kuwait-city', 'الكويت العاصمه, ديره, مدينه كويت, downtown, city center, kuwait city'),
+    ('area', 'kuwait-city, sharq, mirqab, qibla, dasman, salhiya',
+      'الكويت العاصمه, ديره, مدينه كويت, downtown, city center, kuwait city, kuwait cty'),
     ('area', 'sharq', 'شرق, منطقه شرق, sharg, alsharq'),
     ('area', 'mirqab', 'مرقاب, mirgab, murgab, murqab'),
     ('area', 'qibla', 'قبله, جبله, qiblah, jibla, jiblah, gibla, qebla'),
@@ -362,8 +361,11 @@ from (
     ('area', 'qortuba',
       'قرطبه, qurtuba, qurtubah, cordoba, gortuba, qur6uba, 8ur6uba, gur6uba, gor6ba'),
     ('area', 'surra', 'سره, surrah, sura, alsurra'),
+    ('area', 'zahra, salam, hitteen, shuhada, siddiq',
+      'جنوب السره, south surra, south al surra, janoub surra, janoub al surra'),
     ('area', 'yarmouk', 'يرموك, yarmuk, yarmook'),
-    ('area', 'shuwaikh', 'شويخ, شويخ سكني, shuwaikh residential, shwaikh, shuweikh'),
+    ('area', 'shuwaikh, shuwaikh-industrial', 'شويخ, shuwaikh, shwaikh, shuweikh'),
+    ('area', 'shuwaikh', 'شويخ سكني, shuwaikh residential'),
     ('area', 'shuwaikh-industrial',
       'شويخ صناعيه, شويخ صناعي, shuwaikh ind, shuwaikh industrial area'),
     ('area', 'sulaibikhat',
@@ -420,11 +422,17 @@ from (
     ('governorate', 'mubarak-al-kabeer', 'محافظه مبارك الكبير, mubarak al kabeer governorate'),
     ('governorate', 'ahmadi', 'محافظه الاحمدي, ahmadi governorate'),
     ('governorate', 'jahra', 'محافظه الجهراء, jahra governorate')
-  ) as meant (field, value, phrases)
+  ) as meant (field, codes, phrases)
+  cross join lateral regexp_split_to_table(meant.codes, ', ') as value (value)
   cross join lateral string_to_table(meant.phrases, ', ') as given (phrase)
-) as once
--- A phrase that has a meaning already, such as one given by an admin, keeps it.
+)
+insert into private.reading_words (phrase, field, value)
+select once.phrase, once.field, once.value from once
+-- A phrase that has another meaning already, such as one given by an admin, keeps it.
 where not exists (
-  select from private.reading_words where reading_words.phrase = once.phrase
+  select from private.reading_words as known
+  where known.phrase = once.phrase and (known.field <> once.field or not known.is_name and not exists (
+    select from once as listed
+    where (listed.phrase, listed.field, listed.value) = (known.phrase, known.field, known.value)))
 )
 on conflict do nothing;

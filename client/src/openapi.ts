@@ -5535,7 +5535,7 @@ export interface components {
         };
         /** @description What a query was understood as. */
         Understood: {
-            /** @description What was read. Kinds, places and the block are also found in the text of a listing. */
+            /** @description What was read. Where a listing leaves furnishing, position, floor or block open, its text counts. */
             found: components["schemas"]["UnderstoodItem"][];
             /** @description The words that were not read, and are looked for. */
             words: string[];

@@ -30,6 +30,7 @@ comment on column private.reading_words.value is 'A code, a number, or empty, de
 comment on column private.reading_words.is_name is 'Whether a trigger wrote the row for a name.';
 
 create index reading_words_first_word_idx on private.reading_words (split_part(phrase, ' ', 1));
+create index reading_words_meaning_idx on private.reading_words (field, value);
 
 alter table private.reading_words enable row level security;
 grant select on private.reading_words to acting;
@@ -38,8 +39,6 @@ create policy "functions for clients read all" on private.reading_words for sele
 create type private.reading as (
   found jsonb,
   filters jsonb,
-  clauses jsonb,
-  block jsonb,
   words text[],
   typed text[],
   ignored text[],
@@ -47,14 +46,12 @@ create type private.reading as (
 );
 comment on type private.reading is
   'How a query is understood. found: [{field, value, text}], shown to clients, with fields named '
-  'like filters. filters: conditions named as in private.search_filters. clauses: lists of words '
-  'and terms; a listing must have at least one of each list, in a field or in its text. block: the '
-  'same for the block. words: the remaining words, in the form that searches compare; typed: the '
-  'same words as typed. ignored: the parts of the query that were left out. strategy: the strategy '
-  'that the query asks for, if it is not the chosen one.';
+  'like filters. filters: conditions named as in private.search_filters. words: the remaining '
+  'words, in the form that searches compare; typed: the same words as typed. ignored: the parts of '
+  'the query that were left out. strategy: the strategy that the query asks for, if it is not the '
+  'chosen one.';
 
 create type private.search_reading as (
-  clauses jsonb,
   words text[],
   filters jsonb,
   step smallint

@@ -52,7 +52,7 @@ begin
   end if;
   select reading_words.* into known from private.reading_words
   where reading_words.phrase = new.phrase
-    and (reading_words.is_name or reading_words.field <> new.field or reading_words.field = 'type')
+    and (reading_words.field <> new.field or reading_words.field = 'type')
     and (reading_words.field, reading_words.value) <> (new.field, new.value)
     and (tg_op = 'INSERT' or (reading_words.phrase, reading_words.field, reading_words.value)
       <> (old.phrase, old.field, old.value))

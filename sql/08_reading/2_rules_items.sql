@@ -197,7 +197,7 @@ begin
     rest := substr(rest, length(plain[index]) + 2);
   end loop;
   for met in
-    select head.first, head.cut, listed.phrase, listed.field, listed.is_name,
+    select head.first, head.cut, listed.phrase, listed.field,
       array_agg(listed.value order by listed.value) as choices,
       head.first + length(listed.phrase) - length(replace(listed.phrase, ' ', '')) as last
     from unnest(heads, rests, firsts, cuts) as head (word, rest, first, cut)
@@ -206,11 +206,11 @@ begin
     where head.cut = 0 or listed.field = 'count' or length(head.word) > 2 and (
       listed.field in ('times', 'bound')
       or listed.field in ('area', 'governorate', 'kind') and plain[head.first] !~ '^ل[^ل]')
-    group by head.first, head.cut, listed.phrase, listed.field, listed.is_name
+    group by head.first, head.cut, listed.phrase, listed.field
     order by length(listed.phrase) - length(replace(listed.phrase, ' ', '')) desc,
       listed.field = 'stopword', head.cut, head.first,
       -- A name that an area and a governorate share means the area.
-      listed.is_name desc, listed.field
+      bool_or(listed.is_name) desc, listed.field
   loop
     continue when 0 <> any (owners[met.first:met.last]);
     items := items || row(

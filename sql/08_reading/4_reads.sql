@@ -1,37 +1,5 @@
 -- The phrases of private.reading_words are found in the query, the longest first, and numbers are
--- joined with their units and bounds. Most meanings become filters. Places, kinds, plot positions
--- and blocks become clauses, because many listings mention them only in their text.
-
-create function private.reading_clauses(terms text[], phrases text[]) returns jsonb
-  language plpgsql
-  immutable
-  set search_path = ''
-as $$
-declare
-  clauses jsonb;
-  phrase text;
-begin
-  foreach phrase in array phrases loop
-    if position(' ' in phrase) = 0 and phrase <> all (terms) then
-      terms := terms || phrase;
-    end if;
-  end loop;
-  clauses := jsonb_build_array(to_jsonb(terms));
-  -- (a and b) or c equals (a or c) and (b or c), so each phrase multiplies the clauses.
-  foreach phrase in array phrases loop
-    continue when position(' ' in phrase) = 0 or jsonb_array_length(clauses) > 2;
-    clauses := (
-      select jsonb_agg(clause || to_jsonb(word))
-      from jsonb_array_elements(clauses) as clause
-      cross join string_to_table(phrase, ' ') as word
-    );
-  end loop;
-  return clauses;
-end
-$$;
-comment on function private.reading_clauses is
-  'Clauses for listings with one of the terms or all words of one of the phrases. Once there are '
-  'more than two clauses, further phrases of several words are dropped.';
+-- joined with their units and bounds. What they mean becomes filters.
 
 create function private.with_reading(
   reading private.reading, name text, value jsonb, said text
@@ -65,7 +33,7 @@ comment on function private.with_reading is
   'first is used and the second ignored.';
 
 create function private.with_names(
-  reading private.reading, name text, prefix text, items private.reading_item[], typed text[]
+  reading private.reading, name text, items private.reading_item[], typed text[]
 ) returns private.reading
   language plpgsql
   immutable
@@ -73,41 +41,17 @@ create function private.with_names(
 as $$
 declare
   item private.reading_item;
-  code text;
   codes text[] := '{}';
-  terms text[] := '{}';
-  phrases text[] := '{}';
   said text;
 begin
-  if items = '{}' then
-    return reading;
-  end if;
   foreach item in array items loop
-    foreach code in array item.choices loop
-      if code <> all (codes) then
-        codes := codes || code;
-        terms := terms || (prefix || ':' || code);
-      end if;
-    end loop;
-    if item.phrase <> all (phrases) then
-      phrases := phrases || item.phrase;
-    end if;
+    codes := codes || array(select code from unnest(item.choices) as code where code <> all (codes));
     said := concat_ws('، ', said, array_to_string(typed[item.first:item.last], ' '));
   end loop;
-  if cardinality(codes) > 8 then
-    -- More than eight codes become a filter on the field, which costs the same for any number.
-    reading.filters := reading.filters || jsonb_build_object(name, codes);
-  else
-    reading.clauses := reading.clauses || private.reading_clauses(terms, phrases);
-  end if;
-  reading.found := reading.found || jsonb_build_object(
-    'field', name, 'value', array_to_string(codes, ','), 'text', said);
-  return reading;
+  return private.with_reading(reading, name, to_jsonb(nullif(codes, '{}')), said);
 end
 $$;
-comment on function private.with_names is
-  'Adds the condition that a listing has one of the items'' codes in its field or, if there are at '
-  'most eight codes, the words of one of the items.';
+comment on function private.with_names is 'Adds a filter of all codes that the items mean, if any.';
 
 create function private.with_range(
   reading private.reading, low_name text, high_name text, low numeric, high numeric, said text
@@ -144,12 +88,8 @@ begin
       reading := private.with_reading(reading, 'bedroomsMin', to_jsonb(floor(item.low)), said);
     when item.field = 'floor' then
       reading := private.with_range(reading, 'floorMin', 'floorMax', item.low, item.high, said);
-    when item.field = 'block' and reading.block is null then
-      reading.block := jsonb_build_array(
-        array['block:' || item.phrase, item.phrase],
-        array['block:' || item.phrase, 'قطعه', 'ق', 'block', 'ق' || item.phrase]);
-      reading.found := reading.found || jsonb_build_object(
-        'field', 'block', 'value', item.phrase, 'text', said);
+    when item.field = 'block' then
+      reading := private.with_reading(reading, 'block', to_jsonb(item.phrase), said);
     else
       reading.ignored := reading.ignored || said;
   end case;
@@ -231,11 +171,10 @@ declare
 begin
   reading.found := '[]';
   reading.filters := '{}';
-  reading.clauses := '[]';
   reading.words := '{}';
   reading.typed := '{}';
   if cardinality(plain) <= 2 and array_to_string(plain, '') ~ '^(kw)?[0-9]{5,7}$' then
-    reading.clauses := jsonb_build_array(jsonb_build_array('kw' || number));
+    reading.words := array['kw' || number];
     reading.found := jsonb_build_array(jsonb_build_object(
       'field', 'refNo', 'value', 'KW-' || number, 'text', array_to_string(typed, ' ')));
   end if;
@@ -379,11 +318,10 @@ begin
     end if;
   end loop;
   reading := private.with_types(reading, types, prices, tokens.typed, strategy);
-  reading := private.with_names(reading, 'kinds', 'kind', kinds, tokens.typed);
-  reading := private.with_names(reading, 'areaIds', 'area', areas, tokens.typed);
-  reading := private.with_names(
-    reading, 'governorateIds', 'governorate', governorates, tokens.typed);
-  return private.with_names(reading, 'plotPosition', 'plot', positions, tokens.typed);
+  reading := private.with_names(reading, 'kinds', kinds, tokens.typed);
+  reading := private.with_names(reading, 'areaIds', areas, tokens.typed);
+  reading := private.with_names(reading, 'governorateIds', governorates, tokens.typed);
+  return private.with_names(reading, 'plotPosition', positions, tokens.typed);
 end
 $$;
 comment on function private.read_query is 'Returns the reading of q; strategy is null for the map.';

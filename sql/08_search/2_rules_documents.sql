@@ -30,23 +30,29 @@ declare
       private.search_block(property.block) end,
     null
   );
+  plain constant text := private.search_text(concat_ws(' ',
+    property.title_ar, property.title_en, property.description_ar, property.description_en,
+    'KW-' || property.ref_no, 'KW' || property.ref_no));
 begin
   if property.shown_lat is not null then
     answer.location := private.earth_point(property.shown_lat, property.shown_lng);
   end if;
   -- Words contain no colon, so no text can imitate a term.
-  answer.document := array_to_tsvector(private.search_words(concat_ws(' ',
-    property.title_ar, property.title_en, property.description_ar, property.description_en,
-    'KW-' || property.ref_no, 'KW' || property.ref_no
-  )) || array_remove(array[
+  answer.document := array_to_tsvector(array(
+    select left(word, 60) from string_to_table(plain, ' ') as word where word <> ''
+    union all
+    select met[2] || ':' || left(met[1], 60)
+    from regexp_matches(plain, '([^ 0-9]+)(?: رقم)? ?([0-9]{1,3})(?= |$)', 'g') as met
+  ) || array_remove(array[
     'type:' || property.type,
     'kind:' || property.kind,
     'usage:' || property.usage,
     'governorate:' || property.governorate_id,
     'area:' || property.area_id,
-    'furnished:' || property.furnished,
-    'plot:' || property.plot_position,
-    'block:' || answer.block,
+    'furnished:' || coalesce(property.furnished, ''),
+    'plot:' || coalesce(property.plot_position, ''),
+    'block:' || coalesce(answer.block, ''),
+    'floor:' || coalesce(property.floor_no::text, ''),
     case when property.is_direct then 'direct:true' end,
     case when property.owner_verified then 'verified:true' end,
     case when property.drop_pct is not null then 'strategy:deal' end,

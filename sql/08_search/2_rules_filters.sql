@@ -27,10 +27,12 @@ create type private.search_filters as (
   "floorMin" smallint,
   "floorMax" smallint,
   "plotPosition" text[],
-  block text
+  block text,
+  said tsquery
 );
 comment on type private.search_filters is
-  'Parsed filters; bbox is minLng, minLat, maxLng, maxLat, and near is lat, lng, km.';
+  'Parsed filters; bbox is minLng, minLat, maxLng, maxLat, and near is lat, lng, km. said: what a '
+  'text asks for that listings may say in their text too (private.said_query).';
 
 create table private.search_filter_rules (
   name text primary key, -- the key of the filter in JSON and the name of the attribute
@@ -42,7 +44,8 @@ create table private.search_filter_rules (
   highest numeric,
   strategy text,
   is_indexed boolean not null,
-  term text
+  term text,
+  said text
 );
 alter table private.search_filter_rules enable row level security;
 grant select on private.search_filter_rules to acting;
@@ -50,8 +53,9 @@ create policy "functions for clients read all" on private.search_filter_rules
   for select to acting using (true);
 comment on table private.search_filter_rules is
   'How each filter is parsed and applied: its name and form, the column compared, the strategy if '
-  'only one accepts it, whether the newest-first indexes include that column, and its term. Never '
-  'purged: one row per filter.';
+  'only one accepts it, whether the newest-first indexes include that column, and its term. said: '
+  'the term, if a listing whose field is open can say it in its text. Never purged: one row per '
+  'filter.';
 
 create function private.inside_maximum(lowest numeric, highest numeric, edge numeric)
   returns numeric

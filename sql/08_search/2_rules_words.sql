@@ -188,3 +188,110 @@ comment on function private.search_query is
   'Requires all of these words, in the listing''s text or the name of its place, kind or usage. '
   'When guessing, similar words match too for the first four words that are not frequent, or the '
   'first four if all are, but never for a word of a name. guesses: similar words already found.';
+
+create function private.any_phrase(phrases text[]) returns tsquery
+  language plpgsql
+  immutable
+  set search_path = ''
+  set plan_cache_mode = force_generic_plan
+as $$
+begin
+  return (
+    select string_agg('(' || (
+      select string_agg(private.quote_lexeme(word), '&') from string_to_table(phrase, ' ') as word
+    ) || ')', '|')
+    from unnest(phrases) as phrase
+  )::tsquery;
+end
+$$;
+comment on function private.any_phrase is
+  'The text query for listings with all words of any of these phrases.';
+
+create function private.said_phrases(field text, codes text[]) returns tsquery
+  language plpgsql
+  stable
+  set search_path = ''
+  set plan_cache_mode = force_generic_plan
+as $$
+declare
+  ours text[];
+  others text[]; -- those that contain one of ours but mean another code, such as "not furnished"
+begin
+  with phrases as (
+    select listed.phrase, string_to_array(listed.phrase, ' ') as words,
+      array_agg(listed.value) <@ codes as is_ours
+    from private.reading_words as listed
+    where listed.field = said_phrases.field
+    group by listed.phrase
+  ), marked as (
+    select phrases.*, exists (
+      select from phrases as part
+      where part.is_ours and part.words <@ phrases.words and part.phrase <> phrases.phrase
+    ) as contains_ours
+    from phrases
+  )
+  select array_agg(marked.phrase) filter (where marked.is_ours and not marked.contains_ours),
+    array_agg(marked.phrase) filter (where marked.contains_ours and not marked.is_ours)
+  into ours, others
+  from marked;
+  return coalesce(private.any_phrase(ours) && !! private.any_phrase(others), private.any_phrase(ours));
+end
+$$;
+comment on function private.said_phrases is
+  'The text query for listings whose text says one of the codes and none of the others.';
+
+create function private.said_floor(number text) returns tsquery
+  language plpgsql
+  stable
+  set search_path = ''
+  set plan_cache_mode = force_generic_plan
+as $$
+declare
+  floors constant text[] := array(
+    select listed.phrase from private.reading_words as listed
+    where listed.field in ('unit', 'kind') and listed.value = 'floor');
+  said constant tsquery := private.any_phrase(
+    array(select number || ':' || floor from unnest(floors) as floor)
+    || array(select listed.phrase from private.reading_words as listed
+      where listed.field = 'floor' and listed.value = number));
+begin
+  return coalesce(said || (private.any_phrase(floors) && private.any_phrase(array(
+    select listed.phrase from private.reading_words as listed
+    where listed.field = 'ordinal' and listed.value = number))), said);
+end
+$$;
+
+create function private.said_query(read jsonb) returns tsquery
+  language plpgsql
+  stable
+  set search_path = ''
+  set plan_cache_mode = force_generic_plan
+as $$
+declare
+  rule private.search_filter_rules;
+  codes text[];
+  said tsquery;
+  whole tsquery;
+begin
+  for rule in
+    select distinct on (rules.said) rules.* from private.search_filter_rules as rules
+    where rules.said is not null and read ? rules.name
+    order by rules.said, rules.name
+  loop
+    codes := array(select jsonb_path_query(read -> rule.name, '$[*]') #>> '{}');
+    said := case rule.said
+      when 'block' then private.any_phrase(array(
+        select codes[1] || ':' || listed.phrase from private.reading_words as listed
+        where listed.field = 'unit' and listed.value = 'block'))
+      when 'floor' then private.said_floor(codes[1])
+      else private.said_phrases(rule.vocabulary, codes) end;
+    said := private.any_phrase(array(select rule.said || ':' || code from unnest(codes) as code))
+      || coalesce(private.any_phrase(array[rule.said || ':']) && said, 'none:');
+    whole := coalesce(whole && said, said);
+  end loop;
+  return whole;
+end
+$$;
+comment on function private.said_query is
+  'The text query for listings that have what was read in the fields of rules with said, or leave '
+  'the field open and say it in their text.';

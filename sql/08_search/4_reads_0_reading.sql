@@ -1,28 +1,5 @@
 -- Parts of a query are left out if no listing matches all of it, so that the page is not empty.
 
-create function private.reading_query(
-  reading private.search_reading, guessing boolean default false, guesses jsonb default '{}'
-) returns tsquery
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-declare
-  words constant tsquery := private.search_query(reading.words, guessing, guesses);
-  clauses constant tsquery := (
-    select string_agg(clause.alternatives, '&')
-    from (
-      select '(' || string_agg(private.quote_lexeme(word), '|') || ')' as alternatives
-      from jsonb_array_elements(reading.clauses) with ordinality as required (clause, index)
-      cross join lateral jsonb_array_elements_text(required.clause) as word
-      group by required.index
-    ) as clause
-  )::tsquery;
-begin
-  return coalesce(clauses && words, clauses, words);
-end
-$$;
-
 create function private.typed_reading(
   q text, strategy text, literal boolean,
   out read private.reading, out reading private.search_reading
@@ -33,39 +10,23 @@ create function private.typed_reading(
 as $$
 begin
   if literal then
-    reading := row('[]', private.query_words(q), '{}', null);
+    reading := row(private.query_words(q), '{}', null);
   else
     read := private.read_query(q, strategy);
-    reading := row(read.clauses || coalesce(read.block, '[]'), read.words, read.filters, null);
+    reading := row(read.words, read.filters, null);
   end if;
 end
 $$;
 
-create function private.without_details(reading private.search_reading, block jsonb)
-  returns private.search_reading
-  language plpgsql
-  immutable
-  set search_path = ''
-as $$
-begin
-  reading.clauses := (
-    select coalesce(jsonb_agg(clause), '[]') from jsonb_array_elements(reading.clauses) as clause
-    where not coalesce(block @> jsonb_build_array(clause), false)
-  );
-  reading.filters :=
-    reading.filters - '{areaM2Min,areaM2Max,bedroomsMin,floorMin,floorMax}'::text[];
-  return reading;
-end
-$$;
-
 create function private.relaxed_reading(
-  strategy text, inout reading private.search_reading, block jsonb, out lost text[], out guesses jsonb
+  strategy text, inout reading private.search_reading, out lost text[], out guesses jsonb
 )
   language plpgsql
   stable
   set search_path = ''
 as $$
 declare
+  details constant text[] := '{areaM2Min,areaM2Max,bedroomsMin,floorMin,floorMax,block}';
   whole constant private.search_reading := reading;
   tried private.search_reading := reading;
   one_word text;
@@ -123,38 +84,36 @@ begin
       lost := lost || array(select number from unnest(known) as number where number ~ '^[0-9]+$');
       known := array(select other from unnest(known) as other where other !~ '^[0-9]+$');
     elsif step = 3 then
-      reading := private.without_details(reading, block);
+      reading.filters := reading.filters - details;
     end if;
     reading.words := known;
     tried.step := step;
     continue when reading is not distinct from tried;
     tried := reading;
-    words := private.reading_query(reading);
+    words := private.search_query(reading.words);
     is_fit := private.fitting_listings(
       strategy, reading.filters, coalesce(words && alike, words, alike), 1) <> '{}';
     exit when is_fit;
   end loop;
   reading.words := known || guessed;
-  if not is_fit and whole.words <> '{}' and not (whole.clauses = '[]' and whole.filters = '{}') then
+  if not is_fit and whole.words <> '{}' and whole.filters <> '{}' then
     -- No listing fits the reading with any of these words, so all of them are left out.
     tried := whole;
     tried.words := '{}';
     for step in 4 .. 5 loop
       if step = 5 then
-        tried := private.without_details(tried, block);
+        tried.filters := tried.filters - details;
       end if;
       tried.step := step;
-      if private.fitting_listings(
-        strategy, tried.filters, private.reading_query(tried), 1) <> '{}' then
+      if private.fitting_listings(strategy, tried.filters, null, 1) <> '{}' then
         reading := tried;
         lost := whole.words;
         return;
       end if;
     end loop;
   end if;
-  if reading.words = '{}' and reading.clauses = '[]' and reading.filters = '{}'
-    or lost = '{}' and (reading.clauses, reading.filters)
-      is not distinct from (whole.clauses, whole.filters) then
+  if reading.words = '{}' and reading.filters = '{}'
+    or lost = '{}' and reading.filters = whole.filters then
     -- Either the whole query would be left out, or nothing, so the reading stays as it was.
     reading := whole;
     reading.step := 0;
@@ -220,16 +179,13 @@ begin
   -- This raises an error if the filters are not of a form that our own cursors have.
   perform jsonb_populate_record(null::private.search_filters, reading.filters);
   if cardinality(reading.words) <= 30 and jsonb_typeof(reading.filters) = 'object'
-    and jsonb_typeof(reading.clauses) = 'array' and jsonb_array_length(reading.clauses) <= 20
     and coalesce(jsonb_array_length(cursor_state -> 'few'), 0) < 5
-    and not reading.clauses @? 'strict $[*] ? (@.type() != "array")'
-    and not reading.clauses @? '$[*][*] ? (@ like_regex "^(|.{101,})$")'
     and not exists (select from unnest(reading.words) as word where word !~ '^.{1,60}$') then
     return reading;
   end if;
   perform private.refuse_field('cursor', 'cursor_invalid');
 exception
-  when data_exception or datatype_mismatch then
+  when data_exception or datatype_mismatch or syntax_error then
     perform private.refuse_field('cursor', 'cursor_invalid');
 end
 $$;

@@ -16,10 +16,11 @@ begin
     return;
   end if;
   select
-    jsonb_object_agg(read.name, case rule.comparison
-      when '>=' then greatest(own -> read.name, read.value)
-      when '<=' then least(own -> read.name, read.value)
-      when '= any' then (
+    jsonb_object_agg(read.name, case
+      when rule.said is not null then own -> read.name
+      when rule.comparison = '>=' then greatest(own -> read.name, read.value)
+      when rule.comparison = '<=' then least(own -> read.name, read.value)
+      when rule.comparison = '= any' then (
         select coalesce(jsonb_agg(code), '[]')
         from jsonb_array_elements(coalesce(own -> read.name, read.value)) as code
         where read.value @> code)
@@ -39,6 +40,7 @@ begin
     when '>=' then replace(read.name, 'Min', 'Max') else replace(read.name, 'Max', 'Min')
   end) as opposite (name);
   filters := jsonb_populate_record(given, joined);
+  filters.said := private.said_query(understood);
 end
 $$;
 comment on function private.both_filters is
@@ -64,13 +66,14 @@ begin
   typed := private.typed_reading(q, strategy, literal);
   together := private.both_filters(given, (typed.reading).filters);
   filters := together.filters;
-  words := private.reading_query(typed.reading);
+  words := private.search_query((typed.reading).words);
   if literal is not true then
     understood := private.understood(typed.read, typed.reading, '{}', together.conflicts);
   end if;
   if private.query_words(q) = '{}' or together.conflicts <> '{}'
     or (typed.read).strategy is not null then
     -- In these cases no listing may match, so the query is a term that no document has.
+    filters := given;
     words := '''none:'''::tsquery;
   end if;
 end
@@ -122,7 +125,6 @@ create function private.fitting_listings(
 as $$
 begin
   return (private.find_listings(strategy, private.default_sort(strategy),
-    jsonb_populate_record(null::private.search_filters, filters),
-    words, null, null, null, null, most)).ids;
+    (private.both_filters(null, filters)).filters, words, null, null, null, null, most)).ids;
 end
 $$;

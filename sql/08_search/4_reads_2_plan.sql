@@ -132,7 +132,7 @@ declare
   plan private.search_plan;
 begin
   plan.filters := filters;
-  plan.words := words;
+  plan.words := coalesce(words && filters.said, words, filters.said);
   plan.among := among;
   plan.without := without;
   plan.after_key := after_key;
@@ -141,8 +141,8 @@ begin
   plan.beside_words := own.conditions || case when without <> '{}' then
     ' and search_documents.property_id <> all (($2).without)' else '' end;
   plan.conditions := plan.beside_words
-    || case when words is not null then ' and search_documents.document @@ ($2).words' else '' end;
-  plan.is_indexed := own.is_indexed and sort = 'newest' and num_nonnulls(words, among, without) = 0;
+    || case when plan.words is not null then ' and search_documents.document @@ ($2).words' else '' end;
+  plan.is_indexed := own.is_indexed and sort = 'newest' and num_nonnulls(plan.words, among, without) = 0;
   select ordered.key, ordered.key_type, ordered.direction, ordered.bounds || coalesce((
     select string_agg(
       format(' and %s %s ($1).%I', ordered.key, rule.comparison, rule.name), '')

@@ -93,8 +93,10 @@ as $$
 declare
   before_at constant timestamptz := coalesce(after_key, 'infinity');
   before_id constant uuid := coalesce(after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
-  of_area text := filters."areaIds"[1];
-  of_kind constant text := case when of_area is null then filters.kinds[1] end;
+  of_area constant text := filters."areaIds"[1];
+  of_kind constant text := case
+    when of_area is null and filters.type is not null and cardinality(filters.kinds) = 1
+    then filters.kinds[1] end;
   -- For each skipped listing, reading a variable is faster than reading a field of filters.
   filter_type constant text := filters.type;
   kinds constant text[] := filters.kinds;
@@ -102,10 +104,6 @@ declare
   price_max constant numeric := filters."priceMax";
   bedrooms_min constant smallint := filters."bedroomsMin";
   others private.search_filters := filters;
-  -- The areas that the words name, the number of words that are not in search_vocabulary (such as
-  -- short ones and numbers), and the number of listings with the other words.
-  named record;
-  elsewhere tsquery;
 begin
   others.type := null;
   others.kinds := null;
@@ -116,25 +114,14 @@ begin
   is_complete := false;
   if strategy not in ('standard', 'exchange') or not (others is null)
     or cardinality(filters."areaIds") > 1
-    or of_kind is not null and (filters.type is null or cardinality(filters.kinds) > 1)
     or words is not null and (not (filters is null) or words::text ~ '[&!<]') then
     return;
-  elsif words is not null then
-    select array_agg(substr(alternative[1], 6)) filter (where alternative[1] like 'area:%') as areas,
-      count(*) filter (where alternative[1] not like 'area:%' and search_vocabulary.word is null)
-        as uncounted,
-      coalesce(sum(search_vocabulary.listings), 0) as frequency
-    into named
+  elsif words is not null and (
+    select coalesce(sum(search_vocabulary.listings), 0) * 3000
     from regexp_matches(words::text, '''([^'']+)''', 'g') as alternative
-    left join private.search_vocabulary on search_vocabulary.word = alternative[1];
-    if cardinality(named.areas) = 1 and named.uncounted = 0 and named.frequency < 3000 then
-      -- The text index finds so few listings faster than a scan that skips all the others.
-      of_area := named.areas[1];
-      elsewhere := words && !! private.quote_lexeme('area:' || of_area)::tsquery;
-    elsif named.frequency * 3000 < size * (
-      select reltuples from pg_class where oid = 'private.search_documents'::regclass) then
-      return; -- the words are so rare that 3,000 listings would hardly fill a page
-    end if;
+    join private.search_vocabulary on search_vocabulary.word = alternative[1]
+  ) < size * (select reltuples from pg_class where oid = 'private.search_documents'::regclass) then
+    return; -- the words are so rare that 3,000 listings would hardly fill a page
   end if;
   if of_area is not null then
     select * into ids, keys from private.newest_hits(
@@ -155,31 +142,15 @@ begin
   ids := coalesce(ids, '{}');
   keys := coalesce(keys, '{}');
   is_complete := cardinality(ids) = size;
-  if not is_complete and (words is null or elsewhere is not null) then
+  if not is_complete and words is null then
     -- The page is complete if the range has fewer than 1,000 listings, because all were read.
     is_complete := not exists (
       select from private.newest_range(of_area, filters.type, of_kind, false, before_at, before_id)
       offset 999
     );
   end if;
-  if is_complete and elsewhere is not null then
-    select coalesce(array_agg(hit.id), '{}'), coalesce(array_agg(hit.published_at::text), '{}')
-    into ids, keys
-    from (
-      select range.id, range.key::timestamptz as published_at
-      from unnest(ids, keys) as range (id, key)
-      union all
-      select listing.property_id, listing.published_at from private.search_documents as listing
-      where listing.document @@ elsewhere
-        and private.is_of(newest_listings.strategy, listing.type, listing.auction_ends_at)
-        and (listing.published_at, listing.property_id) < (before_at, before_id)
-      order by published_at desc, id desc
-      limit newest_listings.size
-    ) as hit;
-  end if;
 end
 $$;
 comment on function private.newest_listings is
   'Answers simple searches: of one area, of one kind with its type, or of all listings, filtered '
-  'by type, kinds, price and bedrooms; or only by a common word or the name of an area. For other '
-  'searches ids is null.';
+  'by type, kinds, price and bedrooms; or only by a common word. For other searches ids is null.';

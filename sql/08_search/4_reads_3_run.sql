@@ -223,6 +223,7 @@ declare
   -- Up to this many matches, gathering all is faster than scanning an index and finding too few.
   few constant integer := 300;
   is_few boolean;
+  is_rare boolean; -- whether matches may be too rare for a scan in sort order
   met integer; -- how many of the newest thousand listings match; null if unknown
   with_words bigint;
   plan private.search_plan;
@@ -261,7 +262,9 @@ begin
   is_few := num_nonnulls(among, filters."ownerId", filters."companyId") > 0;
   plan := private.search_plan(
     strategy, sort, filters, words, among, without, after_key, after_id, size);
-  if is_few or met <= size / 3 or words is not null then
+  is_rare := coalesce(met <= size / 3, false) or plan.words is not null
+    or sort <> 'newest' and filters."areaIds" is not null;
+  if is_few or is_rare then
     plan := private.with_source(plan, strategy, with_words);
     is_few := is_few or plan.to_gather <= few;
   end if;
@@ -272,8 +275,8 @@ begin
     when plan.is_indexed then 0.05
     when sort = 'newest' and plan.compared = '{}' then 0.2
     else 1
-  end + coalesce(0.05 * numnode(words), 0); -- comparing words costs more
-  if not is_few and (met <= size / 3 or words is not null) then
+  end + coalesce(0.05 * numnode(plan.words), 0); -- comparing words costs more
+  if not is_few and is_rare then
     to_pass := case
       when met > 0 then 1000.0 * size / met
       when met = 0 then private.listings_in_ranges(plan)

@@ -53,12 +53,12 @@ begin
   typed := private.typed_reading(q, strategy, literal);
   read := typed.read;
   reading := typed.reading;
-  if literal or cardinality(reading.words) = 1 and reading.clauses = '[]' and reading.filters = '{}' then
+  if literal or cardinality(reading.words) = 1 and reading.filters = '{}' then
     reading.step := 0; -- nothing can be left out
   end if;
   loop
     together := private.both_filters(given, reading.filters);
-    exact := private.reading_query(reading);
+    exact := private.search_query(reading.words);
     ids := '{}';
     exit when read.strategy is not null;
     if together.conflicts = '{}' then
@@ -72,7 +72,7 @@ begin
       when is_narrowed and cardinality(ids) < 5 and (ids = '{}' or reading.words <> '{}')
       then private.fitting_listings(strategy, reading.filters, exact, 5) else ids end;
     exit when fitting <> '{}' or reading.step is not null;
-    relaxed := private.relaxed_reading(strategy, reading, read.block);
+    relaxed := private.relaxed_reading(strategy, reading);
     reading := relaxed.reading;
     lost := relaxed.lost;
     guesses := relaxed.guesses;
@@ -80,7 +80,7 @@ begin
   end loop;
   reading.step := coalesce(reading.step, 0);
   if cardinality(fitting) < 5 and together.conflicts = '{}' and reading.words <> '{}' then
-    guess := nullif(private.reading_query(reading, true, guesses), exact);
+    guess := nullif(private.search_query(reading.words, true, guesses), exact);
   end if;
   if not literal then
     understood := private.understood(read, reading, lost, together.conflicts);
@@ -128,12 +128,12 @@ begin
     reading := private.cursor_reading(cursor_state);
     if cursor_state ? 'few' then
       few := array(select jsonb_array_elements_text(cursor_state -> 'few'));
-      guess := private.reading_query(reading, true);
+      guess := private.search_query(reading.words, true);
     end if;
   end if;
   filters := (private.both_filters(given, reading.filters)).filters;
   if cursor_state is not null and not guessed then
-    hits := private.find_listings(strategy, sort, filters, private.reading_query(reading), few, null,
+    hits := private.find_listings(strategy, sort, filters, private.search_query(reading.words), few, null,
       after_key, after_id, page_size + 1);
     ids := hits.ids;
     keys := hits.keys;

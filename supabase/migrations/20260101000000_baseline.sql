@@ -16922,6 +16922,7 @@ comment on column private.reading_words.value is 'A code, a number, or empty, de
 comment on column private.reading_words.is_name is 'Whether a trigger wrote the row for a name.';
 
 create index reading_words_first_word_idx on private.reading_words (split_part(phrase, ' ', 1));
+create index reading_words_meaning_idx on private.reading_words (field, value);
 
 alter table private.reading_words enable row level security;
 grant select on private.reading_words to acting;
@@ -16930,8 +16931,6 @@ create policy "functions for clients read all" on private.reading_words for sele
 create type private.reading as (
   found jsonb,
   filters jsonb,
-  clauses jsonb,
-  block jsonb,
   words text[],
   typed text[],
   ignored text[],
@@ -16939,14 +16938,12 @@ create type private.reading as (
 );
 comment on type private.reading is
   'How a query is understood. found: [{field, value, text}], shown to clients, with fields named '
-  'like filters. filters: conditions named as in private.search_filters. clauses: lists of words '
-  'and terms; a listing must have at least one of each list, in a field or in its text. block: the '
-  'same for the block. words: the remaining words, in the form that searches compare; typed: the '
-  'same words as typed. ignored: the parts of the query that were left out. strategy: the strategy '
-  'that the query asks for, if it is not the chosen one.';
+  'like filters. filters: conditions named as in private.search_filters. words: the remaining '
+  'words, in the form that searches compare; typed: the same words as typed. ignored: the parts of '
+  'the query that were left out. strategy: the strategy that the query asks for, if it is not the '
+  'chosen one.';
 
 create type private.search_reading as (
-  clauses jsonb,
   words text[],
   filters jsonb,
   step smallint
@@ -17012,7 +17009,7 @@ begin
   end if;
   select reading_words.* into known from private.reading_words
   where reading_words.phrase = new.phrase
-    and (reading_words.is_name or reading_words.field <> new.field or reading_words.field = 'type')
+    and (reading_words.field <> new.field or reading_words.field = 'type')
     and (reading_words.field, reading_words.value) <> (new.field, new.value)
     and (tg_op = 'INSERT' or (reading_words.phrase, reading_words.field, reading_words.value)
       <> (old.phrase, old.field, old.value))
@@ -17254,7 +17251,7 @@ begin
     rest := substr(rest, length(plain[index]) + 2);
   end loop;
   for met in
-    select head.first, head.cut, listed.phrase, listed.field, listed.is_name,
+    select head.first, head.cut, listed.phrase, listed.field,
       array_agg(listed.value order by listed.value) as choices,
       head.first + length(listed.phrase) - length(replace(listed.phrase, ' ', '')) as last
     from unnest(heads, rests, firsts, cuts) as head (word, rest, first, cut)
@@ -17263,11 +17260,11 @@ begin
     where head.cut = 0 or listed.field = 'count' or length(head.word) > 2 and (
       listed.field in ('times', 'bound')
       or listed.field in ('area', 'governorate', 'kind') and plain[head.first] !~ '^ل[^ل]')
-    group by head.first, head.cut, listed.phrase, listed.field, listed.is_name
+    group by head.first, head.cut, listed.phrase, listed.field
     order by length(listed.phrase) - length(replace(listed.phrase, ' ', '')) desc,
       listed.field = 'stopword', head.cut, head.first,
       -- A name that an area and a governorate share means the area.
-      listed.is_name desc, listed.field
+      bool_or(listed.is_name) desc, listed.field
   loop
     continue when 0 <> any (owners[met.first:met.last]);
     items := items || row(
@@ -17750,39 +17747,7 @@ comment on function private.reading_numbers is
 -- sql/08_reading/4_reads.sql
 
 -- The phrases of private.reading_words are found in the query, the longest first, and numbers are
--- joined with their units and bounds. Most meanings become filters. Places, kinds, plot positions
--- and blocks become clauses, because many listings mention them only in their text.
-
-create function private.reading_clauses(terms text[], phrases text[]) returns jsonb
-  language plpgsql
-  immutable
-  set search_path = ''
-as $$
-declare
-  clauses jsonb;
-  phrase text;
-begin
-  foreach phrase in array phrases loop
-    if position(' ' in phrase) = 0 and phrase <> all (terms) then
-      terms := terms || phrase;
-    end if;
-  end loop;
-  clauses := jsonb_build_array(to_jsonb(terms));
-  -- (a and b) or c equals (a or c) and (b or c), so each phrase multiplies the clauses.
-  foreach phrase in array phrases loop
-    continue when position(' ' in phrase) = 0 or jsonb_array_length(clauses) > 2;
-    clauses := (
-      select jsonb_agg(clause || to_jsonb(word))
-      from jsonb_array_elements(clauses) as clause
-      cross join string_to_table(phrase, ' ') as word
-    );
-  end loop;
-  return clauses;
-end
-$$;
-comment on function private.reading_clauses is
-  'Clauses for listings with one of the terms or all words of one of the phrases. Once there are '
-  'more than two clauses, further phrases of several words are dropped.';
+-- joined with their units and bounds. What they mean becomes filters.
 
 create function private.with_reading(
   reading private.reading, name text, value jsonb, said text
@@ -17816,7 +17781,7 @@ comment on function private.with_reading is
   'first is used and the second ignored.';
 
 create function private.with_names(
-  reading private.reading, name text, prefix text, items private.reading_item[], typed text[]
+  reading private.reading, name text, items private.reading_item[], typed text[]
 ) returns private.reading
   language plpgsql
   immutable
@@ -17824,41 +17789,17 @@ create function private.with_names(
 as $$
 declare
   item private.reading_item;
-  code text;
   codes text[] := '{}';
-  terms text[] := '{}';
-  phrases text[] := '{}';
   said text;
 begin
-  if items = '{}' then
-    return reading;
-  end if;
   foreach item in array items loop
-    foreach code in array item.choices loop
-      if code <> all (codes) then
-        codes := codes || code;
-        terms := terms || (prefix || ':' || code);
-      end if;
-    end loop;
-    if item.phrase <> all (phrases) then
-      phrases := phrases || item.phrase;
-    end if;
+    codes := codes || array(select code from unnest(item.choices) as code where code <> all (codes));
     said := concat_ws('، ', said, array_to_string(typed[item.first:item.last], ' '));
   end loop;
-  if cardinality(codes) > 8 then
-    -- More than eight codes become a filter on the field, which costs the same for any number.
-    reading.filters := reading.filters || jsonb_build_object(name, codes);
-  else
-    reading.clauses := reading.clauses || private.reading_clauses(terms, phrases);
-  end if;
-  reading.found := reading.found || jsonb_build_object(
-    'field', name, 'value', array_to_string(codes, ','), 'text', said);
-  return reading;
+  return private.with_reading(reading, name, to_jsonb(nullif(codes, '{}')), said);
 end
 $$;
-comment on function private.with_names is
-  'Adds the condition that a listing has one of the items'' codes in its field or, if there are at '
-  'most eight codes, the words of one of the items.';
+comment on function private.with_names is 'Adds a filter of all codes that the items mean, if any.';
 
 create function private.with_range(
   reading private.reading, low_name text, high_name text, low numeric, high numeric, said text
@@ -17895,12 +17836,8 @@ begin
       reading := private.with_reading(reading, 'bedroomsMin', to_jsonb(floor(item.low)), said);
     when item.field = 'floor' then
       reading := private.with_range(reading, 'floorMin', 'floorMax', item.low, item.high, said);
-    when item.field = 'block' and reading.block is null then
-      reading.block := jsonb_build_array(
-        array['block:' || item.phrase, item.phrase],
-        array['block:' || item.phrase, 'قطعه', 'ق', 'block', 'ق' || item.phrase]);
-      reading.found := reading.found || jsonb_build_object(
-        'field', 'block', 'value', item.phrase, 'text', said);
+    when item.field = 'block' then
+      reading := private.with_reading(reading, 'block', to_jsonb(item.phrase), said);
     else
       reading.ignored := reading.ignored || said;
   end case;
@@ -17982,11 +17919,10 @@ declare
 begin
   reading.found := '[]';
   reading.filters := '{}';
-  reading.clauses := '[]';
   reading.words := '{}';
   reading.typed := '{}';
   if cardinality(plain) <= 2 and array_to_string(plain, '') ~ '^(kw)?[0-9]{5,7}$' then
-    reading.clauses := jsonb_build_array(jsonb_build_array('kw' || number));
+    reading.words := array['kw' || number];
     reading.found := jsonb_build_array(jsonb_build_object(
       'field', 'refNo', 'value', 'KW-' || number, 'text', array_to_string(typed, ' ')));
   end if;
@@ -18130,11 +18066,10 @@ begin
     end if;
   end loop;
   reading := private.with_types(reading, types, prices, tokens.typed, strategy);
-  reading := private.with_names(reading, 'kinds', 'kind', kinds, tokens.typed);
-  reading := private.with_names(reading, 'areaIds', 'area', areas, tokens.typed);
-  reading := private.with_names(
-    reading, 'governorateIds', 'governorate', governorates, tokens.typed);
-  return private.with_names(reading, 'plotPosition', 'plot', positions, tokens.typed);
+  reading := private.with_names(reading, 'kinds', kinds, tokens.typed);
+  reading := private.with_names(reading, 'areaIds', areas, tokens.typed);
+  reading := private.with_names(reading, 'governorateIds', governorates, tokens.typed);
+  return private.with_names(reading, 'plotPosition', positions, tokens.typed);
 end
 $$;
 comment on function private.read_query is 'Returns the reading of q; strategy is null for the map.';
@@ -18185,7 +18120,8 @@ comment on column private.search_documents.location is 'private.earth_point of l
 comment on column private.search_documents.block is
   'The block in the form that private.search_block returns; null if it is hidden.';
 comment on column private.search_documents.document is
-  'The listing''s words, and terms with a colon such as area:salmiya or bedrooms:3 (3 or more).';
+  'The listing''s words, and terms with a colon such as area:salmiya, bedrooms:3 (3 or more), '
+  'furnished: (the field is open) or 5:قطعه (the text says it before the number).';
 
 -- Each sort order has indexes. Those for the newest first include the columns of simple filters,
 -- because skipping an index entry costs a quarter of a visit to the table.
@@ -18356,23 +18292,29 @@ declare
       private.search_block(property.block) end,
     null
   );
+  plain constant text := private.search_text(concat_ws(' ',
+    property.title_ar, property.title_en, property.description_ar, property.description_en,
+    'KW-' || property.ref_no, 'KW' || property.ref_no));
 begin
   if property.shown_lat is not null then
     answer.location := private.earth_point(property.shown_lat, property.shown_lng);
   end if;
   -- Words contain no colon, so no text can imitate a term.
-  answer.document := array_to_tsvector(private.search_words(concat_ws(' ',
-    property.title_ar, property.title_en, property.description_ar, property.description_en,
-    'KW-' || property.ref_no, 'KW' || property.ref_no
-  )) || array_remove(array[
+  answer.document := array_to_tsvector(array(
+    select left(word, 60) from string_to_table(plain, ' ') as word where word <> ''
+    union all
+    select met[2] || ':' || left(met[1], 60)
+    from regexp_matches(plain, '([^ 0-9]+)(?: رقم)? ?([0-9]{1,3})(?= |$)', 'g') as met
+  ) || array_remove(array[
     'type:' || property.type,
     'kind:' || property.kind,
     'usage:' || property.usage,
     'governorate:' || property.governorate_id,
     'area:' || property.area_id,
-    'furnished:' || property.furnished,
-    'plot:' || property.plot_position,
-    'block:' || answer.block,
+    'furnished:' || coalesce(property.furnished, ''),
+    'plot:' || coalesce(property.plot_position, ''),
+    'block:' || coalesce(answer.block, ''),
+    'floor:' || coalesce(property.floor_no::text, ''),
     case when property.is_direct then 'direct:true' end,
     case when property.owner_verified then 'verified:true' end,
     case when property.drop_pct is not null then 'strategy:deal' end,
@@ -18416,10 +18358,12 @@ create type private.search_filters as (
   "floorMin" smallint,
   "floorMax" smallint,
   "plotPosition" text[],
-  block text
+  block text,
+  said tsquery
 );
 comment on type private.search_filters is
-  'Parsed filters; bbox is minLng, minLat, maxLng, maxLat, and near is lat, lng, km.';
+  'Parsed filters; bbox is minLng, minLat, maxLng, maxLat, and near is lat, lng, km. said: what a '
+  'text asks for that listings may say in their text too (private.said_query).';
 
 create table private.search_filter_rules (
   name text primary key, -- the key of the filter in JSON and the name of the attribute
@@ -18431,7 +18375,8 @@ create table private.search_filter_rules (
   highest numeric,
   strategy text,
   is_indexed boolean not null,
-  term text
+  term text,
+  said text
 );
 alter table private.search_filter_rules enable row level security;
 grant select on private.search_filter_rules to acting;
@@ -18439,8 +18384,9 @@ create policy "functions for clients read all" on private.search_filter_rules
   for select to acting using (true);
 comment on table private.search_filter_rules is
   'How each filter is parsed and applied: its name and form, the column compared, the strategy if '
-  'only one accepts it, whether the newest-first indexes include that column, and its term. Never '
-  'purged: one row per filter.';
+  'only one accepts it, whether the newest-first indexes include that column, and its term. said: '
+  'the term, if a listing whose field is open can say it in its text. Never purged: one row per '
+  'filter.';
 
 create function private.inside_maximum(lowest numeric, highest numeric, edge numeric)
   returns numeric
@@ -19077,32 +19023,116 @@ comment on function private.search_query is
   'When guessing, similar words match too for the first four words that are not frequent, or the '
   'first four if all are, but never for a word of a name. guesses: similar words already found.';
 
--- sql/08_search/4_reads_0_reading.sql
+create function private.any_phrase(phrases text[]) returns tsquery
+  language plpgsql
+  immutable
+  set search_path = ''
+  set plan_cache_mode = force_generic_plan
+as $$
+begin
+  return (
+    select string_agg('(' || (
+      select string_agg(private.quote_lexeme(word), '&') from string_to_table(phrase, ' ') as word
+    ) || ')', '|')
+    from unnest(phrases) as phrase
+  )::tsquery;
+end
+$$;
+comment on function private.any_phrase is
+  'The text query for listings with all words of any of these phrases.';
 
--- Parts of a query are left out if no listing matches all of it, so that the page is not empty.
-
-create function private.reading_query(
-  reading private.search_reading, guessing boolean default false, guesses jsonb default '{}'
-) returns tsquery
+create function private.said_phrases(field text, codes text[]) returns tsquery
   language plpgsql
   stable
   set search_path = ''
+  set plan_cache_mode = force_generic_plan
 as $$
 declare
-  words constant tsquery := private.search_query(reading.words, guessing, guesses);
-  clauses constant tsquery := (
-    select string_agg(clause.alternatives, '&')
-    from (
-      select '(' || string_agg(private.quote_lexeme(word), '|') || ')' as alternatives
-      from jsonb_array_elements(reading.clauses) with ordinality as required (clause, index)
-      cross join lateral jsonb_array_elements_text(required.clause) as word
-      group by required.index
-    ) as clause
-  )::tsquery;
+  ours text[];
+  others text[]; -- those that contain one of ours but mean another code, such as "not furnished"
 begin
-  return coalesce(clauses && words, clauses, words);
+  with phrases as (
+    select listed.phrase, string_to_array(listed.phrase, ' ') as words,
+      array_agg(listed.value) <@ codes as is_ours
+    from private.reading_words as listed
+    where listed.field = said_phrases.field
+    group by listed.phrase
+  ), marked as (
+    select phrases.*, exists (
+      select from phrases as part
+      where part.is_ours and part.words <@ phrases.words and part.phrase <> phrases.phrase
+    ) as contains_ours
+    from phrases
+  )
+  select array_agg(marked.phrase) filter (where marked.is_ours and not marked.contains_ours),
+    array_agg(marked.phrase) filter (where marked.contains_ours and not marked.is_ours)
+  into ours, others
+  from marked;
+  return coalesce(private.any_phrase(ours) && !! private.any_phrase(others), private.any_phrase(ours));
 end
 $$;
+comment on function private.said_phrases is
+  'The text query for listings whose text says one of the codes and none of the others.';
+
+create function private.said_floor(number text) returns tsquery
+  language plpgsql
+  stable
+  set search_path = ''
+  set plan_cache_mode = force_generic_plan
+as $$
+declare
+  floors constant text[] := array(
+    select listed.phrase from private.reading_words as listed
+    where listed.field in ('unit', 'kind') and listed.value = 'floor');
+  said constant tsquery := private.any_phrase(
+    array(select number || ':' || floor from unnest(floors) as floor)
+    || array(select listed.phrase from private.reading_words as listed
+      where listed.field = 'floor' and listed.value = number));
+begin
+  return coalesce(said || (private.any_phrase(floors) && private.any_phrase(array(
+    select listed.phrase from private.reading_words as listed
+    where listed.field = 'ordinal' and listed.value = number))), said);
+end
+$$;
+
+create function private.said_query(read jsonb) returns tsquery
+  language plpgsql
+  stable
+  set search_path = ''
+  set plan_cache_mode = force_generic_plan
+as $$
+declare
+  rule private.search_filter_rules;
+  codes text[];
+  said tsquery;
+  whole tsquery;
+begin
+  for rule in
+    select distinct on (rules.said) rules.* from private.search_filter_rules as rules
+    where rules.said is not null and read ? rules.name
+    order by rules.said, rules.name
+  loop
+    codes := array(select jsonb_path_query(read -> rule.name, '$[*]') #>> '{}');
+    said := case rule.said
+      when 'block' then private.any_phrase(array(
+        select codes[1] || ':' || listed.phrase from private.reading_words as listed
+        where listed.field = 'unit' and listed.value = 'block'))
+      when 'floor' then private.said_floor(codes[1])
+      else private.said_phrases(rule.vocabulary, codes) end;
+    said := private.any_phrase(array(select rule.said || ':' || code from unnest(codes) as code))
+      || coalesce(private.any_phrase(array[rule.said || ':']) && said, 'none:');
+    whole := coalesce(whole && said, said);
+  end loop;
+  return whole;
+end
+$$;
+comment on function private.said_query is
+  'The text query for listings that have what was read in the fields of rules with said, or leave '
+  'the field open and say it in their text.';
+
+-- sql/08_search/4_reads_0_reading.sql
+
+-- Parts of a query are left out if no listing matches all of it, so that the page is not empty.
 
 create function private.typed_reading(
   q text, strategy text, literal boolean,
@@ -19114,39 +19144,23 @@ create function private.typed_reading(
 as $$
 begin
   if literal then
-    reading := row('[]', private.query_words(q), '{}', null);
+    reading := row(private.query_words(q), '{}', null);
   else
     read := private.read_query(q, strategy);
-    reading := row(read.clauses || coalesce(read.block, '[]'), read.words, read.filters, null);
+    reading := row(read.words, read.filters, null);
   end if;
 end
 $$;
 
-create function private.without_details(reading private.search_reading, block jsonb)
-  returns private.search_reading
-  language plpgsql
-  immutable
-  set search_path = ''
-as $$
-begin
-  reading.clauses := (
-    select coalesce(jsonb_agg(clause), '[]') from jsonb_array_elements(reading.clauses) as clause
-    where not coalesce(block @> jsonb_build_array(clause), false)
-  );
-  reading.filters :=
-    reading.filters - '{areaM2Min,areaM2Max,bedroomsMin,floorMin,floorMax}'::text[];
-  return reading;
-end
-$$;
-
 create function private.relaxed_reading(
-  strategy text, inout reading private.search_reading, block jsonb, out lost text[], out guesses jsonb
+  strategy text, inout reading private.search_reading, out lost text[], out guesses jsonb
 )
   language plpgsql
   stable
   set search_path = ''
 as $$
 declare
+  details constant text[] := '{areaM2Min,areaM2Max,bedroomsMin,floorMin,floorMax,block}';
   whole constant private.search_reading := reading;
   tried private.search_reading := reading;
   one_word text;
@@ -19204,38 +19218,36 @@ begin
       lost := lost || array(select number from unnest(known) as number where number ~ '^[0-9]+$');
       known := array(select other from unnest(known) as other where other !~ '^[0-9]+$');
     elsif step = 3 then
-      reading := private.without_details(reading, block);
+      reading.filters := reading.filters - details;
     end if;
     reading.words := known;
     tried.step := step;
     continue when reading is not distinct from tried;
     tried := reading;
-    words := private.reading_query(reading);
+    words := private.search_query(reading.words);
     is_fit := private.fitting_listings(
       strategy, reading.filters, coalesce(words && alike, words, alike), 1) <> '{}';
     exit when is_fit;
   end loop;
   reading.words := known || guessed;
-  if not is_fit and whole.words <> '{}' and not (whole.clauses = '[]' and whole.filters = '{}') then
+  if not is_fit and whole.words <> '{}' and whole.filters <> '{}' then
     -- No listing fits the reading with any of these words, so all of them are left out.
     tried := whole;
     tried.words := '{}';
     for step in 4 .. 5 loop
       if step = 5 then
-        tried := private.without_details(tried, block);
+        tried.filters := tried.filters - details;
       end if;
       tried.step := step;
-      if private.fitting_listings(
-        strategy, tried.filters, private.reading_query(tried), 1) <> '{}' then
+      if private.fitting_listings(strategy, tried.filters, null, 1) <> '{}' then
         reading := tried;
         lost := whole.words;
         return;
       end if;
     end loop;
   end if;
-  if reading.words = '{}' and reading.clauses = '[]' and reading.filters = '{}'
-    or lost = '{}' and (reading.clauses, reading.filters)
-      is not distinct from (whole.clauses, whole.filters) then
+  if reading.words = '{}' and reading.filters = '{}'
+    or lost = '{}' and reading.filters = whole.filters then
     -- Either the whole query would be left out, or nothing, so the reading stays as it was.
     reading := whole;
     reading.step := 0;
@@ -19301,16 +19313,13 @@ begin
   -- This raises an error if the filters are not of a form that our own cursors have.
   perform jsonb_populate_record(null::private.search_filters, reading.filters);
   if cardinality(reading.words) <= 30 and jsonb_typeof(reading.filters) = 'object'
-    and jsonb_typeof(reading.clauses) = 'array' and jsonb_array_length(reading.clauses) <= 20
     and coalesce(jsonb_array_length(cursor_state -> 'few'), 0) < 5
-    and not reading.clauses @? 'strict $[*] ? (@.type() != "array")'
-    and not reading.clauses @? '$[*][*] ? (@ like_regex "^(|.{101,})$")'
     and not exists (select from unnest(reading.words) as word where word !~ '^.{1,60}$') then
     return reading;
   end if;
   perform private.refuse_field('cursor', 'cursor_invalid');
 exception
-  when data_exception or datatype_mismatch then
+  when data_exception or datatype_mismatch or syntax_error then
     perform private.refuse_field('cursor', 'cursor_invalid');
 end
 $$;
@@ -19335,10 +19344,11 @@ begin
     return;
   end if;
   select
-    jsonb_object_agg(read.name, case rule.comparison
-      when '>=' then greatest(own -> read.name, read.value)
-      when '<=' then least(own -> read.name, read.value)
-      when '= any' then (
+    jsonb_object_agg(read.name, case
+      when rule.said is not null then own -> read.name
+      when rule.comparison = '>=' then greatest(own -> read.name, read.value)
+      when rule.comparison = '<=' then least(own -> read.name, read.value)
+      when rule.comparison = '= any' then (
         select coalesce(jsonb_agg(code), '[]')
         from jsonb_array_elements(coalesce(own -> read.name, read.value)) as code
         where read.value @> code)
@@ -19358,6 +19368,7 @@ begin
     when '>=' then replace(read.name, 'Min', 'Max') else replace(read.name, 'Max', 'Min')
   end) as opposite (name);
   filters := jsonb_populate_record(given, joined);
+  filters.said := private.said_query(understood);
 end
 $$;
 comment on function private.both_filters is
@@ -19383,13 +19394,14 @@ begin
   typed := private.typed_reading(q, strategy, literal);
   together := private.both_filters(given, (typed.reading).filters);
   filters := together.filters;
-  words := private.reading_query(typed.reading);
+  words := private.search_query((typed.reading).words);
   if literal is not true then
     understood := private.understood(typed.read, typed.reading, '{}', together.conflicts);
   end if;
   if private.query_words(q) = '{}' or together.conflicts <> '{}'
     or (typed.read).strategy is not null then
     -- In these cases no listing may match, so the query is a term that no document has.
+    filters := given;
     words := '''none:'''::tsquery;
   end if;
 end
@@ -19441,8 +19453,7 @@ create function private.fitting_listings(
 as $$
 begin
   return (private.find_listings(strategy, private.default_sort(strategy),
-    jsonb_populate_record(null::private.search_filters, filters),
-    words, null, null, null, null, most)).ids;
+    (private.both_filters(null, filters)).filters, words, null, null, null, null, most)).ids;
 end
 $$;
 
@@ -19582,7 +19593,7 @@ declare
   plan private.search_plan;
 begin
   plan.filters := filters;
-  plan.words := words;
+  plan.words := coalesce(words && filters.said, words, filters.said);
   plan.among := among;
   plan.without := without;
   plan.after_key := after_key;
@@ -19591,8 +19602,8 @@ begin
   plan.beside_words := own.conditions || case when without <> '{}' then
     ' and search_documents.property_id <> all (($2).without)' else '' end;
   plan.conditions := plan.beside_words
-    || case when words is not null then ' and search_documents.document @@ ($2).words' else '' end;
-  plan.is_indexed := own.is_indexed and sort = 'newest' and num_nonnulls(words, among, without) = 0;
+    || case when plan.words is not null then ' and search_documents.document @@ ($2).words' else '' end;
+  plan.is_indexed := own.is_indexed and sort = 'newest' and num_nonnulls(plan.words, among, without) = 0;
   select ordered.key, ordered.key_type, ordered.direction, ordered.bounds || coalesce((
     select string_agg(
       format(' and %s %s ($1).%I', ordered.key, rule.comparison, rule.name), '')
@@ -19718,8 +19729,10 @@ as $$
 declare
   before_at constant timestamptz := coalesce(after_key, 'infinity');
   before_id constant uuid := coalesce(after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
-  of_area text := filters."areaIds"[1];
-  of_kind constant text := case when of_area is null then filters.kinds[1] end;
+  of_area constant text := filters."areaIds"[1];
+  of_kind constant text := case
+    when of_area is null and filters.type is not null and cardinality(filters.kinds) = 1
+    then filters.kinds[1] end;
   -- For each skipped listing, reading a variable is faster than reading a field of filters.
   filter_type constant text := filters.type;
   kinds constant text[] := filters.kinds;
@@ -19727,10 +19740,6 @@ declare
   price_max constant numeric := filters."priceMax";
   bedrooms_min constant smallint := filters."bedroomsMin";
   others private.search_filters := filters;
-  -- The areas that the words name, the number of words that are not in search_vocabulary (such as
-  -- short ones and numbers), and the number of listings with the other words.
-  named record;
-  elsewhere tsquery;
 begin
   others.type := null;
   others.kinds := null;
@@ -19741,25 +19750,14 @@ begin
   is_complete := false;
   if strategy not in ('standard', 'exchange') or not (others is null)
     or cardinality(filters."areaIds") > 1
-    or of_kind is not null and (filters.type is null or cardinality(filters.kinds) > 1)
     or words is not null and (not (filters is null) or words::text ~ '[&!<]') then
     return;
-  elsif words is not null then
-    select array_agg(substr(alternative[1], 6)) filter (where alternative[1] like 'area:%') as areas,
-      count(*) filter (where alternative[1] not like 'area:%' and search_vocabulary.word is null)
-        as uncounted,
-      coalesce(sum(search_vocabulary.listings), 0) as frequency
-    into named
+  elsif words is not null and (
+    select coalesce(sum(search_vocabulary.listings), 0) * 3000
     from regexp_matches(words::text, '''([^'']+)''', 'g') as alternative
-    left join private.search_vocabulary on search_vocabulary.word = alternative[1];
-    if cardinality(named.areas) = 1 and named.uncounted = 0 and named.frequency < 3000 then
-      -- The text index finds so few listings faster than a scan that skips all the others.
-      of_area := named.areas[1];
-      elsewhere := words && !! private.quote_lexeme('area:' || of_area)::tsquery;
-    elsif named.frequency * 3000 < size * (
-      select reltuples from pg_class where oid = 'private.search_documents'::regclass) then
-      return; -- the words are so rare that 3,000 listings would hardly fill a page
-    end if;
+    join private.search_vocabulary on search_vocabulary.word = alternative[1]
+  ) < size * (select reltuples from pg_class where oid = 'private.search_documents'::regclass) then
+    return; -- the words are so rare that 3,000 listings would hardly fill a page
   end if;
   if of_area is not null then
     select * into ids, keys from private.newest_hits(
@@ -19780,34 +19778,18 @@ begin
   ids := coalesce(ids, '{}');
   keys := coalesce(keys, '{}');
   is_complete := cardinality(ids) = size;
-  if not is_complete and (words is null or elsewhere is not null) then
+  if not is_complete and words is null then
     -- The page is complete if the range has fewer than 1,000 listings, because all were read.
     is_complete := not exists (
       select from private.newest_range(of_area, filters.type, of_kind, false, before_at, before_id)
       offset 999
     );
   end if;
-  if is_complete and elsewhere is not null then
-    select coalesce(array_agg(hit.id), '{}'), coalesce(array_agg(hit.published_at::text), '{}')
-    into ids, keys
-    from (
-      select range.id, range.key::timestamptz as published_at
-      from unnest(ids, keys) as range (id, key)
-      union all
-      select listing.property_id, listing.published_at from private.search_documents as listing
-      where listing.document @@ elsewhere
-        and private.is_of(newest_listings.strategy, listing.type, listing.auction_ends_at)
-        and (listing.published_at, listing.property_id) < (before_at, before_id)
-      order by published_at desc, id desc
-      limit newest_listings.size
-    ) as hit;
-  end if;
 end
 $$;
 comment on function private.newest_listings is
   'Answers simple searches: of one area, of one kind with its type, or of all listings, filtered '
-  'by type, kinds, price and bedrooms; or only by a common word or the name of an area. For other '
-  'searches ids is null.';
+  'by type, kinds, price and bedrooms; or only by a common word. For other searches ids is null.';
 
 -- sql/08_search/4_reads_3_run.sql
 
@@ -20036,6 +20018,7 @@ declare
   -- Up to this many matches, gathering all is faster than scanning an index and finding too few.
   few constant integer := 300;
   is_few boolean;
+  is_rare boolean; -- whether matches may be too rare for a scan in sort order
   met integer; -- how many of the newest thousand listings match; null if unknown
   with_words bigint;
   plan private.search_plan;
@@ -20074,7 +20057,9 @@ begin
   is_few := num_nonnulls(among, filters."ownerId", filters."companyId") > 0;
   plan := private.search_plan(
     strategy, sort, filters, words, among, without, after_key, after_id, size);
-  if is_few or met <= size / 3 or words is not null then
+  is_rare := coalesce(met <= size / 3, false) or plan.words is not null
+    or sort <> 'newest' and filters."areaIds" is not null;
+  if is_few or is_rare then
     plan := private.with_source(plan, strategy, with_words);
     is_few := is_few or plan.to_gather <= few;
   end if;
@@ -20085,8 +20070,8 @@ begin
     when plan.is_indexed then 0.05
     when sort = 'newest' and plan.compared = '{}' then 0.2
     else 1
-  end + coalesce(0.05 * numnode(words), 0); -- comparing words costs more
-  if not is_few and (met <= size / 3 or words is not null) then
+  end + coalesce(0.05 * numnode(plan.words), 0); -- comparing words costs more
+  if not is_few and is_rare then
     to_pass := case
       when met > 0 then 1000.0 * size / met
       when met = 0 then private.listings_in_ranges(plan)
@@ -20177,12 +20162,12 @@ begin
   typed := private.typed_reading(q, strategy, literal);
   read := typed.read;
   reading := typed.reading;
-  if literal or cardinality(reading.words) = 1 and reading.clauses = '[]' and reading.filters = '{}' then
+  if literal or cardinality(reading.words) = 1 and reading.filters = '{}' then
     reading.step := 0; -- nothing can be left out
   end if;
   loop
     together := private.both_filters(given, reading.filters);
-    exact := private.reading_query(reading);
+    exact := private.search_query(reading.words);
     ids := '{}';
     exit when read.strategy is not null;
     if together.conflicts = '{}' then
@@ -20196,7 +20181,7 @@ begin
       when is_narrowed and cardinality(ids) < 5 and (ids = '{}' or reading.words <> '{}')
       then private.fitting_listings(strategy, reading.filters, exact, 5) else ids end;
     exit when fitting <> '{}' or reading.step is not null;
-    relaxed := private.relaxed_reading(strategy, reading, read.block);
+    relaxed := private.relaxed_reading(strategy, reading);
     reading := relaxed.reading;
     lost := relaxed.lost;
     guesses := relaxed.guesses;
@@ -20204,7 +20189,7 @@ begin
   end loop;
   reading.step := coalesce(reading.step, 0);
   if cardinality(fitting) < 5 and together.conflicts = '{}' and reading.words <> '{}' then
-    guess := nullif(private.reading_query(reading, true, guesses), exact);
+    guess := nullif(private.search_query(reading.words, true, guesses), exact);
   end if;
   if not literal then
     understood := private.understood(read, reading, lost, together.conflicts);
@@ -20252,12 +20237,12 @@ begin
     reading := private.cursor_reading(cursor_state);
     if cursor_state ? 'few' then
       few := array(select jsonb_array_elements_text(cursor_state -> 'few'));
-      guess := private.reading_query(reading, true);
+      guess := private.search_query(reading.words, true);
     end if;
   end if;
   filters := (private.both_filters(given, reading.filters)).filters;
   if cursor_state is not null and not guessed then
-    hits := private.find_listings(strategy, sort, filters, private.reading_query(reading), few, null,
+    hits := private.find_listings(strategy, sort, filters, private.search_query(reading.words), few, null,
       after_key, after_id, page_size + 1);
     ids := hits.ids;
     keys := hits.keys;
@@ -33933,37 +33918,42 @@ reset edits.by;
 set edits.by = 'release';
 
 insert into private.search_filter_rules values
-  ('type', 'type', 'type', '=', null, null, null, null, true, 'type'),
-  ('kinds', 'codes', 'kind', '= any', 'kind', null, null, null, true, 'kind'),
-  ('usage', 'code', 'usage', '=', 'usage', null, null, null, false, 'usage'),
+  ('type', 'type', 'type', '=', null, null, null, null, true, 'type', null),
+  ('kinds', 'codes', 'kind', '= any', 'kind', null, null, null, true, 'kind', null),
+  ('usage', 'code', 'usage', '=', 'usage', null, null, null, false, 'usage', null),
   ('governorateIds', 'codes', 'governorate_id', '= any', 'governorate', null, null, null, true,
-    'governorate'),
-  ('areaIds', 'codes', 'area_id', '= any', 'area', null, null, null, true, 'area'),
-  ('priceMin', 'number', 'price', '>=', null, 0, 99999999999.999, null, true, null),
-  ('priceMax', 'number', 'price', '<=', null, 0, 99999999999.999, null, true, null),
-  ('areaM2Min', 'number', 'area_m2', '>=', null, 0, 10000000, null, true, null),
-  ('areaM2Max', 'number', 'area_m2', '<=', null, 0, 10000000, null, true, null),
-  ('bedroomsMin', 'integer', 'bedrooms', '>=', null, 0, 100, null, true, 'bedrooms'),
-  ('bathroomsMin', 'integer', 'bathrooms', '>=', null, 0, 100, null, true, 'bathrooms'),
-  ('furnished', 'codes', 'furnished', '= any', 'furnished', null, null, null, true, 'furnished'),
-  ('isDirect', 'boolean', 'is_direct', '=', null, null, null, null, false, 'direct'),
-  ('verifiedOnly', 'boolean', 'owner_verified', '>=', null, null, null, null, false, 'verified'),
-  ('postedSince', 'time', 'published_at', '>=', null, null, null, null, true, null),
-  ('bbox', 'box', null, null, null, null, null, null, false, null),
-  ('near', 'circle', null, null, null, null, null, null, false, null),
-  ('ownerId', 'owner', 'owner_identity_id', '=', null, null, null, null, false, null),
-  ('companyId', 'uuid', 'owner_identity_id', '=', null, null, null, 'company', false, null),
-  ('requestYearMin', 'integer', 'request_year', '>=', null, 1950, 2100, 'exchange', false, null),
-  ('requestYearMax', 'integer', 'request_year', '<=', null, 1950, 2100, 'exchange', false, null),
-  ('floorMin', 'integer', 'floor_no', '>=', null, -10, 200, null, false, null),
-  ('floorMax', 'integer', 'floor_no', '<=', null, -10, 200, null, false, null),
+    'governorate', null),
+  ('areaIds', 'codes', 'area_id', '= any', 'area', null, null, null, true, 'area', null),
+  ('priceMin', 'number', 'price', '>=', null, 0, 99999999999.999, null, true, null, null),
+  ('priceMax', 'number', 'price', '<=', null, 0, 99999999999.999, null, true, null, null),
+  ('areaM2Min', 'number', 'area_m2', '>=', null, 0, 10000000, null, true, null, null),
+  ('areaM2Max', 'number', 'area_m2', '<=', null, 0, 10000000, null, true, null, null),
+  ('bedroomsMin', 'integer', 'bedrooms', '>=', null, 0, 100, null, true, 'bedrooms', null),
+  ('bathroomsMin', 'integer', 'bathrooms', '>=', null, 0, 100, null, true, 'bathrooms', null),
+  ('furnished', 'codes', 'furnished', '= any', 'furnished', null, null, null, true, 'furnished',
+    'furnished'),
+  ('isDirect', 'boolean', 'is_direct', '=', null, null, null, null, false, 'direct', null),
+  ('verifiedOnly', 'boolean', 'owner_verified', '>=', null, null, null, null, false, 'verified',
+    null),
+  ('postedSince', 'time', 'published_at', '>=', null, null, null, null, true, null, null),
+  ('bbox', 'box', null, null, null, null, null, null, false, null, null),
+  ('near', 'circle', null, null, null, null, null, null, false, null, null),
+  ('ownerId', 'owner', 'owner_identity_id', '=', null, null, null, null, false, null, null),
+  ('companyId', 'uuid', 'owner_identity_id', '=', null, null, null, 'company', false, null, null),
+  ('requestYearMin', 'integer', 'request_year', '>=', null, 1950, 2100, 'exchange', false, null,
+    null),
+  ('requestYearMax', 'integer', 'request_year', '<=', null, 1950, 2100, 'exchange', false, null,
+    null),
+  ('floorMin', 'integer', 'floor_no', '>=', null, -10, 200, null, false, null, 'floor'),
+  ('floorMax', 'integer', 'floor_no', '<=', null, -10, 200, null, false, null, 'floor'),
   ('plotPosition', 'codes', 'plot_position', '= any', 'plot_position', null, null, null, false,
-    'plot'),
-  ('block', 'block', 'block', '=', null, null, null, null, false, 'block')
+    'plot', 'plot'),
+  ('block', 'block', 'block', '=', null, null, null, null, false, 'block', 'block')
 on conflict (name) do update set
   form = excluded.form, compared = excluded.compared, comparison = excluded.comparison,
   vocabulary = excluded.vocabulary, lowest = excluded.lowest, highest = excluded.highest,
-  strategy = excluded.strategy, is_indexed = excluded.is_indexed, term = excluded.term;
+  strategy = excluded.strategy, is_indexed = excluded.is_indexed, term = excluded.term,
+  said = excluded.said;
 
 -- sql/91_data_kinds.sql
 
@@ -34538,10 +34528,8 @@ reset edits.by;
 -- Words that searches understand, besides names of areas and kinds. The script may run twice.
 set edits.by = 'release';
 
-insert into private.reading_words (phrase, field, value)
-select once.phrase, once.field, once.value
-from (
-  select distinct private.search_text(given.phrase) as phrase, meant.field, meant.value
+with once as (
+  select distinct private.search_text(given.phrase) as phrase, meant.field, value.value
   from (values
     ('type', 'SALE',
       'للبيع, بيع, البيع, for sale, sale, to buy, buy, للشراء, شراء, lil bai3, lel bai3, '
@@ -34567,25 +34555,25 @@ from (
       'shoqaq, سقه, شقتي, shagga, shaggah, shugga, sho8a, shiqaq, shigag, shgag, shuqaq, '
       'shugag'),
     ('kind', 'floor', 'ادوار, floors, dor, dour, adwar, door, dor kamil, door kamil'),
-    ('kind', 'house',
-      'بيوت, منزل, منازل, بيت سكني, houses, home, homes, bait, beit, bayt, byoot, '
+    ('kind', 'house, villa, gov_house',
+      'بيت, house, بيوت, منزل, منازل, بيت سكني, houses, home, homes, bait, beit, bayt, byoot, '
       'buyoot, boyoot, manzil, بيتي, bet, biyoot, beyoot, byout'),
-    ('kind', 'villa',
-      'فلل, فله, فلا, فيله, فيلات, فلتين, villas, vila, vilas, vella, villah, fella, fela, '
+    ('kind', 'villa, house',
+      'فيلا, villa, فلل, فله, فلا, فيله, فيلات, فلتين, villas, vila, vilas, vella, villah, fella, fela, '
       'fila, filla, filal, vilal'),
     ('kind', 'gov_house',
       'بيوت حكوميه, بيت حكومه, بيوت حكومه, حكومي بيت, government houses, government home, '
       'gov house, govt house, bait 7ukoomi, bait 7ukomi, bait 7okomi, bait 7kumi, bait hukoomi, '
       'bait hukumi, bait hokomi, beit 7ukoomi, bet 7ukoomi'),
     ('kind', 'residential_plot',
-      'قسيمه, قسايم, قسائم, قسائم سكنيه, قسايم سكنيه, قسيمه سكن خاص, residential plots, '
-      'plot, plots, residential land, qasema, qaseema, gaseema, qasima, qasimah, gasima, '
-      'gasimah, gaseemah, qaseemah, 8asima, 8aseema, gasayem'),
-    ('kind', 'land',
-      'اراضي, قطعه ارض, قطع اراضي, قطعه الارض, lands, plot of land, piece of '
-      'land, ard, ardh, aradi, aradhi, ar''9, ar9'),
-    ('kind', 'building',
-      'عماير, عمارات, عماره سكنيه, بنايه, بنايات, مبنى, مباني, buildings, 3mara, 3emara, '
+      'قسائم سكنيه, قسايم سكنيه, قسيمه سكن خاص, residential plots, residential land'),
+    ('kind', 'land, residential_plot',
+      'ارض, land, اراضي, قطعه ارض, قطع اراضي, قطعه الارض, lands, plot of land, piece of '
+      'land, ard, ardh, aradi, aradhi, ar''9, ar9, قسيمه, قسايم, قسائم, plot, plots, qasema, '
+      'qaseema, gaseema, qasima, qasimah, gasima, gasimah, gaseemah, qaseemah, 8asima, 8aseema, '
+      'gasayem'),
+    ('kind', 'building, investment_building',
+      'عماره, building, عماير, عمارات, عماره سكنيه, بنايه, بنايات, مبنى, مباني, buildings, 3mara, 3emara, '
       'emara, imara, binaya, bnaya, 3imara, 3emarah, 3marah, 3amara'),
     ('kind', 'investment_building',
       'عمارات استثماريه, عماير استثماريه, بنايه استثماريه, بنايات استثماريه, investment '
@@ -34777,7 +34765,7 @@ from (
       'يوجد, موجود, متوفر, متوفره, لو سمحت, منطقه, بمنطقه, سعر, بسعر, السعر, سعرها, سعره, مبلغ, '
       'بمبلغ, قيمه, بقيمه, قيمتها, قيمته, ميزانيه, ميزانيتي, ضمن, مدينه, in, at, for, with, on, '
       'the, an, of, near, by, and, i, we, want, need, looking, looking for, find, me, please, '
-      'any, area, price, priced, budget, al, el, fi, bel, ودي, ودنا, وين القى, abi, abee, '
+      'كويت, بالكويت, دوله الكويت, kuwait, any, area, price, priced, budget, al, el, fi, bel, ودي, ودنا, وين القى, abi, abee, '
       'abgha, abghi, nabi, bil, lil, lel, w'),
     ('area', 'salmiya',
       'سالميا, salmiyah, salmiyya, salmya, salmia, salmeya, alsalmiya, as salmiya, '
@@ -34843,7 +34831,7 @@ from (
     ('area', 'zour', 'زور, al zour, azzour'),
     ('area', 'nuwaiseeb', 'نويصيب, nuwaisib, nwaiseeb, nuwaisseb, nuwai9eeb, nwai9eeb'),
     ('area', 'mina-abdullah', 'مينا عبدالله, mina abdulla, mina 3abdullah, mina 3abdulla'),
-    ('area', 'wafra', 'وفره, wafrah, alwafra'),
+    ('area', 'wafra, wafra-residential', 'وفره, wafra, wafrah, alwafra'),
     ('area', 'abdali', 'abdaly, al abdali, abdeli, 3abdali, 3abdaly, 3bdali, al 3abdali'),
     ('area', 'kabd', 'kabad, kebd'),
     ('area', 'jahra', 'جهرا, jahrah, aljahra, al jahra, aljahraa, jahraa'),
@@ -34871,7 +34859,8 @@ from (
       '3abdulla mubarak'),
     ('area', 'west-abdullah-al-mubarak', 'غرب عبدالله مبارك, west abdullah mubarak'),
     ('area', 'south-abdullah-al-mubarak', 'جنوب عبدالله مبارك, south abdullah mubarak'),
-    ('area', 'kuwait-city', 'الكويت العاصمه, ديره, مدينه كويت, downtown, city center, kuwait city'),
+    ('area', 'kuwait-city, sharq, mirqab, qibla, dasman, salhiya',
+      'الكويت العاصمه, ديره, مدينه كويت, downtown, city center, kuwait city, kuwait cty'),
     ('area', 'sharq', 'شرق, منطقه شرق, sharg, alsharq'),
     ('area', 'mirqab', 'مرقاب, mirgab, murgab, murqab'),
     ('area', 'qibla', 'قبله, جبله, qiblah, jibla, jiblah, gibla, qebla'),
@@ -34899,8 +34888,11 @@ from (
     ('area', 'qortuba',
       'قرطبه, qurtuba, qurtubah, cordoba, gortuba, qur6uba, 8ur6uba, gur6uba, gor6ba'),
     ('area', 'surra', 'سره, surrah, sura, alsurra'),
+    ('area', 'zahra, salam, hitteen, shuhada, siddiq',
+      'جنوب السره, south surra, south al surra, janoub surra, janoub al surra'),
     ('area', 'yarmouk', 'يرموك, yarmuk, yarmook'),
-    ('area', 'shuwaikh', 'شويخ, شويخ سكني, shuwaikh residential, shwaikh, shuweikh'),
+    ('area', 'shuwaikh, shuwaikh-industrial', 'شويخ, shuwaikh, shwaikh, shuweikh'),
+    ('area', 'shuwaikh', 'شويخ سكني, shuwaikh residential'),
     ('area', 'shuwaikh-industrial',
       'شويخ صناعيه, شويخ صناعي, shuwaikh ind, shuwaikh industrial area'),
     ('area', 'sulaibikhat',
@@ -34957,11 +34949,17 @@ from (
     ('governorate', 'mubarak-al-kabeer', 'محافظه مبارك الكبير, mubarak al kabeer governorate'),
     ('governorate', 'ahmadi', 'محافظه الاحمدي, ahmadi governorate'),
     ('governorate', 'jahra', 'محافظه الجهراء, jahra governorate')
-  ) as meant (field, value, phrases)
+  ) as meant (field, codes, phrases)
+  cross join lateral regexp_split_to_table(meant.codes, ', ') as value (value)
   cross join lateral string_to_table(meant.phrases, ', ') as given (phrase)
-) as once
--- A phrase that has a meaning already, such as one given by an admin, keeps it.
+)
+insert into private.reading_words (phrase, field, value)
+select once.phrase, once.field, once.value from once
+-- A phrase that has another meaning already, such as one given by an admin, keeps it.
 where not exists (
-  select from private.reading_words where reading_words.phrase = once.phrase
+  select from private.reading_words as known
+  where known.phrase = once.phrase and (known.field <> once.field or not known.is_name and not exists (
+    select from once as listed
+    where (listed.phrase, listed.field, listed.value) = (known.phrase, known.field, known.value)))
 )
 on conflict do nothing;

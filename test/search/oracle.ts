@@ -22,7 +22,10 @@ const everything = `
       usages.text_ar, usages.text_en)) as words,
     private.search_words(concat_ws(' ',
       properties.title_ar, properties.title_en, properties.description_ar, properties.description_en,
-      'KW-' || properties.ref_no, 'KW' || properties.ref_no)) as said
+      'KW-' || properties.ref_no, 'KW' || properties.ref_no)) as said,
+    private.search_text(concat_ws(' ',
+      properties.title_ar, properties.title_en, properties.description_ar,
+      properties.description_en)) as text
   from public.properties
   join public.identities on identities.id = properties.owner_identity_id
   join public.accounts on accounts.id = identities.account_id

@@ -67,7 +67,9 @@ const listings = `
       (array['فاخرة', 'زاوية', 'مؤثثة', 'هادئة', 'واسعة', 'جديدة'])[1 + floor(d * 6)], 'رقم ' || drawn.n),
     case when b < 0.3 then 'Corner ' || kinds.code || ' near the sea' end,
     (array['إطلالة على البحر', 'قريبة من المدرسة', 'تشطيب سوبر ديلوكس', null])[1 + floor(a * 4)]
-      || case when drawn.n % 97 = 0 then ' نادرة' else '' end || ' ' || left(md5($3 || drawn.n), 12),
+      || case when drawn.n % 97 = 0 then ' نادرة' else '' end
+      || (array['', ' مفروشة', ' غير مفروشة', ' قطعة ٣ الدور الأرضي', ' ق٣ طابق ٢', ' دور ثاني'])[
+        1 + drawn.n % 6] || ' ' || left(md5($3 || drawn.n), 12),
     case
       when type = 'EXCHANGE' and c < 0.5 then null
       when type = 'RENT' then 100 + floor(d * 40) * 25
@@ -129,55 +131,77 @@ export function dice(seed: number): Dice {
 /** A query's meaning: conditions on fields, of which only the soft ones can be left out, and words. */
 export type Reading = { hard?: string; soft?: string; words: string[] }
 
-const block = `regexp_replace(private.ascii_digits(block), '[^0-9]', '', 'g')`
-const kind = (code: string, word: string) => `(kind = '${code}' or said && '{${word}}')`
-const area = (code: string, word: string) => `(area_id = '${code}' or said && '{${word}}')`
-const flat = kind('apartment', 'شقه')
+/** A field says it or, where the listing leaves it open, the text. */
+const open = (field: string, is: string, text: string) =>
+  `(${field} ${is} or ${field} is null and (${text}))`
+const block = open(
+  `regexp_replace(private.ascii_digits(block), '[^0-9]', '', 'g')`,
+  `= '3'`,
+  `text ~ '(^| )(ق|قطعه|block)( رقم)? ?3( |$)'`,
+)
+const floor = (number: number, text: string) =>
+  open(
+    'floor_no',
+    `= ${number}`,
+    `text ~ '(^| )(دور|طابق|floor)( رقم)? ?${number}( |$)' or ${text}`,
+  )
+const ground = floor(0, `said && '{ارضي,ground}'`)
+const corner = open('plot_position', `= 'corner'`, `said && '{زاويه,ركن,corner}'`)
+const furnished = open(
+  'furnished',
+  `in ('partial', 'full')`,
+  `said && '{مفروش,مفروشه,furnished}' and not said @> '{غير,مفروشه}'`,
+)
+const flat = `kind = 'apartment'`
+const villa = `kind in ('villa', 'house')`
+const land = `kind in ('land', 'residential_plot')`
 
 const queries: Record<string, Reading> = {
   'شقة': { hard: flat, words: [] },
-  'الفيلا': { hard: kind('villa', 'فيلا'), words: [] },
-  'ارض': { hard: kind('land', 'ارض'), words: [] },
-  'دور': { hard: kind('floor', 'دور'), words: [] },
+  'الفيلا': { hard: villa, words: [] },
+  'ارض': { hard: land, words: [] },
+  'دور': { hard: `kind = 'floor'`, words: [] },
   'فاخره': { words: ['فاخره'] },
   'موثثة': { words: ['موثثه'] },
-  'مفروشة': { hard: `furnished in ('partial', 'full')`, words: [] },
-  'زاوية': { hard: `(plot_position = 'corner' or said && '{زاويه}')`, words: [] },
+  'مفروشة': { hard: furnished, words: [] },
+  'غير مفروش': {
+    hard: open('furnished', `= 'none'`, `said @> '{غير,مفروشه}'`),
+    words: [],
+  },
+  'زاوية': { hard: corner, words: [] },
   'البحر': { words: ['بحر'] },
   'المدرسه': { words: ['مدرسه'] },
   'ديلوكس': { words: ['ديلوكس'] },
   'نادرة': { words: ['نادره'] },
-  'نادره ارض': { hard: kind('land', 'ارض'), words: ['نادره'] },
+  'نادره ارض': { hard: land, words: ['نادره'] },
   'شقة فاخرة': { hard: flat, words: ['فاخره'] },
-  'السالمية': { hard: area('salmiya', 'سالميه'), words: [] },
+  'السالمية': { hard: `area_id = 'salmiya'`, words: [] },
   'سالمييه': { words: ['سالمييه'] },
   'شقة سالمييه': { hard: flat, words: ['سالمييه'] },
-  'حولي شقة': { hard: `${flat} and ${area('hawalli', 'حولي')}`, words: [] },
+  'حولي شقة': { hard: `${flat} and area_id = 'hawalli'`, words: [] },
+  'بيت في الكويت': { hard: `kind in ('house', 'villa', 'gov_house')`, words: [] },
   'فاخرررة': { words: ['فاخررره'] },
-  'corner': { hard: `(plot_position = 'corner' or said && '{corner}')`, words: [] },
+  'corner': { hard: corner, words: [] },
   'cornar sea': { words: ['cornar', 'sea'] },
   'KW-100150': { hard: `said && '{kw100150}'`, words: [] },
   'رقم ٧': { words: ['رقم', '7'] },
   'غغغظظظ': { words: ['غغغظظظ'] },
   'شقة غغغظظظ 99999': { hard: flat, words: ['غغغظظظ', '99999'] },
-  'شقة ٣ غرف مفروشة': {
-    hard: `${flat} and furnished in ('partial', 'full')`,
-    soft: 'bedrooms >= 3',
-    words: [],
-  },
-  'فيلا 7000 متر': { hard: kind('villa', 'فيلا'), soft: 'size between 6300 and 7700', words: [] },
+  'شقة ٣ غرف مفروشة': { hard: `${flat} and ${furnished}`, soft: 'bedrooms >= 3', words: [] },
+  'فيلا 7000 متر': { hard: villa, soft: 'size between 6300 and 7700', words: [] },
   'بيت او فيلا ٤٠٠م': {
-    hard: `(kind in ('house', 'villa') or said && '{بيت,فيلا}')`,
+    hard: `kind in ('house', 'villa', 'gov_house')`,
     soft: 'size between 360 and 440',
     words: [],
   },
-  'شقة دور ارضي': { hard: flat, soft: 'floor_no = 0', words: [] },
-  'اقل من 60 الف': { hard: 'price <= 60000', words: [] },
-  'شقة ق ٣': {
-    hard: flat,
-    soft: `(${block} = '3' or said && '{3}' and said && '{قطعه,ق,block,ق3}')`,
-    words: [],
+  'شقة دور ارضي': { hard: flat, soft: ground, words: [] },
+  'الطابق الثاني فاخرة': {
+    soft: floor(2, `said && '{دور,طابق,floor}' and said && '{ثاني,second}'`),
+    words: ['فاخره'],
   },
+  'اقل من 60 الف': { hard: 'price <= 60000', words: [] },
+  'شقة ق ٣': { hard: flat, soft: block, words: [] },
+  'زاوية ق ٣': { hard: corner, soft: block, words: [] },
 }
 
 export const readingOf = (q: string): Reading => queries[q] ?? { words: searchWords(q) }

@@ -28,7 +28,7 @@ const Found = z
 export const Understood = z
   .object({
     found: z.array(Found).describe(
-      'What was read. Kinds, places and the block are also found in the text of a listing.',
+      'What was read. Where a listing leaves furnishing, position, floor or block open, its text counts.',
     ),
     words: z.array(z.string()).describe('The words that were not read, and are looked for.'),
     ignored: z.array(z.string()).describe(
