@@ -177,7 +177,7 @@ with once as (
       'غرفتين, غرفتين نوم, غرفتي نوم, حجرتين, غرفتان, ghorfetain, ghorftain, 8orftain, '
       'ghurftain, ghurfatain, ghorfatain, ghurfetain, ghurftein, ghurftain w sala, '
       'ghorftain w sala'),
-    ('floor', '0', 'ارضي, دور ارضي, طابق ارضي, ground floor, ground, grnd floor'),
+    ('floor', '0', 'ارضي, ground, grnd'),
     ('ordinal', '1', 'اول, الاولى, 1st, first'),
     ('ordinal', '2', 'ثاني, ثانيه, تاني, 2nd, second'),
     ('ordinal', '3', 'ثالث, ثالثه, تالت, 3rd, third'),

@@ -155,7 +155,7 @@ comment on type private.reading_item is
   'for words without a meaning; number for a number and mark for a sign between words. A prefix of '
   'a number, such as و, is an item of its own. private.reading_numbers replaces numbers with what '
   'they measure, from low to high: size, rooms, block, floor, unclear (not to be read), price, or '
-  'what private.price_scale makes a price.';
+  'what private.price_scale makes a price. choices of a floor: the kind that its word can mean.';
 
 create function private.reading_items(plain text[]) returns private.reading_item[]
   language plpgsql

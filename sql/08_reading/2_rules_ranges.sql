@@ -204,16 +204,20 @@ begin
       and (next.field in ('ordinal', 'floor') or next.field = 'number' and next.number <= 200) then
       amount := private.reading_amount(items, letters, index + 1, false);
       if amount.step is null and amount.unit is null then
-        item := row('floor', null, next.phrase, item.first, next.last, null, next.number,
-          next.number);
+        item := row('floor', case item.field when 'kind' then item.choices end, next.phrase,
+          item.first, next.last, null, next.number, next.number);
         last := index + 1;
       end if;
-    elsif item.field = 'ordinal' and next.field in ('kind', 'unit') and next.choices = '{floor}'
-      or item.field in ('number', 'count') and next.field = 'rooms' then -- 2 غرفة وصالة
-      item := row(case item.field when 'ordinal' then 'floor' else 'rooms' end, null, next.phrase,
+    elsif item.field in ('ordinal', 'floor') and next.field in ('kind', 'unit')
+      and next.choices = '{floor}' then
+      item := row('floor', case next.field when 'kind' then next.choices end, next.phrase,
         item.first, next.last, null, item.number, item.number);
       last := index + 1;
+    elsif item.field in ('number', 'count') and next.field = 'rooms' then -- 2 غرفة وصالة
+      item := row('rooms', null, next.phrase, item.first, next.last, null, item.number, item.number);
+      last := index + 1;
     elsif item.field in ('floor', 'rooms') then
+      item.choices := null;
       item.low := item.number;
       item.high := item.number;
     elsif strpos('NuEidDfFkmKMxW0q<>~()=', substr(letters, index, 1)) > 0 then

@@ -228,6 +228,7 @@ declare
   positions private.reading_item[] := '{}';
   types private.reading_item[] := '{}';
   prices private.reading_item[] := '{}';
+  floors private.reading_item[] := '{}'; -- where no kind is named, دور ارضي is a floor, too
   kind_at integer; -- the index of the last kind, to which another can be joined
   said text;
   word text;
@@ -298,6 +299,9 @@ begin
       positions := positions || item;
     elsif item.field in ('size', 'rooms', 'floor', 'block', 'unclear') then
       reading := private.with_number(reading, item, said);
+      if item.choices = '{floor}' then
+        floors := floors || item;
+      end if;
     elsif item.field = 'negation' then
       is_word := coalesce(next.field not in ('furnished', 'unclear'), true);
     elsif item.field = 'bound' then
@@ -318,7 +322,8 @@ begin
     end if;
   end loop;
   reading := private.with_types(reading, types, prices, tokens.typed, strategy);
-  reading := private.with_names(reading, 'kinds', kinds, tokens.typed);
+  reading := private.with_names(
+    reading, 'kinds', case kinds when '{}' then floors[:1] else kinds end, tokens.typed);
   reading := private.with_names(reading, 'areaIds', areas, tokens.typed);
   reading := private.with_names(reading, 'governorateIds', governorates, tokens.typed);
   return private.with_names(reading, 'plotPosition', positions, tokens.typed);

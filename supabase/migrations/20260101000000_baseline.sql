@@ -17209,7 +17209,7 @@ comment on type private.reading_item is
   'for words without a meaning; number for a number and mark for a sign between words. A prefix of '
   'a number, such as و, is an item of its own. private.reading_numbers replaces numbers with what '
   'they measure, from low to high: size, rooms, block, floor, unclear (not to be read), price, or '
-  'what private.price_scale makes a price.';
+  'what private.price_scale makes a price. choices of a floor: the kind that its word can mean.';
 
 create function private.reading_items(plain text[]) returns private.reading_item[]
   language plpgsql
@@ -17716,16 +17716,20 @@ begin
       and (next.field in ('ordinal', 'floor') or next.field = 'number' and next.number <= 200) then
       amount := private.reading_amount(items, letters, index + 1, false);
       if amount.step is null and amount.unit is null then
-        item := row('floor', null, next.phrase, item.first, next.last, null, next.number,
-          next.number);
+        item := row('floor', case item.field when 'kind' then item.choices end, next.phrase,
+          item.first, next.last, null, next.number, next.number);
         last := index + 1;
       end if;
-    elsif item.field = 'ordinal' and next.field in ('kind', 'unit') and next.choices = '{floor}'
-      or item.field in ('number', 'count') and next.field = 'rooms' then -- 2 غرفة وصالة
-      item := row(case item.field when 'ordinal' then 'floor' else 'rooms' end, null, next.phrase,
+    elsif item.field in ('ordinal', 'floor') and next.field in ('kind', 'unit')
+      and next.choices = '{floor}' then
+      item := row('floor', case next.field when 'kind' then next.choices end, next.phrase,
         item.first, next.last, null, item.number, item.number);
       last := index + 1;
+    elsif item.field in ('number', 'count') and next.field = 'rooms' then -- 2 غرفة وصالة
+      item := row('rooms', null, next.phrase, item.first, next.last, null, item.number, item.number);
+      last := index + 1;
     elsif item.field in ('floor', 'rooms') then
+      item.choices := null;
       item.low := item.number;
       item.high := item.number;
     elsif strpos('NuEidDfFkmKMxW0q<>~()=', substr(letters, index, 1)) > 0 then
@@ -17976,6 +17980,7 @@ declare
   positions private.reading_item[] := '{}';
   types private.reading_item[] := '{}';
   prices private.reading_item[] := '{}';
+  floors private.reading_item[] := '{}'; -- where no kind is named, دور ارضي is a floor, too
   kind_at integer; -- the index of the last kind, to which another can be joined
   said text;
   word text;
@@ -18046,6 +18051,9 @@ begin
       positions := positions || item;
     elsif item.field in ('size', 'rooms', 'floor', 'block', 'unclear') then
       reading := private.with_number(reading, item, said);
+      if item.choices = '{floor}' then
+        floors := floors || item;
+      end if;
     elsif item.field = 'negation' then
       is_word := coalesce(next.field not in ('furnished', 'unclear'), true);
     elsif item.field = 'bound' then
@@ -18066,7 +18074,8 @@ begin
     end if;
   end loop;
   reading := private.with_types(reading, types, prices, tokens.typed, strategy);
-  reading := private.with_names(reading, 'kinds', kinds, tokens.typed);
+  reading := private.with_names(
+    reading, 'kinds', case kinds when '{}' then floors[:1] else kinds end, tokens.typed);
   reading := private.with_names(reading, 'areaIds', areas, tokens.typed);
   reading := private.with_names(reading, 'governorateIds', governorates, tokens.typed);
   return private.with_names(reading, 'plotPosition', positions, tokens.typed);
@@ -34704,7 +34713,7 @@ with once as (
       'غرفتين, غرفتين نوم, غرفتي نوم, حجرتين, غرفتان, ghorfetain, ghorftain, 8orftain, '
       'ghurftain, ghurfatain, ghorfatain, ghurfetain, ghurftein, ghurftain w sala, '
       'ghorftain w sala'),
-    ('floor', '0', 'ارضي, دور ارضي, طابق ارضي, ground floor, ground, grnd floor'),
+    ('floor', '0', 'ارضي, ground, grnd'),
     ('ordinal', '1', 'اول, الاولى, 1st, first'),
     ('ordinal', '2', 'ثاني, ثانيه, تاني, 2nd, second'),
     ('ordinal', '3', 'ثالث, ثالثه, تالت, 3rd, third'),

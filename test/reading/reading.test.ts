@@ -163,6 +163,26 @@ test('a detail is judged by the field and, where the listing leaves it open, by 
   }
 })
 
+test('دور with an ordinal is the kind floor, too, where no other kind is named', async () => {
+  const made: Record<string, string> = {}
+  for (const kind of ['floor', 'shop', 'apartment']) {
+    made[kind] = await publish({ kind, floorNo: 0, titleAr: 'عرض خاص' })
+  }
+  await publish({ kind: 'floor', floorNo: 2, titleAr: 'عرض خاص' })
+  const cases: [said: string, kinds: string[]][] = [
+    ['دور أرضي', ['floor']],
+    ['ground floor', ['floor']],
+    ['محل دور ارضي', ['shop']],
+    ['الدور الأرضي شقة', ['apartment']],
+    ['طابق أرضي', ['apartment', 'shop', 'floor']],
+  ]
+  for (const [said, kinds] of cases) {
+    const page = await search({ q: `${said} ${word}` })
+    expect([said, ids(page)]).toEqual([said, kinds.map((kind) => made[kind])])
+    expect(found(page)).toMatchObject({ floorMin: '0', floorMax: '0' })
+  }
+})
+
 test('literal: every word is only a word', async () => {
   const described = await publish({ titleAr: 'بيت للبيع في مشرف', areaId: 'salwa' })
   const house = await publish({ kind: 'house', areaId: 'mishref', titleAr: 'عقار مميز' })
