@@ -50,6 +50,8 @@ create function private.recount_search_words() returns void
   set search_path = ''
 as $$
 begin
+  -- The job may be counting; it holds the rows that are deleted here.
+  perform pg_advisory_xact_lock(hashtextextended('count_search_words', 0));
   delete from private.search_vocabulary;
   delete from private.search_word_changes;
   insert into private.search_word_changes (writer, added, removed)

@@ -191,10 +191,6 @@ export async function judge({ baseUrl, databaseUrl }: Stack): Promise<Verdict[]>
   const { areas, meant } = await connected(databaseUrl, async (client) => {
     // Words are counted by a job, and a misspelt one is taken only for what is counted.
     await client.query('select private.recount_search_words()')
-    // Only one counts at a time, so where the job did, the rest is counted here.
-    while ((await client.query('select from private.search_word_changes limit 1')).rowCount) {
-      await client.query('select private.count_search_words(1000000)')
-    }
     await client.query(rows)
     const { rows: areas } = await client.query<Area>(
       'select id, governorate_id, lat, lng from public.areas',
