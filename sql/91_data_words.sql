@@ -6,8 +6,8 @@ with once as (
   from (values
     ('type', 'SALE',
       'للبيع, بيع, البيع, for sale, sale, to buy, buy, للشراء, شراء, lil bai3, lel bai3, '
-      'lil bee3, lel bee3, lil be3, lel be3, lil bay3, lilbai3, lelbai3, bai3, تمليك, للتمليك, '
-      'اشتري, نشتري, lilbee3, lelbee3, lilbe3, lelbe3, bee3, tamleek, tamlik, ashtari, ashtiri'),
+      'lil bee3, lel bee3, lil be3, lel be3, lil bay3, lilbai3, lelbai3, bai3, '
+      'اشتري, نشتري, lilbee3, lelbee3, lilbe3, lelbe3, bee3, ashtari, ashtiri'),
     ('type', 'RENT',
       'للايجار, ايجار, الايجار, للاجار, للاجاره, للإيجاره, للتاجير, تاجير, للاستئجار, '
       'استئجار, لايجار, اجار, for rent, rent, to rent, to let, for lease, lease, rental, '
@@ -22,15 +22,15 @@ with once as (
     ('strategy', 'deal',
       'نزل سعره, نزل سعرها, نزول سعر, تخفيض سعر, price drop, price drops, reduced price'),
     ('kind', 'apartment',
-      'شقق, الشقق, شقه سكنيه, شقق سكنيه, apartments, apt, apts, appartment, '
+      'شقق, الشقق, شقه سكنيه, شقق سكنيه, شقق تمليك, apartments, apt, apts, appartment, '
       'apartement, flat, flats, condo, sha22a, sha22ah, sha8a, sha8ah, shaqa, shaqqa, '
       'shaqah, shiqqa, shiqqah, sheqqa, sha2a, sha2ah, shiga, shigga, sho2a, shu2a, sho8ag, '
       'shoqaq, سقه, شقتي, shagga, shaggah, shugga, sho8a, shiqaq, shigag, shgag, shuqaq, '
       'shugag'),
-    ('kind', 'floor', 'ادوار, floors, dor, dour, adwar, door, dor kamil, door kamil'),
+    ('kind', 'floor', 'ادوار, floors, dor, dour, adwar, dor kamil, door kamil'),
     ('kind', 'house, villa, gov_house',
       'بيت, house, بيوت, منزل, منازل, بيت سكني, houses, home, homes, bait, beit, bayt, byoot, '
-      'buyoot, boyoot, manzil, بيتي, bet, biyoot, beyoot, byout'),
+      'buyoot, boyoot, manzil, بيتي, biyoot, beyoot, byout'),
     ('kind', 'villa, house',
       'فيلا, villa, فلل, فله, فلا, فيله, فيلات, فلتين, villas, vila, vilas, vella, villah, fella, fela, '
       'fila, filla, filal, vilal'),

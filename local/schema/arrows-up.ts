@@ -138,6 +138,12 @@ export const exceptions: Exceptions = {
       why: 'A deleted listing stays while a report of it is open.',
     },
     {
+      from: '08_reading',
+      to: '08_search',
+      what: { 'private.search_vocabulary': 1 },
+      why: 'A word that listings have is searched as it is, and not read as two that are listed.',
+    },
+    {
       from: '09_media',
       to: '10_chat',
       what: { 'public.messages': 1 },

@@ -203,6 +203,10 @@ begin
     from unnest(heads, rests, firsts, cuts) as head (word, rest, first, cut)
     join private.reading_words as listed on split_part(listed.phrase, ' ', 1) = head.word
       and starts_with(head.rest, listed.phrase || ' ')
+      -- In "متر 2 مليون" the 2 is no square.
+      and not (listed.phrase like '% 2' and exists (
+        select from private.reading_words as behind where behind.field = 'times'
+          and behind.phrase = split_part(substr(head.rest, length(listed.phrase) + 2), ' ', 1)))
     where head.cut = 0 or listed.field = 'count' or length(head.word) > 2 and (
       listed.field in ('times', 'bound')
       or listed.field in ('area', 'governorate', 'kind') and plain[head.first] !~ '^ل[^ل]')

@@ -10,15 +10,15 @@ as $$
 declare
   unit constant text := coalesce(amount.unit, other.unit);
 begin
-  if amount.step is null and other.step is not null then -- 300 to 400 thousand
-    amount.low := (
+  if amount.step is null and other.step is not null then -- 300 to 400 thousand, 500 m² to 50 thousand
+    amount.low := coalesce((
       select max(amount.low * scale) from unnest('{1,1000,1000000}'::numeric[]) as scale
       where amount.low * scale < other.low and other.low <= amount.low * scale * 30
-    );
+    ), case amount.unit when 'm2' then amount.low end);
   elsif other.step is null and amount.step is not null then -- 300 thousand to 400
     other.low := (
       select min(other.low * scale) from unnest('{1,1000,1000000}'::numeric[]) as scale
-      where scale <= greatest(amount.step, amount.low)
+      where (scale <= greatest(amount.step, amount.low) or other.unit = 'million')
         and other.low * scale > amount.low and other.low * scale <= amount.low * 30
     );
   end if;
@@ -142,7 +142,8 @@ begin
     when amount.unit = 'million' then 'million'
     when amount.step is not null then 'price'
     when amount.form = 'dotted' then
-      case when amount.low >= 10 and amount.high < 1000 then 'dotted' else 'unclear' end
+      case when amount.low < 10 then 'unclear' when amount.high < 1000 then 'dotted'
+        else 'decimal' end -- 420.000 to 3000 dinars is a rent
     when amount.unit = 'kwd' then 'price'
     -- More than 20 flats.
     when amount.low < 10 or amount.low < 100 and left(rest, 1) = 'n'
@@ -201,7 +202,7 @@ begin
         'block', array[next.phrase], next.phrase, item.first, next.last, null, null, null);
       last := index + 1;
     elsif item.field in ('kind', 'unit') and item.choices = '{floor}'
-      and (next.field in ('ordinal', 'floor') or next.field = 'number' and next.number <= 200) then
+      and (next.field in ('ordinal', 'floor') or next.field = 'number' and next.number <= 200 and next.number % 1 = 0) then
       amount := private.reading_amount(items, letters, index + 1, false);
       if amount.step is null and amount.unit is null then
         item := row('floor', case item.field when 'kind' then item.choices end, next.phrase,

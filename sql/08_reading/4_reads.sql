@@ -184,7 +184,7 @@ $$;
 comment on function private.reading_of_number is
   'The reading of a query that is only the reference number of a listing; else an empty one.';
 
-create function private.parted(word text) returns text[]
+create function private.parted(word text, deep boolean default true) returns text[]
   language plpgsql
   stable
   set search_path = ''
@@ -197,18 +197,25 @@ begin
     select left(word, cut) || tail.parts
     from generate_series(3, least(length(word), 40) - 3) as cut
     cross join lateral substr(word, cut + 1) as rest
-    join private.reading_words as head on head.phrase in (
-      left(word, cut), left(word, cut) || ' ' || regexp_replace(rest, '^ال', ''))
-    cross join lateral (select case when head.phrase like '% %' or exists (
+    cross join lateral (select exists (
+      select from private.reading_words as listed where listed.field = any (fields)
+        and listed.phrase = left(word, cut) || ' ' || regexp_replace(rest, '^ال', '')
+    ) as is_one) as whole
+    -- What is searched for the rest is searched for few heads, and for the rest of a rest no more.
+    cross join lateral (select case when whole.is_one or exists (
       select from private.reading_words as listed where listed.field = any (fields)
         and listed.phrase in (rest, regexp_replace(rest, '^ب?ال|^ب', ''))
-    ) then array[rest] else private.parted(rest) end as parts) as tail
-    where head.field = any (fields) and tail.parts is not null
-    order by head.phrase like '% %' desc, cut limit 1
+    ) then array[rest] when deep then private.parted(rest, false) end as parts) as tail
+    where (whole.is_one or exists (
+      select from private.reading_words as listed
+      where listed.phrase = left(word, cut) and listed.field = any (fields)
+    )) and tail.parts is not null
+    order by whole.is_one desc, cut limit 1
   );
 end
 $$;
-comment on function private.parted is 'The listed words that are written as one here, or null.';
+comment on function private.parted is
+  'The two or three listed words that are written as one here, or null.';
 
 create function private.read_query(q text, strategy text) returns private.reading
   language plpgsql
@@ -245,8 +252,9 @@ begin
   end if;
   items := private.reading_items(tokens.plain);
   foreach item in array items loop
-    parts := case when item.field is null and length(item.phrase) > 5 then
-      private.parted(item.phrase) end;
+    parts := case when item.field is null and length(item.phrase) > 5 and not exists (
+      select from private.search_vocabulary where search_vocabulary.word = item.phrase
+    ) then private.parted(item.phrase) end;
     continue when parts is null;
     tokens.plain[item.first] := private.search_text(array_to_string(parts, ' '));
     tokens.typed[item.first] := array_to_string(coalesce(regexp_match(tokens.typed[item.first], (
@@ -254,8 +262,8 @@ begin
     )), parts), ' ');
   end loop;
   if tokens.plain::text like '% %' then
-    tokens.plain := string_to_array(array_to_string(tokens.plain, ' '), ' ');
-    tokens.typed := string_to_array(array_to_string(tokens.typed, ' '), ' ');
+    tokens.plain := (string_to_array(array_to_string(tokens.plain, ' '), ' '))[:30];
+    tokens.typed := (string_to_array(array_to_string(tokens.typed, ' '), ' '))[:30];
     items := private.reading_items(tokens.plain);
   end if;
   items := private.reading_numbers(items);

@@ -11,6 +11,49 @@ end
 $$;
 comment on function private.search_block is 'Returns 5 for ٥ and قطعة 5; null if it is empty.';
 
+create function private.said_terms(plain text) returns text[]
+  language plpgsql
+  stable
+  set search_path = ''
+  set plan_cache_mode = force_generic_plan
+as $$
+begin
+  return array(
+    select ':' || listed.phrase from private.reading_words as listed
+    where listed.field in ('furnished', 'plot_position', 'floor') and listed.phrase like '% %'
+      and strpos(' ' || plain || ' ', ' ' || listed.phrase || ' ') > 0
+    union
+    select coalesce(ordinal.value, beside.said) || ':' || part.phrase
+    from (
+      select given.word, lag(given.word) over ordered as before, lead(given.word) over ordered as next,
+        lead(given.word, 2) over ordered as behind
+      from string_to_table(
+        regexp_replace(plain, '([^ 0-9])(?: رقم)? ?([0-9]{1,3})(?= |$)', '\1 \2', 'g'), ' '
+      ) with ordinality as given (word, index)
+      window ordered as (order by given.index)
+    ) as words
+    join private.reading_words as part on part.phrase = words.word
+      and part.field in ('unit', 'kind') and part.value in ('block', 'floor')
+    cross join lateral (values
+      -- In "a floor of 3 rooms" the number counts something else.
+      (case when words.next ~ '^[0-9]{1,3}$' and not exists (
+        select from private.reading_words as unit
+        where unit.phrase = words.behind and unit.field in ('unit', 'times')
+          and unit.value not in ('block', 'floor')
+      ) then words.next end, null),
+      (null, case when part.value = 'floor' then words.next end), -- الدور الثالث
+      (null, case when part.value = 'floor' then words.before end) -- the third floor
+    ) as beside (said, ordinal)
+    left join private.reading_words as ordinal
+      on ordinal.field = 'ordinal' and ordinal.phrase = beside.ordinal
+    where coalesce(ordinal.value, beside.said) is not null
+  );
+end
+$$;
+comment on function private.said_terms is
+  'What a text says in several words that stand together: :not furnished, 5:block, 3:floor. Words '
+  'that administrators add are found in what is written after them.';
+
 create function private.search_document(property public.properties)
   returns private.search_documents
   language plpgsql
@@ -40,10 +83,7 @@ begin
   -- Words contain no colon, so no text can imitate a term.
   answer.document := array_to_tsvector(array(
     select left(word, 60) from string_to_table(plain, ' ') as word where word <> ''
-    union all
-    select met[2] || ':' || left(met[1], 60)
-    from regexp_matches(plain, '([^ 0-9]+)(?: رقم)? ?([0-9]{1,3})(?= |$)', 'g') as met
-  ) || array_remove(array[
+  ) || private.said_terms(plain) || array_remove(array[
     'type:' || property.type,
     'kind:' || property.kind,
     'usage:' || property.usage,

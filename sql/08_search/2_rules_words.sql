@@ -197,15 +197,14 @@ create function private.any_phrase(phrases text[]) returns tsquery
 as $$
 begin
   return (
-    select string_agg('(' || (
-      select string_agg(private.quote_lexeme(word), '&') from string_to_table(phrase, ' ') as word
-    ) || ')', '|')
+    select string_agg(private.quote_lexeme(
+      case when phrase like '% %' then ':' else '' end || left(phrase, 100)), '|')
     from unnest(phrases) as phrase
   )::tsquery;
 end
 $$;
 comment on function private.any_phrase is
-  'The text query for listings with all words of any of these phrases.';
+  'The text query for listings with any of these words, phrases or terms (private.said_terms).';
 
 create function private.said_phrases(field text, codes text[]) returns tsquery
   language plpgsql
@@ -240,27 +239,6 @@ $$;
 comment on function private.said_phrases is
   'The text query for listings whose text says one of the codes and none of the others.';
 
-create function private.said_floor(number text) returns tsquery
-  language plpgsql
-  stable
-  set search_path = ''
-  set plan_cache_mode = force_generic_plan
-as $$
-declare
-  floors constant text[] := array(
-    select listed.phrase from private.reading_words as listed
-    where listed.field in ('unit', 'kind') and listed.value = 'floor');
-  said constant tsquery := private.any_phrase(
-    array(select number || ':' || floor from unnest(floors) as floor)
-    || array(select listed.phrase from private.reading_words as listed
-      where listed.field = 'floor' and listed.value = number));
-begin
-  return coalesce(said || (private.any_phrase(floors) && private.any_phrase(array(
-    select listed.phrase from private.reading_words as listed
-    where listed.field = 'ordinal' and listed.value = number))), said);
-end
-$$;
-
 create function private.said_query(read jsonb) returns tsquery
   language plpgsql
   stable
@@ -279,14 +257,14 @@ begin
     order by rules.said, rules.name
   loop
     codes := array(select jsonb_path_query(read -> rule.name, '$[*]') #>> '{}');
-    said := case rule.said
-      when 'block' then private.any_phrase(array(
-        select codes[1] || ':' || listed.phrase from private.reading_words as listed
-        where listed.field = 'unit' and listed.value = 'block'))
-      when 'floor' then private.said_floor(codes[1])
+    said := case when rule.said in ('block', 'floor') then private.any_phrase(array(
+        select case listed.field when 'floor' then '' else codes[1] || ':' end || listed.phrase
+        from private.reading_words as listed
+        where listed.field in ('unit', 'kind') and listed.value = rule.said
+          or listed.field = rule.said and listed.value = codes[1]))
       else private.said_phrases(rule.vocabulary, codes) end;
     said := private.any_phrase(array(select rule.said || ':' || code from unnest(codes) as code))
-      || coalesce(private.any_phrase(array[rule.said || ':']) && said, 'none:');
+      || coalesce(private.any_phrase(array[rule.said || ':']) && said, '''none:''');
     whole := coalesce(whole && said, said);
   end loop;
   return whole;

@@ -38,7 +38,10 @@ begin
   join private.search_filter_rules as rule on rule.name = read.name
   cross join lateral (select case rule.comparison
     when '>=' then replace(read.name, 'Min', 'Max') else replace(read.name, 'Max', 'Min')
-  end) as opposite (name);
+  end) as opposite (name)
+  -- A floor of a building is no kind where the kinds are given.
+  where not (read.name = 'kinds' and read.value = '["floor"]' and understood ? 'floorMin'
+    and coalesce(not own -> 'kinds' ? 'floor', false));
   filters := jsonb_populate_record(given, joined);
   filters.said := private.said_query(understood);
 end

@@ -17257,6 +17257,10 @@ begin
     from unnest(heads, rests, firsts, cuts) as head (word, rest, first, cut)
     join private.reading_words as listed on split_part(listed.phrase, ' ', 1) = head.word
       and starts_with(head.rest, listed.phrase || ' ')
+      -- In "متر 2 مليون" the 2 is no square.
+      and not (listed.phrase like '% 2' and exists (
+        select from private.reading_words as behind where behind.field = 'times'
+          and behind.phrase = split_part(substr(head.rest, length(listed.phrase) + 2), ' ', 1)))
     where head.cut = 0 or listed.field = 'count' or length(head.word) > 2 and (
       listed.field in ('times', 'bound')
       or listed.field in ('area', 'governorate', 'kind') and plain[head.first] !~ '^ل[^ل]')
@@ -17522,15 +17526,15 @@ as $$
 declare
   unit constant text := coalesce(amount.unit, other.unit);
 begin
-  if amount.step is null and other.step is not null then -- 300 to 400 thousand
-    amount.low := (
+  if amount.step is null and other.step is not null then -- 300 to 400 thousand, 500 m² to 50 thousand
+    amount.low := coalesce((
       select max(amount.low * scale) from unnest('{1,1000,1000000}'::numeric[]) as scale
       where amount.low * scale < other.low and other.low <= amount.low * scale * 30
-    );
+    ), case amount.unit when 'm2' then amount.low end);
   elsif other.step is null and amount.step is not null then -- 300 thousand to 400
     other.low := (
       select min(other.low * scale) from unnest('{1,1000,1000000}'::numeric[]) as scale
-      where scale <= greatest(amount.step, amount.low)
+      where (scale <= greatest(amount.step, amount.low) or other.unit = 'million')
         and other.low * scale > amount.low and other.low * scale <= amount.low * 30
     );
   end if;
@@ -17654,7 +17658,8 @@ begin
     when amount.unit = 'million' then 'million'
     when amount.step is not null then 'price'
     when amount.form = 'dotted' then
-      case when amount.low >= 10 and amount.high < 1000 then 'dotted' else 'unclear' end
+      case when amount.low < 10 then 'unclear' when amount.high < 1000 then 'dotted'
+        else 'decimal' end -- 420.000 to 3000 dinars is a rent
     when amount.unit = 'kwd' then 'price'
     -- More than 20 flats.
     when amount.low < 10 or amount.low < 100 and left(rest, 1) = 'n'
@@ -17713,7 +17718,7 @@ begin
         'block', array[next.phrase], next.phrase, item.first, next.last, null, null, null);
       last := index + 1;
     elsif item.field in ('kind', 'unit') and item.choices = '{floor}'
-      and (next.field in ('ordinal', 'floor') or next.field = 'number' and next.number <= 200) then
+      and (next.field in ('ordinal', 'floor') or next.field = 'number' and next.number <= 200 and next.number % 1 = 0) then
       amount := private.reading_amount(items, letters, index + 1, false);
       if amount.step is null and amount.unit is null then
         item := row('floor', case item.field when 'kind' then item.choices end, next.phrase,
@@ -17936,7 +17941,7 @@ $$;
 comment on function private.reading_of_number is
   'The reading of a query that is only the reference number of a listing; else an empty one.';
 
-create function private.parted(word text) returns text[]
+create function private.parted(word text, deep boolean default true) returns text[]
   language plpgsql
   stable
   set search_path = ''
@@ -17949,18 +17954,25 @@ begin
     select left(word, cut) || tail.parts
     from generate_series(3, least(length(word), 40) - 3) as cut
     cross join lateral substr(word, cut + 1) as rest
-    join private.reading_words as head on head.phrase in (
-      left(word, cut), left(word, cut) || ' ' || regexp_replace(rest, '^ال', ''))
-    cross join lateral (select case when head.phrase like '% %' or exists (
+    cross join lateral (select exists (
+      select from private.reading_words as listed where listed.field = any (fields)
+        and listed.phrase = left(word, cut) || ' ' || regexp_replace(rest, '^ال', '')
+    ) as is_one) as whole
+    -- What is searched for the rest is searched for few heads, and for the rest of a rest no more.
+    cross join lateral (select case when whole.is_one or exists (
       select from private.reading_words as listed where listed.field = any (fields)
         and listed.phrase in (rest, regexp_replace(rest, '^ب?ال|^ب', ''))
-    ) then array[rest] else private.parted(rest) end as parts) as tail
-    where head.field = any (fields) and tail.parts is not null
-    order by head.phrase like '% %' desc, cut limit 1
+    ) then array[rest] when deep then private.parted(rest, false) end as parts) as tail
+    where (whole.is_one or exists (
+      select from private.reading_words as listed
+      where listed.phrase = left(word, cut) and listed.field = any (fields)
+    )) and tail.parts is not null
+    order by whole.is_one desc, cut limit 1
   );
 end
 $$;
-comment on function private.parted is 'The listed words that are written as one here, or null.';
+comment on function private.parted is
+  'The two or three listed words that are written as one here, or null.';
 
 create function private.read_query(q text, strategy text) returns private.reading
   language plpgsql
@@ -17997,8 +18009,9 @@ begin
   end if;
   items := private.reading_items(tokens.plain);
   foreach item in array items loop
-    parts := case when item.field is null and length(item.phrase) > 5 then
-      private.parted(item.phrase) end;
+    parts := case when item.field is null and length(item.phrase) > 5 and not exists (
+      select from private.search_vocabulary where search_vocabulary.word = item.phrase
+    ) then private.parted(item.phrase) end;
     continue when parts is null;
     tokens.plain[item.first] := private.search_text(array_to_string(parts, ' '));
     tokens.typed[item.first] := array_to_string(coalesce(regexp_match(tokens.typed[item.first], (
@@ -18006,8 +18019,8 @@ begin
     )), parts), ' ');
   end loop;
   if tokens.plain::text like '% %' then
-    tokens.plain := string_to_array(array_to_string(tokens.plain, ' '), ' ');
-    tokens.typed := string_to_array(array_to_string(tokens.typed, ' '), ' ');
+    tokens.plain := (string_to_array(array_to_string(tokens.plain, ' '), ' '))[:30];
+    tokens.typed := (string_to_array(array_to_string(tokens.typed, ' '), ' '))[:30];
     items := private.reading_items(tokens.plain);
   end if;
   items := private.reading_numbers(items);
@@ -18282,6 +18295,49 @@ end
 $$;
 comment on function private.search_block is 'Returns 5 for ٥ and قطعة 5; null if it is empty.';
 
+create function private.said_terms(plain text) returns text[]
+  language plpgsql
+  stable
+  set search_path = ''
+  set plan_cache_mode = force_generic_plan
+as $$
+begin
+  return array(
+    select ':' || listed.phrase from private.reading_words as listed
+    where listed.field in ('furnished', 'plot_position', 'floor') and listed.phrase like '% %'
+      and strpos(' ' || plain || ' ', ' ' || listed.phrase || ' ') > 0
+    union
+    select coalesce(ordinal.value, beside.said) || ':' || part.phrase
+    from (
+      select given.word, lag(given.word) over ordered as before, lead(given.word) over ordered as next,
+        lead(given.word, 2) over ordered as behind
+      from string_to_table(
+        regexp_replace(plain, '([^ 0-9])(?: رقم)? ?([0-9]{1,3})(?= |$)', '\1 \2', 'g'), ' '
+      ) with ordinality as given (word, index)
+      window ordered as (order by given.index)
+    ) as words
+    join private.reading_words as part on part.phrase = words.word
+      and part.field in ('unit', 'kind') and part.value in ('block', 'floor')
+    cross join lateral (values
+      -- In "a floor of 3 rooms" the number counts something else.
+      (case when words.next ~ '^[0-9]{1,3}$' and not exists (
+        select from private.reading_words as unit
+        where unit.phrase = words.behind and unit.field in ('unit', 'times')
+          and unit.value not in ('block', 'floor')
+      ) then words.next end, null),
+      (null, case when part.value = 'floor' then words.next end), -- الدور الثالث
+      (null, case when part.value = 'floor' then words.before end) -- the third floor
+    ) as beside (said, ordinal)
+    left join private.reading_words as ordinal
+      on ordinal.field = 'ordinal' and ordinal.phrase = beside.ordinal
+    where coalesce(ordinal.value, beside.said) is not null
+  );
+end
+$$;
+comment on function private.said_terms is
+  'What a text says in several words that stand together: :not furnished, 5:block, 3:floor. Words '
+  'that administrators add are found in what is written after them.';
+
 create function private.search_document(property public.properties)
   returns private.search_documents
   language plpgsql
@@ -18311,10 +18367,7 @@ begin
   -- Words contain no colon, so no text can imitate a term.
   answer.document := array_to_tsvector(array(
     select left(word, 60) from string_to_table(plain, ' ') as word where word <> ''
-    union all
-    select met[2] || ':' || left(met[1], 60)
-    from regexp_matches(plain, '([^ 0-9]+)(?: رقم)? ?([0-9]{1,3})(?= |$)', 'g') as met
-  ) || array_remove(array[
+  ) || private.said_terms(plain) || array_remove(array[
     'type:' || property.type,
     'kind:' || property.kind,
     'usage:' || property.usage,
@@ -19040,15 +19093,14 @@ create function private.any_phrase(phrases text[]) returns tsquery
 as $$
 begin
   return (
-    select string_agg('(' || (
-      select string_agg(private.quote_lexeme(word), '&') from string_to_table(phrase, ' ') as word
-    ) || ')', '|')
+    select string_agg(private.quote_lexeme(
+      case when phrase like '% %' then ':' else '' end || left(phrase, 100)), '|')
     from unnest(phrases) as phrase
   )::tsquery;
 end
 $$;
 comment on function private.any_phrase is
-  'The text query for listings with all words of any of these phrases.';
+  'The text query for listings with any of these words, phrases or terms (private.said_terms).';
 
 create function private.said_phrases(field text, codes text[]) returns tsquery
   language plpgsql
@@ -19083,27 +19135,6 @@ $$;
 comment on function private.said_phrases is
   'The text query for listings whose text says one of the codes and none of the others.';
 
-create function private.said_floor(number text) returns tsquery
-  language plpgsql
-  stable
-  set search_path = ''
-  set plan_cache_mode = force_generic_plan
-as $$
-declare
-  floors constant text[] := array(
-    select listed.phrase from private.reading_words as listed
-    where listed.field in ('unit', 'kind') and listed.value = 'floor');
-  said constant tsquery := private.any_phrase(
-    array(select number || ':' || floor from unnest(floors) as floor)
-    || array(select listed.phrase from private.reading_words as listed
-      where listed.field = 'floor' and listed.value = number));
-begin
-  return coalesce(said || (private.any_phrase(floors) && private.any_phrase(array(
-    select listed.phrase from private.reading_words as listed
-    where listed.field = 'ordinal' and listed.value = number))), said);
-end
-$$;
-
 create function private.said_query(read jsonb) returns tsquery
   language plpgsql
   stable
@@ -19122,14 +19153,14 @@ begin
     order by rules.said, rules.name
   loop
     codes := array(select jsonb_path_query(read -> rule.name, '$[*]') #>> '{}');
-    said := case rule.said
-      when 'block' then private.any_phrase(array(
-        select codes[1] || ':' || listed.phrase from private.reading_words as listed
-        where listed.field = 'unit' and listed.value = 'block'))
-      when 'floor' then private.said_floor(codes[1])
+    said := case when rule.said in ('block', 'floor') then private.any_phrase(array(
+        select case listed.field when 'floor' then '' else codes[1] || ':' end || listed.phrase
+        from private.reading_words as listed
+        where listed.field in ('unit', 'kind') and listed.value = rule.said
+          or listed.field = rule.said and listed.value = codes[1]))
       else private.said_phrases(rule.vocabulary, codes) end;
     said := private.any_phrase(array(select rule.said || ':' || code from unnest(codes) as code))
-      || coalesce(private.any_phrase(array[rule.said || ':']) && said, 'none:');
+      || coalesce(private.any_phrase(array[rule.said || ':']) && said, '''none:''');
     whole := coalesce(whole && said, said);
   end loop;
   return whole;
@@ -19375,7 +19406,10 @@ begin
   join private.search_filter_rules as rule on rule.name = read.name
   cross join lateral (select case rule.comparison
     when '>=' then replace(read.name, 'Min', 'Max') else replace(read.name, 'Max', 'Min')
-  end) as opposite (name);
+  end) as opposite (name)
+  -- A floor of a building is no kind where the kinds are given.
+  where not (read.name = 'kinds' and read.value = '["floor"]' and understood ? 'floorMin'
+    and coalesce(not own -> 'kinds' ? 'floor', false));
   filters := jsonb_populate_record(given, joined);
   filters.said := private.said_query(understood);
 end
@@ -34544,8 +34578,8 @@ with once as (
   from (values
     ('type', 'SALE',
       'للبيع, بيع, البيع, for sale, sale, to buy, buy, للشراء, شراء, lil bai3, lel bai3, '
-      'lil bee3, lel bee3, lil be3, lel be3, lil bay3, lilbai3, lelbai3, bai3, تمليك, للتمليك, '
-      'اشتري, نشتري, lilbee3, lelbee3, lilbe3, lelbe3, bee3, tamleek, tamlik, ashtari, ashtiri'),
+      'lil bee3, lel bee3, lil be3, lel be3, lil bay3, lilbai3, lelbai3, bai3, '
+      'اشتري, نشتري, lilbee3, lelbee3, lilbe3, lelbe3, bee3, ashtari, ashtiri'),
     ('type', 'RENT',
       'للايجار, ايجار, الايجار, للاجار, للاجاره, للإيجاره, للتاجير, تاجير, للاستئجار, '
       'استئجار, لايجار, اجار, for rent, rent, to rent, to let, for lease, lease, rental, '
@@ -34560,15 +34594,15 @@ with once as (
     ('strategy', 'deal',
       'نزل سعره, نزل سعرها, نزول سعر, تخفيض سعر, price drop, price drops, reduced price'),
     ('kind', 'apartment',
-      'شقق, الشقق, شقه سكنيه, شقق سكنيه, apartments, apt, apts, appartment, '
+      'شقق, الشقق, شقه سكنيه, شقق سكنيه, شقق تمليك, apartments, apt, apts, appartment, '
       'apartement, flat, flats, condo, sha22a, sha22ah, sha8a, sha8ah, shaqa, shaqqa, '
       'shaqah, shiqqa, shiqqah, sheqqa, sha2a, sha2ah, shiga, shigga, sho2a, shu2a, sho8ag, '
       'shoqaq, سقه, شقتي, shagga, shaggah, shugga, sho8a, shiqaq, shigag, shgag, shuqaq, '
       'shugag'),
-    ('kind', 'floor', 'ادوار, floors, dor, dour, adwar, door, dor kamil, door kamil'),
+    ('kind', 'floor', 'ادوار, floors, dor, dour, adwar, dor kamil, door kamil'),
     ('kind', 'house, villa, gov_house',
       'بيت, house, بيوت, منزل, منازل, بيت سكني, houses, home, homes, bait, beit, bayt, byoot, '
-      'buyoot, boyoot, manzil, بيتي, bet, biyoot, beyoot, byout'),
+      'buyoot, boyoot, manzil, بيتي, biyoot, beyoot, byout'),
     ('kind', 'villa, house',
       'فيلا, villa, فلل, فله, فلا, فيله, فيلات, فلتين, villas, vila, vilas, vella, villah, fella, fela, '
       'fila, filla, filal, vilal'),

@@ -398,6 +398,7 @@ test('sessions are locked in the order in which Auth deletes them, also one that
       'select id from auth.sessions where user_id = $1 for update skip locked',
       [id],
     )).rows.map((row) => row.id)
+  const left: string[][] = []
   const locks = ['delete from auth.sessions where user_id = $1', 'select private.lock_sessions($1)']
   try {
     for (const sql of locks) {
@@ -406,11 +407,14 @@ test('sessions are locked in the order in which Auth deletes them, also one that
       await locker.query('begin; set local enable_seqscan = off')
       const waits = locker.query(sql, [id])
       await waitedFor(holder)
-      expect([sql, await free()]).toEqual([sql, [second]])
+      left.push(await free())
       await holder.query('rollback')
       await waits
       await locker.query('rollback')
     }
+    // Nothing, if the row moved to another page, for which an index has a place of its own.
+    expect([[], [second]]).toContainEqual(left[0])
+    expect(left[1]).toEqual(left[0])
   } finally {
     await holder.query('rollback')
     await locker.query('rollback')

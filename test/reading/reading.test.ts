@@ -126,7 +126,9 @@ test('a detail is judged by the field and, where the listing leaves it open, by 
     third: await says('للعوائل', { floorNo: 3 }),
     other: await says('الدور الثالث', { floorNo: 1 }),
     said: await says('الدور الثالث'),
-    digit: await says('طابق ٣ غرف ٥'),
+    digit: await says('طابق ٣ صيانة ٥'),
+    resident: await says('أول ساكن في الدور الثاني، السعر غير قابل للتفاوض، شقة مفروشة'),
+    rooms: await says('دور ٣ غرف، قطعة ٥ متر'),
     block: await says('للعوائل', { block: 'ق ٥', location: location('block') }),
     elsewhere: await says('قطعة ٥', { block: '7', location: location('block') }),
     hidden: await says('قطعة ٥', { block: '5', location: location('area') }),
@@ -134,11 +136,13 @@ test('a detail is judged by the field and, where the listing leaves it open, by 
     corner: await says('زاوية على شارعين'),
   }
   const cases: Record<string, (keyof typeof made)[]> = {
-    'مفروشة': ['full', 'furnished'],
-    'furnished': ['full', 'furnished'],
+    'مفروشة': ['full', 'furnished', 'resident'],
+    'furnished': ['full', 'furnished', 'resident'],
     'مفروشة بالكامل': ['full', 'furnished'],
     'غير مفروشة': ['contrary', 'bare'],
     'الدور الثالث': ['third', 'said', 'digit'],
+    'الدور الثاني': ['resident'],
+    'الدور الأول': ['other'],
     'طابق 3': ['third', 'said', 'digit'],
     'قطعة 5': ['block', 'hidden', 'joined'],
     'block 5': ['block', 'hidden', 'joined'],
@@ -181,6 +185,8 @@ test('دور with an ordinal is the kind floor, too, where no other kind is name
     expect([said, ids(page)]).toEqual([said, kinds.map((kind) => made[kind])])
     expect(found(page)).toMatchObject({ floorMin: '0', floorMax: '0' })
   }
+  const page = await search({ q: `دور أرضي ${word}`, kinds: ['apartment'] })
+  expect([ids(page), page.body.understood.conflicts]).toEqual([[made.apartment], []])
 })
 
 test('literal: every word is only a word', async () => {

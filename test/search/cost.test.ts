@@ -16,14 +16,20 @@ const plan = (filters: string, words: string | null) =>
     [filters, words],
   )
 
-async function readInOrder(table: string, call: string, values: unknown[]): Promise<number> {
+/** Returns how many rows a call reads in order or, of another column, how often it uses an index. */
+async function readInOrder(
+  table: string,
+  call: string,
+  values: unknown[],
+  column = 'seq_tup_read',
+): Promise<number> {
   const client = await database().connect()
   const read = async () =>
     Number(
       (await client.query(
-        'select seq_tup_read from pg_stat_xact_user_tables where relid = $1::regclass',
+        `select ${column} as read from pg_stat_xact_user_tables where relid = $1::regclass`,
         [table],
-      )).rows[0].seq_tup_read,
+      )).rows[0].read,
     )
   try {
     await client.query('begin')
@@ -60,6 +66,15 @@ test('a short word is taken for short ones alone, and no word is compared with a
       expect([table, word, await readInOrder(table, 'select private.similar_words($1)', [word])])
         .toEqual([table, word, 0])
     }
+  }
+})
+
+test('a word of many names is parted with few look-ups', async () => {
+  const part = (word: string) =>
+    readInOrder('private.reading_words', 'select private.parted($1)', [word], 'idx_scan + seq_scan')
+  for (const word of ['بيت', 'house', 'lil', 'بال']) {
+    const long = word.repeat(40 / word.length) + 'xx'
+    expect(await part(long), word).toBeLessThan(200)
   }
 })
 

@@ -150,7 +150,7 @@ const corner = open('plot_position', `= 'corner'`, `said && '{زاويه,ركن,
 const furnished = open(
   'furnished',
   `in ('partial', 'full')`,
-  `said && '{مفروش,مفروشه,furnished}' and not said @> '{غير,مفروشه}'`,
+  `said && '{مفروش,مفروشه,furnished}' and text !~ '(^| )غير مفروش(ه)?( |$)'`,
 )
 const flat = `kind = 'apartment'`
 const villa = `kind in ('villa', 'house')`
@@ -165,7 +165,7 @@ const queries: Record<string, Reading> = {
   'موثثة': { words: ['موثثه'] },
   'مفروشة': { hard: furnished, words: [] },
   'غير مفروش': {
-    hard: open('furnished', `= 'none'`, `said @> '{غير,مفروشه}'`),
+    hard: open('furnished', `= 'none'`, `text ~ '(^| )غير مفروش(ه)?( |$)'`),
     words: [],
   },
   'زاوية': { hard: corner, words: [] },
@@ -196,7 +196,7 @@ const queries: Record<string, Reading> = {
   },
   'شقة دور ارضي': { hard: flat, soft: ground, words: [] },
   'الطابق الثاني فاخرة': {
-    soft: floor(2, `said && '{دور,طابق,floor}' and said && '{ثاني,second}'`),
+    soft: floor(2, `text ~ '(^| )((دور|طابق) ثاني|second floor)( |$)'`),
     words: ['فاخره'],
   },
   'اقل من 60 الف': { hard: 'price <= 60000', words: [] },

@@ -38,7 +38,10 @@ async function exchange(text: string | Buffer) {
 describe('raw UTF-8 in a request line', () => {
   test('means what its percent encoding means, on a kept connection too', async () => {
     const word = `كلمة${randomUUID().replaceAll('-', '')}`
-    const { id } = await publishListing(await signUp(), { titleAr: `شقة ${word}` })
+    const { id } = await publishListing(await signUp(), {
+      kind: 'apartment',
+      titleAr: `شقة ${word}`,
+    })
     const keep = 'Connection: keep-alive'
     const raw = head('GET', `${api}/search?q=${word}+شقة`, keep)
     const plain = head('GET', `${api}/search?q=${encodeURIComponent(`${word} شقة`)}`)
