@@ -83,7 +83,7 @@ with once as (
     ('furnished', 'none',
       'غير مفروش, غير مفروشه, بدون فرش, بدون اثاث, بلا اثاث, '
       'unfurnished, un furnished, not furnished, non furnished, without furniture, no '
-      'furniture'),
+      'furniture, not fully furnished, without any furniture, بدون اي اثاث, بدون اي فرش'),
     ('furnished', 'partial',
       'مفروش, مفروشه, المفروشه, نصف مفروشه, نص مفروشه, شبه مفروشه, مفروشه '
       'جزئيا, مفروش جزئيا, furnished, semi furnished, semifurnished, partly furnished, '

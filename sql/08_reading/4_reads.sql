@@ -254,6 +254,7 @@ begin
   foreach item in array items loop
     parts := case when item.field is null and length(item.phrase) > 5 and not exists (
       select from private.search_vocabulary where search_vocabulary.word = item.phrase
+      and search_vocabulary.is_shared
     ) then private.parted(item.phrase) end;
     continue when parts is null;
     tokens.plain[item.first] := private.search_text(array_to_string(parts, ' '));

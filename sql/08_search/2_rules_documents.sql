@@ -19,30 +19,35 @@ create function private.said_terms(plain text) returns text[]
 as $$
 begin
   return array(
-    select ':' || listed.phrase from private.reading_words as listed
+    select ':' || left(listed.phrase, 100) from private.reading_words as listed
     where listed.field in ('furnished', 'plot_position', 'floor') and listed.phrase like '% %'
       and strpos(' ' || plain || ' ', ' ' || listed.phrase || ' ') > 0
     union
     select coalesce(ordinal.value, beside.said) || ':' || part.phrase
     from (
       select given.word, lag(given.word) over ordered as before, lead(given.word) over ordered as next,
-        lead(given.word, 2) over ordered as behind
+        lead(given.word, 2) over ordered as behind, lead(given.word, 3) over ordered as last
       from string_to_table(
         regexp_replace(plain, '([^ 0-9])(?: رقم)? ?([0-9]{1,3})(?= |$)', '\1 \2', 'g'), ' '
       ) with ordinality as given (word, index)
       window ordered as (order by given.index)
     ) as words
-    join private.reading_words as part on part.phrase = words.word
+    join private.reading_words as part
+      on part.phrase in (words.word, regexp_replace(words.word, '^(?:[بوفل]ال|لل|[بوفل])', ''))
       and part.field in ('unit', 'kind') and part.value in ('block', 'floor')
     cross join lateral (values
-      -- In "a floor of 3 rooms" the number counts something else.
-      (case when words.next ~ '^[0-9]{1,3}$' and not exists (
+      -- In "a floor of 3 rooms" the number counts something else, but not in "floor 3, rooms 5".
+      (case when words.next ~ '^[0-9]{1,3}$' and (words.last ~ '^[0-9]' or not exists (
         select from private.reading_words as unit
         where unit.phrase = words.behind and unit.field in ('unit', 'times')
           and unit.value not in ('block', 'floor')
-      ) then words.next end, null),
+      )) then words.next end, null),
       (null, case when part.value = 'floor' then words.next end), -- الدور الثالث
-      (null, case when part.value = 'floor' then words.before end) -- the third floor
+      (null, case when part.value = 'floor' and not coalesce(words.next ~ '^[0-9]', false)
+        and not exists (
+          select from private.reading_words as own
+          where own.phrase = words.next and own.field in ('ordinal', 'floor')
+        ) then words.before end) -- the third floor
     ) as beside (said, ordinal)
     left join private.reading_words as ordinal
       on ordinal.field = 'ordinal' and ordinal.phrase = beside.ordinal

@@ -1,7 +1,7 @@
 -- Parts of a query are left out if no listing matches all of it, so that the page is not empty.
 
 create function private.typed_reading(
-  q text, strategy text, literal boolean,
+  q text, strategy text, literal boolean, kinds text[],
   out read private.reading, out reading private.search_reading
 )
   language plpgsql
@@ -13,6 +13,12 @@ begin
     reading := row(private.query_words(q), '{}', null);
   else
     read := private.read_query(q, strategy);
+    if not 'floor' = any (kinds) and read.filters -> 'kinds' = '["floor"]'
+      and read.filters ? 'floorMin' then
+      -- Where other kinds are given, دور ارضي is the floor of one of these.
+      read.filters := read.filters - 'kinds';
+      read.found := jsonb_path_query_array(read.found, '$[*] ? (@.field != "kinds")');
+    end if;
     reading := row(read.words, read.filters, null);
   end if;
 end

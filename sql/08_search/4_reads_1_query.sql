@@ -38,10 +38,7 @@ begin
   join private.search_filter_rules as rule on rule.name = read.name
   cross join lateral (select case rule.comparison
     when '>=' then replace(read.name, 'Min', 'Max') else replace(read.name, 'Max', 'Min')
-  end) as opposite (name)
-  -- A floor of a building is no kind where the kinds are given.
-  where not (read.name = 'kinds' and read.value = '["floor"]' and understood ? 'floorMin'
-    and coalesce(not own -> 'kinds' ? 'floor', false));
+  end) as opposite (name);
   filters := jsonb_populate_record(given, joined);
   filters.said := private.said_query(understood);
 end
@@ -66,7 +63,7 @@ begin
   if not private.is_query(q) then
     return;
   end if;
-  typed := private.typed_reading(q, strategy, literal);
+  typed := private.typed_reading(q, strategy, literal, given.kinds);
   together := private.both_filters(given, (typed.reading).filters);
   filters := together.filters;
   words := private.search_query((typed.reading).words);

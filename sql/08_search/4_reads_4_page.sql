@@ -50,7 +50,7 @@ declare
   lost text[] := '{}';
   guesses jsonb := '{}';
 begin
-  typed := private.typed_reading(q, strategy, literal);
+  typed := private.typed_reading(q, strategy, literal, given.kinds);
   read := typed.read;
   reading := typed.reading;
   if literal or cardinality(reading.words) = 1 and reading.filters = '{}' then

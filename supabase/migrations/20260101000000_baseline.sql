@@ -18011,6 +18011,7 @@ begin
   foreach item in array items loop
     parts := case when item.field is null and length(item.phrase) > 5 and not exists (
       select from private.search_vocabulary where search_vocabulary.word = item.phrase
+      and search_vocabulary.is_shared
     ) then private.parted(item.phrase) end;
     continue when parts is null;
     tokens.plain[item.first] := private.search_text(array_to_string(parts, ' '));
@@ -18303,30 +18304,35 @@ create function private.said_terms(plain text) returns text[]
 as $$
 begin
   return array(
-    select ':' || listed.phrase from private.reading_words as listed
+    select ':' || left(listed.phrase, 100) from private.reading_words as listed
     where listed.field in ('furnished', 'plot_position', 'floor') and listed.phrase like '% %'
       and strpos(' ' || plain || ' ', ' ' || listed.phrase || ' ') > 0
     union
     select coalesce(ordinal.value, beside.said) || ':' || part.phrase
     from (
       select given.word, lag(given.word) over ordered as before, lead(given.word) over ordered as next,
-        lead(given.word, 2) over ordered as behind
+        lead(given.word, 2) over ordered as behind, lead(given.word, 3) over ordered as last
       from string_to_table(
         regexp_replace(plain, '([^ 0-9])(?: رقم)? ?([0-9]{1,3})(?= |$)', '\1 \2', 'g'), ' '
       ) with ordinality as given (word, index)
       window ordered as (order by given.index)
     ) as words
-    join private.reading_words as part on part.phrase = words.word
+    join private.reading_words as part
+      on part.phrase in (words.word, regexp_replace(words.word, '^(?:[بوفل]ال|لل|[بوفل])', ''))
       and part.field in ('unit', 'kind') and part.value in ('block', 'floor')
     cross join lateral (values
-      -- In "a floor of 3 rooms" the number counts something else.
-      (case when words.next ~ '^[0-9]{1,3}$' and not exists (
+      -- In "a floor of 3 rooms" the number counts something else, but not in "floor 3, rooms 5".
+      (case when words.next ~ '^[0-9]{1,3}$' and (words.last ~ '^[0-9]' or not exists (
         select from private.reading_words as unit
         where unit.phrase = words.behind and unit.field in ('unit', 'times')
           and unit.value not in ('block', 'floor')
-      ) then words.next end, null),
+      )) then words.next end, null),
       (null, case when part.value = 'floor' then words.next end), -- الدور الثالث
-      (null, case when part.value = 'floor' then words.before end) -- the third floor
+      (null, case when part.value = 'floor' and not coalesce(words.next ~ '^[0-9]', false)
+        and not exists (
+          select from private.reading_words as own
+          where own.phrase = words.next and own.field in ('ordinal', 'floor')
+        ) then words.before end) -- the third floor
     ) as beside (said, ordinal)
     left join private.reading_words as ordinal
       on ordinal.field = 'ordinal' and ordinal.phrase = beside.ordinal
@@ -19175,7 +19181,7 @@ comment on function private.said_query is
 -- Parts of a query are left out if no listing matches all of it, so that the page is not empty.
 
 create function private.typed_reading(
-  q text, strategy text, literal boolean,
+  q text, strategy text, literal boolean, kinds text[],
   out read private.reading, out reading private.search_reading
 )
   language plpgsql
@@ -19187,6 +19193,12 @@ begin
     reading := row(private.query_words(q), '{}', null);
   else
     read := private.read_query(q, strategy);
+    if not 'floor' = any (kinds) and read.filters -> 'kinds' = '["floor"]'
+      and read.filters ? 'floorMin' then
+      -- Where other kinds are given, دور ارضي is the floor of one of these.
+      read.filters := read.filters - 'kinds';
+      read.found := jsonb_path_query_array(read.found, '$[*] ? (@.field != "kinds")');
+    end if;
     reading := row(read.words, read.filters, null);
   end if;
 end
@@ -19406,10 +19418,7 @@ begin
   join private.search_filter_rules as rule on rule.name = read.name
   cross join lateral (select case rule.comparison
     when '>=' then replace(read.name, 'Min', 'Max') else replace(read.name, 'Max', 'Min')
-  end) as opposite (name)
-  -- A floor of a building is no kind where the kinds are given.
-  where not (read.name = 'kinds' and read.value = '["floor"]' and understood ? 'floorMin'
-    and coalesce(not own -> 'kinds' ? 'floor', false));
+  end) as opposite (name);
   filters := jsonb_populate_record(given, joined);
   filters.said := private.said_query(understood);
 end
@@ -19434,7 +19443,7 @@ begin
   if not private.is_query(q) then
     return;
   end if;
-  typed := private.typed_reading(q, strategy, literal);
+  typed := private.typed_reading(q, strategy, literal, given.kinds);
   together := private.both_filters(given, (typed.reading).filters);
   filters := together.filters;
   words := private.search_query((typed.reading).words);
@@ -20202,7 +20211,7 @@ declare
   lost text[] := '{}';
   guesses jsonb := '{}';
 begin
-  typed := private.typed_reading(q, strategy, literal);
+  typed := private.typed_reading(q, strategy, literal, given.kinds);
   read := typed.read;
   reading := typed.reading;
   if literal or cardinality(reading.words) = 1 and reading.filters = '{}' then
@@ -34655,7 +34664,7 @@ with once as (
     ('furnished', 'none',
       'غير مفروش, غير مفروشه, بدون فرش, بدون اثاث, بلا اثاث, '
       'unfurnished, un furnished, not furnished, non furnished, without furniture, no '
-      'furniture'),
+      'furniture, not fully furnished, without any furniture, بدون اي اثاث, بدون اي فرش'),
     ('furnished', 'partial',
       'مفروش, مفروشه, المفروشه, نصف مفروشه, نص مفروشه, شبه مفروشه, مفروشه '
       'جزئيا, مفروش جزئيا, furnished, semi furnished, semifurnished, partly furnished, '
