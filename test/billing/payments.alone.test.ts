@@ -186,7 +186,7 @@ describe.runIf(hasSandbox)('payments under fire', () => {
     try {
       const delivered = Promise.all(all.map(({ ref }) => deliver(sandboxCallback(ref), facade.url)))
       // A slow machine cannot finish between such frequent breaks, so their number is limited.
-      for (let breaks = 0; breaks < bulk(50, 20); breaks++) {
+      for (let breaks = 0; breaks < 50; breaks++) {
         await pause(30 + randomInt(40), 'any moment is right')
         way.breakAll()
       }
