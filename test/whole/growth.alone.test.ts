@@ -145,7 +145,8 @@ test('HARM-04 a hundred sessions: of more the least recently used end', async ()
     ),
   )
   const newest = await signIn(person.identifier, person.password)
-  expect(await countSessions(person.id)).toBe(102)
+  // The job of a minute may have come before.
+  expect([102, 100]).toContain(await countSessions(person.id))
   await drain('end_surplus_sessions')
   expect(await countSessions(person.id)).toBe(100)
   expect((await oldest.get('/auth/me')).status).toBe(401)
