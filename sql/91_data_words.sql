@@ -225,8 +225,16 @@ with once as (
       'income, monthly income, rental income, rent allowance, rented for, rented at, installment, '
       'installments, deposit, down '
       'payment, loan, key money, commission, fees, salary'),
-    ('negation', '', 'غير, بدون, مو, مب, موب, مهب, مش, بلا, no, not, never, non, un, without'),
-    ('negation', 'verb', 'ما, ما ابي, ما ابغى, لا, ولا, do not, don t, dont, can t, cant, cannot'),
+    ('negation', '',
+      'غير, بدون, مو, مب, موب, مهب, مهوب, مش, بلا, من غير, من دون, بغير, ليس, ليست, الا, عدا, ما عدا, '
+      'ماعدا, فيما عدا, باستثناء, استثناء, ومو, ومب, وغير, وبدون, وعدا, no, not, never, non, un, '
+      'without, except, except for, excluding, other than, apart from, anything but, anywhere but, '
+      'mo, mob, moob, ghair, ghayr, bidoon, bedoon, bdoon, 3ada, ma 3ada, illa'),
+    ('negation', 'verb',
+      'ما ابي, ما ابغى, ما نبي, ما نبغي, ما اريد, ما ودي, مابي, مابغى, وما ابي, ولا ابي, ولا ابغى, '
+      'لا, do not, don t, dont, ma abi, mabi, ma abgha, mabgha, ma nabi'),
+    ('negation', 'nor', 'ولا, والا, nor, wala, wla'),
+    ('negation', 'doubt', 'ما, can t, cant, cannot'),
     ('join', '', 'او, or'),
     ('plain', '',
       'ايجار شهري, غرفه خادمه, غرفه سايق, غرفه سائق, غرفه غسيل, غرفه ملابس, غرفه خدم, غرفه '
@@ -238,8 +246,10 @@ with once as (
       'يوجد, موجود, متوفر, متوفره, لو سمحت, منطقه, بمنطقه, سعر, بسعر, السعر, سعرها, سعره, مبلغ, '
       'بمبلغ, قيمه, بقيمه, قيمتها, قيمته, ميزانيه, ميزانيتي, ضمن, مدينه, in, at, for, with, on, '
       'the, an, of, near, by, and, i, we, want, need, looking, looking for, find, me, please, '
-      'كويت, بالكويت, دوله الكويت, kuwait, any, area, price, priced, budget, al, el, fi, bel, ودي, ودنا, وين القى, abi, abee, '
-      'abgha, abghi, nabi, bil, lil, lel, w'),
+      'كويت, بالكويت, دوله الكويت, kuwait, any, area, price, priced, budget, al, el, fi, bel, ودي, '
+      'ودنا, وين القى, abi, abee, abgha, abghi, nabi, bil, lil, lel, w, اي, كل مكان, anywhere, '
+      'everywhere, ما شاء الله, ما ابي الا, ما ابي غير, ما ابغى الا, ما ابغى غير, nothing but, اسكن, '
+      'نسكن, to live'),
     ('area', 'salmiya',
       'سالميا, salmiyah, salmiyya, salmya, salmia, salmeya, alsalmiya, as salmiya, '
       'salemiya, essalmiya, salmieh'),

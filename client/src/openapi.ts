@@ -5539,7 +5539,7 @@ export interface components {
             found: components["schemas"]["UnderstoodItem"][];
             /** @description The words that were not read, and are looked for. */
             words: string[];
-            /** @description What was left out: phones, a price of no known type, types that exclude each other, and where otherwise nothing would be found, unknown words, numbers, size, rooms, floor or block. */
+            /** @description What was left out: phones, a price of no known type, types that exclude each other, what is negated and is no filter, and where otherwise nothing would be found, unknown words, numbers, size, rooms, floor or block. */
             ignored: string[];
             /** @description Given filters that exclude what was read: then nothing is found. */
             conflicts: string[];
@@ -6527,6 +6527,12 @@ export interface components {
             governorateIds?: string[];
             /** @description In any of these areas: ids of `GET /meta/areas`. */
             areaIds?: string[];
+            /** @description Of none of these kinds, also where `kinds` has them. */
+            notKinds?: string[];
+            /** @description In none of these governorates, also where `governorateIds` has them. */
+            notGovernorateIds?: string[];
+            /** @description In none of these areas, also where `areaIds` has them. */
+            notAreaIds?: string[];
             /**
              * Format: double
              * @description At least this price, in dinars. Listings without a price are left out.
@@ -6648,6 +6654,12 @@ export interface components {
             governorateIds?: string[];
             /** @description In any of these areas: ids of `GET /meta/areas`. */
             areaIds?: string[];
+            /** @description Of none of these kinds, also where `kinds` has them. */
+            notKinds?: string[];
+            /** @description In none of these governorates, also where `governorateIds` has them. */
+            notGovernorateIds?: string[];
+            /** @description In none of these areas, also where `areaIds` has them. */
+            notAreaIds?: string[];
             /**
              * Format: double
              * @description At least this price, in dinars. Listings without a price are left out.
@@ -10833,6 +10845,12 @@ export interface operations {
                 governorateIds?: string;
                 /** @description In any of these areas: ids of `GET /meta/areas`. Separated by commas. */
                 areaIds?: string;
+                /** @description Of none of these kinds, also where `kinds` has them. Separated by commas. */
+                notKinds?: string;
+                /** @description In none of these governorates, also where `governorateIds` has them. Separated by commas. */
+                notGovernorateIds?: string;
+                /** @description In none of these areas, also where `areaIds` has them. Separated by commas. */
+                notAreaIds?: string;
                 /** @description At least this price, in dinars. Listings without a price are left out. */
                 priceMin?: number;
                 /** @description At most this price, in dinars. Listings without a price are left out. */
@@ -10912,6 +10930,12 @@ export interface operations {
                 governorateIds?: string;
                 /** @description In any of these areas: ids of `GET /meta/areas`. Separated by commas. */
                 areaIds?: string;
+                /** @description Of none of these kinds, also where `kinds` has them. Separated by commas. */
+                notKinds?: string;
+                /** @description In none of these governorates, also where `governorateIds` has them. Separated by commas. */
+                notGovernorateIds?: string;
+                /** @description In none of these areas, also where `areaIds` has them. Separated by commas. */
+                notAreaIds?: string;
                 /** @description At least this price, in dinars. Listings without a price are left out. */
                 priceMin?: number;
                 /** @description At most this price, in dinars. Listings without a price are left out. */
@@ -12229,6 +12253,12 @@ export interface operations {
                 governorateIds?: string;
                 /** @description In any of these areas: ids of `GET /meta/areas`. Separated by commas. */
                 areaIds?: string;
+                /** @description Of none of these kinds, also where `kinds` has them. Separated by commas. */
+                notKinds?: string;
+                /** @description In none of these governorates, also where `governorateIds` has them. Separated by commas. */
+                notGovernorateIds?: string;
+                /** @description In none of these areas, also where `areaIds` has them. Separated by commas. */
+                notAreaIds?: string;
                 /** @description At least this price, in dinars. Listings without a price are left out. */
                 priceMin?: number;
                 /** @description At most this price, in dinars. Listings without a price are left out. */
@@ -12306,6 +12336,12 @@ export interface operations {
                 governorateIds?: string;
                 /** @description In any of these areas: ids of `GET /meta/areas`. Separated by commas. */
                 areaIds?: string;
+                /** @description Of none of these kinds, also where `kinds` has them. Separated by commas. */
+                notKinds?: string;
+                /** @description In none of these governorates, also where `governorateIds` has them. Separated by commas. */
+                notGovernorateIds?: string;
+                /** @description In none of these areas, also where `areaIds` has them. Separated by commas. */
+                notAreaIds?: string;
                 /** @description At least this price, in dinars. Listings without a price are left out. */
                 priceMin?: number;
                 /** @description At most this price, in dinars. Listings without a price are left out. */

@@ -22,8 +22,8 @@ comment on column private.reading_words.field is
   'is beside it. bound: value says how the number after it is meant (max, min, about, from, to, '
   'between). measure: value says what the amount after it is of (m2: the size of the listing; '
   'length: a street or front, which is no size; other: an income or deposit, which is no price). '
-  'negation: before furnished, the other codes are meant, and an amount after it is left out; '
-  'otherwise it is searched as a word. value is verb where a verb can follow (ما ابي). '
+  'negation: what follows is not meant. value is verb where a verb can follow (ما ابي), nor where '
+  'it can also be an "or" (ولا), doubt where it can also be a question (ما عندكم). '
   'join: an "or" between kinds. plain: the phrase is searched as words, although parts of it have '
   'a meaning (maid room). stopword: the phrase is ignored.';
 comment on column private.reading_words.value is 'A code, a number, or empty, depending on field.';

@@ -10,7 +10,7 @@ begin
     when field = 'unit' then '{m2,rooms,block,floor,kwd,other}'
     when field = 'measure' then '{m2,length,other}'
     when field = 'bound' then '{max,min,about,from,to,between}'
-    when field = 'negation' then array['', 'verb']
+    when field = 'negation' then array['', 'verb', 'nor', 'doubt']
     when field in ('join', 'plain', 'stopword') then array['']
     when field = 'area' then array(select areas.id from public.areas)
     when field = 'governorate' then array(select governorates.id from public.governorates)

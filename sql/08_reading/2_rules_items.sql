@@ -119,6 +119,10 @@ begin
   end if;
   -- 400م is split in two if م is a unit, ق5 if ق is one, من300; in three ب300الف and شقة3غرف.
   for n in reverse cardinality(plain) .. 1 loop
+    if plain[n] = 'no' and plain[n + 1] ~ '^[0-9]' then -- block no 5
+      plain := plain[:n - 1] || plain[n + 1:];
+      typed := typed[:n - 1] || typed[n + 1:];
+    end if;
     parts := regexp_match(plain[n], joined);
     continue when parts is null or parts[1] = '' and parts[3] is null;
     parts[1] := case when parts[1] in ('وال', 'بال', 'لال', 'فال') then left(parts[1], 1)

@@ -34,7 +34,7 @@ begin
       '{"m2": "s", "rooms": "r", "kwd": "q", "other": "o", "max": "<", "min": ">", "about": "~",
         "from": "(", "to": ")", "between": "="}'::jsonb ->> item.choices[1], 'n')
     when item.field = 'measure' then translate(left(item.choices[1], 1), 'mlo', '#|!')
-    when item.field = 'negation' then case item.choices[1] when 'verb' then 'V' else '^' end
+    when item.field = 'negation' then case item.choices[1] when '' then '^' else 'V' end
     when item.field in ('kind', 'rooms', 'floor', 'ordinal') then 'n'
     when item.field = 'stopword' then 'S'
     -- A misspelt number beside an amount could be part of it.

@@ -131,7 +131,7 @@ begin
   end if;
   range.field := case
     when amount.form = 'unclear' or amount.unit = 'other' or amount.high = 0
-      or before ~ case when bound is null then '(\^|Vw?)S*$' else '(\^S*|V[wS#]{0,3})$' end
+      or before ~ case when bound is null then '([\^l]|Vw?)S*$' else '([\^l]S*|V[wS#]{0,3})$' end
       then 'unclear'
     when amount.unit = 'm2' and (amount.step is not null or amount.form is distinct from 'dotted')
       then 'size'

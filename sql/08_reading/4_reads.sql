@@ -33,7 +33,7 @@ comment on function private.with_reading is
   'first is used and the second ignored.';
 
 create function private.with_names(
-  reading private.reading, name text, items private.reading_item[], typed text[]
+  reading private.reading, name text, field text, items private.reading_item[], typed text[]
 ) returns private.reading
   language plpgsql
   immutable
@@ -45,13 +45,15 @@ declare
   said text;
 begin
   foreach item in array items loop
+    continue when item.field <> with_names.field;
     codes := codes || array(select code from unnest(item.choices) as code where code <> all (codes));
     said := concat_ws('، ', said, array_to_string(typed[item.first:item.last], ' '));
   end loop;
   return private.with_reading(reading, name, to_jsonb(nullif(codes, '{}')), said);
 end
 $$;
-comment on function private.with_names is 'Adds a filter of all codes that the items mean, if any.';
+comment on function private.with_names is
+  'Adds a filter of all codes that the items of a field mean, if any.';
 
 create function private.with_range(
   reading private.reading, low_name text, high_name text, low numeric, high numeric, said text
@@ -227,15 +229,12 @@ declare
   items private.reading_item[];
   item private.reading_item;
   before private.reading_item;
-  next private.reading_item;
   reading private.reading;
-  kinds private.reading_item[] := '{}';
-  areas private.reading_item[] := '{}';
-  governorates private.reading_item[] := '{}';
-  positions private.reading_item[] := '{}';
+  named private.reading_item[] := '{}';
+  kind private.reading_item;
   types private.reading_item[] := '{}';
   prices private.reading_item[] := '{}';
-  floors private.reading_item[] := '{}'; -- where no kind is named, دور ارضي is a floor, too
+  floor private.reading_item; -- where no kind is named, دور ارضي is a floor, too
   kind_at integer; -- the index of the last kind, to which another can be joined
   said text;
   word text;
@@ -267,28 +266,23 @@ begin
     tokens.typed := (string_to_array(array_to_string(tokens.typed, ' '), ' '))[:30];
     items := private.reading_items(tokens.plain);
   end if;
-  items := private.reading_numbers(items);
+  items := private.reading_negations(private.reading_numbers(items), tokens.plain);
   for index in 1 .. cardinality(items) loop
     item := items[index];
     before := items[index - 1];
-    next := items[index + 1];
     said := array_to_string(tokens.typed[item.first:item.last], ' ');
     is_word := false;
-    if before.field = 'negation' and coalesce(item.field not in ('furnished', 'unclear'), true) then
-      -- No filter but furnished can express a negation, so the negated item is searched as a word.
-      is_word := item.field is distinct from 'stopword';
-    elsif item.field = 'kind' then
-      if kinds = '{}' or item.choices = kinds[1].choices
-        or kind_at = index - 2 and (before.field = 'join' or before.phrase = 'ƕ') then
-        kinds := kinds || item;
+    if item.field = 'kind' then
+      is_word := not (kind_at is null or item.choices = kind.choices
+        or kind_at = index - 2 and (before.field = 'join' or before.phrase = 'ƕ'));
+      if not is_word then
+        named := named || item;
+        kind := case when kind_at is null then item else kind end;
         kind_at := index;
-      else
-        is_word := true;
       end if;
-    elsif item.field = 'area' then
-      areas := areas || item;
-    elsif item.field = 'governorate' then
-      governorates := governorates || item;
+    elsif item.field in (
+      'area', 'governorate', 'plot_position', 'not kind', 'not area', 'not governorate') then
+      named := named || item;
     elsif item.field = 'type' then
       types := types || item;
     elsif item.field in ('price', 'bare', 'decimal', 'dotted', 'million') then
@@ -296,25 +290,12 @@ begin
     elsif item.field = 'strategy' and strategy is not null then
       reading.strategy := nullif(item.choices[1], strategy);
     elsif item.field = 'furnished' then
-      if before.field = 'negation' then
-        item.choices := array(
-          select code from unnest('{none,partial,full}'::text[]) as code
-          where code <> all (item.choices)
-        );
-        said := array_to_string(tokens.typed[before.first:item.last], ' ');
-      end if;
       reading := private.with_reading(reading, 'furnished', to_jsonb(item.choices), said);
-    elsif item.field = 'plot_position' then
-      positions := positions || item;
     elsif item.field in ('size', 'rooms', 'floor', 'block', 'unclear') then
       reading := private.with_number(reading, item, said);
-      if item.choices = '{floor}' then
-        floors := floors || item;
+      if item.field = 'floor' and item.choices = '{floor}' and floor.field is null then
+        floor := item;
       end if;
-    elsif item.field = 'negation' then
-      is_word := coalesce(next.field not in ('furnished', 'unclear'), true);
-    elsif item.field = 'bound' then
-      is_word := not item.choices[1] in ('from', 'to', 'about');
     elsif item.field in ('unit', 'measure') then
       is_word := item.choices <> '{m2}';
     else
@@ -331,11 +312,16 @@ begin
     end if;
   end loop;
   reading := private.with_types(reading, types, prices, tokens.typed, strategy);
-  reading := private.with_names(
-    reading, 'kinds', case kinds when '{}' then floors[:1] else kinds end, tokens.typed);
-  reading := private.with_names(reading, 'areaIds', areas, tokens.typed);
-  reading := private.with_names(reading, 'governorateIds', governorates, tokens.typed);
-  return private.with_names(reading, 'plotPosition', positions, tokens.typed);
+  if kind_at is null and floor.field is not null then
+    floor.field := 'kind';
+    named := named || floor;
+  end if;
+  foreach parts slice 1 in array '{{kinds,kind},{areaIds,area},{governorateIds,governorate},'
+    '{notKinds,not kind},{notAreaIds,not area},{notGovernorateIds,not governorate},'
+    '{plotPosition,plot_position}}'::text[] loop
+    reading := private.with_names(reading, parts[1], parts[2], named, tokens.typed);
+  end loop;
+  return reading;
 end
 $$;
 comment on function private.read_query is 'Returns the reading of q; strategy is null for the map.';

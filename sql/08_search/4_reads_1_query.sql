@@ -24,21 +24,24 @@ begin
         select coalesce(jsonb_agg(code), '[]')
         from jsonb_array_elements(coalesce(own -> read.name, read.value)) as code
         where read.value @> code)
+      when rule.comparison = '<> all' then coalesce(own -> read.name, '[]') || read.value
       else coalesce(own -> read.name, read.value)
     end),
     array_remove(array_agg(case rule.comparison
       when '>=' then case when own -> opposite.name < read.value then opposite.name end
       when '<=' then case when own -> opposite.name > read.value then opposite.name end
-      when '= any' then case when not own -> read.name ?| array(
-        select jsonb_array_elements_text(read.value)) then read.name end
+      when '= any' then case
+        when not own -> read.name ?| array(select jsonb_array_elements_text(read.value))
+          then read.name
+        when own -> opposite.name @> read.value then opposite.name end
+      when '<> all' then case when read.value @> (own -> opposite.name) then opposite.name end
       else case when own -> read.name <> read.value then read.name end
-    end), null)
+    end order by read.index), null)
   into joined, conflicts
-  from jsonb_each(understood) as read (name, value)
+  from jsonb_each(understood) with ordinality as read (name, value, index)
   join private.search_filter_rules as rule on rule.name = read.name
-  cross join lateral (select case rule.comparison
-    when '>=' then replace(read.name, 'Min', 'Max') else replace(read.name, 'Max', 'Min')
-  end) as opposite (name);
+  left join private.search_filter_rules as opposite
+    on opposite.compared = rule.compared and opposite.comparison <> rule.comparison;
   filters := jsonb_populate_record(given, joined);
   filters.said := private.said_query(understood);
 end

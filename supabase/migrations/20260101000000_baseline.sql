@@ -16914,8 +16914,8 @@ comment on column private.reading_words.field is
   'is beside it. bound: value says how the number after it is meant (max, min, about, from, to, '
   'between). measure: value says what the amount after it is of (m2: the size of the listing; '
   'length: a street or front, which is no size; other: an income or deposit, which is no price). '
-  'negation: before furnished, the other codes are meant, and an amount after it is left out; '
-  'otherwise it is searched as a word. value is verb where a verb can follow (ما ابي). '
+  'negation: what follows is not meant. value is verb where a verb can follow (ما ابي), nor where '
+  'it can also be an "or" (ولا), doubt where it can also be a question (ما عندكم). '
   'join: an "or" between kinds. plain: the phrase is searched as words, although parts of it have '
   'a meaning (maid room). stopword: the phrase is ignored.';
 comment on column private.reading_words.value is 'A code, a number, or empty, depending on field.';
@@ -16967,7 +16967,7 @@ begin
     when field = 'unit' then '{m2,rooms,block,floor,kwd,other}'
     when field = 'measure' then '{m2,length,other}'
     when field = 'bound' then '{max,min,about,from,to,between}'
-    when field = 'negation' then array['', 'verb']
+    when field = 'negation' then array['', 'verb', 'nor', 'doubt']
     when field in ('join', 'plain', 'stopword') then array['']
     when field = 'area' then array(select areas.id from public.areas)
     when field = 'governorate' then array(select governorates.id from public.governorates)
@@ -17173,6 +17173,10 @@ begin
   end if;
   -- 400م is split in two if م is a unit, ق5 if ق is one, من300; in three ب300الف and شقة3غرف.
   for n in reverse cardinality(plain) .. 1 loop
+    if plain[n] = 'no' and plain[n + 1] ~ '^[0-9]' then -- block no 5
+      plain := plain[:n - 1] || plain[n + 1:];
+      typed := typed[:n - 1] || typed[n + 1:];
+    end if;
     parts := regexp_match(plain[n], joined);
     continue when parts is null or parts[1] = '' and parts[3] is null;
     parts[1] := case when parts[1] in ('وال', 'بال', 'لال', 'فال') then left(parts[1], 1)
@@ -17308,6 +17312,81 @@ comment on function private.reading_items is
   'Splits the words into items. Prefers the phrase with the most words, then any phrase to a '
   'stopword, then one without a removed prefix, then the first, then a name.';
 
+-- sql/08_reading/2_rules_negations.sql
+
+create function private.reading_negations(items private.reading_item[], plain text[])
+  returns private.reading_item[]
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  read private.reading_item[] := '{}';
+  item private.reading_item;
+  negation private.reading_item; -- whose object comes next
+  field text;
+  last_field text;
+  is_negated boolean := false; -- whether the last item was an object
+  is_joined boolean := false; -- whether an "and" or "or" follows it
+  is_verb boolean := false; -- whether it can be the verb of a negation
+  is_unclear boolean := false;
+begin
+  foreach item in array items loop
+    if item.field in ('stopword', 'join', 'mark')
+      or item.field = 'bound' and item.choices <@ '{from,to,about}' then
+      is_joined := is_joined or item.field = 'join' or item.phrase in ('و', 'and', 'w', 'ƕ');
+      item.field := case item.field when 'bound' then 'stopword' else item.field end;
+      read := read || item;
+      continue;
+    elsif item.field = 'negation' then
+      -- Two negations can cancel each other, or stress each other.
+      is_unclear := negation.field is not null or item.choices = '{doubt}';
+      item.first := least(negation.first, item.first);
+      negation := item;
+      continue;
+    end if;
+    field := case item.field when 'governorate' then 'area' else coalesce(item.field, 'word') end;
+    if negation.choices = '{nor}' and not is_negated and not is_unclear and field = last_field then
+      negation.field := 'join'; -- a villa ولا a house
+      read := read || negation;
+      negation := null;
+    end if;
+    is_joined := is_joined or starts_with(plain[item.first], 'و')
+      and (item.field is null or plain[item.first] <> split_part(item.phrase, ' ', 1));
+    is_negated := negation.field is not null
+      or is_negated and is_joined and field = last_field and field <> 'furnished'
+      or is_verb and field in ('area', 'kind');
+    is_verb := coalesce(negation.choices <> '{""}', false) and field = 'word';
+    is_unclear := is_unclear or is_verb;
+    if is_negated then
+      item.first := least(negation.first, item.first);
+      if field = 'furnished' and not is_unclear and field is distinct from last_field then
+        item.choices := array(
+          select code from unnest('{none,partial,full}'::text[]) as code
+          where code <> all (item.choices)
+        );
+      else
+        item.field := case when field in ('area', 'kind') and not is_unclear
+          then 'not ' || item.field else 'unclear' end;
+      end if;
+    end if;
+    read := read || item;
+    last_field := field;
+    is_joined := false;
+    negation := null;
+  end loop;
+  if negation.field is not null then
+    negation.field := 'unclear';
+    read := read || negation;
+  end if;
+  return read;
+end
+$$;
+comment on function private.reading_negations is
+  'Joins negations with what they negate: the next item after stopwords, and what "and" or "or" '
+  'joins to it. That becomes not kind, not area or not governorate, furnishing the other codes, and '
+  'anything else unclear.';
+
 -- sql/08_reading/2_rules_numbers.sql
 
 -- docs/contract/amounts.md has the grammar of amounts. Here it is a regular expression over the
@@ -17346,7 +17425,7 @@ begin
       '{"m2": "s", "rooms": "r", "kwd": "q", "other": "o", "max": "<", "min": ">", "about": "~",
         "from": "(", "to": ")", "between": "="}'::jsonb ->> item.choices[1], 'n')
     when item.field = 'measure' then translate(left(item.choices[1], 1), 'mlo', '#|!')
-    when item.field = 'negation' then case item.choices[1] when 'verb' then 'V' else '^' end
+    when item.field = 'negation' then case item.choices[1] when '' then '^' else 'V' end
     when item.field in ('kind', 'rooms', 'floor', 'ordinal') then 'n'
     when item.field = 'stopword' then 'S'
     -- A misspelt number beside an amount could be part of it.
@@ -17647,7 +17726,7 @@ begin
   end if;
   range.field := case
     when amount.form = 'unclear' or amount.unit = 'other' or amount.high = 0
-      or before ~ case when bound is null then '(\^|Vw?)S*$' else '(\^S*|V[wS#]{0,3})$' end
+      or before ~ case when bound is null then '([\^l]|Vw?)S*$' else '([\^l]S*|V[wS#]{0,3})$' end
       then 'unclear'
     when amount.unit = 'm2' and (amount.step is not null or amount.form is distinct from 'dotted')
       then 'size'
@@ -17790,7 +17869,7 @@ comment on function private.with_reading is
   'first is used and the second ignored.';
 
 create function private.with_names(
-  reading private.reading, name text, items private.reading_item[], typed text[]
+  reading private.reading, name text, field text, items private.reading_item[], typed text[]
 ) returns private.reading
   language plpgsql
   immutable
@@ -17802,13 +17881,15 @@ declare
   said text;
 begin
   foreach item in array items loop
+    continue when item.field <> with_names.field;
     codes := codes || array(select code from unnest(item.choices) as code where code <> all (codes));
     said := concat_ws('، ', said, array_to_string(typed[item.first:item.last], ' '));
   end loop;
   return private.with_reading(reading, name, to_jsonb(nullif(codes, '{}')), said);
 end
 $$;
-comment on function private.with_names is 'Adds a filter of all codes that the items mean, if any.';
+comment on function private.with_names is
+  'Adds a filter of all codes that the items of a field mean, if any.';
 
 create function private.with_range(
   reading private.reading, low_name text, high_name text, low numeric, high numeric, said text
@@ -17984,15 +18065,12 @@ declare
   items private.reading_item[];
   item private.reading_item;
   before private.reading_item;
-  next private.reading_item;
   reading private.reading;
-  kinds private.reading_item[] := '{}';
-  areas private.reading_item[] := '{}';
-  governorates private.reading_item[] := '{}';
-  positions private.reading_item[] := '{}';
+  named private.reading_item[] := '{}';
+  kind private.reading_item;
   types private.reading_item[] := '{}';
   prices private.reading_item[] := '{}';
-  floors private.reading_item[] := '{}'; -- where no kind is named, دور ارضي is a floor, too
+  floor private.reading_item; -- where no kind is named, دور ارضي is a floor, too
   kind_at integer; -- the index of the last kind, to which another can be joined
   said text;
   word text;
@@ -18024,28 +18102,23 @@ begin
     tokens.typed := (string_to_array(array_to_string(tokens.typed, ' '), ' '))[:30];
     items := private.reading_items(tokens.plain);
   end if;
-  items := private.reading_numbers(items);
+  items := private.reading_negations(private.reading_numbers(items), tokens.plain);
   for index in 1 .. cardinality(items) loop
     item := items[index];
     before := items[index - 1];
-    next := items[index + 1];
     said := array_to_string(tokens.typed[item.first:item.last], ' ');
     is_word := false;
-    if before.field = 'negation' and coalesce(item.field not in ('furnished', 'unclear'), true) then
-      -- No filter but furnished can express a negation, so the negated item is searched as a word.
-      is_word := item.field is distinct from 'stopword';
-    elsif item.field = 'kind' then
-      if kinds = '{}' or item.choices = kinds[1].choices
-        or kind_at = index - 2 and (before.field = 'join' or before.phrase = 'ƕ') then
-        kinds := kinds || item;
+    if item.field = 'kind' then
+      is_word := not (kind_at is null or item.choices = kind.choices
+        or kind_at = index - 2 and (before.field = 'join' or before.phrase = 'ƕ'));
+      if not is_word then
+        named := named || item;
+        kind := case when kind_at is null then item else kind end;
         kind_at := index;
-      else
-        is_word := true;
       end if;
-    elsif item.field = 'area' then
-      areas := areas || item;
-    elsif item.field = 'governorate' then
-      governorates := governorates || item;
+    elsif item.field in (
+      'area', 'governorate', 'plot_position', 'not kind', 'not area', 'not governorate') then
+      named := named || item;
     elsif item.field = 'type' then
       types := types || item;
     elsif item.field in ('price', 'bare', 'decimal', 'dotted', 'million') then
@@ -18053,25 +18126,12 @@ begin
     elsif item.field = 'strategy' and strategy is not null then
       reading.strategy := nullif(item.choices[1], strategy);
     elsif item.field = 'furnished' then
-      if before.field = 'negation' then
-        item.choices := array(
-          select code from unnest('{none,partial,full}'::text[]) as code
-          where code <> all (item.choices)
-        );
-        said := array_to_string(tokens.typed[before.first:item.last], ' ');
-      end if;
       reading := private.with_reading(reading, 'furnished', to_jsonb(item.choices), said);
-    elsif item.field = 'plot_position' then
-      positions := positions || item;
     elsif item.field in ('size', 'rooms', 'floor', 'block', 'unclear') then
       reading := private.with_number(reading, item, said);
-      if item.choices = '{floor}' then
-        floors := floors || item;
+      if item.field = 'floor' and item.choices = '{floor}' and floor.field is null then
+        floor := item;
       end if;
-    elsif item.field = 'negation' then
-      is_word := coalesce(next.field not in ('furnished', 'unclear'), true);
-    elsif item.field = 'bound' then
-      is_word := not item.choices[1] in ('from', 'to', 'about');
     elsif item.field in ('unit', 'measure') then
       is_word := item.choices <> '{m2}';
     else
@@ -18088,11 +18148,16 @@ begin
     end if;
   end loop;
   reading := private.with_types(reading, types, prices, tokens.typed, strategy);
-  reading := private.with_names(
-    reading, 'kinds', case kinds when '{}' then floors[:1] else kinds end, tokens.typed);
-  reading := private.with_names(reading, 'areaIds', areas, tokens.typed);
-  reading := private.with_names(reading, 'governorateIds', governorates, tokens.typed);
-  return private.with_names(reading, 'plotPosition', positions, tokens.typed);
+  if kind_at is null and floor.field is not null then
+    floor.field := 'kind';
+    named := named || floor;
+  end if;
+  foreach parts slice 1 in array '{{kinds,kind},{areaIds,area},{governorateIds,governorate},'
+    '{notKinds,not kind},{notAreaIds,not area},{notGovernorateIds,not governorate},'
+    '{plotPosition,plot_position}}'::text[] loop
+    reading := private.with_names(reading, parts[1], parts[2], named, tokens.typed);
+  end loop;
+  return reading;
 end
 $$;
 comment on function private.read_query is 'Returns the reading of q; strategy is null for the map.';
@@ -18407,6 +18472,9 @@ create type private.search_filters as (
   usage text,
   "governorateIds" text[],
   "areaIds" text[],
+  "notKinds" text[],
+  "notGovernorateIds" text[],
+  "notAreaIds" text[],
   "priceMin" numeric,
   "priceMax" numeric,
   "areaM2Min" numeric,
@@ -19404,21 +19472,24 @@ begin
         select coalesce(jsonb_agg(code), '[]')
         from jsonb_array_elements(coalesce(own -> read.name, read.value)) as code
         where read.value @> code)
+      when rule.comparison = '<> all' then coalesce(own -> read.name, '[]') || read.value
       else coalesce(own -> read.name, read.value)
     end),
     array_remove(array_agg(case rule.comparison
       when '>=' then case when own -> opposite.name < read.value then opposite.name end
       when '<=' then case when own -> opposite.name > read.value then opposite.name end
-      when '= any' then case when not own -> read.name ?| array(
-        select jsonb_array_elements_text(read.value)) then read.name end
+      when '= any' then case
+        when not own -> read.name ?| array(select jsonb_array_elements_text(read.value))
+          then read.name
+        when own -> opposite.name @> read.value then opposite.name end
+      when '<> all' then case when read.value @> (own -> opposite.name) then opposite.name end
       else case when own -> read.name <> read.value then read.name end
-    end), null)
+    end order by read.index), null)
   into joined, conflicts
-  from jsonb_each(understood) as read (name, value)
+  from jsonb_each(understood) with ordinality as read (name, value, index)
   join private.search_filter_rules as rule on rule.name = read.name
-  cross join lateral (select case rule.comparison
-    when '>=' then replace(read.name, 'Min', 'Max') else replace(read.name, 'Max', 'Min')
-  end) as opposite (name);
+  left join private.search_filter_rules as opposite
+    on opposite.compared = rule.compared and opposite.comparison <> rule.comparison;
   filters := jsonb_populate_record(given, joined);
   filters.said := private.said_query(understood);
 end
@@ -20056,6 +20127,28 @@ comment on function private.with_source is
   'owner, auctions, deals, the text query, prices or floors, or the cells of a box. with_words is '
   'private.listings_with_words.';
 
+create function private.codes_left(wanted text[], unwanted text[], vocabulary text)
+  returns text[]
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  codes text[] := wanted;
+begin
+  if unwanted is not null then
+    codes := array(
+      select code from unnest(coalesce(wanted, private.reading_values(vocabulary))) as code
+      where code <> all (unwanted)
+    );
+  end if;
+  return case when wanted is not null or cardinality(codes) <= 8 then codes end;
+end
+$$;
+comment on function private.codes_left is
+  'The wanted codes, or all, without the unwanted ones; null if these are many, since indexes help '
+  'to find few.';
+
 create function private.find_listings(
   strategy text, sort text, filters private.search_filters, words tsquery, among uuid[],
   without uuid[], after_key text, after_id uuid, size integer,
@@ -20081,7 +20174,12 @@ declare
 begin
   ids := '{}';
   keys := '{}';
-  if strategy in ('standard', 'deal', 'exchange')
+  filters.kinds := private.codes_left(filters.kinds, filters."notKinds", 'kind');
+  filters."areaIds" := private.codes_left(filters."areaIds", filters."notAreaIds", 'area');
+  filters."governorateIds" := private.codes_left(
+    filters."governorateIds", filters."notGovernorateIds", 'governorate');
+  if '{}' in (filters.kinds, filters."areaIds", filters."governorateIds")
+    or strategy in ('standard', 'deal', 'exchange')
     and (strategy = 'exchange') <> (filters.type = 'EXCHANGE') then
     return;
   end if;
@@ -33978,6 +34076,10 @@ insert into private.search_filter_rules values
   ('governorateIds', 'codes', 'governorate_id', '= any', 'governorate', null, null, null, true,
     'governorate', null),
   ('areaIds', 'codes', 'area_id', '= any', 'area', null, null, null, true, 'area', null),
+  ('notKinds', 'codes', 'kind', '<> all', 'kind', null, null, null, true, null, null),
+  ('notGovernorateIds', 'codes', 'governorate_id', '<> all', 'governorate', null, null, null, true,
+    null, null),
+  ('notAreaIds', 'codes', 'area_id', '<> all', 'area', null, null, null, true, null, null),
   ('priceMin', 'number', 'price', '>=', null, 0, 99999999999.999, null, true, null, null),
   ('priceMax', 'number', 'price', '<=', null, 0, 99999999999.999, null, true, null, null),
   ('areaM2Min', 'number', 'area_m2', '>=', null, 0, 10000000, null, true, null, null),
@@ -34806,8 +34908,16 @@ with once as (
       'income, monthly income, rental income, rent allowance, rented for, rented at, installment, '
       'installments, deposit, down '
       'payment, loan, key money, commission, fees, salary'),
-    ('negation', '', 'غير, بدون, مو, مب, موب, مهب, مش, بلا, no, not, never, non, un, without'),
-    ('negation', 'verb', 'ما, ما ابي, ما ابغى, لا, ولا, do not, don t, dont, can t, cant, cannot'),
+    ('negation', '',
+      'غير, بدون, مو, مب, موب, مهب, مهوب, مش, بلا, من غير, من دون, بغير, ليس, ليست, الا, عدا, ما عدا, '
+      'ماعدا, فيما عدا, باستثناء, استثناء, ومو, ومب, وغير, وبدون, وعدا, no, not, never, non, un, '
+      'without, except, except for, excluding, other than, apart from, anything but, anywhere but, '
+      'mo, mob, moob, ghair, ghayr, bidoon, bedoon, bdoon, 3ada, ma 3ada, illa'),
+    ('negation', 'verb',
+      'ما ابي, ما ابغى, ما نبي, ما نبغي, ما اريد, ما ودي, مابي, مابغى, وما ابي, ولا ابي, ولا ابغى, '
+      'لا, do not, don t, dont, ma abi, mabi, ma abgha, mabgha, ma nabi'),
+    ('negation', 'nor', 'ولا, والا, nor, wala, wla'),
+    ('negation', 'doubt', 'ما, can t, cant, cannot'),
     ('join', '', 'او, or'),
     ('plain', '',
       'ايجار شهري, غرفه خادمه, غرفه سايق, غرفه سائق, غرفه غسيل, غرفه ملابس, غرفه خدم, غرفه '
@@ -34819,8 +34929,10 @@ with once as (
       'يوجد, موجود, متوفر, متوفره, لو سمحت, منطقه, بمنطقه, سعر, بسعر, السعر, سعرها, سعره, مبلغ, '
       'بمبلغ, قيمه, بقيمه, قيمتها, قيمته, ميزانيه, ميزانيتي, ضمن, مدينه, in, at, for, with, on, '
       'the, an, of, near, by, and, i, we, want, need, looking, looking for, find, me, please, '
-      'كويت, بالكويت, دوله الكويت, kuwait, any, area, price, priced, budget, al, el, fi, bel, ودي, ودنا, وين القى, abi, abee, '
-      'abgha, abghi, nabi, bil, lil, lel, w'),
+      'كويت, بالكويت, دوله الكويت, kuwait, any, area, price, priced, budget, al, el, fi, bel, ودي, '
+      'ودنا, وين القى, abi, abee, abgha, abghi, nabi, bil, lil, lel, w, اي, كل مكان, anywhere, '
+      'everywhere, ما شاء الله, ما ابي الا, ما ابي غير, ما ابغى الا, ما ابغى غير, nothing but, اسكن, '
+      'نسكن, to live'),
     ('area', 'salmiya',
       'سالميا, salmiyah, salmiyya, salmya, salmia, salmeya, alsalmiya, as salmiya, '
       'salemiya, essalmiya, salmieh'),

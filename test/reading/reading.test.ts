@@ -190,6 +190,45 @@ test('دور with an ordinal is the kind floor, too, where no other kind is name
   expect([ids(page), page.body.understood.conflicts]).toEqual([[made.apartment], []])
 })
 
+test('what is negated is left out, and what contradicts it is named', async () => {
+  const made: Record<string, string> = {}
+  for (const areaId of ['salmiya', 'hawalli', 'jahra']) made[areaId] = await publish({ areaId })
+  made.farm = await publish({ kind: 'farm', areaId: 'wafra' })
+  const cases: [q: string, names: string[], filters?: Body][] = [
+    ['مو السالمية', ['hawalli', 'jahra', 'farm']],
+    ['مو السالمية ولا حولي', ['jahra', 'farm']],
+    ['مو محافظة حولي', ['jahra', 'farm']],
+    ['محافظة حولي مو السالمية', ['hawalli']],
+    ['غير مزرعة', ['salmiya', 'hawalli', 'jahra']],
+    ['عدا الوفرة', ['salmiya', 'hawalli'], { notAreaIds: ['jahra'] }],
+    ['مو السالمية', ['hawalli'], { areaIds: ['salmiya', 'hawalli'] }],
+    ['مو السالمية', ['jahra', 'farm'], { notGovernorateIds: ['hawalli'] }],
+    ['', ['hawalli'], { governorateIds: ['hawalli'], notAreaIds: ['salmiya'], notKinds: ['farm'] }],
+    ['', [], { areaIds: ['salmiya'], notAreaIds: ['salmiya'] }],
+  ]
+  for (const [said, names, filters] of cases) {
+    const q = `${said} ${word}`
+    const page = await search({ q, ...filters })
+    expect([q, ids(page)]).toEqual([q, names.map((name) => made[name]).reverse()])
+    expect(page.body).toMatchObject({ similarFrom: null, understood: { words: [word] } })
+    const count = await guest.post('/search/count', { strategy: 'standard', q, ...filters })
+    expect([q, count.body.count]).toEqual([q, names.length])
+  }
+  const conflicts: [q: string, filters: Body, conflicts: string[]][] = [
+    ['مو السالمية', { areaIds: ['salmiya'] }, ['areaIds']],
+    ['السالمية', { notAreaIds: ['salmiya', 'jahra'] }, ['notAreaIds']],
+    ['غير مزرعة', { kinds: ['farm'] }, ['kinds']],
+    ['مو محافظة حولي', { governorateIds: ['hawalli'] }, ['governorateIds']],
+    ['مو السالمية', { areaIds: ['salmiya', 'hawalli'] }, []],
+    ['السالمية وحولي', { notAreaIds: ['salmiya'] }, []],
+  ]
+  for (const [said, filters, named] of conflicts) {
+    const { body } = await search({ q: `${said} ${word}`, ...filters })
+    expect([said, filters, body.understood.conflicts]).toEqual([said, filters, named])
+    expect(body.items).toHaveLength(named.length ? 0 : 1)
+  }
+})
+
 test('literal: every word is only a word', async () => {
   const described = await publish({ titleAr: 'بيت للبيع في مشرف', areaId: 'salwa' })
   const house = await publish({ kind: 'house', areaId: 'mishref', titleAr: 'عقار مميز' })

@@ -1,4 +1,4 @@
-// Tests typed texts and their meanings (test/vectors/queries.json), which were written before the code.
+// Tests typed texts and their meanings (test/vectors/queries.json, negations.json), which were written before the code.
 import { readFileSync } from 'node:fs'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -24,8 +24,8 @@ type Understood = {
 }
 type Page = { items: { id: string }[]; similarFrom: number | null; understood: Understood }
 
-const vectors: Vector[] = JSON.parse(
-  readFileSync(new URL('../vectors/queries.json', import.meta.url), 'utf8'),
+const vectors: Vector[] = ['queries', 'negations'].flatMap((name) =>
+  JSON.parse(readFileSync(new URL(`../vectors/${name}.json`, import.meta.url), 'utf8'))
 )
 
 // All tests use one snapshot, so that listings published meanwhile change nothing.
@@ -93,6 +93,9 @@ const columns: Record<string, (value: string) => Record<string, unknown>> = {
   kinds: (value) => ({ kind: value.split(',')[0] }),
   areaIds: (value) => ({ area_id: value.split(',')[0] }),
   governorateIds: (value) => ({ governorate_id: value }),
+  notKinds: () => ({}),
+  notAreaIds: () => ({}),
+  notGovernorateIds: () => ({}),
   areaM2Min: (value) => ({ land_area_m2: Math.ceil(Number(value)) }),
   areaM2Max: (value) => ({ land_area_m2: Math.floor(Number(value)) }),
   bedroomsMin: (value) => ({ bedrooms: Number(value) }),
@@ -108,22 +111,19 @@ const columns: Record<string, (value: string) => Record<string, unknown>> = {
 async function listingOf({ strategy, reads, words = [] }: Vector) {
   const named = Object.entries(reads).map(([name, value]) => columns[name](value))
   const row = {
+    kind: 'farm',
     ...(strategy === 'exchange' && { type: 'EXCHANGE' }),
     title_ar: `معروض ${words.join(' ')}`,
     ...Object.assign({}, ...named),
   }
-  if (row.area_id) {
-    const { rows } = await client.query('select governorate_id from public.areas where id = $1', [
-      row.area_id,
-    ])
-    row.governorate_id = rows[0].governorate_id
-  } else if (row.governorate_id) {
-    const { rows } = await client.query('select id from public.areas where governorate_id = $1', [
-      row.governorate_id,
-    ])
-    row.area_id = rows[0].id
-  }
-  return await insertListing(owner, row, client)
+  const not = (name: string) => reads[name]?.split(',') ?? []
+  const { rows: [area] } = await client.query(
+    `select id as area_id, governorate_id from public.areas
+     where coalesce(id = $1, governorate_id = $2, true)
+       and id <> all ($3) and governorate_id <> all ($4)`,
+    [row.area_id, row.governorate_id, not('notAreaIds'), not('notGovernorateIds')],
+  )
+  return await insertListing(owner, { ...row, ...area }, client)
 }
 
 const searchable = vectors.filter(({ strategy, reads, belongsTo }) =>
@@ -139,6 +139,9 @@ test(
       { usage: 'investment' },
       { governorateIds: ['hawalli'] },
       { areaIds: ['salmiya', 'mishref'] },
+      { notKinds: ['house'] },
+      { notGovernorateIds: ['capital'] },
+      { notAreaIds: ['salmiya'] },
       { priceMin: 250 },
       { priceMax: 300_000 },
       { areaM2Min: 100 },

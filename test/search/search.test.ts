@@ -59,7 +59,7 @@ test.each(words)('SRCH-02 %s is no strategy, value or filter', async (word) => {
   for (const name of ['strategy', 'type', 'sort', 'usage', 'furnished', 'companyId']) {
     expect(await search({ [name]: word })).toMatchObject(refused)
   }
-  for (const name of ['kinds', 'areaIds', 'governorateIds']) {
+  for (const name of ['kinds', 'areaIds', 'governorateIds', 'notKinds', 'notAreaIds']) {
     expect(await search({ [name]: [word] })).toMatchObject(refused)
     expect(await quick({ [name]: word })).toMatchObject(refused)
   }
@@ -207,6 +207,9 @@ test.each<[string, Body]>([
   ['areaIds', { areaIds: ['salmiya', 'nosuch'], kinds: ['apartment'] }],
   ['governorateIds', { governorateIds: ['nosuch'], q: '!' }],
   ['governorateIds', { governorateIds: ['hawalli', 'nosuch'] }],
+  ['notKinds', { notKinds: ['nosuch'] }],
+  ['notAreaIds', { notAreaIds: ['salmiya', 'nosuch'], areaIds: ['salmiya'] }],
+  ['notGovernorateIds', { notGovernorateIds: ['nosuch'] }],
   ['usage', { usage: 'nosuch', kinds: ['apartment'] }],
   ['furnished', { furnished: 'nosuch', fields: 'full' }],
   ['furnished', { furnished: ['full', 'nosuch'] }],

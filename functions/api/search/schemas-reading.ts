@@ -32,8 +32,9 @@ export const Understood = z
     ),
     words: z.array(z.string()).describe('The words that were not read, and are looked for.'),
     ignored: z.array(z.string()).describe(
-      'What was left out: phones, a price of no known type, types that exclude each other, and where ' +
-        'otherwise nothing would be found, unknown words, numbers, size, rooms, floor or block.',
+      'What was left out: phones, a price of no known type, types that exclude each other, what is ' +
+        'negated and is no filter, and where otherwise nothing would be found, unknown words, numbers, ' +
+        'size, rooms, floor or block.',
     ),
     conflicts: z.array(z.string()).describe(
       'Given filters that exclude what was read: then nothing is found.',

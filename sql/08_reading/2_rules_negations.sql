@@ -1,0 +1,72 @@
+create function private.reading_negations(items private.reading_item[], plain text[])
+  returns private.reading_item[]
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  read private.reading_item[] := '{}';
+  item private.reading_item;
+  negation private.reading_item; -- whose object comes next
+  field text;
+  last_field text;
+  is_negated boolean := false; -- whether the last item was an object
+  is_joined boolean := false; -- whether an "and" or "or" follows it
+  is_verb boolean := false; -- whether it can be the verb of a negation
+  is_unclear boolean := false;
+begin
+  foreach item in array items loop
+    if item.field in ('stopword', 'join', 'mark')
+      or item.field = 'bound' and item.choices <@ '{from,to,about}' then
+      is_joined := is_joined or item.field = 'join' or item.phrase in ('و', 'and', 'w', 'ƕ');
+      item.field := case item.field when 'bound' then 'stopword' else item.field end;
+      read := read || item;
+      continue;
+    elsif item.field = 'negation' then
+      -- Two negations can cancel each other, or stress each other.
+      is_unclear := negation.field is not null or item.choices = '{doubt}';
+      item.first := least(negation.first, item.first);
+      negation := item;
+      continue;
+    end if;
+    field := case item.field when 'governorate' then 'area' else coalesce(item.field, 'word') end;
+    if negation.choices = '{nor}' and not is_negated and not is_unclear and field = last_field then
+      negation.field := 'join'; -- a villa ولا a house
+      read := read || negation;
+      negation := null;
+    end if;
+    is_joined := is_joined or starts_with(plain[item.first], 'و')
+      and (item.field is null or plain[item.first] <> split_part(item.phrase, ' ', 1));
+    is_negated := negation.field is not null
+      or is_negated and is_joined and field = last_field and field <> 'furnished'
+      or is_verb and field in ('area', 'kind');
+    is_verb := coalesce(negation.choices <> '{""}', false) and field = 'word';
+    is_unclear := is_unclear or is_verb;
+    if is_negated then
+      item.first := least(negation.first, item.first);
+      if field = 'furnished' and not is_unclear and field is distinct from last_field then
+        item.choices := array(
+          select code from unnest('{none,partial,full}'::text[]) as code
+          where code <> all (item.choices)
+        );
+      else
+        item.field := case when field in ('area', 'kind') and not is_unclear
+          then 'not ' || item.field else 'unclear' end;
+      end if;
+    end if;
+    read := read || item;
+    last_field := field;
+    is_joined := false;
+    negation := null;
+  end loop;
+  if negation.field is not null then
+    negation.field := 'unclear';
+    read := read || negation;
+  end if;
+  return read;
+end
+$$;
+comment on function private.reading_negations is
+  'Joins negations with what they negate: the next item after stopwords, and what "and" or "or" '
+  'joins to it. That becomes not kind, not area or not governorate, furnishing the other codes, and '
+  'anything else unclear.';
