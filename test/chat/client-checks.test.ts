@@ -8,9 +8,10 @@ import type { ConversationUpdated } from '../../functions/chat/protocol.ts'
 import { type Person, projectUrl, publishableKey, signUp } from '../support/client.ts'
 import { conversationBetween, sendMessageAs, startConversation } from '../support/conversations.ts'
 import { testLocally } from '../support/facade.ts'
+import { chatUrl } from '../support/chat-socket.ts'
 import { never, withCheckTimes } from '../support/check-times.ts'
 import { startGateway } from '../support/own-gateway.ts'
-import { waitUntil } from '../support/wait.ts'
+import { pause, waitUntil } from '../support/wait.ts'
 
 const toEnd: (() => unknown)[] = []
 afterEach(async () => {
@@ -81,6 +82,50 @@ testLocally('through the gateway while there is no socket', async () => {
   await sendMessageAs(a, conversationId, '3')
   await waitUntil('messages come', () => shown.length === 3)
   expect([shown, errors]).toEqual([['1', '2', '3'], []])
+})
+
+/** Sockets of the platform whose frames are held back until they are let go, by event. */
+function held() {
+  const frames: { event: string; pass: () => void }[] = []
+  class Held extends WebSocket {
+    override set onmessage(listen: (event: MessageEvent) => void) {
+      this.addEventListener('message', (message) => {
+        const { event } = JSON.parse(String(message.data))
+        frames.push({ event, pass: () => listen(message) })
+      })
+    }
+  }
+  const has = (event: string) => frames.some((frame) => frame.event === event)
+  const letGo = (event: string) =>
+    frames.filter((frame) => frame.event === event).forEach(({ pass }) => pass())
+  return { Held, has, letGo }
+}
+
+testLocally('an event is told though the first look at the list came before it', async () => {
+  const { a, b, conversationId } = await startConversation()
+  const { Held, has, letGo } = held()
+  let looks = 0
+  const counted: typeof fetch = async (...input) => {
+    const answer = await fetch(...input)
+    await answer.clone().text()
+    looks++
+    return answer
+  }
+  const client = createApp({ url: projectUrl, accessToken: () => b.accessToken, fetch: counted })
+  const chat = createChat(client, { link: gateway({ url: chatUrl, WebSocket: Held }) })
+  toEnd.push(() => chat.close())
+  const updates: ConversationUpdated[] = []
+  chat.on('conversation_updated', (update) => updates.push(update))
+  await waitUntil('the token is accepted', () => has('ack'))
+  await sendMessageAs(a, conversationId, '1')
+  await waitUntil('its event is on its way', () => has('conversation_updated'))
+  letGo('ack')
+  await waitUntil('the list is read', () => looks > 0)
+  await pause(50, 'any moment is right')
+  expect(updates).toEqual([])
+  letGo('conversation_updated')
+  letGo('conversation_updated')
+  expect(updates).toMatchObject([{ conversationId, unread: 1 }])
 })
 
 const tooMany = { code: 'chat_ended', temporary: false }

@@ -112,11 +112,11 @@ class GatewayLink implements Link {
   start(client: Client, listener: LinkListener): void {
     this.client = client
     this.listener = listener
-    this.listCheck = new ListCheck(client, ({ id, ...state }, passOn = true) => {
+    this.listCheck = new ListCheck(client, ({ id, ...state }, source) => {
       const update = stateOf({ ...state, conversationId: id })
-      const isNew = this.listCheck.note(update)
-      if (isNew && passOn) listener.updated(update)
-      return isNew
+      const passesOn = this.listCheck.note(update, source)
+      if (passesOn) listener.updated(update)
+      return passesOn
     })
     this.checkedAt = Date.now()
     this.clock = setInterval(() => this.checkIfDue(), 1000)
@@ -332,7 +332,7 @@ class GatewayLink implements Link {
     if (event === 'ack') pending?.resolve(data as never)
     else if (event === 'new_message') this.listener.message(data.message)
     else if (event === 'conversation_updated') {
-      if (this.listCheck.note(data)) this.listener.updated(data)
+      if (this.listCheck.note(data, 'event')) this.listener.updated(data)
     } else if (event === 'message_read') this.listener.read(data)
     else if (event === 'notification') this.listener.notified(data)
     else if (event === 'notifications_changed') this.listener.notificationsChanged(data)

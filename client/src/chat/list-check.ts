@@ -21,29 +21,35 @@ type Page = Schemas['ConversationPage']
 export const pageIsVisible = () =>
   (globalThis as { document?: { visibilityState: string } }).document?.visibilityState !== 'hidden'
 
+/** Where a state comes from: an event, a check, or what was there before, which is not passed on. */
+export type Source = 'event' | 'check' | 'before'
+
 export class ListCheck {
   private readonly client: Client
-  /** Hands a state to the transport. Returns true if it is newer than the known one. */
-  private readonly noteState: (state: ConversationState, passOn?: boolean) => boolean
+  /** Hands a state to the transport. Returns true if it is to be passed on. */
+  private readonly noteState: (state: ConversationState, source: Source) => boolean
   private readonly states = new ConversationStates()
+  private readonly passedOn = new ConversationStates()
   /** The last check's result: the last change, and the expected number of unread messages. */
   private changedAt: string | null | undefined
   private unread = 0
 
   constructor(
     client: Client,
-    noteState: (state: ConversationState, passOn?: boolean) => boolean,
+    noteState: (state: ConversationState, source: Source) => boolean,
   ) {
     this.client = client
     this.noteState = noteState
   }
 
-  /** Records a state. Returns true if it is newer than the known one. */
-  note(update: ConversationUpdated): boolean {
-    const before = countedUnread(this.states.of(update.conversationId))
+  /** Records a state. Returns true if it is to be passed on: once, and none that is older than the known one. */
+  note(update: ConversationUpdated, source: Source): boolean {
+    const before = this.states.of(update.conversationId)
     const isNew = this.states.update(update)
-    if (isNew) this.unread += countedUnread(update) - before
-    return isNew
+    if (isNew) this.unread += countedUnread(update) - countedUnread(before)
+    // The list may already have the state of an event that is still on its way.
+    const isLate = source === 'event' && before?.changedAt === update.changedAt
+    return source !== 'before' && (isNew || isLate) && this.passedOn.update(update)
   }
 
   knows(conversationId: string): boolean {
@@ -57,14 +63,13 @@ export class ListCheck {
   /** Reads on if a change is unknown or the unread total differs. Returns true if events were missed. */
   async compareWith({ items: [newest], unreadTotal, changedAt }: Page): Promise<boolean> {
     const before = this.changedAt
-    // The first check finds the existing state, of which no event was missed.
     const first = before === undefined
-    let missed = newest !== undefined && this.noteState(newest, !first)
+    let missed = newest !== undefined && this.noteState(newest, first ? 'before' : 'check')
     const isKnown = changedAt === null || changedAt === before || this.states.hasChange(changedAt)
     if (!first && (missed || !isKnown || unreadTotal !== this.unread)) {
       const since = before ?? ''
       for (const state of await changesSince(this.client, since, changedAt)) {
-        if (this.noteState(state) && state.changedAt > since) missed = true
+        if (this.noteState(state, 'check') && state.changedAt > since) missed = true
       }
     }
     this.changedAt = changedAt

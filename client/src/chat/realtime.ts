@@ -16,7 +16,13 @@ import { retryPause, wait } from '../wait.ts'
 import { type Broadcast, FollowedChannel, type Supabase } from './channel.ts'
 import { asChatError, type Link, type LinkListener, once, tokenOf } from './link.ts'
 import { liveChannel } from './live-channel.ts'
-import { checkTimes, type ConversationState, ListCheck, pageIsVisible } from './list-check.ts'
+import {
+  checkTimes,
+  type ConversationState,
+  ListCheck,
+  pageIsVisible,
+  type Source,
+} from './list-check.ts'
 
 /** How long `join` waits for Realtime, in milliseconds. After that, a check finds missed events. */
 const joinTime = 5000
@@ -100,7 +106,7 @@ class RealtimeLink implements Link {
   start(client: Client, listener: LinkListener): void {
     this.client = client
     this.listener = listener
-    this.listCheck = new ListCheck(client, (state, passOn) => this.noteState(state, passOn))
+    this.listCheck = new ListCheck(client, (state, source) => this.noteState(state, source))
     void this.check()
     this.clock = setInterval(() => this.checkIfDue(), 1000)
   }
@@ -125,7 +131,7 @@ class RealtimeLink implements Link {
           listener: this.listener,
         })
         this.joined.set(conversationId, { live, identityId, typedAt: 0 })
-        this.noteState(state, this.listCheck.knows(conversationId))
+        this.noteState(state, this.listCheck.knows(conversationId) ? 'check' : 'before')
         return
       } catch (error) {
         const { temporary } = error as ApiError
@@ -181,17 +187,17 @@ class RealtimeLink implements Link {
       this.listener.message(message)
       // A message shows that neither side blocks the other any more.
       this.joined.get(conversation.id)?.live.retryRefused()
-      this.noteState({ ...conversation, identityId })
+      this.noteState({ ...conversation, identityId }, 'event')
     } else if (event === 'conversation_updated') {
       const { conversationId, ...state } = payload as ConversationUpdated & ConversationState
-      this.noteState({ ...state, id: conversationId })
+      this.noteState({ ...state, id: conversationId }, 'event')
     } else if (event === 'message_read') {
       const { upToSeq, conversationId, ...state } = payload as
         & MessageRead
         & ConversationUpdated
         & ConversationState
       this.listener.read({ conversationId, identityId: state.identityId, upToSeq })
-      this.noteState({ ...state, id: conversationId })
+      this.noteState({ ...state, id: conversationId }, 'event')
     } else if (event === 'notification') {
       const { identityId, notification, unread } = payload as Notified
       this.listener.notified({ identityId, notification, unread })
@@ -205,12 +211,12 @@ class RealtimeLink implements Link {
   }
 
   /** Passes a newer state on, and makes the live channel follow its current topic. */
-  private noteState({ id, liveTopic, ...state }: ConversationState, passOn = true): boolean {
+  private noteState({ id, liveTopic, ...state }: ConversationState, source: Source): boolean {
     const update = stateOf({ ...state, conversationId: id })
-    const isNew = this.listCheck.note(update)
-    if (isNew && passOn) this.listener.updated(update)
+    const passesOn = this.listCheck.note(update, source)
+    if (passesOn) this.listener.updated(update)
     this.joined.get(id)?.live.follow(liveTopic)
-    return isNew
+    return passesOn
   }
 
   /** Checks if that is due and the app is visible, so at most a second after the app becomes visible. */
@@ -279,7 +285,7 @@ class RealtimeLink implements Link {
   /** Returns true if the conversation has changed. */
   private async checkConversation(conversationId: string): Promise<boolean> {
     try {
-      return this.noteState(await this.read(conversationId))
+      return this.noteState(await this.read(conversationId), 'check')
     } catch (error) {
       if ((error as ApiError).temporary) throw error
       if (this.joined.has(conversationId)) {
