@@ -140,6 +140,10 @@ const hostile: Record<string, string> = {
   'a size that nobody has': '3 متر',
   'thousands': fill('الف', 'مليون'),
   'negations': fill('غير', 'بدون', 'مو'),
+  'areas that are negated': fill(...areas.map((area) => `مو ${area}`)),
+  'all governorates negated':
+    'مو العاصمة ولا محافظة حولي ولا محافظة الفروانية ولا محافظة مبارك الكبير ولا محافظة الاحمدي ولا محافظة الجهراء',
+  'an area and its negation': 'السالمية مو السالمية',
   'negations of furnishing': fill('غير مفروش', 'بدون فرش'),
   'types that exclude each other': fill('للبيع', 'للايجار', 'للبدل'),
   'words that say nothing': fill('في', 'من', 'مطلوب', 'مع'),

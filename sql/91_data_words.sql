@@ -227,13 +227,16 @@ with once as (
       'payment, loan, key money, commission, fees, salary'),
     ('negation', '',
       'غير, بدون, مو, مب, موب, مهب, مهوب, مش, بلا, من غير, من دون, بغير, ليس, ليست, الا, عدا, ما عدا, '
-      'ماعدا, فيما عدا, باستثناء, استثناء, ومو, ومب, وغير, وبدون, وعدا, no, not, never, non, un, '
+      'ماعدا, فيما عدا, باستثناء, استثناء, ومو, ومب, وغير, وبدون, وعدا, no, not, nor, never, non, un, '
       'without, except, except for, excluding, other than, apart from, anything but, anywhere but, '
-      'mo, mob, moob, ghair, ghayr, bidoon, bedoon, bdoon, 3ada, ma 3ada, illa'),
+      'mo, mob, moob, ghair, ghayr, bidoon, bedoon, bdoon, 3ada, ma 3ada, illa, خارج, بعيد عن, بعيده '
+      'عن, لا تكون, ما تكون, ما يكون, outside, outside of, away from, far from, avoid, instead of, '
+      'not interested in'),
     ('negation', 'verb',
       'ما ابي, ما ابغى, ما نبي, ما نبغي, ما اريد, ما ودي, مابي, مابغى, وما ابي, ولا ابي, ولا ابغى, '
-      'لا, do not, don t, dont, ma abi, mabi, ma abgha, mabgha, ma nabi'),
-    ('negation', 'nor', 'ولا, والا, nor, wala, wla'),
+      'لا, do not, don t, dont, ma abi, mabi, ma abgha, mabgha, ma nabi, '
+      'ما ابيه, ما ابيها, ما ابغاها, does not, doesn t, is not, isn t'),
+    ('negation', 'nor', 'ولا, والا, wala, wla'),
     ('negation', 'doubt', 'ما, can t, cant, cannot'),
     ('join', '', 'او, or'),
     ('plain', '',
@@ -249,7 +252,7 @@ with once as (
       'كويت, بالكويت, دوله الكويت, kuwait, any, area, price, priced, budget, al, el, fi, bel, ودي, '
       'ودنا, وين القى, abi, abee, abgha, abghi, nabi, bil, lil, lel, w, اي, كل مكان, anywhere, '
       'everywhere, ما شاء الله, ما ابي الا, ما ابي غير, ما ابغى الا, ما ابغى غير, nothing but, اسكن, '
-      'نسكن, to live'),
+      'نسكن, to live, قريب من, قريبه من, close to'),
     ('area', 'salmiya',
       'سالميا, salmiyah, salmiyya, salmya, salmia, salmeya, alsalmiya, as salmiya, '
       'salemiya, essalmiya, salmieh'),

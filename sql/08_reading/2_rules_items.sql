@@ -170,41 +170,26 @@ create function private.reading_items(plain text[]) returns private.reading_item
 as $$
 declare
   size constant integer := cardinality(plain);
-  text_of constant text := array_to_string(plain, ' ') || ' ';
   owners integer[] := array_fill(0, array[size]);
   items private.reading_item[] := '{}';
   read private.reading_item[] := '{}';
-  rests text[] := '{}';
-  heads text[] := '{}';
-  firsts integer[] := '{}';
-  cuts integer[] := '{}';
-  rest text := text_of;
-  cut integer;
   met record;
   number text;
   joint text;
 begin
-  for index in 1 .. size loop
-    heads := heads || plain[index];
-    rests := rests || rest;
-    firsts := firsts || index;
-    cuts := cuts || 0;
-    -- Names and numbers are also looked up without a joined prefix such as "in" or "and":
-    -- بالسالمية, والمنقف, وخمسين.
-    cut := length(substring(plain[index] from '^(?:بال|وال|فال|كال|لال|لل|ب|و|ف|ل)(?=.{2})'));
-    if cut > 0 then
-      heads := heads || substr(plain[index], cut + 1);
-      rests := rests || substr(rest, cut + 1);
-      firsts := firsts || index;
-      cuts := cuts || cut;
-    end if;
-    rest := substr(rest, length(plain[index]) + 2);
-  end loop;
   for met in
     select head.first, head.cut, listed.phrase, listed.field,
       array_agg(listed.value order by listed.value) as choices,
       head.first + length(listed.phrase) - length(replace(listed.phrase, ' ', '')) as last
-    from unnest(heads, rests, firsts, cuts) as head (word, rest, first, cut)
+    from unnest(plain) with ordinality as given (word, first)
+    -- Names and numbers are also looked up without a joined prefix such as "in" or "and":
+    -- بالسالمية, والمنقف, وخمسين.
+    cross join lateral (values (0),
+      (length(substring(given.word from '^(?:بال|وال|فال|كال|لال|لل|ب|و|ف|ل)(?=.{2})')))
+    ) as joint (cut)
+    cross join lateral (select given.first::integer, joint.cut,
+      substr(given.word, joint.cut + 1) as word,
+      substr(array_to_string(plain[given.first:], ' ') || ' ', joint.cut + 1) as rest) as head
     join private.reading_words as listed on split_part(listed.phrase, ' ', 1) = head.word
       and starts_with(head.rest, listed.phrase || ' ')
       -- In "متر 2 مليون" the 2 is no square.

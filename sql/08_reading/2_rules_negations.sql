@@ -5,6 +5,7 @@ create function private.reading_negations(items private.reading_item[], plain te
   set search_path = ''
 as $$
 declare
+  named constant text[] := '{kind,area,governorate}';
   read private.reading_item[] := '{}';
   item private.reading_item;
   negation private.reading_item; -- whose object comes next
@@ -29,7 +30,7 @@ begin
       negation := item;
       continue;
     end if;
-    field := case item.field when 'governorate' then 'area' else coalesce(item.field, 'word') end;
+    field := coalesce(item.field, 'word');
     if negation.choices = '{nor}' and not is_negated and not is_unclear and field = last_field then
       negation.field := 'join'; -- a villa ولا a house
       read := read || negation;
@@ -38,8 +39,9 @@ begin
     is_joined := is_joined or starts_with(plain[item.first], 'و')
       and (item.field is null or plain[item.first] <> split_part(item.phrase, ' ', 1));
     is_negated := negation.field is not null
-      or is_negated and is_joined and field = last_field and field <> 'furnished'
-      or is_verb and field in ('area', 'kind');
+      or is_negated and is_joined and (field = last_field and field <> 'furnished'
+        or '{area,governorate}'::text[] @> array[field, last_field])
+      or is_verb and field = any (named);
     is_verb := coalesce(negation.choices <> '{""}', false) and field = 'word';
     is_unclear := is_unclear or is_verb;
     if is_negated then
@@ -50,8 +52,8 @@ begin
           where code <> all (item.choices)
         );
       else
-        item.field := case when field in ('area', 'kind') and not is_unclear
-          then 'not ' || item.field else 'unclear' end;
+        item.field := case when field = any (named) and not is_unclear then 'not ' || field
+          else 'unclear' end;
       end if;
     end if;
     read := read || item;

@@ -344,17 +344,24 @@ declare
 begin
   -- The codes are already validated. A document has a term for each number of rooms up to its own.
   return (
-    select string_agg('(' || (
+    select string_agg('(' || coalesce((
       select string_agg(private.quote_lexeme(rule.term || ':' || case rule.form
         when 'integer' then least(code::integer, 10)::text else code end), '|')
       from jsonb_array_elements_text(
         case rule.form when 'codes' then chosen.value else jsonb_build_array(chosen.value) end) as code
-    ) || ')', '&')
+    ), '''none:''') || ')', '&')
     from private.search_filter_rules as rule
-    cross join lateral (select given -> rule.name) as chosen (value)
+    cross join lateral (select case
+      when rule.comparison is distinct from '<> all' then given -> rule.name
+      when given -> rule.name <> 'null' then (
+        select coalesce(jsonb_agg(code), '[]') from unnest(private.reading_values(rule.vocabulary)) as code
+        where not given -> rule.name ? code
+        having count(*) <= 8 -- more would cost more than they save
+      ) end) as chosen (value)
     where rule.term is not null and chosen.value not in ('null', 'false', '0')
   )::tsquery;
 end
 $$;
 comment on function private.search_terms is
-  'Terms that preselect listings; they are never stricter than private.search_conditions.';
+  'Terms that preselect listings; they are never stricter than private.search_conditions. Of codes '
+  'that are excluded they are those of the codes left.';

@@ -209,28 +209,6 @@ comment on function private.with_source is
   'owner, auctions, deals, the text query, prices or floors, or the cells of a box. with_words is '
   'private.listings_with_words.';
 
-create function private.codes_left(wanted text[], unwanted text[], vocabulary text)
-  returns text[]
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-declare
-  codes text[] := wanted;
-begin
-  if unwanted is not null then
-    codes := array(
-      select code from unnest(coalesce(wanted, private.reading_values(vocabulary))) as code
-      where code <> all (unwanted)
-    );
-  end if;
-  return case when wanted is not null or cardinality(codes) <= 8 then codes end;
-end
-$$;
-comment on function private.codes_left is
-  'The wanted codes, or all, without the unwanted ones; null if these are many, since indexes help '
-  'to find few.';
-
 create function private.find_listings(
   strategy text, sort text, filters private.search_filters, words tsquery, among uuid[],
   without uuid[], after_key text, after_id uuid, size integer,
@@ -256,11 +234,8 @@ declare
 begin
   ids := '{}';
   keys := '{}';
-  filters.kinds := private.codes_left(filters.kinds, filters."notKinds", 'kind');
-  filters."areaIds" := private.codes_left(filters."areaIds", filters."notAreaIds", 'area');
-  filters."governorateIds" := private.codes_left(
-    filters."governorateIds", filters."notGovernorateIds", 'governorate');
-  if '{}' in (filters.kinds, filters."areaIds", filters."governorateIds")
+  if filters.kinds <@ filters."notKinds" or filters."areaIds" <@ filters."notAreaIds"
+    or filters."governorateIds" <@ filters."notGovernorateIds"
     or strategy in ('standard', 'deal', 'exchange')
     and (strategy = 'exchange') <> (filters.type = 'EXCHANGE') then
     return;

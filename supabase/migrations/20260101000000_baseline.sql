@@ -17224,41 +17224,26 @@ create function private.reading_items(plain text[]) returns private.reading_item
 as $$
 declare
   size constant integer := cardinality(plain);
-  text_of constant text := array_to_string(plain, ' ') || ' ';
   owners integer[] := array_fill(0, array[size]);
   items private.reading_item[] := '{}';
   read private.reading_item[] := '{}';
-  rests text[] := '{}';
-  heads text[] := '{}';
-  firsts integer[] := '{}';
-  cuts integer[] := '{}';
-  rest text := text_of;
-  cut integer;
   met record;
   number text;
   joint text;
 begin
-  for index in 1 .. size loop
-    heads := heads || plain[index];
-    rests := rests || rest;
-    firsts := firsts || index;
-    cuts := cuts || 0;
-    -- Names and numbers are also looked up without a joined prefix such as "in" or "and":
-    -- بالسالمية, والمنقف, وخمسين.
-    cut := length(substring(plain[index] from '^(?:بال|وال|فال|كال|لال|لل|ب|و|ف|ل)(?=.{2})'));
-    if cut > 0 then
-      heads := heads || substr(plain[index], cut + 1);
-      rests := rests || substr(rest, cut + 1);
-      firsts := firsts || index;
-      cuts := cuts || cut;
-    end if;
-    rest := substr(rest, length(plain[index]) + 2);
-  end loop;
   for met in
     select head.first, head.cut, listed.phrase, listed.field,
       array_agg(listed.value order by listed.value) as choices,
       head.first + length(listed.phrase) - length(replace(listed.phrase, ' ', '')) as last
-    from unnest(heads, rests, firsts, cuts) as head (word, rest, first, cut)
+    from unnest(plain) with ordinality as given (word, first)
+    -- Names and numbers are also looked up without a joined prefix such as "in" or "and":
+    -- بالسالمية, والمنقف, وخمسين.
+    cross join lateral (values (0),
+      (length(substring(given.word from '^(?:بال|وال|فال|كال|لال|لل|ب|و|ف|ل)(?=.{2})')))
+    ) as joint (cut)
+    cross join lateral (select given.first::integer, joint.cut,
+      substr(given.word, joint.cut + 1) as word,
+      substr(array_to_string(plain[given.first:], ' ') || ' ', joint.cut + 1) as rest) as head
     join private.reading_words as listed on split_part(listed.phrase, ' ', 1) = head.word
       and starts_with(head.rest, listed.phrase || ' ')
       -- In "متر 2 مليون" the 2 is no square.
@@ -17321,6 +17306,7 @@ create function private.reading_negations(items private.reading_item[], plain te
   set search_path = ''
 as $$
 declare
+  named constant text[] := '{kind,area,governorate}';
   read private.reading_item[] := '{}';
   item private.reading_item;
   negation private.reading_item; -- whose object comes next
@@ -17345,7 +17331,7 @@ begin
       negation := item;
       continue;
     end if;
-    field := case item.field when 'governorate' then 'area' else coalesce(item.field, 'word') end;
+    field := coalesce(item.field, 'word');
     if negation.choices = '{nor}' and not is_negated and not is_unclear and field = last_field then
       negation.field := 'join'; -- a villa ولا a house
       read := read || negation;
@@ -17354,8 +17340,9 @@ begin
     is_joined := is_joined or starts_with(plain[item.first], 'و')
       and (item.field is null or plain[item.first] <> split_part(item.phrase, ' ', 1));
     is_negated := negation.field is not null
-      or is_negated and is_joined and field = last_field and field <> 'furnished'
-      or is_verb and field in ('area', 'kind');
+      or is_negated and is_joined and (field = last_field and field <> 'furnished'
+        or '{area,governorate}'::text[] @> array[field, last_field])
+      or is_verb and field = any (named);
     is_verb := coalesce(negation.choices <> '{""}', false) and field = 'word';
     is_unclear := is_unclear or is_verb;
     if is_negated then
@@ -17366,8 +17353,8 @@ begin
           where code <> all (item.choices)
         );
       else
-        item.field := case when field in ('area', 'kind') and not is_unclear
-          then 'not ' || item.field else 'unclear' end;
+        item.field := case when field = any (named) and not is_unclear then 'not ' || field
+          else 'unclear' end;
       end if;
     end if;
     read := read || item;
@@ -18808,20 +18795,27 @@ declare
 begin
   -- The codes are already validated. A document has a term for each number of rooms up to its own.
   return (
-    select string_agg('(' || (
+    select string_agg('(' || coalesce((
       select string_agg(private.quote_lexeme(rule.term || ':' || case rule.form
         when 'integer' then least(code::integer, 10)::text else code end), '|')
       from jsonb_array_elements_text(
         case rule.form when 'codes' then chosen.value else jsonb_build_array(chosen.value) end) as code
-    ) || ')', '&')
+    ), '''none:''') || ')', '&')
     from private.search_filter_rules as rule
-    cross join lateral (select given -> rule.name) as chosen (value)
+    cross join lateral (select case
+      when rule.comparison is distinct from '<> all' then given -> rule.name
+      when given -> rule.name <> 'null' then (
+        select coalesce(jsonb_agg(code), '[]') from unnest(private.reading_values(rule.vocabulary)) as code
+        where not given -> rule.name ? code
+        having count(*) <= 8 -- more would cost more than they save
+      ) end) as chosen (value)
     where rule.term is not null and chosen.value not in ('null', 'false', '0')
   )::tsquery;
 end
 $$;
 comment on function private.search_terms is
-  'Terms that preselect listings; they are never stricter than private.search_conditions.';
+  'Terms that preselect listings; they are never stricter than private.search_conditions. Of codes '
+  'that are excluded they are those of the codes left.';
 
 -- sql/08_search/2_rules_names.sql
 
@@ -20127,28 +20121,6 @@ comment on function private.with_source is
   'owner, auctions, deals, the text query, prices or floors, or the cells of a box. with_words is '
   'private.listings_with_words.';
 
-create function private.codes_left(wanted text[], unwanted text[], vocabulary text)
-  returns text[]
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-declare
-  codes text[] := wanted;
-begin
-  if unwanted is not null then
-    codes := array(
-      select code from unnest(coalesce(wanted, private.reading_values(vocabulary))) as code
-      where code <> all (unwanted)
-    );
-  end if;
-  return case when wanted is not null or cardinality(codes) <= 8 then codes end;
-end
-$$;
-comment on function private.codes_left is
-  'The wanted codes, or all, without the unwanted ones; null if these are many, since indexes help '
-  'to find few.';
-
 create function private.find_listings(
   strategy text, sort text, filters private.search_filters, words tsquery, among uuid[],
   without uuid[], after_key text, after_id uuid, size integer,
@@ -20174,11 +20146,8 @@ declare
 begin
   ids := '{}';
   keys := '{}';
-  filters.kinds := private.codes_left(filters.kinds, filters."notKinds", 'kind');
-  filters."areaIds" := private.codes_left(filters."areaIds", filters."notAreaIds", 'area');
-  filters."governorateIds" := private.codes_left(
-    filters."governorateIds", filters."notGovernorateIds", 'governorate');
-  if '{}' in (filters.kinds, filters."areaIds", filters."governorateIds")
+  if filters.kinds <@ filters."notKinds" or filters."areaIds" <@ filters."notAreaIds"
+    or filters."governorateIds" <@ filters."notGovernorateIds"
     or strategy in ('standard', 'deal', 'exchange')
     and (strategy = 'exchange') <> (filters.type = 'EXCHANGE') then
     return;
@@ -34076,10 +34045,10 @@ insert into private.search_filter_rules values
   ('governorateIds', 'codes', 'governorate_id', '= any', 'governorate', null, null, null, true,
     'governorate', null),
   ('areaIds', 'codes', 'area_id', '= any', 'area', null, null, null, true, 'area', null),
-  ('notKinds', 'codes', 'kind', '<> all', 'kind', null, null, null, true, null, null),
+  ('notKinds', 'codes', 'kind', '<> all', 'kind', null, null, null, true, 'kind', null),
   ('notGovernorateIds', 'codes', 'governorate_id', '<> all', 'governorate', null, null, null, true,
-    null, null),
-  ('notAreaIds', 'codes', 'area_id', '<> all', 'area', null, null, null, true, null, null),
+    'governorate', null),
+  ('notAreaIds', 'codes', 'area_id', '<> all', 'area', null, null, null, true, 'area', null),
   ('priceMin', 'number', 'price', '>=', null, 0, 99999999999.999, null, true, null, null),
   ('priceMax', 'number', 'price', '<=', null, 0, 99999999999.999, null, true, null, null),
   ('areaM2Min', 'number', 'area_m2', '>=', null, 0, 10000000, null, true, null, null),
@@ -34910,13 +34879,16 @@ with once as (
       'payment, loan, key money, commission, fees, salary'),
     ('negation', '',
       'غير, بدون, مو, مب, موب, مهب, مهوب, مش, بلا, من غير, من دون, بغير, ليس, ليست, الا, عدا, ما عدا, '
-      'ماعدا, فيما عدا, باستثناء, استثناء, ومو, ومب, وغير, وبدون, وعدا, no, not, never, non, un, '
+      'ماعدا, فيما عدا, باستثناء, استثناء, ومو, ومب, وغير, وبدون, وعدا, no, not, nor, never, non, un, '
       'without, except, except for, excluding, other than, apart from, anything but, anywhere but, '
-      'mo, mob, moob, ghair, ghayr, bidoon, bedoon, bdoon, 3ada, ma 3ada, illa'),
+      'mo, mob, moob, ghair, ghayr, bidoon, bedoon, bdoon, 3ada, ma 3ada, illa, خارج, بعيد عن, بعيده '
+      'عن, لا تكون, ما تكون, ما يكون, outside, outside of, away from, far from, avoid, instead of, '
+      'not interested in'),
     ('negation', 'verb',
       'ما ابي, ما ابغى, ما نبي, ما نبغي, ما اريد, ما ودي, مابي, مابغى, وما ابي, ولا ابي, ولا ابغى, '
-      'لا, do not, don t, dont, ma abi, mabi, ma abgha, mabgha, ma nabi'),
-    ('negation', 'nor', 'ولا, والا, nor, wala, wla'),
+      'لا, do not, don t, dont, ma abi, mabi, ma abgha, mabgha, ma nabi, '
+      'ما ابيه, ما ابيها, ما ابغاها, does not, doesn t, is not, isn t'),
+    ('negation', 'nor', 'ولا, والا, wala, wla'),
     ('negation', 'doubt', 'ما, can t, cant, cannot'),
     ('join', '', 'او, or'),
     ('plain', '',
@@ -34932,7 +34904,7 @@ with once as (
       'كويت, بالكويت, دوله الكويت, kuwait, any, area, price, priced, budget, al, el, fi, bel, ودي, '
       'ودنا, وين القى, abi, abee, abgha, abghi, nabi, bil, lil, lel, w, اي, كل مكان, anywhere, '
       'everywhere, ما شاء الله, ما ابي الا, ما ابي غير, ما ابغى الا, ما ابغى غير, nothing but, اسكن, '
-      'نسكن, to live'),
+      'نسكن, to live, قريب من, قريبه من, close to'),
     ('area', 'salmiya',
       'سالميا, salmiyah, salmiyya, salmya, salmia, salmeya, alsalmiya, as salmiya, '
       'salemiya, essalmiya, salmieh'),

@@ -135,7 +135,7 @@ test(
   async () => {
     const filters: Record<string, unknown>[] = [
       { type: 'RENT' },
-      { kinds: ['apartment', 'house'] },
+      { kinds: ['apartment', 'house', 'floor'] },
       { usage: 'investment' },
       { governorateIds: ['hawalli'] },
       { areaIds: ['salmiya', 'mishref'] },
