@@ -7,7 +7,7 @@ type Handler = (request: Request, info?: unknown) => Response | Promise<Response
 type Options = {
   port: number
   functions: { name: string; entrypoint: string }[]
-  /** A factor for the time that the rest of a body may take. */
+  /** A factor for the time that the rest of a body may be quiet. */
   patience?: number
   /** Whether an unhandled rejection ends the process, as it ends the platform's worker. */
   worker?: boolean

@@ -1,7 +1,7 @@
 /**
  * If an answer is ready before the body of its request has been read, Deno's server resets the connection
  * and the answer is lost (denoland/deno#21209, seen on 2.1.4). So the rest is read before the answer is sent,
- * as the platform's server does. `patience` scales the time for that. This file reads no setting.
+ * as the platform's server does. `patience` scales how long it may be quiet. This file reads no setting.
  */
 export async function handleThenDrain(
   request: Request,
@@ -49,13 +49,14 @@ function reads(body: ReadableStream<Uint8Array>, size: number): Read {
 }
 
 async function readRest(read: Read, patience: number) {
-  const latest = Date.now() + timeLimit * patience
+  const latest = Date.now() + timeLimit
   while (Date.now() < latest && await withTimeout(quietPeriod * patience, read()));
 }
 
 const chunk = 64 * 1024
 const quietPeriod = 200
-const timeLimit = 10_000
+/** Less than the 150 s after which a proxy gives up an answer that does not begin. */
+const timeLimit = 100_000
 
 async function withTimeout<T>(ms: number, coming: Promise<T>): Promise<T | undefined> {
   let clock
