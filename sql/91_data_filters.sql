@@ -20,7 +20,7 @@ insert into private.search_filter_rules values
   ('bathroomsMin', 'integer', 'bathrooms', '>=', null, 0, 100, null, true, 'bathrooms', null),
   ('furnished', 'codes', 'furnished', '= any', 'furnished', null, null, null, true, 'furnished',
     'furnished'),
-  ('isDirect', 'boolean', 'is_direct', '=', null, null, null, null, false, 'direct', null),
+  ('isDirect', 'boolean', 'is_direct', '=', null, null, null, null, false, 'direct', 'direct'),
   ('verifiedOnly', 'boolean', 'owner_verified', '>=', null, null, null, null, false, 'verified',
     null),
   ('postedSince', 'time', 'published_at', '>=', null, null, null, null, true, null, null),
@@ -35,7 +35,7 @@ insert into private.search_filter_rules values
   ('floorMin', 'integer', 'floor_no', '>=', null, -10, 200, null, false, null, 'floor'),
   ('floorMax', 'integer', 'floor_no', '<=', null, -10, 200, null, false, null, 'floor'),
   ('plotPosition', 'codes', 'plot_position', '= any', 'plot_position', null, null, null, false,
-    'plot', 'plot'),
+    'plot_position', 'plot_position'),
   ('block', 'block', 'block', '=', null, null, null, null, false, 'block', 'block')
 on conflict (name) do update set
   form = excluded.form, compared = excluded.compared, comparison = excluded.comparison,

@@ -100,6 +100,21 @@ with once as (
     ('plot_position', 'street_alley', 'شارع وسكه, شارع و سكه, شارع سكه, street and alley'),
     ('plot_position', 'head_three_sides', 'راس, راس بلوك, three sides'),
     ('plot_position', 'on_square', 'على ساحه, علي ساحه, on a square, on square, open square'),
+    ('direct', 'true',
+      'من المالك, مع المالك, المالك مباشره, مباشره من المالك, مباشر من المالك, '
+      'من المالك مباشره, من المالك مباشر, من المالك عدل, عدل من المالك, عن طريق المالك, '
+      'من صاحبه, من صاحبها, من صاحب العقار, من صاحب الملك, من صاحب البيت, من راعيه, من راعيها, '
+      'من راعي البيت, بدون مكتب, بدون مكاتب, بدون وسيط, بدون وسطاء, بدون وساطه, بدون سمسار, '
+      'بدون سماسره, بدون دلال, بدون دلالين, بدون عموله, بدون عمولات, بدون كومشن, بدون سعي, '
+      'دون وسيط, دون وسطاء, دون وساطه, دون مكتب, دون سمسار, دون عموله, بلا وسيط, بلا مكتب, '
+      'بلا سمسار, بلا عموله, مو من مكتب, مب من مكتب, مو من المكتب, من غير مكتب, من غير وسيط, '
+      'من غير عموله, from owner, from the owner, by owner, by the owner, direct from owner, '
+      'direct from the owner, directly from owner, directly from the owner, direct owner, '
+      'owner direct, owner only, from landlord, from the landlord, no broker, no brokers, '
+      'no agent, no agents, no agency, no middleman, no commission, without broker, '
+      'without a broker, without brokers, without agent, without agents, without an agent, '
+      'without commission, min al malik, min el malik, min il malik, bdoon maktab, '
+      'bedoon maktab, bidoon maktab, bedoon waseet, bidoon waseet, bidoon wasit'),
     ('unit', 'm2',
       'متر, م, م2, امتار, متر مربع, م مربع, م 2, متر 2, مترمربع, m, m2, sqm, sq m, sq, '
       'sqmt, meter, meters, metre, metres, square meter, square meters, square metres, sq '

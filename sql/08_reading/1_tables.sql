@@ -15,9 +15,9 @@ comment on column private.reading_words.phrase is
   'One to five words, in the form that private.search_text returns.';
 comment on column private.reading_words.field is
   'What the phrase means. type, strategy, kind, area, governorate, furnished, plot_position: value '
-  'is the code. unit: value says what the number beside it counts (m2, rooms, block, floor, kwd; '
-  'other: years and the like, for which there is no filter). times: the number before it is '
-  'multiplied by value. count: value is the number that it spells out. rooms, floor: value is the '
+  'is the code. direct: from the owner. unit: value says what the number beside it counts (m2, '
+  'rooms, block, floor, kwd; other: years and the like, for which there is no filter). times: the '
+  'number before it is multiplied by value. count: value is the number that it spells out. rooms, floor: value is the '
   'number of rooms or of the floor. ordinal: value is the number of the floor if a word for floor '
   'is beside it. bound: value says how the number after it is meant (max, min, about, from, to, '
   'between). measure: value says what the amount after it is of (m2: the size of the listing; '

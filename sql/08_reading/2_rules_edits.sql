@@ -11,6 +11,7 @@ begin
     when field = 'measure' then '{m2,length,other}'
     when field = 'bound' then '{max,min,about,from,to,between}'
     when field = 'negation' then array['', 'verb', 'nor', 'doubt']
+    when field = 'direct' then '{true}'
     when field in ('join', 'plain', 'stopword') then array['']
     when field = 'area' then array(select areas.id from public.areas)
     when field = 'governorate' then array(select governorates.id from public.governorates)
@@ -40,8 +41,8 @@ begin
     perform private.refuse_by_hand('phrase is one to five words of letters or digits.');
   elsif choices is null and not new.field = any (numbers) then
     perform private.refuse_by_hand(
-      'field is one of: type, strategy, kind, area, governorate, furnished, plot_position, unit, '
-      'times, count, rooms, floor, ordinal, bound, measure, negation, join, plain, stopword.');
+      'field is one of: type, strategy, kind, area, governorate, furnished, plot_position, direct, '
+      'unit, times, count, rooms, floor, ordinal, bound, measure, negation, join, plain, stopword.');
   elsif choices = array[''] and new.value <> '' then
     perform private.refuse_by_hand(format('value stays empty where field is %s.', new.field));
   elsif not new.value = any (choices) then

@@ -291,6 +291,8 @@ begin
       reading.strategy := nullif(item.choices[1], strategy);
     elsif item.field = 'furnished' then
       reading := private.with_reading(reading, 'furnished', to_jsonb(item.choices), said);
+    elsif item.field = 'direct' then
+      reading := private.with_reading(reading, 'isDirect', 'true', said);
     elsif item.field in ('size', 'rooms', 'floor', 'block', 'unclear') then
       reading := private.with_number(reading, item, said);
       if item.field = 'floor' and item.choices = '{floor}' and floor.field is null then

@@ -42,8 +42,8 @@ comment on column private.search_documents.location is 'private.earth_point of l
 comment on column private.search_documents.block is
   'The block in the form that private.search_block returns; null if it is hidden.';
 comment on column private.search_documents.document is
-  'The listing''s words, and terms with a colon such as area:salmiya, bedrooms:3 (3 or more), '
-  'furnished: (the field is open) or 5:قطعه (the text says it before the number).';
+  'The listing''s words, and terms with a colon such as area:salmiya, bedrooms:3 (3 or more) or '
+  'furnished:full (the field or, where it is open, the text says so).';
 
 -- Each sort order has indexes. Those for the newest first include the columns of simple filters,
 -- because skipping an index entry costs a quarter of a visit to the table.

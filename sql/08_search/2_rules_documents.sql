@@ -17,13 +17,24 @@ create function private.said_terms(plain text) returns text[]
   set search_path = ''
   set plan_cache_mode = force_generic_plan
 as $$
+declare
+  -- Also without a joined "and" or "with".
+  said constant text := ' ' || plain || ' '
+    || regexp_replace(plain, '(^| )(?:[بو]ال|لل|[بو])(?=[^ ]{3})', '\1', 'g') || ' ';
 begin
   return array(
-    select ':' || left(listed.phrase, 100) from private.reading_words as listed
-    where listed.field in ('furnished', 'plot_position', 'floor') and listed.phrase like '% %'
-      and strpos(' ' || plain || ' ', ' ' || listed.phrase || ' ') > 0
+    select listed.field || ':' || listed.value
+    from private.reading_words as listed
+    where listed.field in ('furnished', 'plot_position', 'floor', 'direct')
+      and strpos(said, ' ' || listed.phrase || ' ') > 0
+      and not exists (
+        select from private.reading_words as longer
+        where longer.field = listed.field and longer.phrase <> listed.phrase
+          and strpos(' ' || longer.phrase || ' ', ' ' || listed.phrase || ' ') > 0
+          and strpos(said, ' ' || longer.phrase || ' ') > 0
+      )
     union
-    select coalesce(ordinal.value, beside.said) || ':' || part.phrase
+    select part.value || ':' || coalesce(ordinal.value, beside.said)
     from (
       select given.word, lag(given.word) over ordered as before, lead(given.word) over ordered as next,
         lead(given.word, 2) over ordered as behind, lead(given.word, 3) over ordered as last
@@ -56,8 +67,9 @@ begin
 end
 $$;
 comment on function private.said_terms is
-  'What a text says in several words that stand together: :not furnished, 5:block, 3:floor. Words '
-  'that administrators add are found in what is written after them.';
+  'What a text says of fields that a listing can leave open: furnished:none, block:5, floor:3. Of '
+  'phrases inside each other the longest counts. Words that administrators add are found in what '
+  'is written after them.';
 
 create function private.search_document(property public.properties)
   returns private.search_documents
@@ -78,6 +90,7 @@ declare
       private.search_block(property.block) end,
     null
   );
+  own text[];
   plain constant text := private.search_text(concat_ws(' ',
     property.title_ar, property.title_en, property.description_ar, property.description_en,
     'KW-' || property.ref_no, 'KW' || property.ref_no));
@@ -85,19 +98,16 @@ begin
   if property.shown_lat is not null then
     answer.location := private.earth_point(property.shown_lat, property.shown_lng);
   end if;
-  -- Words contain no colon, so no text can imitate a term.
-  answer.document := array_to_tsvector(array(
-    select left(word, 60) from string_to_table(plain, ' ') as word where word <> ''
-  ) || private.said_terms(plain) || array_remove(array[
+  own := array_remove(array[
     'type:' || property.type,
     'kind:' || property.kind,
     'usage:' || property.usage,
     'governorate:' || property.governorate_id,
     'area:' || property.area_id,
-    'furnished:' || coalesce(property.furnished, ''),
-    'plot:' || coalesce(property.plot_position, ''),
-    'block:' || coalesce(answer.block, ''),
-    'floor:' || coalesce(property.floor_no::text, ''),
+    'furnished:' || property.furnished,
+    'plot_position:' || property.plot_position,
+    'block:' || answer.block,
+    'floor:' || property.floor_no,
     case when property.is_direct then 'direct:true' end,
     case when property.owner_verified then 'verified:true' end,
     case when property.drop_pct is not null then 'strategy:deal' end,
@@ -105,7 +115,15 @@ begin
     case when property.owner_type = 'company' and property.owner_verified then 'strategy:company' end
   ], null)
     || array(select 'bedrooms:' || n from generate_series(1, least(property.bedrooms, 10)) as n)
-    || array(select 'bathrooms:' || n from generate_series(1, least(property.bathrooms, 10)) as n));
+    || array(select 'bathrooms:' || n from generate_series(1, least(property.bathrooms, 10)) as n);
+  -- Words contain no colon, so no text can imitate a term.
+  answer.document := array_to_tsvector(array(
+    select left(word, 60) from string_to_table(plain, ' ') as word where word <> ''
+  ) || own || array(
+    select said from unnest(private.said_terms(plain)) as said
+    where not exists (
+      select from unnest(own) as term where split_part(term, ':', 1) = split_part(said, ':', 1))
+  ));
   return answer;
 end
 $$;

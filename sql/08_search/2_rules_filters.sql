@@ -35,7 +35,7 @@ create type private.search_filters as (
 );
 comment on type private.search_filters is
   'Parsed filters; bbox is minLng, minLat, maxLng, maxLat, and near is lat, lng, km. said: what a '
-  'text asks for that listings may say in their text too (private.said_query).';
+  'text asks for that listings may say in their text too (private.said_terms).';
 
 create table private.search_filter_rules (
   name text primary key, -- the key of the filter in JSON and the name of the attribute
@@ -57,7 +57,7 @@ create policy "functions for clients read all" on private.search_filter_rules
 comment on table private.search_filter_rules is
   'How each filter is parsed and applied: its name and form, the column compared, the strategy if '
   'only one accepts it, whether the newest-first indexes include that column, and its term. said: '
-  'the term, if a listing whose field is open can say it in its text. Never purged: one row per '
+  'the term, if a listing whose field is open can say it in its text (private.said_terms). Never purged: one row per '
   'filter.';
 
 create function private.inside_maximum(lowest numeric, highest numeric, edge numeric)
@@ -334,34 +334,38 @@ create function private.is_running(
 comment on function private.is_running is
   'Whether a listing with private.strategy_terms belongs to the strategy now.';
 
-create function private.search_terms(filters private.search_filters) returns tsquery
+create function private.search_terms(given jsonb, are_said boolean default false) returns tsquery
   language plpgsql
   stable
   set search_path = ''
 as $$
-declare
-  given constant jsonb := to_jsonb(filters);
 begin
   -- The codes are already validated. A document has a term for each number of rooms up to its own.
   return (
     select string_agg('(' || coalesce((
-      select string_agg(private.quote_lexeme(rule.term || ':' || case rule.form
-        when 'integer' then least(code::integer, 10)::text else code end), '|')
-      from jsonb_array_elements_text(
-        case rule.form when 'codes' then chosen.value else jsonb_build_array(chosen.value) end) as code
+      select string_agg(private.quote_lexeme(chosen.term || ':' || case
+        when rule.form = 'integer' and rule.term is not null then least(code::integer, 10)::text
+        else code end), '|')
+      from jsonb_path_query(chosen.value, '$[*]') as item
+      cross join lateral (select item #>> '{}') as said (code)
     ), '''none:''') || ')', '&')
     from private.search_filter_rules as rule
-    cross join lateral (select case
-      when rule.comparison is distinct from '<> all' then given -> rule.name
-      when given -> rule.name <> 'null' then (
-        select coalesce(jsonb_agg(code), '[]') from unnest(private.reading_values(rule.vocabulary)) as code
-        where not given -> rule.name ? code
-        having count(*) <= 8 -- more would cost more than they save
-      ) end) as chosen (value)
-    where rule.term is not null and chosen.value not in ('null', 'false', '0')
+    cross join lateral (select
+      case
+        when rule.comparison is distinct from '<> all' then given -> rule.name
+        when given -> rule.name <> 'null' then (
+          select coalesce(jsonb_agg(code), '[]') from unnest(private.reading_values(rule.vocabulary)) as code
+          where not given -> rule.name ? code
+          having count(*) <= 8 -- more would cost more than they save
+        )
+      end, case when are_said then rule.said else rule.term end
+    ) as chosen (value, term)
+    where chosen.term is not null and chosen.value not in ('null', 'false')
+      and (chosen.value <> '0' or rule.term is null)
   )::tsquery;
 end
 $$;
 comment on function private.search_terms is
   'Terms that preselect listings; they are never stricter than private.search_conditions. Of codes '
-  'that are excluded they are those of the codes left.';
+  'that are excluded they are those of the codes left. are_said: those of listings that have it in '
+  'the field or, where that is open, in their text.';

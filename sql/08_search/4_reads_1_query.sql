@@ -43,7 +43,7 @@ begin
   left join private.search_filter_rules as opposite
     on opposite.compared = rule.compared and opposite.comparison <> rule.comparison;
   filters := jsonb_populate_record(given, joined);
-  filters.said := private.said_query(understood);
+  filters.said := private.search_terms(understood, true);
 end
 $$;
 comment on function private.both_filters is

@@ -155,7 +155,7 @@ create function private.with_source(
 as $$
 declare
   filters constant private.search_filters := plan.filters;
-  terms constant tsquery := private.search_terms(filters);
+  terms constant tsquery := private.search_terms(to_jsonb(filters));
   by_text constant text := 'search_documents.document @@ ($2).text_query';
   source text;
   expected double precision;

@@ -134,11 +134,13 @@ test('a detail is judged by the field and, where the listing leaves it open, by 
     hidden: await says('قطعة ٥', { block: '5', location: location('area') }),
     joined: await says('ق٥ شارع ٣'),
     corner: await says('زاوية على شارعين'),
+    owner: await says('للعوائل', { isDirect: true }),
+    direct: await says('للتواصل مع المالك مباشرة بدون وسيط'),
   }
   const cases: Record<string, (keyof typeof made)[]> = {
     'مفروشة': ['full', 'furnished', 'resident'],
     'furnished': ['full', 'furnished', 'resident'],
-    'مفروشة بالكامل': ['full', 'furnished'],
+    'مفروشة بالكامل': ['full', 'furnished', 'resident'],
     'غير مفروشة': ['contrary', 'bare'],
     'الدور الثالث': ['third', 'said', 'digit'],
     'الدور الثاني': ['resident'],
@@ -149,6 +151,8 @@ test('a detail is judged by the field and, where the listing leaves it open, by 
     'corner': ['corner'],
     'شارعين': ['corner'],
     'زاوية ق 5': [],
+    'من المالك': ['owner', 'direct'],
+    'no broker': ['owner', 'direct'],
   }
   for (const [said, names] of Object.entries(cases)) {
     const q = `شقة ${said} ${word}`
@@ -161,7 +165,11 @@ test('a detail is judged by the field and, where the listing leaves it open, by 
   }
   const given = await search({ q: `شقة مفروشة ${word}`, furnished: ['partial', 'full'] })
   expect(ids(given)).toEqual([made.full])
-  for (const [q, filter] of [['مفروشة', { furnished: 'none' }], ['ق 5', { block: '7' }]] as const) {
+  for (const [q, filter] of [
+    ['مفروشة', { furnished: 'none' }],
+    ['ق 5', { block: '7' }],
+    ['من المالك', { isDirect: false }],
+  ] as const) {
     const { body } = await search({ q: `شقة ${q} ${word}`, ...filter })
     expect([body.items, body.understood.conflicts]).toEqual([[], Object.keys(filter)])
   }

@@ -106,6 +106,7 @@ const columns: Record<string, (value: string) => Record<string, unknown>> = {
   priceMax: (value) => ({ price: Number(value) }),
   furnished: (value) => ({ furnished: value.split(',')[0] }),
   plotPosition: (value) => ({ plot_position: value }),
+  isDirect: () => ({ is_direct: true }),
 }
 
 async function listingOf({ strategy, reads, words = [] }: Vector) {

@@ -68,7 +68,7 @@ const listings = `
     case when b < 0.3 then 'Corner ' || kinds.code || ' near the sea' end,
     (array['إطلالة على البحر', 'قريبة من المدرسة', 'تشطيب سوبر ديلوكس', null])[1 + floor(a * 4)]
       || case when drawn.n % 97 = 0 then ' نادرة' else '' end
-      || (array['', ' مفروشة', ' غير مفروشة', ' قطعة ٣ الدور الأرضي', ' ق٣ طابق ٢', ' دور ثاني'])[
+      || (array['', ' مفروشة من المالك', ' غير مفروشة', ' قطعة ٣ الدور الأرضي', ' ق٣ طابق ٢', ' دور ثاني'])[
         1 + drawn.n % 6] || ' ' || left(md5($3 || drawn.n), 12),
     case
       when type = 'EXCHANGE' and c < 0.5 then null
@@ -152,6 +152,7 @@ const furnished = open(
   `in ('partial', 'full')`,
   `said && '{مفروش,مفروشه,furnished}' and text !~ '(^| )غير مفروش(ه)?( |$)'`,
 )
+const direct = `(is_direct or text ~ '(^| )من مالك( |$)')`
 const flat = `kind = 'apartment'`
 const villa = `kind in ('villa', 'house')`
 const land = `kind in ('land', 'residential_plot')`
@@ -202,6 +203,8 @@ const queries: Record<string, Reading> = {
   'اقل من 60 الف': { hard: 'price <= 60000', words: [] },
   'شقة ق ٣': { hard: flat, soft: block, words: [] },
   'زاوية ق ٣': { hard: corner, soft: block, words: [] },
+  'شقة من المالك': { hard: `${flat} and ${direct}`, words: [] },
+  'بدون وسيط': { hard: direct, words: [] },
 }
 
 export const readingOf = (q: string): Reading => queries[q] ?? { words: searchWords(q) }
