@@ -123,14 +123,16 @@ with once as (
       'غرف, غرفه, غرف نوم, غرفه نوم, غرفه ماستر, حجره, حجر, bed, beds, bedroom, bedrooms, '
       'bed room, bed rooms, room, rooms, br, bhk, bdr, bd, ghoraf, ghuraf, 8oraf, ghorfa, '
       'ghurfa, ghurfah, ghorfah, ghuruf, ghoruf, 8orfa'),
+    ('unit', 'bathrooms',
+      'حمام, حمامات, تواليت, تواليتات, دوره مياه, دورات مياه, bath, baths, bathroom, bathrooms, toilet, '
+      'toilets, wc, 7amam, 7amamat, hamam, hamamat, hammam, hammamat'),
     ('unit', 'block', 'قطعه, ق, قطعة رقم, block, blk, qit3a, qet3a, git3a'),
     ('unit', 'floor', 'طابق, الطابق, تابق, level, storey'),
     ('unit', 'kwd',
       'دينار, د, د ك, دك, دينار كويتي, دنانير, دينارا, kd, kwd, k d, dinar, dinars, kuwaiti '
       'dinar, dinar kuwaiti'),
     ('unit', 'other',
-      'سنه, سنوات, سنين, year, years, كم, كيلو, km, دقيقه, دقايق, minute, minutes, حمام, حمامات, '
-      'bath, baths, bathroom, bathrooms, طوابق, شخص, اشخاص, persons, people, سيارات, cars, فلس, '
+      'سنه, سنوات, سنين, year, years, كم, كيلو, km, دقيقه, دقايق, minute, minutes, طوابق, شخص, اشخاص, persons, people, سيارات, cars, فلس, '
       'fils, دولار, ريال, درهم, يورو, جنيه, usd, dollar, dollars, sar, aed, euro, بالميه, '
       'بالمايه, percent, مليار, billion, lakh, lac, الفا, الفان, مليونا, سنويا, سنوي, بالسنه, '
       'yearly, annually, per year, a year, يوميا, باليوم, بالليله, لليله, daily, per day, a day, '
@@ -192,6 +194,8 @@ with once as (
       'غرفتين, غرفتين نوم, غرفتي نوم, حجرتين, غرفتان, ghorfetain, ghorftain, 8orftain, '
       'ghurftain, ghurfatain, ghorfatain, ghurfetain, ghurftein, ghurftain w sala, '
       'ghorftain w sala'),
+    ('bathrooms', '1', 'حمام واحد'),
+    ('bathrooms', '2', 'حمامين, حمامان, 7amamain, hamamain, hammamain'),
     ('floor', '0', 'ارضي, ground, grnd'),
     ('ordinal', '1', 'اول, الاولى, 1st, first'),
     ('ordinal', '2', 'ثاني, ثانيه, تاني, 2nd, second'),

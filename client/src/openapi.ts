@@ -5535,11 +5535,11 @@ export interface components {
         };
         /** @description What a query was understood as. */
         Understood: {
-            /** @description What was read. Where a listing leaves furnishing, position, floor or block open, its text counts. */
+            /** @description What was read. Where a listing leaves furnishing, position, floor, block, bathrooms or `isDirect` open, its text counts. */
             found: components["schemas"]["UnderstoodItem"][];
             /** @description The words that were not read, and are looked for. */
             words: string[];
-            /** @description What was left out: phones, a price of no known type, types that exclude each other, what is negated and is no filter, and where otherwise nothing would be found, unknown words, numbers, size, rooms, floor or block. */
+            /** @description What was left out: phones, a price of no known type, types that exclude each other, what is negated and is no filter, and where otherwise nothing would be found, unknown words, numbers, size, rooms, bathrooms, floor, block or `isDirect`. */
             ignored: string[];
             /** @description Given filters that exclude what was read: then nothing is found. */
             conflicts: string[];
@@ -6477,7 +6477,7 @@ export interface components {
              */
             strategy: "standard" | "exchange" | "auction" | "deal" | "company";
             /**
-             * @description What somebody types. Kinds, places, types, furnishing, positions of the plot, and numbers with their unit or bound are read (`understood`); the other words are found in any order.
+             * @description What somebody types. Kinds, places, types, furnishing, positions of the plot, `isDirect`, and numbers with their unit or bound are read (`understood`); the other words are found in any order.
              * @example شقة للايجار السالمية غرفتين
              */
             q?: string;
@@ -6618,7 +6618,7 @@ export interface components {
              */
             strategy: "standard" | "exchange" | "auction" | "deal" | "company";
             /**
-             * @description What somebody types. Kinds, places, types, furnishing, positions of the plot, and numbers with their unit or bound are read (`understood`); the other words are found in any order.
+             * @description What somebody types. Kinds, places, types, furnishing, positions of the plot, `isDirect`, and numbers with their unit or bound are read (`understood`); the other words are found in any order.
              * @example شقة للايجار السالمية غرفتين
              */
             q?: string;
@@ -10881,7 +10881,7 @@ export interface operations {
                 near?: string;
                 /** @description As maps count it: 0 is the whole world. Points from 15 on. */
                 zoom: number;
-                /** @description What somebody types. Kinds, places, types, furnishing, positions of the plot, and numbers with their unit or bound are read (`understood`); the other words are found in any order. */
+                /** @description What somebody types. Kinds, places, types, furnishing, positions of the plot, `isDirect`, and numbers with their unit or bound are read (`understood`); the other words are found in any order. */
                 q?: string;
                 /** @description true: every word of `q` is only a word; nothing of it is read as a kind, place, type or number. */
                 literal?: boolean;
@@ -12225,7 +12225,7 @@ export interface operations {
     quick_search: {
         parameters: {
             query?: {
-                /** @description What somebody types. Kinds, places, types, furnishing, positions of the plot, and numbers with their unit or bound are read (`understood`); the other words are found in any order. */
+                /** @description What somebody types. Kinds, places, types, furnishing, positions of the plot, `isDirect`, and numbers with their unit or bound are read (`understood`); the other words are found in any order. */
                 q?: string;
                 /** @description nextCursor of the page before; nothing for the first page. */
                 cursor?: string;
@@ -12316,7 +12316,7 @@ export interface operations {
     quick_count_listings: {
         parameters: {
             query?: {
-                /** @description What somebody types. Kinds, places, types, furnishing, positions of the plot, and numbers with their unit or bound are read (`understood`); the other words are found in any order. */
+                /** @description What somebody types. Kinds, places, types, furnishing, positions of the plot, `isDirect`, and numbers with their unit or bound are read (`understood`); the other words are found in any order. */
                 q?: string;
                 /** @description true: every word of `q` is only a word; nothing of it is read as a kind, place, type or number. */
                 literal?: boolean;

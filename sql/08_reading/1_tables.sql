@@ -16,14 +16,15 @@ comment on column private.reading_words.phrase is
 comment on column private.reading_words.field is
   'What the phrase means. type, strategy, kind, area, governorate, furnished, plot_position: value '
   'is the code. direct: from the owner. unit: value says what the number beside it counts (m2, '
-  'rooms, block, floor, kwd; other: years and the like, for which there is no filter). times: the '
-  'number before it is multiplied by value. count: value is the number that it spells out. rooms, floor: value is the '
-  'number of rooms or of the floor. ordinal: value is the number of the floor if a word for floor '
-  'is beside it. bound: value says how the number after it is meant (max, min, about, from, to, '
-  'between). measure: value says what the amount after it is of (m2: the size of the listing; '
-  'length: a street or front, which is no size; other: an income or deposit, which is no price). '
-  'negation: what follows is not meant. value is verb where a verb can follow (ما ابي), nor where '
-  'it can also be an "or" (ولا), doubt where it can also be a question (ما عندكم). '
+  'rooms, bathrooms, block, floor, kwd; other: years and the like, for which there is no filter). '
+  'times: the number before it is multiplied by value. count: value is the number that it spells '
+  'out. rooms, bathrooms, floor: value is the number of rooms or of the floor. ordinal: value is '
+  'the number of the floor if a word for floor is beside it. bound: value says how the number after '
+  'it is meant (max, min, about, from, to, between). measure: value says what the amount after it '
+  'is of (m2: the size of the listing; length: a street or front, which is no size; other: an '
+  'income or deposit, which is no price). negation: what follows is not meant. value is verb where '
+  'a verb can follow (ما ابي), nor where it can also be an "or" (ولا), doubt where it can also be a '
+  'question (ما عندكم). '
   'join: an "or" between kinds. plain: the phrase is searched as words, although parts of it have '
   'a meaning (maid room). stopword: the phrase is ignored.';
 comment on column private.reading_words.value is 'A code, a number, or empty, depending on field.';
@@ -58,5 +59,6 @@ create type private.search_reading as (
 );
 comment on type private.search_reading is
   'The part of a reading that a search uses and its cursor contains. step: what was left out '
-  'because nothing matched: 0 nothing; 1 unknown words; 2 also numbers; 3 also size, rooms, floor '
-  'and block; 4 all words but not those four; 5 all words and those four; null if not yet decided.';
+  'because nothing matched: 0 nothing; 1 unknown words; 2 also numbers; 3 also '
+  'private.search_details; 4 all words but no details; 5 all words and details; null if not yet '
+  'decided.';

@@ -7,7 +7,7 @@ begin
   return case
     when field = 'type' then '{SALE,RENT,EXCHANGE}'
     when field = 'strategy' then '{auction,deal,company}'
-    when field = 'unit' then '{m2,rooms,block,floor,kwd,other}'
+    when field = 'unit' then '{m2,rooms,bathrooms,block,floor,kwd,other}'
     when field = 'measure' then '{m2,length,other}'
     when field = 'bound' then '{max,min,about,from,to,between}'
     when field = 'negation' then array['', 'verb', 'nor', 'doubt']
@@ -27,7 +27,7 @@ create function private.check_reading_word() returns trigger
   set search_path = ''
 as $$
 declare
-  numbers constant text[] := '{times,count,rooms,floor,ordinal}';
+  numbers constant text[] := '{times,count,rooms,bathrooms,floor,ordinal}';
   choices text[];
   known private.reading_words;
 begin
@@ -42,7 +42,8 @@ begin
   elsif choices is null and not new.field = any (numbers) then
     perform private.refuse_by_hand(
       'field is one of: type, strategy, kind, area, governorate, furnished, plot_position, direct, '
-      'unit, times, count, rooms, floor, ordinal, bound, measure, negation, join, plain, stopword.');
+      'unit, times, count, rooms, bathrooms, floor, ordinal, bound, measure, negation, join, plain, '
+      'stopword.');
   elsif choices = array[''] and new.value <> '' then
     perform private.refuse_by_hand(format('value stays empty where field is %s.', new.field));
   elsif not new.value = any (choices) then

@@ -158,8 +158,9 @@ comment on type private.reading_item is
   'Consecutive words of a query with one meaning. field is that of private.reading_words, or null '
   'for words without a meaning; number for a number and mark for a sign between words. A prefix of '
   'a number, such as و, is an item of its own. private.reading_numbers replaces numbers with what '
-  'they measure, from low to high: size, rooms, block, floor, unclear (not to be read), price, or '
-  'what private.price_scale makes a price. choices of a floor: the kind that its word can mean.';
+  'they measure, from low to high: size, rooms, bathrooms, block, floor, unclear (not to be read), '
+  'price, or what private.price_scale makes a price. choices of a floor: the kind that its word can '
+  'mean.';
 
 create function private.reading_items(plain text[]) returns private.reading_item[]
   language plpgsql
@@ -185,7 +186,7 @@ begin
     -- Names and numbers are also looked up without a joined prefix such as "in" or "and":
     -- بالسالمية, والمنقف, وخمسين.
     cross join lateral (values (0),
-      (length(substring(given.word from '^(?:بال|وال|فال|كال|لال|لل|ب|و|ف|ل)(?=.{2})')))
+      (length(substring(given.word from '^(?:ا?بال|وال|فال|كال|لال|لل|ا?ب|و|ف|ل)(?=.{2})')))
     ) as joint (cut)
     cross join lateral (select given.first::integer, joint.cut,
       substr(given.word, joint.cut + 1) as word,
@@ -197,7 +198,7 @@ begin
         select from private.reading_words as behind where behind.field = 'times'
           and behind.phrase = split_part(substr(head.rest, length(listed.phrase) + 2), ' ', 1)))
     where head.cut = 0 or listed.field = 'count' or length(head.word) > 2 and (
-      listed.field in ('times', 'bound')
+      listed.field in ('times', 'bound', 'rooms', 'bathrooms')
       or listed.field in ('area', 'governorate', 'kind') and plain[head.first] !~ '^ل[^ل]')
     group by head.first, head.cut, listed.phrase, listed.field
     order by length(listed.phrase) - length(replace(listed.phrase, ' ', '')) desc,
@@ -208,7 +209,7 @@ begin
     continue when 0 <> any (owners[met.first:met.last]);
     items := items || row(
       met.field, met.choices, met.phrase, met.first, met.last,
-      case when met.field in ('times', 'count', 'rooms', 'floor', 'ordinal')
+      case when met.field in ('times', 'count', 'rooms', 'bathrooms', 'floor', 'ordinal')
         then met.choices[1] end,
       null, null
     )::private.reading_item;

@@ -31,11 +31,11 @@ begin
     when item.field = 'join' or item.phrase = 'ƨ' then 'j'
     when item.field = 'unit' and item.phrase in ('m', 'م') then 'c'
     when item.field in ('unit', 'bound') then coalesce(
-      '{"m2": "s", "rooms": "r", "kwd": "q", "other": "o", "max": "<", "min": ">", "about": "~",
-        "from": "(", "to": ")", "between": "="}'::jsonb ->> item.choices[1], 'n')
+      '{"m2": "s", "rooms": "r", "bathrooms": "r", "kwd": "q", "other": "o", "max": "<", "min": ">",
+        "about": "~", "from": "(", "to": ")", "between": "="}'::jsonb ->> item.choices[1], 'n')
     when item.field = 'measure' then translate(left(item.choices[1], 1), 'mlo', '#|!')
     when item.field = 'negation' then case item.choices[1] when '' then '^' else 'V' end
-    when item.field in ('kind', 'rooms', 'floor', 'ordinal') then 'n'
+    when item.field in ('kind', 'rooms', 'bathrooms', 'floor', 'ordinal') then 'n'
     when item.field = 'stopword' then 'S'
     -- A misspelt number beside an amount could be part of it.
     when item.field is null and item.phrase ~ (
@@ -178,8 +178,7 @@ begin
   next := substr(rest, size + 2, 1);
   if letter in ('s', 'c', 'r', 'q', 'o') then
     amount.last := amount.last + 1;
-    amount.unit := case letter
-      when 'r' then 'rooms' when 'q' then 'kwd' when 'o' then 'other' else 'm2' end;
+    amount.unit := items[amount.last].choices[1];
     if letter = 'c' and (next = 'q' and substr(rest, size + 3, 1) not in ('i', 'd', 'D')
       or amount.step is null
         and (sum < 10 or sum < 30 and amount.form in ('decimal', 'dotted'))) then -- 1.5m

@@ -135,9 +135,9 @@ begin
       then 'unclear'
     when amount.unit = 'm2' and (amount.step is not null or amount.form is distinct from 'dotted')
       then 'size'
-    when amount.unit = 'rooms' and amount.low <= 50 then 'rooms'
+    when amount.unit in ('rooms', 'bathrooms') and amount.low <= 50 then amount.unit
     -- An income, or a price per metre.
-    when amount.unit in ('m2', 'rooms') or left(context, 1) = '!'
+    when amount.unit in ('m2', 'rooms', 'bathrooms') or left(context, 1) = '!'
       or before ~ '(^|[^W0kmKMfF])[sc]S?$' then 'unclear'
     when amount.unit = 'million' then 'million'
     when amount.step is not null then 'price'
@@ -154,7 +154,7 @@ begin
     else 'bare' end;
   range.low := trim_scale(case
     when bound in ('<', ')') then null
-    when bound in ('>', '(', '=') or range.field = 'rooms' then amount.low
+    when bound in ('>', '(', '=') or range.field in ('rooms', 'bathrooms') then amount.low
     else round(amount.low * 0.9, 3) end);
   range.high := trim_scale(case
     when bound in ('>', '(') then null
@@ -184,8 +184,8 @@ declare
   has_numbers boolean := false;
 begin
   foreach item in array items loop
-    has_numbers := has_numbers
-      or coalesce(item.field in ('number', 'count', 'times', 'floor', 'rooms', 'ordinal'), false);
+    has_numbers := has_numbers or coalesce(item.field in (
+      'number', 'count', 'times', 'floor', 'rooms', 'bathrooms', 'ordinal'), false);
   end loop;
   if not has_numbers then
     return items;
@@ -217,7 +217,7 @@ begin
     elsif item.field in ('number', 'count') and next.field = 'rooms' then -- 2 غرفة وصالة
       item := row('rooms', null, next.phrase, item.first, next.last, null, item.number, item.number);
       last := index + 1;
-    elsif item.field in ('floor', 'rooms') then
+    elsif item.field in ('floor', 'rooms', 'bathrooms') then
       item.choices := null;
       item.low := item.number;
       item.high := item.number;

@@ -86,8 +86,10 @@ begin
   case
     when item.field = 'size' then
       reading := private.with_range(reading, 'areaM2Min', 'areaM2Max', item.low, item.high, said);
-    when item.field = 'rooms' and item.low is not null then
-      reading := private.with_reading(reading, 'bedroomsMin', to_jsonb(floor(item.low)), said);
+    when item.field in ('rooms', 'bathrooms') and item.low is not null then
+      reading := private.with_reading(reading,
+        case item.field when 'rooms' then 'bedroomsMin' else 'bathroomsMin' end,
+        to_jsonb(floor(item.low)), said);
     when item.field = 'floor' then
       reading := private.with_range(reading, 'floorMin', 'floorMax', item.low, item.high, said);
     when item.field = 'block' then
@@ -193,7 +195,8 @@ create function private.parted(word text, deep boolean default true) returns tex
   set plan_cache_mode = force_generic_plan
 as $$
 declare
-  fields text[] := '{type,kind,area,governorate,furnished,plot_position,rooms,floor,stopword}';
+  fields text[] := '{type,kind,area,governorate,furnished,plot_position,rooms,bathrooms,floor,'
+    'stopword}';
 begin
   return (
     select left(word, cut) || tail.parts
@@ -293,7 +296,7 @@ begin
       reading := private.with_reading(reading, 'furnished', to_jsonb(item.choices), said);
     elsif item.field = 'direct' then
       reading := private.with_reading(reading, 'isDirect', 'true', said);
-    elsif item.field in ('size', 'rooms', 'floor', 'block', 'unclear') then
+    elsif item.field in ('size', 'rooms', 'bathrooms', 'floor', 'block', 'unclear') then
       reading := private.with_number(reading, item, said);
       if item.field = 'floor' and item.choices = '{floor}' and floor.field is null then
         floor := item;

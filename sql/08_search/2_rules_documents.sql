@@ -23,46 +23,58 @@ declare
     || regexp_replace(plain, '(^| )(?:[بو]ال|لل|[بو])(?=[^ ]{3})', '\1', 'g') || ' ';
 begin
   return array(
-    select listed.field || ':' || listed.value
-    from private.reading_words as listed
-    where listed.field in ('furnished', 'plot_position', 'floor', 'direct')
-      and strpos(said, ' ' || listed.phrase || ' ') > 0
-      and not exists (
-        select from private.reading_words as longer
-        where longer.field = listed.field and longer.phrase <> listed.phrase
-          and strpos(' ' || longer.phrase || ' ', ' ' || listed.phrase || ' ') > 0
-          and strpos(said, ' ' || longer.phrase || ' ') > 0
-      )
-    union
-    select part.value || ':' || coalesce(ordinal.value, beside.said)
+    with met as materialized (
+      select listed.field, listed.value, ' ' || listed.phrase || ' ' as phrase
+      from private.reading_words as listed
+      where listed.field in ('furnished', 'plot_position', 'floor', 'bathrooms', 'direct')
+        and strpos(said, ' ' || listed.phrase || ' ') > 0
+    )
+    select told.field || ':' || coalesce(n::text, told.value)
     from (
-      select given.word, lag(given.word) over ordered as before, lead(given.word) over ordered as next,
-        lead(given.word, 2) over ordered as behind, lead(given.word, 3) over ordered as last
-      from string_to_table(
-        regexp_replace(plain, '([^ 0-9])(?: رقم)? ?([0-9]{1,3})(?= |$)', '\1 \2', 'g'), ' '
-      ) with ordinality as given (word, index)
-      window ordered as (order by given.index)
-    ) as words
-    join private.reading_words as part
-      on part.phrase in (words.word, regexp_replace(words.word, '^(?:[بوفل]ال|لل|[بوفل])', ''))
-      and part.field in ('unit', 'kind') and part.value in ('block', 'floor')
-    cross join lateral (values
-      -- In "a floor of 3 rooms" the number counts something else, but not in "floor 3, rooms 5".
-      (case when words.next ~ '^[0-9]{1,3}$' and (words.last ~ '^[0-9]' or not exists (
-        select from private.reading_words as unit
-        where unit.phrase = words.behind and unit.field in ('unit', 'times')
-          and unit.value not in ('block', 'floor')
-      )) then words.next end, null),
-      (null, case when part.value = 'floor' then words.next end), -- الدور الثالث
-      (null, case when part.value = 'floor' and not coalesce(words.next ~ '^[0-9]', false)
-        and not exists (
-          select from private.reading_words as own
-          where own.phrase = words.next and own.field in ('ordinal', 'floor')
-        ) then words.before end) -- the third floor
-    ) as beside (said, ordinal)
-    left join private.reading_words as ordinal
-      on ordinal.field = 'ordinal' and ordinal.phrase = beside.ordinal
-    where coalesce(ordinal.value, beside.said) is not null
+      select met.field, met.value from met
+      where not exists (
+        select from met as longer where longer.field = met.field and longer.phrase <> met.phrase
+          and strpos(longer.phrase, met.phrase) > 0
+      )
+      union
+      select part.value, coalesce((
+        select listed.value from private.reading_words as listed
+        where listed.phrase in (beside.word, ltrim(beside.word, 'و'))
+          and listed.field = case part.value when 'bathrooms' then 'count' else 'ordinal' end
+        limit 1
+      ), beside.digits)
+      from (
+        select given.word, lag(given.word) over ordered as before, lead(given.word) over ordered as next,
+          lead(given.word, 2) over ordered as behind, lead(given.word, 3) over ordered as last,
+          regexp_replace(given.word, '^(?:[بوفل]ال|لل|[بوفل])', '') as bare
+        from string_to_table(
+          regexp_replace(plain, '([^ 0-9])(?: رقم)? ?([0-9]{1,3})(?= |$)', '\1 \2', 'g'), ' '
+        ) with ordinality as given (word, index)
+        window ordered as (order by given.index)
+      ) as words
+      join private.reading_words as part on part.phrase in (words.word, words.bare)
+        and part.field in ('unit', 'kind') and part.value in ('block', 'floor', 'bathrooms')
+      cross join lateral (values
+        -- In "a floor of 3 rooms" the number counts something else, but not in "floor 3, rooms 5".
+        (case when part.value <> 'bathrooms' and words.next ~ '^[0-9]{1,3}$' and (
+          words.last ~ '^[0-9]' or not exists (
+            select from private.reading_words as unit
+            where unit.phrase = words.behind and unit.field in ('unit', 'times')
+              and unit.value not in ('block', 'floor')
+          )) then words.next end, null),
+        (null, case when part.value = 'floor' then words.next end), -- الدور الثالث
+        (null, case when part.value = 'floor' and not coalesce(words.next ~ '^[0-9]', false)
+          and not exists (
+            select from private.reading_words as own
+            where own.phrase = words.next and own.field in ('ordinal', 'floor')
+          ) then words.before end), -- the third floor
+        (case when part.value = 'bathrooms' and words.before ~ '^[0-9]$' then words.before end,
+          case when part.value = 'bathrooms' then words.before end) -- 3 bathrooms
+      ) as beside (digits, word)
+    ) as told (field, value)
+    left join generate_series(1, 10) as n
+      on n <= case told.field when 'bathrooms' then told.value::numeric end
+    where told.value is not null
   );
 end
 $$;
@@ -114,8 +126,8 @@ begin
     case when property.auction_ends_at is not null then 'strategy:auction' end,
     case when property.owner_type = 'company' and property.owner_verified then 'strategy:company' end
   ], null)
-    || array(select 'bedrooms:' || n from generate_series(1, least(property.bedrooms, 10)) as n)
-    || array(select 'bathrooms:' || n from generate_series(1, least(property.bathrooms, 10)) as n);
+    || array(select 'bedrooms:' || n from generate_series(1, 10) as n where n <= property.bedrooms)
+    || array(select 'bathrooms:' || n from generate_series(1, 10) as n where n <= property.bathrooms);
   -- Words contain no colon, so no text can imitate a term.
   answer.document := array_to_tsvector(array(
     select left(word, 60) from string_to_table(plain, ' ') as word where word <> ''

@@ -24,6 +24,13 @@ begin
 end
 $$;
 
+create function private.search_details() returns text[]
+  language sql
+  immutable
+  return '{areaM2Min,areaM2Max,bedroomsMin,bathroomsMin,floorMin,floorMax,block,isDirect}'::text[];
+comment on function private.search_details is
+  'The filters that are left out where otherwise nothing would be found.';
+
 create function private.relaxed_reading(
   strategy text, inout reading private.search_reading, out lost text[], out guesses jsonb
 )
@@ -32,7 +39,7 @@ create function private.relaxed_reading(
   set search_path = ''
 as $$
 declare
-  details constant text[] := '{areaM2Min,areaM2Max,bedroomsMin,floorMin,floorMax,block}';
+  details constant text[] := private.search_details();
   whole constant private.search_reading := reading;
   tried private.search_reading := reading;
   one_word text;
@@ -129,9 +136,9 @@ end
 $$;
 comment on function private.relaxed_reading is
   'Leaves out parts until a listing matches: unknown words without similar ones, then numbers that '
-  'are only words, then size, rooms, floor and block; if none does, all words instead, and at last '
-  'those four too. Type, kind, area and price are kept. lost: the words left out. guesses: the '
-  'similar words found for some words.';
+  'are only words, then private.search_details; if none does, all words instead, and at last the '
+  'details too. Type, kind, area and price are kept. lost: the words left out. guesses: the similar '
+  'words found for some words.';
 
 create function private.understood(
   read private.reading, reading private.search_reading, lost text[], conflicts text[]
@@ -142,7 +149,7 @@ create function private.understood(
 as $$
 declare
   left_out constant text[] := case when reading.step in (3, 5)
-    then '{areaM2Min,areaM2Max,bedroomsMin,floorMin,floorMax,block}' else '{}' end;
+    then private.search_details() else '{}' end;
 begin
   if lost = '{}' and left_out = '{}' then
     return jsonb_build_object('found', read.found, 'words', read.typed, 'ignored', read.ignored,

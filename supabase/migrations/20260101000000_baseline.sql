@@ -16907,15 +16907,16 @@ comment on column private.reading_words.phrase is
   'One to five words, in the form that private.search_text returns.';
 comment on column private.reading_words.field is
   'What the phrase means. type, strategy, kind, area, governorate, furnished, plot_position: value '
-  'is the code. unit: value says what the number beside it counts (m2, rooms, block, floor, kwd; '
-  'other: years and the like, for which there is no filter). times: the number before it is '
-  'multiplied by value. count: value is the number that it spells out. rooms, floor: value is the '
-  'number of rooms or of the floor. ordinal: value is the number of the floor if a word for floor '
-  'is beside it. bound: value says how the number after it is meant (max, min, about, from, to, '
-  'between). measure: value says what the amount after it is of (m2: the size of the listing; '
-  'length: a street or front, which is no size; other: an income or deposit, which is no price). '
-  'negation: what follows is not meant. value is verb where a verb can follow (ما ابي), nor where '
-  'it can also be an "or" (ولا), doubt where it can also be a question (ما عندكم). '
+  'is the code. direct: from the owner. unit: value says what the number beside it counts (m2, '
+  'rooms, bathrooms, block, floor, kwd; other: years and the like, for which there is no filter). '
+  'times: the number before it is multiplied by value. count: value is the number that it spells '
+  'out. rooms, bathrooms, floor: value is the number of rooms or of the floor. ordinal: value is '
+  'the number of the floor if a word for floor is beside it. bound: value says how the number after '
+  'it is meant (max, min, about, from, to, between). measure: value says what the amount after it '
+  'is of (m2: the size of the listing; length: a street or front, which is no size; other: an '
+  'income or deposit, which is no price). negation: what follows is not meant. value is verb where '
+  'a verb can follow (ما ابي), nor where it can also be an "or" (ولا), doubt where it can also be a '
+  'question (ما عندكم). '
   'join: an "or" between kinds. plain: the phrase is searched as words, although parts of it have '
   'a meaning (maid room). stopword: the phrase is ignored.';
 comment on column private.reading_words.value is 'A code, a number, or empty, depending on field.';
@@ -16950,8 +16951,9 @@ create type private.search_reading as (
 );
 comment on type private.search_reading is
   'The part of a reading that a search uses and its cursor contains. step: what was left out '
-  'because nothing matched: 0 nothing; 1 unknown words; 2 also numbers; 3 also size, rooms, floor '
-  'and block; 4 all words but not those four; 5 all words and those four; null if not yet decided.';
+  'because nothing matched: 0 nothing; 1 unknown words; 2 also numbers; 3 also '
+  'private.search_details; 4 all words but no details; 5 all words and details; null if not yet '
+  'decided.';
 
 -- sql/08_reading/2_rules_edits.sql
 
@@ -16964,10 +16966,11 @@ begin
   return case
     when field = 'type' then '{SALE,RENT,EXCHANGE}'
     when field = 'strategy' then '{auction,deal,company}'
-    when field = 'unit' then '{m2,rooms,block,floor,kwd,other}'
+    when field = 'unit' then '{m2,rooms,bathrooms,block,floor,kwd,other}'
     when field = 'measure' then '{m2,length,other}'
     when field = 'bound' then '{max,min,about,from,to,between}'
     when field = 'negation' then array['', 'verb', 'nor', 'doubt']
+    when field = 'direct' then '{true}'
     when field in ('join', 'plain', 'stopword') then array['']
     when field = 'area' then array(select areas.id from public.areas)
     when field = 'governorate' then array(select governorates.id from public.governorates)
@@ -16983,7 +16986,7 @@ create function private.check_reading_word() returns trigger
   set search_path = ''
 as $$
 declare
-  numbers constant text[] := '{times,count,rooms,floor,ordinal}';
+  numbers constant text[] := '{times,count,rooms,bathrooms,floor,ordinal}';
   choices text[];
   known private.reading_words;
 begin
@@ -16997,8 +17000,9 @@ begin
     perform private.refuse_by_hand('phrase is one to five words of letters or digits.');
   elsif choices is null and not new.field = any (numbers) then
     perform private.refuse_by_hand(
-      'field is one of: type, strategy, kind, area, governorate, furnished, plot_position, unit, '
-      'times, count, rooms, floor, ordinal, bound, measure, negation, join, plain, stopword.');
+      'field is one of: type, strategy, kind, area, governorate, furnished, plot_position, direct, '
+      'unit, times, count, rooms, bathrooms, floor, ordinal, bound, measure, negation, join, plain, '
+      'stopword.');
   elsif choices = array[''] and new.value <> '' then
     perform private.refuse_by_hand(format('value stays empty where field is %s.', new.field));
   elsif not new.value = any (choices) then
@@ -17212,8 +17216,9 @@ comment on type private.reading_item is
   'Consecutive words of a query with one meaning. field is that of private.reading_words, or null '
   'for words without a meaning; number for a number and mark for a sign between words. A prefix of '
   'a number, such as و, is an item of its own. private.reading_numbers replaces numbers with what '
-  'they measure, from low to high: size, rooms, block, floor, unclear (not to be read), price, or '
-  'what private.price_scale makes a price. choices of a floor: the kind that its word can mean.';
+  'they measure, from low to high: size, rooms, bathrooms, block, floor, unclear (not to be read), '
+  'price, or what private.price_scale makes a price. choices of a floor: the kind that its word can '
+  'mean.';
 
 create function private.reading_items(plain text[]) returns private.reading_item[]
   language plpgsql
@@ -17239,7 +17244,7 @@ begin
     -- Names and numbers are also looked up without a joined prefix such as "in" or "and":
     -- بالسالمية, والمنقف, وخمسين.
     cross join lateral (values (0),
-      (length(substring(given.word from '^(?:بال|وال|فال|كال|لال|لل|ب|و|ف|ل)(?=.{2})')))
+      (length(substring(given.word from '^(?:ا?بال|وال|فال|كال|لال|لل|ا?ب|و|ف|ل)(?=.{2})')))
     ) as joint (cut)
     cross join lateral (select given.first::integer, joint.cut,
       substr(given.word, joint.cut + 1) as word,
@@ -17251,7 +17256,7 @@ begin
         select from private.reading_words as behind where behind.field = 'times'
           and behind.phrase = split_part(substr(head.rest, length(listed.phrase) + 2), ' ', 1)))
     where head.cut = 0 or listed.field = 'count' or length(head.word) > 2 and (
-      listed.field in ('times', 'bound')
+      listed.field in ('times', 'bound', 'rooms', 'bathrooms')
       or listed.field in ('area', 'governorate', 'kind') and plain[head.first] !~ '^ل[^ل]')
     group by head.first, head.cut, listed.phrase, listed.field
     order by length(listed.phrase) - length(replace(listed.phrase, ' ', '')) desc,
@@ -17262,7 +17267,7 @@ begin
     continue when 0 <> any (owners[met.first:met.last]);
     items := items || row(
       met.field, met.choices, met.phrase, met.first, met.last,
-      case when met.field in ('times', 'count', 'rooms', 'floor', 'ordinal')
+      case when met.field in ('times', 'count', 'rooms', 'bathrooms', 'floor', 'ordinal')
         then met.choices[1] end,
       null, null
     )::private.reading_item;
@@ -17409,11 +17414,11 @@ begin
     when item.field = 'join' or item.phrase = 'ƨ' then 'j'
     when item.field = 'unit' and item.phrase in ('m', 'م') then 'c'
     when item.field in ('unit', 'bound') then coalesce(
-      '{"m2": "s", "rooms": "r", "kwd": "q", "other": "o", "max": "<", "min": ">", "about": "~",
-        "from": "(", "to": ")", "between": "="}'::jsonb ->> item.choices[1], 'n')
+      '{"m2": "s", "rooms": "r", "bathrooms": "r", "kwd": "q", "other": "o", "max": "<", "min": ">",
+        "about": "~", "from": "(", "to": ")", "between": "="}'::jsonb ->> item.choices[1], 'n')
     when item.field = 'measure' then translate(left(item.choices[1], 1), 'mlo', '#|!')
     when item.field = 'negation' then case item.choices[1] when '' then '^' else 'V' end
-    when item.field in ('kind', 'rooms', 'floor', 'ordinal') then 'n'
+    when item.field in ('kind', 'rooms', 'bathrooms', 'floor', 'ordinal') then 'n'
     when item.field = 'stopword' then 'S'
     -- A misspelt number beside an amount could be part of it.
     when item.field is null and item.phrase ~ (
@@ -17556,8 +17561,7 @@ begin
   next := substr(rest, size + 2, 1);
   if letter in ('s', 'c', 'r', 'q', 'o') then
     amount.last := amount.last + 1;
-    amount.unit := case letter
-      when 'r' then 'rooms' when 'q' then 'kwd' when 'o' then 'other' else 'm2' end;
+    amount.unit := items[amount.last].choices[1];
     if letter = 'c' and (next = 'q' and substr(rest, size + 3, 1) not in ('i', 'd', 'D')
       or amount.step is null
         and (sum < 10 or sum < 30 and amount.form in ('decimal', 'dotted'))) then -- 1.5m
@@ -17717,9 +17721,9 @@ begin
       then 'unclear'
     when amount.unit = 'm2' and (amount.step is not null or amount.form is distinct from 'dotted')
       then 'size'
-    when amount.unit = 'rooms' and amount.low <= 50 then 'rooms'
+    when amount.unit in ('rooms', 'bathrooms') and amount.low <= 50 then amount.unit
     -- An income, or a price per metre.
-    when amount.unit in ('m2', 'rooms') or left(context, 1) = '!'
+    when amount.unit in ('m2', 'rooms', 'bathrooms') or left(context, 1) = '!'
       or before ~ '(^|[^W0kmKMfF])[sc]S?$' then 'unclear'
     when amount.unit = 'million' then 'million'
     when amount.step is not null then 'price'
@@ -17736,7 +17740,7 @@ begin
     else 'bare' end;
   range.low := trim_scale(case
     when bound in ('<', ')') then null
-    when bound in ('>', '(', '=') or range.field = 'rooms' then amount.low
+    when bound in ('>', '(', '=') or range.field in ('rooms', 'bathrooms') then amount.low
     else round(amount.low * 0.9, 3) end);
   range.high := trim_scale(case
     when bound in ('>', '(') then null
@@ -17766,8 +17770,8 @@ declare
   has_numbers boolean := false;
 begin
   foreach item in array items loop
-    has_numbers := has_numbers
-      or coalesce(item.field in ('number', 'count', 'times', 'floor', 'rooms', 'ordinal'), false);
+    has_numbers := has_numbers or coalesce(item.field in (
+      'number', 'count', 'times', 'floor', 'rooms', 'bathrooms', 'ordinal'), false);
   end loop;
   if not has_numbers then
     return items;
@@ -17799,7 +17803,7 @@ begin
     elsif item.field in ('number', 'count') and next.field = 'rooms' then -- 2 غرفة وصالة
       item := row('rooms', null, next.phrase, item.first, next.last, null, item.number, item.number);
       last := index + 1;
-    elsif item.field in ('floor', 'rooms') then
+    elsif item.field in ('floor', 'rooms', 'bathrooms') then
       item.choices := null;
       item.low := item.number;
       item.high := item.number;
@@ -17909,8 +17913,10 @@ begin
   case
     when item.field = 'size' then
       reading := private.with_range(reading, 'areaM2Min', 'areaM2Max', item.low, item.high, said);
-    when item.field = 'rooms' and item.low is not null then
-      reading := private.with_reading(reading, 'bedroomsMin', to_jsonb(floor(item.low)), said);
+    when item.field in ('rooms', 'bathrooms') and item.low is not null then
+      reading := private.with_reading(reading,
+        case item.field when 'rooms' then 'bedroomsMin' else 'bathroomsMin' end,
+        to_jsonb(floor(item.low)), said);
     when item.field = 'floor' then
       reading := private.with_range(reading, 'floorMin', 'floorMax', item.low, item.high, said);
     when item.field = 'block' then
@@ -18016,7 +18022,8 @@ create function private.parted(word text, deep boolean default true) returns tex
   set plan_cache_mode = force_generic_plan
 as $$
 declare
-  fields text[] := '{type,kind,area,governorate,furnished,plot_position,rooms,floor,stopword}';
+  fields text[] := '{type,kind,area,governorate,furnished,plot_position,rooms,bathrooms,floor,'
+    'stopword}';
 begin
   return (
     select left(word, cut) || tail.parts
@@ -18114,7 +18121,9 @@ begin
       reading.strategy := nullif(item.choices[1], strategy);
     elsif item.field = 'furnished' then
       reading := private.with_reading(reading, 'furnished', to_jsonb(item.choices), said);
-    elsif item.field in ('size', 'rooms', 'floor', 'block', 'unclear') then
+    elsif item.field = 'direct' then
+      reading := private.with_reading(reading, 'isDirect', 'true', said);
+    elsif item.field in ('size', 'rooms', 'bathrooms', 'floor', 'block', 'unclear') then
       reading := private.with_number(reading, item, said);
       if item.field = 'floor' and item.choices = '{floor}' and floor.field is null then
         floor := item;
@@ -18195,8 +18204,8 @@ comment on column private.search_documents.location is 'private.earth_point of l
 comment on column private.search_documents.block is
   'The block in the form that private.search_block returns; null if it is hidden.';
 comment on column private.search_documents.document is
-  'The listing''s words, and terms with a colon such as area:salmiya, bedrooms:3 (3 or more), '
-  'furnished: (the field is open) or 5:قطعه (the text says it before the number).';
+  'The listing''s words, and terms with a colon such as area:salmiya, bedrooms:3 (3 or more) or '
+  'furnished:full (the field or, where it is open, the text says so).';
 
 -- Each sort order has indexes. Those for the newest first include the columns of simple filters,
 -- because skipping an index entry costs a quarter of a visit to the table.
@@ -18354,47 +18363,71 @@ create function private.said_terms(plain text) returns text[]
   set search_path = ''
   set plan_cache_mode = force_generic_plan
 as $$
+declare
+  -- Also without a joined "and" or "with".
+  said constant text := ' ' || plain || ' '
+    || regexp_replace(plain, '(^| )(?:[بو]ال|لل|[بو])(?=[^ ]{3})', '\1', 'g') || ' ';
 begin
   return array(
-    select ':' || left(listed.phrase, 100) from private.reading_words as listed
-    where listed.field in ('furnished', 'plot_position', 'floor') and listed.phrase like '% %'
-      and strpos(' ' || plain || ' ', ' ' || listed.phrase || ' ') > 0
-    union
-    select coalesce(ordinal.value, beside.said) || ':' || part.phrase
+    with met as materialized (
+      select listed.field, listed.value, ' ' || listed.phrase || ' ' as phrase
+      from private.reading_words as listed
+      where listed.field in ('furnished', 'plot_position', 'floor', 'bathrooms', 'direct')
+        and strpos(said, ' ' || listed.phrase || ' ') > 0
+    )
+    select told.field || ':' || coalesce(n::text, told.value)
     from (
-      select given.word, lag(given.word) over ordered as before, lead(given.word) over ordered as next,
-        lead(given.word, 2) over ordered as behind, lead(given.word, 3) over ordered as last
-      from string_to_table(
-        regexp_replace(plain, '([^ 0-9])(?: رقم)? ?([0-9]{1,3})(?= |$)', '\1 \2', 'g'), ' '
-      ) with ordinality as given (word, index)
-      window ordered as (order by given.index)
-    ) as words
-    join private.reading_words as part
-      on part.phrase in (words.word, regexp_replace(words.word, '^(?:[بوفل]ال|لل|[بوفل])', ''))
-      and part.field in ('unit', 'kind') and part.value in ('block', 'floor')
-    cross join lateral (values
-      -- In "a floor of 3 rooms" the number counts something else, but not in "floor 3, rooms 5".
-      (case when words.next ~ '^[0-9]{1,3}$' and (words.last ~ '^[0-9]' or not exists (
-        select from private.reading_words as unit
-        where unit.phrase = words.behind and unit.field in ('unit', 'times')
-          and unit.value not in ('block', 'floor')
-      )) then words.next end, null),
-      (null, case when part.value = 'floor' then words.next end), -- الدور الثالث
-      (null, case when part.value = 'floor' and not coalesce(words.next ~ '^[0-9]', false)
-        and not exists (
-          select from private.reading_words as own
-          where own.phrase = words.next and own.field in ('ordinal', 'floor')
-        ) then words.before end) -- the third floor
-    ) as beside (said, ordinal)
-    left join private.reading_words as ordinal
-      on ordinal.field = 'ordinal' and ordinal.phrase = beside.ordinal
-    where coalesce(ordinal.value, beside.said) is not null
+      select met.field, met.value from met
+      where not exists (
+        select from met as longer where longer.field = met.field and longer.phrase <> met.phrase
+          and strpos(longer.phrase, met.phrase) > 0
+      )
+      union
+      select part.value, coalesce((
+        select listed.value from private.reading_words as listed
+        where listed.phrase in (beside.word, ltrim(beside.word, 'و'))
+          and listed.field = case part.value when 'bathrooms' then 'count' else 'ordinal' end
+        limit 1
+      ), beside.digits)
+      from (
+        select given.word, lag(given.word) over ordered as before, lead(given.word) over ordered as next,
+          lead(given.word, 2) over ordered as behind, lead(given.word, 3) over ordered as last,
+          regexp_replace(given.word, '^(?:[بوفل]ال|لل|[بوفل])', '') as bare
+        from string_to_table(
+          regexp_replace(plain, '([^ 0-9])(?: رقم)? ?([0-9]{1,3})(?= |$)', '\1 \2', 'g'), ' '
+        ) with ordinality as given (word, index)
+        window ordered as (order by given.index)
+      ) as words
+      join private.reading_words as part on part.phrase in (words.word, words.bare)
+        and part.field in ('unit', 'kind') and part.value in ('block', 'floor', 'bathrooms')
+      cross join lateral (values
+        -- In "a floor of 3 rooms" the number counts something else, but not in "floor 3, rooms 5".
+        (case when part.value <> 'bathrooms' and words.next ~ '^[0-9]{1,3}$' and (
+          words.last ~ '^[0-9]' or not exists (
+            select from private.reading_words as unit
+            where unit.phrase = words.behind and unit.field in ('unit', 'times')
+              and unit.value not in ('block', 'floor')
+          )) then words.next end, null),
+        (null, case when part.value = 'floor' then words.next end), -- الدور الثالث
+        (null, case when part.value = 'floor' and not coalesce(words.next ~ '^[0-9]', false)
+          and not exists (
+            select from private.reading_words as own
+            where own.phrase = words.next and own.field in ('ordinal', 'floor')
+          ) then words.before end), -- the third floor
+        (case when part.value = 'bathrooms' and words.before ~ '^[0-9]$' then words.before end,
+          case when part.value = 'bathrooms' then words.before end) -- 3 bathrooms
+      ) as beside (digits, word)
+    ) as told (field, value)
+    left join generate_series(1, 10) as n
+      on n <= case told.field when 'bathrooms' then told.value::numeric end
+    where told.value is not null
   );
 end
 $$;
 comment on function private.said_terms is
-  'What a text says in several words that stand together: :not furnished, 5:block, 3:floor. Words '
-  'that administrators add are found in what is written after them.';
+  'What a text says of fields that a listing can leave open: furnished:none, block:5, floor:3. Of '
+  'phrases inside each other the longest counts. Words that administrators add are found in what '
+  'is written after them.';
 
 create function private.search_document(property public.properties)
   returns private.search_documents
@@ -18415,6 +18448,7 @@ declare
       private.search_block(property.block) end,
     null
   );
+  own text[];
   plain constant text := private.search_text(concat_ws(' ',
     property.title_ar, property.title_en, property.description_ar, property.description_en,
     'KW-' || property.ref_no, 'KW' || property.ref_no));
@@ -18422,27 +18456,32 @@ begin
   if property.shown_lat is not null then
     answer.location := private.earth_point(property.shown_lat, property.shown_lng);
   end if;
-  -- Words contain no colon, so no text can imitate a term.
-  answer.document := array_to_tsvector(array(
-    select left(word, 60) from string_to_table(plain, ' ') as word where word <> ''
-  ) || private.said_terms(plain) || array_remove(array[
+  own := array_remove(array[
     'type:' || property.type,
     'kind:' || property.kind,
     'usage:' || property.usage,
     'governorate:' || property.governorate_id,
     'area:' || property.area_id,
-    'furnished:' || coalesce(property.furnished, ''),
-    'plot:' || coalesce(property.plot_position, ''),
-    'block:' || coalesce(answer.block, ''),
-    'floor:' || coalesce(property.floor_no::text, ''),
+    'furnished:' || property.furnished,
+    'plot_position:' || property.plot_position,
+    'block:' || answer.block,
+    'floor:' || property.floor_no,
     case when property.is_direct then 'direct:true' end,
     case when property.owner_verified then 'verified:true' end,
     case when property.drop_pct is not null then 'strategy:deal' end,
     case when property.auction_ends_at is not null then 'strategy:auction' end,
     case when property.owner_type = 'company' and property.owner_verified then 'strategy:company' end
   ], null)
-    || array(select 'bedrooms:' || n from generate_series(1, least(property.bedrooms, 10)) as n)
-    || array(select 'bathrooms:' || n from generate_series(1, least(property.bathrooms, 10)) as n));
+    || array(select 'bedrooms:' || n from generate_series(1, 10) as n where n <= property.bedrooms)
+    || array(select 'bathrooms:' || n from generate_series(1, 10) as n where n <= property.bathrooms);
+  -- Words contain no colon, so no text can imitate a term.
+  answer.document := array_to_tsvector(array(
+    select left(word, 60) from string_to_table(plain, ' ') as word where word <> ''
+  ) || own || array(
+    select said from unnest(private.said_terms(plain)) as said
+    where not exists (
+      select from unnest(own) as term where split_part(term, ':', 1) = split_part(said, ':', 1))
+  ));
   return answer;
 end
 $$;
@@ -18486,7 +18525,7 @@ create type private.search_filters as (
 );
 comment on type private.search_filters is
   'Parsed filters; bbox is minLng, minLat, maxLng, maxLat, and near is lat, lng, km. said: what a '
-  'text asks for that listings may say in their text too (private.said_query).';
+  'text asks for that listings may say in their text too (private.said_terms).';
 
 create table private.search_filter_rules (
   name text primary key, -- the key of the filter in JSON and the name of the attribute
@@ -18508,7 +18547,7 @@ create policy "functions for clients read all" on private.search_filter_rules
 comment on table private.search_filter_rules is
   'How each filter is parsed and applied: its name and form, the column compared, the strategy if '
   'only one accepts it, whether the newest-first indexes include that column, and its term. said: '
-  'the term, if a listing whose field is open can say it in its text. Never purged: one row per '
+  'the term, if a listing whose field is open can say it in its text (private.said_terms). Never purged: one row per '
   'filter.';
 
 create function private.inside_maximum(lowest numeric, highest numeric, edge numeric)
@@ -18785,37 +18824,41 @@ create function private.is_running(
 comment on function private.is_running is
   'Whether a listing with private.strategy_terms belongs to the strategy now.';
 
-create function private.search_terms(filters private.search_filters) returns tsquery
+create function private.search_terms(given jsonb, are_said boolean default false) returns tsquery
   language plpgsql
   stable
   set search_path = ''
 as $$
-declare
-  given constant jsonb := to_jsonb(filters);
 begin
   -- The codes are already validated. A document has a term for each number of rooms up to its own.
   return (
     select string_agg('(' || coalesce((
-      select string_agg(private.quote_lexeme(rule.term || ':' || case rule.form
-        when 'integer' then least(code::integer, 10)::text else code end), '|')
-      from jsonb_array_elements_text(
-        case rule.form when 'codes' then chosen.value else jsonb_build_array(chosen.value) end) as code
+      select string_agg(private.quote_lexeme(chosen.term || ':' || case
+        when rule.form = 'integer' and rule.term is not null then least(code::integer, 10)::text
+        else code end), '|')
+      from jsonb_path_query(chosen.value, '$[*]') as item
+      cross join lateral (select item #>> '{}') as said (code)
     ), '''none:''') || ')', '&')
     from private.search_filter_rules as rule
-    cross join lateral (select case
-      when rule.comparison is distinct from '<> all' then given -> rule.name
-      when given -> rule.name <> 'null' then (
-        select coalesce(jsonb_agg(code), '[]') from unnest(private.reading_values(rule.vocabulary)) as code
-        where not given -> rule.name ? code
-        having count(*) <= 8 -- more would cost more than they save
-      ) end) as chosen (value)
-    where rule.term is not null and chosen.value not in ('null', 'false', '0')
+    cross join lateral (select
+      case
+        when rule.comparison is distinct from '<> all' then given -> rule.name
+        when given -> rule.name <> 'null' then (
+          select coalesce(jsonb_agg(code), '[]') from unnest(private.reading_values(rule.vocabulary)) as code
+          where not given -> rule.name ? code
+          having count(*) <= 8 -- more would cost more than they save
+        )
+      end, case when are_said then rule.said else rule.term end
+    ) as chosen (value, term)
+    where chosen.term is not null and chosen.value not in ('null', 'false')
+      and (chosen.value <> '0' or rule.term is null)
   )::tsquery;
 end
 $$;
 comment on function private.search_terms is
   'Terms that preselect listings; they are never stricter than private.search_conditions. Of codes '
-  'that are excluded they are those of the codes left.';
+  'that are excluded they are those of the codes left. are_said: those of listings that have it in '
+  'the field or, where that is open, in their text.';
 
 -- sql/08_search/2_rules_names.sql
 
@@ -19153,91 +19196,6 @@ comment on function private.search_query is
   'When guessing, similar words match too for the first four words that are not frequent, or the '
   'first four if all are, but never for a word of a name. guesses: similar words already found.';
 
-create function private.any_phrase(phrases text[]) returns tsquery
-  language plpgsql
-  immutable
-  set search_path = ''
-  set plan_cache_mode = force_generic_plan
-as $$
-begin
-  return (
-    select string_agg(private.quote_lexeme(
-      case when phrase like '% %' then ':' else '' end || left(phrase, 100)), '|')
-    from unnest(phrases) as phrase
-  )::tsquery;
-end
-$$;
-comment on function private.any_phrase is
-  'The text query for listings with any of these words, phrases or terms (private.said_terms).';
-
-create function private.said_phrases(field text, codes text[]) returns tsquery
-  language plpgsql
-  stable
-  set search_path = ''
-  set plan_cache_mode = force_generic_plan
-as $$
-declare
-  ours text[];
-  others text[]; -- those that contain one of ours but mean another code, such as "not furnished"
-begin
-  with phrases as (
-    select listed.phrase, string_to_array(listed.phrase, ' ') as words,
-      array_agg(listed.value) <@ codes as is_ours
-    from private.reading_words as listed
-    where listed.field = said_phrases.field
-    group by listed.phrase
-  ), marked as (
-    select phrases.*, exists (
-      select from phrases as part
-      where part.is_ours and part.words <@ phrases.words and part.phrase <> phrases.phrase
-    ) as contains_ours
-    from phrases
-  )
-  select array_agg(marked.phrase) filter (where marked.is_ours and not marked.contains_ours),
-    array_agg(marked.phrase) filter (where marked.contains_ours and not marked.is_ours)
-  into ours, others
-  from marked;
-  return coalesce(private.any_phrase(ours) && !! private.any_phrase(others), private.any_phrase(ours));
-end
-$$;
-comment on function private.said_phrases is
-  'The text query for listings whose text says one of the codes and none of the others.';
-
-create function private.said_query(read jsonb) returns tsquery
-  language plpgsql
-  stable
-  set search_path = ''
-  set plan_cache_mode = force_generic_plan
-as $$
-declare
-  rule private.search_filter_rules;
-  codes text[];
-  said tsquery;
-  whole tsquery;
-begin
-  for rule in
-    select distinct on (rules.said) rules.* from private.search_filter_rules as rules
-    where rules.said is not null and read ? rules.name
-    order by rules.said, rules.name
-  loop
-    codes := array(select jsonb_path_query(read -> rule.name, '$[*]') #>> '{}');
-    said := case when rule.said in ('block', 'floor') then private.any_phrase(array(
-        select case listed.field when 'floor' then '' else codes[1] || ':' end || listed.phrase
-        from private.reading_words as listed
-        where listed.field in ('unit', 'kind') and listed.value = rule.said
-          or listed.field = rule.said and listed.value = codes[1]))
-      else private.said_phrases(rule.vocabulary, codes) end;
-    said := private.any_phrase(array(select rule.said || ':' || code from unnest(codes) as code))
-      || coalesce(private.any_phrase(array[rule.said || ':']) && said, '''none:''');
-    whole := coalesce(whole && said, said);
-  end loop;
-  return whole;
-end
-$$;
-comment on function private.said_query is
-  'The text query for listings that have what was read in the fields of rules with said, or leave '
-  'the field open and say it in their text.';
-
 -- sql/08_search/4_reads_0_reading.sql
 
 -- Parts of a query are left out if no listing matches all of it, so that the page is not empty.
@@ -19266,6 +19224,13 @@ begin
 end
 $$;
 
+create function private.search_details() returns text[]
+  language sql
+  immutable
+  return '{areaM2Min,areaM2Max,bedroomsMin,bathroomsMin,floorMin,floorMax,block,isDirect}'::text[];
+comment on function private.search_details is
+  'The filters that are left out where otherwise nothing would be found.';
+
 create function private.relaxed_reading(
   strategy text, inout reading private.search_reading, out lost text[], out guesses jsonb
 )
@@ -19274,7 +19239,7 @@ create function private.relaxed_reading(
   set search_path = ''
 as $$
 declare
-  details constant text[] := '{areaM2Min,areaM2Max,bedroomsMin,floorMin,floorMax,block}';
+  details constant text[] := private.search_details();
   whole constant private.search_reading := reading;
   tried private.search_reading := reading;
   one_word text;
@@ -19371,9 +19336,9 @@ end
 $$;
 comment on function private.relaxed_reading is
   'Leaves out parts until a listing matches: unknown words without similar ones, then numbers that '
-  'are only words, then size, rooms, floor and block; if none does, all words instead, and at last '
-  'those four too. Type, kind, area and price are kept. lost: the words left out. guesses: the '
-  'similar words found for some words.';
+  'are only words, then private.search_details; if none does, all words instead, and at last the '
+  'details too. Type, kind, area and price are kept. lost: the words left out. guesses: the similar '
+  'words found for some words.';
 
 create function private.understood(
   read private.reading, reading private.search_reading, lost text[], conflicts text[]
@@ -19384,7 +19349,7 @@ create function private.understood(
 as $$
 declare
   left_out constant text[] := case when reading.step in (3, 5)
-    then '{areaM2Min,areaM2Max,bedroomsMin,floorMin,floorMax,block}' else '{}' end;
+    then private.search_details() else '{}' end;
 begin
   if lost = '{}' and left_out = '{}' then
     return jsonb_build_object('found', read.found, 'words', read.typed, 'ignored', read.ignored,
@@ -19485,7 +19450,7 @@ begin
   left join private.search_filter_rules as opposite
     on opposite.compared = rule.compared and opposite.comparison <> rule.comparison;
   filters := jsonb_populate_record(given, joined);
-  filters.said := private.said_query(understood);
+  filters.said := private.search_terms(understood, true);
 end
 $$;
 comment on function private.both_filters is
@@ -20067,7 +20032,7 @@ create function private.with_source(
 as $$
 declare
   filters constant private.search_filters := plan.filters;
-  terms constant tsquery := private.search_terms(filters);
+  terms constant tsquery := private.search_terms(to_jsonb(filters));
   by_text constant text := 'search_documents.document @@ ($2).text_query';
   source text;
   expected double precision;
@@ -34054,10 +34019,11 @@ insert into private.search_filter_rules values
   ('areaM2Min', 'number', 'area_m2', '>=', null, 0, 10000000, null, true, null, null),
   ('areaM2Max', 'number', 'area_m2', '<=', null, 0, 10000000, null, true, null, null),
   ('bedroomsMin', 'integer', 'bedrooms', '>=', null, 0, 100, null, true, 'bedrooms', null),
-  ('bathroomsMin', 'integer', 'bathrooms', '>=', null, 0, 100, null, true, 'bathrooms', null),
+  ('bathroomsMin', 'integer', 'bathrooms', '>=', null, 0, 100, null, true, 'bathrooms',
+    'bathrooms'),
   ('furnished', 'codes', 'furnished', '= any', 'furnished', null, null, null, true, 'furnished',
     'furnished'),
-  ('isDirect', 'boolean', 'is_direct', '=', null, null, null, null, false, 'direct', null),
+  ('isDirect', 'boolean', 'is_direct', '=', null, null, null, null, false, 'direct', 'direct'),
   ('verifiedOnly', 'boolean', 'owner_verified', '>=', null, null, null, null, false, 'verified',
     null),
   ('postedSince', 'time', 'published_at', '>=', null, null, null, null, true, null, null),
@@ -34072,7 +34038,7 @@ insert into private.search_filter_rules values
   ('floorMin', 'integer', 'floor_no', '>=', null, -10, 200, null, false, null, 'floor'),
   ('floorMax', 'integer', 'floor_no', '<=', null, -10, 200, null, false, null, 'floor'),
   ('plotPosition', 'codes', 'plot_position', '= any', 'plot_position', null, null, null, false,
-    'plot', 'plot'),
+    'plot_position', 'plot_position'),
   ('block', 'block', 'block', '=', null, null, null, null, false, 'block', 'block')
 on conflict (name) do update set
   form = excluded.form, compared = excluded.compared, comparison = excluded.comparison,
@@ -34752,6 +34718,21 @@ with once as (
     ('plot_position', 'street_alley', 'شارع وسكه, شارع و سكه, شارع سكه, street and alley'),
     ('plot_position', 'head_three_sides', 'راس, راس بلوك, three sides'),
     ('plot_position', 'on_square', 'على ساحه, علي ساحه, on a square, on square, open square'),
+    ('direct', 'true',
+      'من المالك, مع المالك, المالك مباشره, مباشره من المالك, مباشر من المالك, '
+      'من المالك مباشره, من المالك مباشر, من المالك عدل, عدل من المالك, عن طريق المالك, '
+      'من صاحبه, من صاحبها, من صاحب العقار, من صاحب الملك, من صاحب البيت, من راعيه, من راعيها, '
+      'من راعي البيت, بدون مكتب, بدون مكاتب, بدون وسيط, بدون وسطاء, بدون وساطه, بدون سمسار, '
+      'بدون سماسره, بدون دلال, بدون دلالين, بدون عموله, بدون عمولات, بدون كومشن, بدون سعي, '
+      'دون وسيط, دون وسطاء, دون وساطه, دون مكتب, دون سمسار, دون عموله, بلا وسيط, بلا مكتب, '
+      'بلا سمسار, بلا عموله, مو من مكتب, مب من مكتب, مو من المكتب, من غير مكتب, من غير وسيط, '
+      'من غير عموله, from owner, from the owner, by owner, by the owner, direct from owner, '
+      'direct from the owner, directly from owner, directly from the owner, direct owner, '
+      'owner direct, owner only, from landlord, from the landlord, no broker, no brokers, '
+      'no agent, no agents, no agency, no middleman, no commission, without broker, '
+      'without a broker, without brokers, without agent, without agents, without an agent, '
+      'without commission, min al malik, min el malik, min il malik, bdoon maktab, '
+      'bedoon maktab, bidoon maktab, bedoon waseet, bidoon waseet, bidoon wasit'),
     ('unit', 'm2',
       'متر, م, م2, امتار, متر مربع, م مربع, م 2, متر 2, مترمربع, m, m2, sqm, sq m, sq, '
       'sqmt, meter, meters, metre, metres, square meter, square meters, square metres, sq '
@@ -34760,14 +34741,16 @@ with once as (
       'غرف, غرفه, غرف نوم, غرفه نوم, غرفه ماستر, حجره, حجر, bed, beds, bedroom, bedrooms, '
       'bed room, bed rooms, room, rooms, br, bhk, bdr, bd, ghoraf, ghuraf, 8oraf, ghorfa, '
       'ghurfa, ghurfah, ghorfah, ghuruf, ghoruf, 8orfa'),
+    ('unit', 'bathrooms',
+      'حمام, حمامات, تواليت, تواليتات, دوره مياه, دورات مياه, bath, baths, bathroom, bathrooms, toilet, '
+      'toilets, wc, 7amam, 7amamat, hamam, hamamat, hammam, hammamat'),
     ('unit', 'block', 'قطعه, ق, قطعة رقم, block, blk, qit3a, qet3a, git3a'),
     ('unit', 'floor', 'طابق, الطابق, تابق, level, storey'),
     ('unit', 'kwd',
       'دينار, د, د ك, دك, دينار كويتي, دنانير, دينارا, kd, kwd, k d, dinar, dinars, kuwaiti '
       'dinar, dinar kuwaiti'),
     ('unit', 'other',
-      'سنه, سنوات, سنين, year, years, كم, كيلو, km, دقيقه, دقايق, minute, minutes, حمام, حمامات, '
-      'bath, baths, bathroom, bathrooms, طوابق, شخص, اشخاص, persons, people, سيارات, cars, فلس, '
+      'سنه, سنوات, سنين, year, years, كم, كيلو, km, دقيقه, دقايق, minute, minutes, طوابق, شخص, اشخاص, persons, people, سيارات, cars, فلس, '
       'fils, دولار, ريال, درهم, يورو, جنيه, usd, dollar, dollars, sar, aed, euro, بالميه, '
       'بالمايه, percent, مليار, billion, lakh, lac, الفا, الفان, مليونا, سنويا, سنوي, بالسنه, '
       'yearly, annually, per year, a year, يوميا, باليوم, بالليله, لليله, daily, per day, a day, '
@@ -34829,6 +34812,8 @@ with once as (
       'غرفتين, غرفتين نوم, غرفتي نوم, حجرتين, غرفتان, ghorfetain, ghorftain, 8orftain, '
       'ghurftain, ghurfatain, ghorfatain, ghurfetain, ghurftein, ghurftain w sala, '
       'ghorftain w sala'),
+    ('bathrooms', '1', 'حمام واحد'),
+    ('bathrooms', '2', 'حمامين, حمامان, 7amamain, hamamain, hammamain'),
     ('floor', '0', 'ارضي, ground, grnd'),
     ('ordinal', '1', 'اول, الاولى, 1st, first'),
     ('ordinal', '2', 'ثاني, ثانيه, تاني, 2nd, second'),

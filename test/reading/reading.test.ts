@@ -114,7 +114,7 @@ test('one word may mean several kinds or areas', async () => {
 })
 
 test('a detail is judged by the field and, where the listing leaves it open, by its text', async () => {
-  const flat = { type: 'RENT', kind: 'apartment', titleAr: 'عرض خاص' }
+  const flat = { type: 'RENT', kind: 'apartment', titleAr: 'عرض خاص', bathrooms: null }
   const says = (descriptionAr: string, more = {}) =>
     publish({ ...flat, descriptionAr: `${descriptionAr} ${word}`, ...more })
   const location = (precision: string) => ({ lat: 29.33, lng: 48.07, precision })
@@ -135,6 +135,11 @@ test('a detail is judged by the field and, where the listing leaves it open, by 
     joined: await says('ق٥ شارع ٣'),
     corner: await says('زاوية على شارعين'),
     owner: await says('للعوائل', { isDirect: true }),
+    baths: await says('للعوائل', { bathrooms: 3 }),
+    one: await says('حمامين', { bathrooms: 1 }),
+    saidBaths: await says('3 غرف و٤ حمامات'),
+    spelt: await says('two bathrooms, قطعة ٩'),
+    dual: await says('غرفتين وحمامين'),
     direct: await says('للتواصل مع المالك مباشرة بدون وسيط'),
   }
   const cases: Record<string, (keyof typeof made)[]> = {
@@ -151,6 +156,8 @@ test('a detail is judged by the field and, where the listing leaves it open, by 
     'corner': ['corner'],
     'شارعين': ['corner'],
     'زاوية ق 5': [],
+    'حمامين': ['baths', 'saidBaths', 'spelt', 'dual'],
+    '٣ حمامات': ['baths', 'saidBaths'],
     'من المالك': ['owner', 'direct'],
     'no broker': ['owner', 'direct'],
   }
@@ -165,11 +172,13 @@ test('a detail is judged by the field and, where the listing leaves it open, by 
   }
   const given = await search({ q: `شقة مفروشة ${word}`, furnished: ['partial', 'full'] })
   expect(ids(given)).toEqual([made.full])
-  for (const [q, filter] of [
-    ['مفروشة', { furnished: 'none' }],
-    ['ق 5', { block: '7' }],
-    ['من المالك', { isDirect: false }],
-  ] as const) {
+  for (
+    const [q, filter] of [
+      ['مفروشة', { furnished: 'none' }],
+      ['ق 5', { block: '7' }],
+      ['من المالك', { isDirect: false }],
+    ] as const
+  ) {
     const { body } = await search({ q: `شقة ${q} ${word}`, ...filter })
     expect([body.items, body.understood.conflicts]).toEqual([[], Object.keys(filter)])
   }

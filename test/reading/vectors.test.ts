@@ -99,6 +99,7 @@ const columns: Record<string, (value: string) => Record<string, unknown>> = {
   areaM2Min: (value) => ({ land_area_m2: Math.ceil(Number(value)) }),
   areaM2Max: (value) => ({ land_area_m2: Math.floor(Number(value)) }),
   bedroomsMin: (value) => ({ bedrooms: Number(value) }),
+  bathroomsMin: (value) => ({ bathrooms: Number(value) }),
   floorMin: (value) => ({ floor_no: Number(value) }),
   floorMax: () => ({}),
   block: (value) => ({ block: value }),

@@ -68,7 +68,7 @@ const listings = `
     case when b < 0.3 then 'Corner ' || kinds.code || ' near the sea' end,
     (array['إطلالة على البحر', 'قريبة من المدرسة', 'تشطيب سوبر ديلوكس', null])[1 + floor(a * 4)]
       || case when drawn.n % 97 = 0 then ' نادرة' else '' end
-      || (array['', ' مفروشة من المالك', ' غير مفروشة', ' قطعة ٣ الدور الأرضي', ' ق٣ طابق ٢', ' دور ثاني'])[
+      || (array['', ' مفروشة من المالك', ' غير مفروشة حمامين', ' قطعة ٣ الدور الأرضي', ' ق٣ طابق ٢', ' دور ثاني'])[
         1 + drawn.n % 6] || ' ' || left(md5($3 || drawn.n), 12),
     case
       when type = 'EXCHANGE' and c < 0.5 then null
@@ -77,7 +77,7 @@ const listings = `
     end,
     case when b < 0.7 then 100 + floor(c * 40) * 25 end,
     case when b >= 0.7 or a < 0.2 then 80 + floor(a * 30) * 10.5 end,
-    nullif(floor(a * 8), 7), floor(b * 5), (array['none', 'partial', 'full', null])[1 + floor(c * 4)],
+    nullif(floor(a * 8), 7), nullif(floor(b * 5), 4), (array['none', 'partial', 'full', null])[1 + floor(c * 4)],
     owner <= 2 and d < 0.4,
     places.governorate_id, places.id,
     case when c < 0.9 then 29.2 + a * 0.2 end, case when c < 0.9 then 47.9 + b * 0.2 end,
@@ -152,6 +152,7 @@ const furnished = open(
   `in ('partial', 'full')`,
   `said && '{مفروش,مفروشه,furnished}' and text !~ '(^| )غير مفروش(ه)?( |$)'`,
 )
+const bathrooms = open('bathrooms', '>= 2', `text ~ '(^| )حمامين( |$)'`)
 const direct = `(is_direct or text ~ '(^| )من مالك( |$)')`
 const flat = `kind = 'apartment'`
 const villa = `kind in ('villa', 'house')`
@@ -203,8 +204,9 @@ const queries: Record<string, Reading> = {
   'اقل من 60 الف': { hard: 'price <= 60000', words: [] },
   'شقة ق ٣': { hard: flat, soft: block, words: [] },
   'زاوية ق ٣': { hard: corner, soft: block, words: [] },
-  'شقة من المالك': { hard: `${flat} and ${direct}`, words: [] },
-  'بدون وسيط': { hard: direct, words: [] },
+  'شقة من المالك': { hard: flat, soft: direct, words: [] },
+  'شقة حمامين': { hard: flat, soft: bathrooms, words: [] },
+  'بدون وسيط': { soft: direct, words: [] },
 }
 
 export const readingOf = (q: string): Reading => queries[q] ?? { words: searchWords(q) }

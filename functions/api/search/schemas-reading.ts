@@ -28,14 +28,14 @@ const Found = z
 export const Understood = z
   .object({
     found: z.array(Found).describe(
-      'What was read. Where a listing leaves furnishing, position, floor, block or `isDirect` open, its text ' +
-        'counts.',
+      'What was read. Where a listing leaves furnishing, position, floor, block, bathrooms or `isDirect` ' +
+        'open, its text counts.',
     ),
     words: z.array(z.string()).describe('The words that were not read, and are looked for.'),
     ignored: z.array(z.string()).describe(
       'What was left out: phones, a price of no known type, types that exclude each other, what is ' +
         'negated and is no filter, and where otherwise nothing would be found, unknown words, numbers, ' +
-        'size, rooms, floor or block.',
+        'size, rooms, bathrooms, floor, block or `isDirect`.',
     ),
     conflicts: z.array(z.string()).describe(
       'Given filters that exclude what was read: then nothing is found.',
