@@ -23,5 +23,6 @@ export type {
 export { type List, listOf } from './pages.ts'
 export { pictureIn } from './pictures.ts'
 export { memoryStorage, type Session, type SessionListener, type Storage } from './session.ts'
+export { whileTyping } from './typing.ts'
 export type { DocumentUpload, ListingPictures, Picture, UploadOptions, Uploads } from './uploads.ts'
 export { newId } from './id.ts'

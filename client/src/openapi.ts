@@ -462,6 +462,9 @@ export interface DeclaredCodes {
     post: 'body_not_json' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'range_invalid' | 'validation_failed' | 'filter_unknown' | 'search_strategy_unknown' | 'bbox_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
     get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'range_invalid' | 'validation_failed' | 'filter_unknown' | 'bbox_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
+  '/search/suggest': {
+    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+  }
   '/plans': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
@@ -2568,6 +2571,26 @@ export interface paths {
          * @description What the search lists, without what fits only where something of `q` is left out or guessed. Exact up to 1,000, and `null` after 30 ms of work: show “many” then.
          */
         post: operations["count_listings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/search/suggest": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Suggest what somebody is typing
+         * @description Areas, governorates and kinds whose name begins so, in every spelling that a search reads; phrases of type, kind and place that something is listed for; and words that five accounts have written. From the fourth letter on one may be wrong. Wait 150 ms after each letter, and drop answers that were overtaken.
+         */
+        get: operations["suggest"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -6724,6 +6747,43 @@ export interface components {
             requestYearMin?: number;
             /** @description Strategy exchange only: `requestYear` up to this. */
             requestYearMax?: number;
+        };
+        /** @description What may be shown under the search box. */
+        Suggestions: {
+            items: components["schemas"]["Suggestion"][];
+        };
+        /** @description Something that what is typed may become. */
+        Suggestion: {
+            /** @description What to show: Arabic, or English where Latin letters are typed. */
+            text: string;
+            /**
+             * @description What it is; `phrase` is a type and kind, with or without a place.
+             * @enum {string}
+             */
+            kind: "area" | "governorate" | "kind" | "word" | "phrase";
+            /** @description What finds it: the body of `POST /search/advanced`, beside `strategy`. */
+            filters: {
+                /**
+                 * @description exchange, for what is offered so; else standard.
+                 * @enum {string}
+                 */
+                strategy?: "standard" | "exchange" | "auction" | "deal" | "company";
+                /** @description Of a word: the whole text. */
+                q?: string;
+                /**
+                 * @description What is offered.
+                 * @enum {string}
+                 */
+                type?: "SALE" | "RENT" | "EXCHANGE";
+                /** @description Any of these kinds: codes of `GET /meta/kinds`. */
+                kinds?: string[];
+                /** @description In any of these governorates: ids of `GET /meta/governorates`. */
+                governorateIds?: string[];
+                /** @description In any of these areas: ids of `GET /meta/areas`. */
+                areaIds?: string[];
+            };
+            /** @description How many listings there were in the last five minutes; null of a word. */
+            count: number | null;
         };
         /** @description All plans. */
         Plans: {
@@ -12434,6 +12494,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ListingCount"];
+                };
+            };
+        };
+    };
+    suggest: {
+        parameters: {
+            query?: {
+                /** @description What is typed so far; without it nothing is suggested. */
+                q?: string;
+                /** @description How many are suggested at most. */
+                limit?: number;
+            };
+            header?: {
+                /**
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The likeliest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Suggestions"];
                 };
             };
         };

@@ -46,6 +46,7 @@ import { reviews } from './reviews.ts'
 import { counts } from './search/routes-count.ts'
 import { feed } from './search/routes-feed.ts'
 import { map } from './search/routes-map.ts'
+import { suggestions } from './search/routes-suggest.ts'
 import { search } from './search/routes.ts'
 
 // The platform puts the function's name before the path.
@@ -121,6 +122,7 @@ app.route('/reports', reports)
 app.route('/reviews', reviews)
 app.route('/search', search)
 app.route('/search', counts)
+app.route('/search', suggestions)
 app.route('/plans', plans)
 app.route('/wallet', wallets)
 app.route('/invoices', invoices)

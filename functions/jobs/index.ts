@@ -30,6 +30,7 @@ const sqlJobs: BackendFunction[] = [
   'drop_pushes',
   'count_views',
   'count_search_words',
+  'count_suggestions',
   'measure_responses',
   'give_up_payments',
   'downgrade_plans',

@@ -26,6 +26,8 @@ begin
         'What was counted is written by functions. Delete a row, and its subject begins anew.'),
       ('private.reading_words', 'search_word', 'insert, delete', '{phrase,field,value}',
         'Whether a word of searches is a name follows from areas, governorates and vocabularies.'),
+      ('private.suggest_hidden', 'suggest_hidden', 'insert, delete', '{phrase}',
+        'How a hidden word is compared follows from its phrase.'),
       ('private.alarms', 'alarm', '', '{settled_at,settled_note}',
         'An alarm stays until a year after it is settled: set settled_at and settled_note.'),
       ('public.vocabularies', 'word', 'insert', '{text_ar,text_en,note,position,edited}',

@@ -18342,6 +18342,53 @@ create policy "functions for clients read all" on private.search_vocabulary
   for select to acting using (true);
 create policy "nobody but functions of their owner" on private.search_word_changes using (false);
 
+-- sql/08_search/1_tables_suggest.sql
+
+create extension if not exists fuzzystrmatch with schema extensions;
+
+create table private.suggestions (
+  terms text[] primary key,
+  found_by text[] not null generated always as (
+    case when cardinality(terms) < 3 then terms else terms[2:] end) stored,
+  in_arabic jsonb not null,
+  in_english jsonb not null,
+  listings integer not null,
+  counted_at timestamptz not null default now()
+);
+comment on table private.suggestions is
+  'Places, kinds, and each type × kind × place of which something is listed, with the number of '
+  'listings. Cleaned by private.count_suggestions, which makes it anew.';
+comment on column private.suggestions.terms is 'Terms as in private.search_documents.';
+comment on column private.suggestions.found_by is
+  'The terms, but of three only kind and place, because most have the type in common.';
+create index suggestions_found_by_idx on private.suggestions using gin (found_by)
+  with (fastupdate = off);
+
+create table private.suggest_hidden (
+  phrase text primary key,
+  word text not null generated always as (private.search_text(phrase)) stored
+);
+comment on table private.suggest_hidden is
+  'Words of listings that are never suggested. Never purged: admins maintain them.';
+comment on column private.suggest_hidden.word is 'The word in the form that searches compare.';
+create index suggest_hidden_word_idx on private.suggest_hidden (word);
+
+alter table private.suggestions enable row level security;
+grant select on private.suggestions to acting;
+create policy "functions for clients read all" on private.suggestions
+  for select to acting using (true);
+alter table private.suggest_hidden enable row level security;
+grant select on private.suggest_hidden to acting;
+create policy "functions for clients read all" on private.suggest_hidden
+  for select to acting using (true);
+
+-- What is typed is the beginning of a word, or has one letter wrong.
+create index reading_words_prefix_idx on private.reading_words (phrase text_pattern_ops);
+create index reading_words_trigrams_idx on private.reading_words
+  using gin (phrase extensions.gin_trgm_ops) with (fastupdate = off);
+create index search_vocabulary_prefix_idx on private.search_vocabulary (word text_pattern_ops)
+  where is_shared;
+
 -- sql/08_search/2_rules_documents.sql
 
 create function private.search_block(block text) returns text
@@ -20463,6 +20510,175 @@ comment on function private.count_listings is
 
 grant execute on function private.count_listings to anon, authenticated;
 
+-- sql/08_search/4_reads_6_suggest.sql
+
+create function private.one_letter_off(typed text) returns text[]
+  language plpgsql
+  stable
+  security definer -- under row-level security no index can compare words
+  set search_path = ''
+  set plan_cache_mode = force_custom_plan -- an index needs to know the patterns
+  set enable_seqscan = off
+as $$
+begin
+  -- One wrong letter leaves the first two right, or the first and all from the third on, or all
+  -- from the second on.
+  return case when length(typed) between 4 and 60 then array(
+    select begun.form
+    from (
+      select listed.phrase from private.reading_words as listed
+      where listed.field in ('type', 'kind', 'area', 'governorate')
+      union all
+      select known.word from private.search_vocabulary as known where known.is_shared
+    ) as written
+    cross join lateral (
+      select left(written.phrase, length(typed) + more) from generate_series(-1, 1) as more
+    ) as begun (form)
+    where (written.phrase like left(typed, 2) || '%'
+        or written.phrase like left(typed, 1) || '%' || substr(typed, 3) || '%'
+        or written.phrase like '%' || substr(typed, 2) || '%')
+      and extensions.levenshtein_less_equal(begun.form, typed, 1) = 1
+    group by begun.form
+    order by count(*) desc, begun.form
+    limit 20
+  ) else '{}' end;
+end
+$$;
+comment on function private.one_letter_off is
+  'How names and words of listings begin that differ from what is typed by one letter.';
+
+create function private.suggested_names(
+  forms text[], before text, is_latin boolean, most integer
+) returns jsonb[]
+  language plpgsql
+  stable
+  set search_path = ''
+  set plan_cache_mode = force_generic_plan
+as $$
+declare
+  named text[];
+  whole text[]; -- the names that are typed to the end
+  items jsonb[];
+  read private.reading;
+  allowed text[] := '{}'; -- the terms of what stands before
+  needed integer := 0;
+begin
+  select array_agg(best.term), array_agg(best.term) filter (where best.is_whole),
+    array_agg(best.item) filter (where best.item is not null)
+  into named, whole, items
+  from (
+    select name.field || ':' || name.value as term, bool_or(name.phrase = form) as is_whole,
+      case when is_latin then alone.in_english else alone.in_arabic end as item
+    from unnest(forms) as form
+    join private.reading_words as name on name.phrase operator(pg_catalog.~>=~) form
+      and name.phrase operator(pg_catalog.~<~) (form || chr(1114111))
+    left join private.suggestions as alone on alone.terms = array[name.field || ':' || name.value]
+    where name.field in ('type', 'kind', 'area', 'governorate')
+    group by name.field || ':' || name.value, alone.terms
+    order by is_whole desc, bool_or(name.is_name) desc, alone.listings desc nulls first, term
+    limit most
+  ) as best;
+  if named is not null and before <> '' then
+    read := private.read_query(before, null);
+    select coalesce(array_agg(rule.term || ':' || code), '{}'),
+      count(distinct rule.name) + cardinality(read.words || read.ignored)
+    into allowed, needed
+    from jsonb_each(read.filters) as given (name, value)
+    join private.search_filter_rules as rule on rule.name = given.name
+    cross join jsonb_array_elements_text(case jsonb_typeof(given.value)
+      when 'array' then given.value else jsonb_build_array(given.value) end) as code;
+    named := array(select unnest(named) except select unnest(allowed));
+    items := null;
+  end if;
+  return (coalesce(items, '{}') || array(
+    select case when is_latin then said.in_english else said.in_arabic end
+    from private.suggestions as said
+    where said.found_by && case needed when 0 then named[:3] else named || allowed end
+      and said.terms && named and cardinality(said.terms) > 1
+      and needed = (said.terms[1] = any (allowed))::integer + (said.terms[2] = any (allowed))::integer
+        + coalesce(said.terms[3] = any (allowed), false)::integer
+    order by coalesce(said.terms && whole, false) desc, cardinality(said.terms), said.listings desc,
+      said.terms
+    limit most - coalesce(cardinality(items), 0)
+  ))[:most];
+end
+$$;
+comment on function private.suggested_names is
+  'What has a name that begins in one of these forms and fits what was read before it.';
+
+create function private.suggest(q text default null, page_size integer default 8) returns jsonb
+  language plpgsql
+  stable
+  security definer
+  set search_path = ''
+  set plan_cache_mode = force_generic_plan
+as $$
+declare
+  parts text[] := '{}';
+  before text;
+  typed text;
+  forms text[];
+  is_wrong boolean;
+  items jsonb[] := '{}';
+  words text[] := '{}'; -- words with which the whole text is completed
+  read private.reading;
+begin
+  perform private.page_size(page_size);
+  if private.query_words(q) <> '{}' then
+    parts := regexp_split_to_array(btrim(q), '\s+');
+  end if;
+  foreach is_wrong in array '{false,true}'::boolean[] loop
+    for size in reverse least(cardinality(parts), case when is_wrong then 2 else 4 end) .. 1 loop
+      before := array_to_string(parts[:cardinality(parts) - size], ' ');
+      -- ال of a name that is only begun is no part of it yet.
+      typed := regexp_replace(
+        private.search_text(array_to_string(parts[cardinality(parts) - size + 1:], ' ')),
+        '(^| )ال([^ ]?)$', '\1\2');
+      forms := case when is_wrong then private.one_letter_off(typed) else array_remove(array[typed], '') end;
+      items := items || private.suggested_names(
+        forms, before, typed ~ '[a-z]', page_size - cardinality(items));
+    end loop;
+    words := array(
+      select known.word
+      from unnest(forms) as form
+      join private.search_vocabulary as known
+        on known.is_shared and known.word operator(pg_catalog.~>=~) form
+        and known.word operator(pg_catalog.~<~) (form || chr(1114111))
+      where length(form) > 1 and known.word collate pg_catalog.pg_c_utf8 ~ '^[[:alpha:]]{3,}$'
+        and not exists (
+          select from private.suggest_hidden where suggest_hidden.word = known.word)
+        and not exists (select from private.search_names where search_names.word = known.word)
+        and not exists (select from private.reading_words where reading_words.phrase = known.word)
+      group by known.word, known.listings
+      order by known.listings desc, known.word
+      limit page_size - cardinality(items)
+    );
+    exit when items <> '{}' or words <> '{}';
+  end loop;
+  if items = '{}' and words = '{}' and before <> '' then
+    read := private.read_query(before, null);
+    if read.words || read.ignored <> '{}'
+      or read.filters - '{type,kinds,areaIds,governorateIds}'::text[] <> '{}' then
+      words := array(
+        select name ->> 'text'
+        from unnest(private.suggested_names(array[typed], '', typed ~ '[a-z]', page_size)) as name
+        where name ->> 'kind' <> 'phrase');
+    end if;
+  end if;
+  return jsonb_build_object('items', items || array(
+    select jsonb_build_object('text', whole.q, 'kind', 'word',
+      'filters', jsonb_build_object('q', whole.q), 'count', null)
+    from unnest(words) with ordinality as completed (word, index)
+    cross join lateral (select concat_ws(' ', nullif(before, ''), completed.word)) as whole (q)
+    order by completed.index));
+end
+$$;
+comment on function private.suggest is
+  'Facade: {items} that complete what is typed: places, kinds, phrases of these, and words that five '
+  'accounts have written. Where nothing begins so, one letter may be wrong.';
+
+grant execute on function private.suggest to anon, authenticated;
+
 -- sql/08_search/6_events.sql
 
 create function private.update_search_document() returns trigger
@@ -20620,6 +20836,83 @@ comment on function private.rebuild_search_documents is
   'they write. Only the database owner can call it.';
 
 grant execute on function private.count_search_words to backend;
+
+-- sql/08_search/7_jobs_suggest.sql
+
+create function private.count_suggestions(age interval default '4 minutes') returns bigint
+  language plpgsql
+  security definer
+  set search_path = ''
+as $$
+declare
+  counted bigint;
+begin
+  -- Only one run works at a time, so that none counts what another has just counted.
+  if not pg_catalog.pg_try_advisory_xact_lock(hashtextextended('count_suggestions', 0))
+    or exists (select from private.suggestions where suggestions.counted_at > now() - age) then
+    return 0;
+  end if;
+  delete from private.suggestions;
+  insert into private.suggestions (terms, in_arabic, in_english, listings)
+  with counted as (
+    select document.type, document.kind, document.governorate_id, document.area_id, count(*) as listings
+    from private.search_documents as document
+    where document.type = 'EXCHANGE' or (document.auction_ends_at > now()) is not true
+    group by document.type, document.kind, document.governorate_id, document.area_id
+    union all -- so that each place and kind has a row
+    select null, vocabularies.code, null, null, 0
+    from public.vocabularies where vocabularies.vocabulary = 'kind'
+    union all
+    select null, null, governorates.id, null, 0 from public.governorates
+    union all
+    select null, null, null, areas.id, 0 from public.areas
+  ), grouped as (
+    select type, kind, governorate_id, area_id, coalesce(case type when 'EXCHANGE' then sum(listings)
+      else sum(listings) filter (where type <> 'EXCHANGE') end, 0) as listings
+    from counted
+    group by grouping sets (
+      (kind), (governorate_id), (area_id), (type, kind), (type, kind, area_id))
+    having num_nonnulls(type, kind, governorate_id, area_id)
+      + grouping(type) + grouping(kind) + grouping(governorate_id) + grouping(area_id) = 4
+  )
+  select
+    array_remove(array['type:' || grouped.type, 'kind:' || grouped.kind,
+      'governorate:' || grouped.governorate_id, 'area:' || grouped.area_id], null),
+    made.item || jsonb_build_object('text', concat_ws(' في ',
+      nullif(concat_ws(' ', kinds.text_ar, types.text_ar), ''),
+      coalesce(areas.name_ar, 'محافظة ' || governorates.name_ar))),
+    made.item || jsonb_build_object('text', concat_ws(' in ',
+      nullif(concat_ws(' ', kinds.text_en, lower(types.text_en)), ''),
+      coalesce(areas.name_en, governorates.name_en || ' Governorate'))),
+    grouped.listings
+  from grouped
+  left join public.vocabularies as types
+    on types.vocabulary = 'listing_type' and types.code = grouped.type
+  left join public.vocabularies as kinds
+    on kinds.vocabulary = 'kind' and kinds.code = grouped.kind
+  left join public.governorates on governorates.id = grouped.governorate_id
+  left join public.areas on areas.id = grouped.area_id
+  cross join lateral jsonb_build_object(
+    'kind', case
+      when grouped.type is not null then 'phrase'
+      when grouped.kind is not null then 'kind'
+      when grouped.area_id is not null then 'area'
+      else 'governorate' end,
+    'filters', jsonb_strip_nulls(jsonb_build_object(
+      'strategy', case grouped.type when 'EXCHANGE' then 'exchange' end,
+      'type', grouped.type,
+      'kinds', '[]'::jsonb || to_jsonb(grouped.kind),
+      'governorateIds', '[]'::jsonb || to_jsonb(grouped.governorate_id),
+      'areaIds', '[]'::jsonb || to_jsonb(grouped.area_id))),
+    'count', grouped.listings) as made (item);
+  get diagnostics counted = row_count;
+  return counted;
+end
+$$;
+comment on function private.count_suggestions is
+  'Job: makes private.suggestions anew every five minutes, so that no request counts listings.';
+
+grant execute on function private.count_suggestions to backend;
 
 -- sql/09_map/1_tables.sql
 
@@ -33062,6 +33355,8 @@ begin
         'What was counted is written by functions. Delete a row, and its subject begins anew.'),
       ('private.reading_words', 'search_word', 'insert, delete', '{phrase,field,value}',
         'Whether a word of searches is a name follows from areas, governorates and vocabularies.'),
+      ('private.suggest_hidden', 'suggest_hidden', 'insert, delete', '{phrase}',
+        'How a hidden word is compared follows from its phrase.'),
       ('private.alarms', 'alarm', '', '{settled_at,settled_note}',
         'An alarm stays until a year after it is settled: set settled_at and settled_note.'),
       ('public.vocabularies', 'word', 'insert', '{text_ar,text_en,note,position,edited}',

@@ -42,6 +42,7 @@ const rules: Record<string, { path: () => string; rule: string | RegExp }> = {
   list_feed: { path: () => '/feed', rule: /^public, s-maxage=\d+, stale-while-revalidate=\d+$/ },
   quick_search: { path: () => '/search', rule: search },
   quick_count_listings: { path: () => '/search/count?type=RENT', rule: search },
+  suggest: { path: () => '/search/suggest?q=sal', rule: 'public, s-maxage=300' },
   list_map_listings: { path: () => '/map/listings?bbox=47.9,29.2,48.1,29.4&zoom=12', rule: search },
   get_property: { path: () => `/properties/${listing}`, rule: 'public, s-maxage=10' },
   list_similar_properties: { path: () => `/properties/${listing}/similar`, rule: slowly },

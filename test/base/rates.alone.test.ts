@@ -130,6 +130,13 @@ testLocally(
       expect(await functions.post('/search/count', { strategy: 'deal' }, searcher))
         .toMatchObject(limited)
       expect((await read(searcher)).status).toBe(200)
+      // Suggestions have five times as many, for an address whoever is signed in there.
+      const typing = { 'x-forwarded-for': newAddress() }
+      for (let left = 24; left >= 0; left--) {
+        const headers = left % 2 ? { ...typing, ...as(two) } : typing
+        expect((await functions.get('/search/suggest', headers)).status).toBe(200)
+      }
+      expect(await functions.get('/search/suggest', typing)).toMatchObject(limited)
       for (const health of Array(7).fill('/health')) {
         expect((await functions.get(health, { 'x-forwarded-for': from })).status).toBe(200)
       }

@@ -140,6 +140,7 @@ describe.runIf(beatsByHand)('CRASH-11 a read replica', () => {
         '/search',
         `/search?q=${encodeURIComponent('فيلا في السالمية')}`,
         '/search/count?type=SALE',
+        '/search/suggest?q=sal',
         `/properties/${listing}`,
         `/properties/KW-${ref}`,
         `/properties/${listing}/similar`,

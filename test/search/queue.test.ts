@@ -41,7 +41,13 @@ describe.runIf(hasStack)('searches at once', () => {
     return [...taken, ...proxy.takeMessages()]
   }
 
-  test.each(['/search?limit=3', '/search/count', '/feed?limit=3', '/map/areas'])(
+  test.each([
+    '/search?limit=3',
+    '/search/count',
+    '/search/suggest?q=sal',
+    '/feed?limit=3',
+    '/map/areas',
+  ])(
     'guests who ask for %s at once share one question to the database, and nothing is kept of it',
     async (path) => {
       proxy.takeMessages()

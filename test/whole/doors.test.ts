@@ -164,6 +164,7 @@ describe('ISO-04 functions called directly', () => {
       list_map_listings: { bbox, zoom: 12 },
       quick_search: {},
       search: { strategy: 'standard', filters: {} },
+      suggest: {},
     }
     for (const [name, body] of Object.entries(reads)) {
       for (const by of [undefined, owner]) {
@@ -178,6 +179,7 @@ describe('ISO-04 functions called directly', () => {
           '/feed',
           '/search',
           '/search/count',
+          '/search/suggest?q=sal',
           '/map/areas',
           `/map/listings?bbox=${bbox}&zoom=12`,
         ]

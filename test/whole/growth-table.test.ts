@@ -92,6 +92,7 @@ const ofAdministrators = [
   'public.vocabularies',
   'public.areas',
   'private.reading_words',
+  'private.suggest_hidden',
 ]
 
 test('HARM-04 every table that a client can make grow is in docs/growth.md, with what bounds it', async () => {

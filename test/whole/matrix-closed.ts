@@ -193,6 +193,8 @@ export const closedTables: Record<string, Table> = {
   'private.reading_words': closed(null),
   'private.search_documents': closed(ofListing),
   'private.search_names': closed(null),
+  'private.suggestions': closed(null),
+  'private.suggest_hidden': closed(null),
   'private.search_vocabulary': closed(
     null,
     `insert into private.search_vocabulary (word, listings, writers)

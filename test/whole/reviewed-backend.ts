@@ -82,6 +82,7 @@ export const ofBackend: Review[] = [
     'private.expire_listings',
     'private.count_views',
     'private.count_search_words',
+    'private.count_suggestions',
     'private.measure_responses',
     'private.refresh_area_prices',
     'private.report_missing_rows',

@@ -41,6 +41,7 @@ const reviews: Review[] = [
     'private.list_map_areas',
     'private.list_map_listings',
     'private.search',
+    'private.suggest',
   ]],
   ['users', 'for whoever acts as a company or office, about what is theirs', [
     'api.get_organisation_profile',

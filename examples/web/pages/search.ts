@@ -1,7 +1,7 @@
-// The search box. The text is sent as typed, and the filters that the service reads in it
+// The search box, with what the text may become in a list under it. The text is sent as typed, and the filters that the service reads in it
 // (`understood.found`) are shown as chips. If one is removed, the others become filters of the next search,
 // beside the words that are left.
-import type { Schemas } from 'kuwait-property-client'
+import { type Schemas, whileTyping } from 'kuwait-property-client'
 import type { Page } from '../main.ts'
 import { client } from '../service.ts'
 import { cardOf, explain, fill, html, number, onlyLatest, submit } from '../ui.ts'
@@ -13,16 +13,32 @@ export const searchPage: Page = async (into, page) => {
   let taken: Schemas['UnderstoodItem'][] = [] // chips that have become filters
   const box = html`<input type="search" enterkeyhint="search" aria-label="البحث"
     placeholder="مثلاً: شقة للإيجار في السالمية ٣ غرف">` as HTMLInputElement
+  const list = html`<ul hidden @pointerdown=${(event: Event) => event.preventDefault()}></ul>` // the box keeps the focus
   const chips = html`<div class="chips"></div>`
   const heading = html`<h2></h2>`
   const results = html`<div class="cards"></div>`
-  const search = async (text: string) => {
+  const search = async (text: string, filters: typeof taken = []) => {
     box.value = text
-    taken = []
+    box.blur()
+    taken = filters
     await run()
   }
+  const suggest = whileTyping((q, signal) =>
+    client.get('/search/suggest', { query: { q }, signal: AbortSignal.any([page, signal]) }))
+  box.onblur = () => (list.hidden = true)
+  box.oninput = async () => {
+    const answer = await suggest(box.value).catch(explain)
+    if (!answer || document.activeElement !== box) return
+    list.hidden = !answer.items.length
+    list.replaceChildren(...answer.items.map(({ text, count, filters: { q, strategy, ...filters } }) =>
+      html`<li><button type="button" @click=${() => {
+        const chosen = Object.entries(filters).map(([field, value]) => ({ field, value: String(value), text }))
+        // This page has only the strategy standard.
+        ;(q || strategy ? search(q ?? text) : search('', chosen)).catch(explain)
+      }}>${text} ${count === null ? '' : html`<small>${number(count)}</small>`}</button></li>`))
+  }
   into.append(
-    html`<form class="search" @submit=${submit(() => search(box.value))}>${box}<button>بحث</button></form>`,
+    html`<form class="search" @submit=${submit(() => search(box.value))}><div>${box}${list}</div><button>بحث</button></form>`,
     chips, heading, results,
   )
 

@@ -28,6 +28,7 @@ export const mayBeOld: ReadonlySet<string> = new Set([
   'list_reviews',
   'list_similar_properties',
   'search',
+  'suggest',
 ])
 
 /** After this long without a replica's alarm, all workers reach it: one that does not would raise it. */

@@ -139,8 +139,8 @@ const declared = {
   },
   READ_RATE: {
     about:
-      'Reads a minute for one account or address in one worker, and half as many counts of searches; 0 is ' +
-      'no limit.',
+      'Reads a minute for one account or address in one worker, half as many counts of searches, and for an ' +
+      'address five times as many suggestions; 0 is no limit.',
     default: '240',
     is: a.whole(0),
   },

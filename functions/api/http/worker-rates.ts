@@ -48,11 +48,11 @@ class RateWindows {
 const refusals = new RateWindows(env.refusalRate)
 const misses = new RateWindows(60)
 
-const limitTo = (max: number): Check => {
+const limitTo = (max: number, keyOf?: (c: ApiContext) => string): Check => {
   const windows = new RateWindows(max)
   return (c) => {
     if (env.readRate === 0) return
-    const window = windows.of(c)
+    const window = windows.of(c, keyOf?.(c))
     windows.check(c, window)
     window.count++
     // A cached answer must not contain one caller's rate.
@@ -65,6 +65,9 @@ export const limitReads = limitTo(env.readRate)
 
 /** Allows half as many counts of searches, which are counted apart from other reads. */
 export const limitCounts = limitTo(Math.ceil(env.readRate / 2))
+
+/** Allows five times as many suggestions, one a letter, counted for each address. */
+export const limitSuggestions = limitTo(env.readRate * 5, (c) => c.get('address'))
 
 /** After REFUSAL_RATE refused writes in a minute, refuses all writes until its end; 0 means no limit. */
 export const limitRefusedWrites: MiddlewareHandler<ApiEnv> = async (c, next) => {

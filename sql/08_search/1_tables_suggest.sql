@@ -1,0 +1,44 @@
+create extension if not exists fuzzystrmatch with schema extensions;
+
+create table private.suggestions (
+  terms text[] primary key,
+  found_by text[] not null generated always as (
+    case when cardinality(terms) < 3 then terms else terms[2:] end) stored,
+  in_arabic jsonb not null,
+  in_english jsonb not null,
+  listings integer not null,
+  counted_at timestamptz not null default now()
+);
+comment on table private.suggestions is
+  'Places, kinds, and each type × kind × place of which something is listed, with the number of '
+  'listings. Cleaned by private.count_suggestions, which makes it anew.';
+comment on column private.suggestions.terms is 'Terms as in private.search_documents.';
+comment on column private.suggestions.found_by is
+  'The terms, but of three only kind and place, because most have the type in common.';
+create index suggestions_found_by_idx on private.suggestions using gin (found_by)
+  with (fastupdate = off);
+
+create table private.suggest_hidden (
+  phrase text primary key,
+  word text not null generated always as (private.search_text(phrase)) stored
+);
+comment on table private.suggest_hidden is
+  'Words of listings that are never suggested. Never purged: admins maintain them.';
+comment on column private.suggest_hidden.word is 'The word in the form that searches compare.';
+create index suggest_hidden_word_idx on private.suggest_hidden (word);
+
+alter table private.suggestions enable row level security;
+grant select on private.suggestions to acting;
+create policy "functions for clients read all" on private.suggestions
+  for select to acting using (true);
+alter table private.suggest_hidden enable row level security;
+grant select on private.suggest_hidden to acting;
+create policy "functions for clients read all" on private.suggest_hidden
+  for select to acting using (true);
+
+-- What is typed is the beginning of a word, or has one letter wrong.
+create index reading_words_prefix_idx on private.reading_words (phrase text_pattern_ops);
+create index reading_words_trigrams_idx on private.reading_words
+  using gin (phrase extensions.gin_trgm_ops) with (fastupdate = off);
+create index search_vocabulary_prefix_idx on private.search_vocabulary (word text_pattern_ops)
+  where is_shared;

@@ -1,0 +1,193 @@
+import { beforeAll, expect, test } from 'vitest'
+import { database, guest, signUp } from '../support/client.ts'
+import { insertListing } from '../support/fixtures.ts'
+import { waitUntil } from '../support/wait.ts'
+import { letters } from './world.ts'
+import { countWords, spread } from './vocabulary.ts'
+import { known } from './results.ts'
+
+type Suggestion = {
+  text: string
+  kind: string
+  filters: Record<string, unknown>
+  count: number | null
+}
+
+/** Another run may hold the job's lock. */
+const countNow = () =>
+  waitUntil(
+    'suggestions are counted',
+    async () =>
+      Number((await database().query(`select private.count_suggestions('0') as n`)).rows[0].n) > 0,
+  )
+
+const suggest = async (q: string, limit = 8): Promise<Suggestion[]> => {
+  const reply = await guest.get(
+    `/search/suggest?${new URLSearchParams({ q, limit: String(limit) })}`,
+  )
+  expect(reply.status, q).toBe(200)
+  return reply.body.items
+}
+const texts = async (q: string) => (await suggest(q)).map(({ text }) => text)
+
+const word = letters()
+
+beforeAll(async () => {
+  const { identityId } = await signUp()
+  for (
+    const [type, kind, area_id, governorate_id] of [
+      ['RENT', 'apartment', 'salmiya', 'hawalli'],
+      ['SALE', 'villa', 'sabah-al-salem', 'mubarak-al-kabeer'],
+      ['EXCHANGE', 'gov_house', 'salmiya', 'hawalli'],
+    ]
+  ) {
+    await insertListing(identityId, {
+      type,
+      kind,
+      area_id,
+      governorate_id,
+      title_ar: `بيت ${word}`,
+    })
+  }
+  await countWords(word)
+  await countNow()
+})
+
+test.each([
+  ['السال', 'السالمية', { areaIds: ['salmiya'] }],
+  ['الس', 'السالمية', { areaIds: ['salmiya'] }],
+  ['سالميه', 'السالمية', { areaIds: ['salmiya'] }],
+  ['salmi', 'Salmiya', { areaIds: ['salmiya'] }],
+  ['Al-Salm', 'Salmiya', { areaIds: ['salmiya'] }],
+  ['7awal', 'Hawalli', { areaIds: ['hawalli'] }],
+  ['جبل', 'القبلة', { areaIds: ['qibla'] }],
+  ['صباح الس', 'صباح السالم', { areaIds: ['sabah-al-salem'] }],
+  ['محافظة الف', 'محافظة الفروانية', { governorateIds: ['farwaniya'] }],
+  ['شاليه', 'شاليه', { kinds: ['chalet'] }],
+  ['apartm', 'Apartment', { kinds: ['apartment'] }],
+  ['sha2', 'Apartment', { kinds: ['apartment'] }],
+  ['بيوت حك', 'بيت حكومي', { kinds: ['gov_house'] }],
+])('%s may become %s', async (q, text, filters) => {
+  expect(await suggest(q)).toContainEqual(expect.objectContaining({ text, filters }))
+})
+
+test.each([
+  ['السالمبة', 'السالمية'],
+  ['الساملية', undefined], // two letters
+  ['سالمبه', 'السالمية'],
+  ['كالمية', 'السالمية'],
+  ['سلمية', 'السالمية'],
+  ['ساالمية', 'السالمية'],
+  ['jabxxya', undefined],
+  ['jabriha', 'Jabriya'],
+  ['jqb', undefined], // of three letters none
+  ['صباح السالن', 'صباح السالم'],
+])('%s is %s but for a letter', async (q, text) => {
+  if (text) expect(await texts(q)).toContain(text)
+  else expect(await suggest(q)).toEqual([])
+})
+
+test.each([
+  ['شقق للايجار الس', 'شقة للإيجار في السالمية', {
+    type: 'RENT',
+    kinds: ['apartment'],
+    areaIds: ['salmiya'],
+  }],
+  ['السالمية شق', 'شقة للإيجار في السالمية', {
+    type: 'RENT',
+    kinds: ['apartment'],
+    areaIds: ['salmiya'],
+  }],
+  ['flats for rent in salm', 'Apartment for rent in Salmiya', {
+    type: 'RENT',
+    kinds: ['apartment'],
+    areaIds: ['salmiya'],
+  }],
+  ['شقق للا', 'شقة للإيجار', { type: 'RENT', kinds: ['apartment'] }],
+  ['فيلا للبيع صباح السا', 'فيلا للبيع في صباح السالم', {
+    type: 'SALE',
+    kinds: ['villa'],
+    areaIds: ['sabah-al-salem'],
+  }],
+  ['بيت حكومي للبدل السال', 'بيت حكومي للبدل في السالمية', {
+    strategy: 'exchange',
+    type: 'EXCHANGE',
+    kinds: ['gov_house'],
+    areaIds: ['salmiya'],
+  }],
+])('%s may become the phrase %s', async (q, text, filters) => {
+  expect(await suggest(q)).toContainEqual({
+    text,
+    kind: 'phrase',
+    filters,
+    count: expect.any(Number),
+  })
+})
+
+test('no phrase is suggested of which nothing is listed, and places without listings are', async () => {
+  const { rows } = await database().query(
+    `select areas.name_ar as name from public.areas where not exists (
+       select from private.search_documents where area_id = areas.id) limit 1`,
+  )
+  if (rows[0]) expect((await suggest(rows[0].name)).map(({ kind }) => kind)).toContain('area')
+  expect(await suggest('مخيم للبدل في فيلكا')).toEqual([])
+})
+
+test('what is counted is what the search counts with these filters', async () => {
+  for (let round = 0;; round++) {
+    await countNow()
+    const all = []
+    for (const q of ['شقق', 'السالمية', 'حولي', 'للبيع', 'بيت حكومي للبدل', 'villa']) {
+      all.push(...await suggest(q, 20))
+    }
+    const differ = []
+    for (const { filters, count, text } of all) {
+      if (count === null) continue
+      const { count: counted, capped } = await known(() =>
+        guest.post('/search/count', { strategy: 'standard', ...filters })
+      )
+      if (counted !== (capped ? Math.min(count, 1000) : count)) {
+        differ.push({ text, count, counted })
+      }
+    }
+    // Others publish meanwhile.
+    if (!differ.length || round === 4) return expect(differ).toEqual([])
+  }
+})
+
+test('a word is suggested once five accounts wrote it, and no more from the moment that it is hidden', async () => {
+  const begun = word.slice(0, -2)
+  expect(await suggest(begun)).toEqual([])
+  await spread(word)
+  const one = { text: word, kind: 'word', filters: { q: word }, count: null }
+  expect(await suggest(begun)).toEqual([one])
+  expect(await suggest(`${word.slice(0, 4)}xx`)).toEqual([])
+  expect(await suggest(`${word.slice(0, 4)}${word[4] === 'ب' ? 'ت' : 'ب'}${word.slice(5)}`))
+    .toEqual([one])
+  const whole = `3 غرف ${word}`
+  expect(await suggest(`3 غرف ${begun}`)).toEqual([{ ...one, text: whole, filters: { q: whole } }])
+  await database().query('insert into private.suggest_hidden values ($1)', [`ال${word}`])
+  expect(await suggest(begun)).toEqual([])
+  await database().query('delete from private.suggest_hidden where word = $1', [word])
+})
+
+test('after what is more than place, kind and type the whole text is completed', async () => {
+  const text = 'شقة 3 غرف السالمية'
+  expect(await suggest('شقة 3 غرف السال')).toContainEqual({
+    text,
+    kind: 'word',
+    filters: { q: text },
+    count: null,
+  })
+})
+
+test('nothing is suggested for nothing, and as many as are asked for', async () => {
+  for (const q of ['', '  ', 'ـــ', '؟!', 'x'.repeat(200)]) expect(await suggest(q)).toEqual([])
+  expect((await guest.get('/search/suggest')).body).toEqual({ items: [] })
+  expect(await suggest('ا', 3)).toHaveLength(3)
+  const refused = async (query: string) => (await guest.get(`/search/suggest?${query}`)).status
+  expect(await refused('q=x&limit=0')).toBe(422)
+  expect(await refused('q=x&limit=51')).toBe(422)
+  expect(await refused(`q=${'x'.repeat(201)}`)).toBe(422)
+  expect(await refused('q=x&kind=area')).toBe(422)
+})
