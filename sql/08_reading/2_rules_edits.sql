@@ -39,16 +39,21 @@ begin
     return new;
   elsif new.phrase !~ '^[^ ]+( [^ ]+){0,4}$' then
     perform private.refuse_by_hand('phrase is one to five words of letters or digits.');
-  elsif choices is null and not new.field = any (numbers) then
+  elsif choices is null and not new.field = any (numbers || 'landmark'::text) then
     perform private.refuse_by_hand(
       'field is one of: type, strategy, kind, area, governorate, furnished, plot_position, direct, '
       'unit, times, count, rooms, bathrooms, floor, ordinal, bound, measure, negation, join, plain, '
-      'stopword.');
+      'stopword, landmark.');
   elsif choices = array[''] and new.value <> '' then
     perform private.refuse_by_hand(format('value stays empty where field is %s.', new.field));
   elsif not new.value = any (choices) then
     perform private.refuse_by_hand(format('value is a code of %s%s.', new.field,
       case when cardinality(choices) <= 10 then ': ' || array_to_string(choices, ', ') else '' end));
+  elsif new.field = 'landmark' then
+    if new.value !~ '^((28|29|30)\.[0-9]{1,6} (46|47|48)\.[0-9]{1,6})?$' then
+      perform private.refuse_by_hand(
+        'value is a latitude and longitude in Kuwait, such as 29.303 47.934.');
+    end if;
   elsif choices is null and new.value !~ '^-?[0-9]{1,7}(\.[0-9]{1,3})?$' then
     perform private.refuse_by_hand(format('value is a number where field is %s.', new.field));
   end if;

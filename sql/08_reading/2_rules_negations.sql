@@ -17,7 +17,7 @@ declare
   is_unclear boolean := false;
 begin
   foreach item in array items loop
-    if item.field in ('stopword', 'join', 'mark')
+    if item.field in ('stopword', 'join', 'mark') or item.field = 'landmark' and item.choices = '{""}'
       or item.field = 'bound' and item.choices <@ '{from,to,about}' then
       is_joined := is_joined or item.field = 'join' or item.phrase in ('و', 'and', 'w', 'ƕ');
       item.field := case item.field when 'bound' then 'stopword' else item.field end;

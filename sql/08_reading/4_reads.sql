@@ -14,7 +14,7 @@ begin
   elsif reading.filters ? name then
     if reading.filters -> name = value then
       return reading;
-    elsif jsonb_typeof(value) <> 'array' then
+    elsif jsonb_typeof(value -> 0) is distinct from 'string' then
       reading.ignored := reading.ignored || said;
       return reading;
     end if;
@@ -296,6 +296,12 @@ begin
       reading := private.with_reading(reading, 'furnished', to_jsonb(item.choices), said);
     elsif item.field = 'direct' then
       reading := private.with_reading(reading, 'isDirect', 'true', said);
+    elsif item.field = 'landmark' and item.choices = '{""}' then
+      is_word := coalesce(
+        items[index + 1 + (items[index + 1].field = 'stopword')::integer].field <> 'landmark', true);
+    elsif item.field = 'landmark' then
+      reading := private.with_reading(
+        reading, 'near', to_jsonb((string_to_array(item.choices[1], ' ') || '3'::text)::numeric[]), said);
     elsif item.field in ('size', 'rooms', 'bathrooms', 'floor', 'block', 'unclear') then
       reading := private.with_number(reading, item, said);
       if item.field = 'floor' and item.choices = '{floor}' and floor.field is null then

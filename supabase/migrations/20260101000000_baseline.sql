@@ -16918,7 +16918,8 @@ comment on column private.reading_words.field is
   'a verb can follow (ما ابي), nor where it can also be an "or" (ولا), doubt where it can also be a '
   'question (ما عندكم). '
   'join: an "or" between kinds. plain: the phrase is searched as words, although parts of it have '
-  'a meaning (maid room). stopword: the phrase is ignored.';
+  'a meaning (maid room). stopword: the phrase is ignored. landmark: value is its latitude and '
+  'longitude (29.303 47.934), or empty for a word that means nothing before one (beside).';
 comment on column private.reading_words.value is 'A code, a number, or empty, depending on field.';
 comment on column private.reading_words.is_name is 'Whether a trigger wrote the row for a name.';
 
@@ -16998,16 +16999,21 @@ begin
     return new;
   elsif new.phrase !~ '^[^ ]+( [^ ]+){0,4}$' then
     perform private.refuse_by_hand('phrase is one to five words of letters or digits.');
-  elsif choices is null and not new.field = any (numbers) then
+  elsif choices is null and not new.field = any (numbers || 'landmark'::text) then
     perform private.refuse_by_hand(
       'field is one of: type, strategy, kind, area, governorate, furnished, plot_position, direct, '
       'unit, times, count, rooms, bathrooms, floor, ordinal, bound, measure, negation, join, plain, '
-      'stopword.');
+      'stopword, landmark.');
   elsif choices = array[''] and new.value <> '' then
     perform private.refuse_by_hand(format('value stays empty where field is %s.', new.field));
   elsif not new.value = any (choices) then
     perform private.refuse_by_hand(format('value is a code of %s%s.', new.field,
       case when cardinality(choices) <= 10 then ': ' || array_to_string(choices, ', ') else '' end));
+  elsif new.field = 'landmark' then
+    if new.value !~ '^((28|29|30)\.[0-9]{1,6} (46|47|48)\.[0-9]{1,6})?$' then
+      perform private.refuse_by_hand(
+        'value is a latitude and longitude in Kuwait, such as 29.303 47.934.');
+    end if;
   elsif choices is null and new.value !~ '^-?[0-9]{1,7}(\.[0-9]{1,3})?$' then
     perform private.refuse_by_hand(format('value is a number where field is %s.', new.field));
   end if;
@@ -17257,7 +17263,8 @@ begin
           and behind.phrase = split_part(substr(head.rest, length(listed.phrase) + 2), ' ', 1)))
     where head.cut = 0 or listed.field = 'count' or length(head.word) > 2 and (
       listed.field in ('times', 'bound', 'rooms', 'bathrooms')
-      or listed.field in ('area', 'governorate', 'kind') and plain[head.first] !~ '^ل[^ل]')
+      or listed.field in ('area', 'governorate', 'kind', 'landmark')
+        and plain[head.first] !~ '^ل[^ل]')
     group by head.first, head.cut, listed.phrase, listed.field
     order by length(listed.phrase) - length(replace(listed.phrase, ' ', '')) desc,
       listed.field = 'stopword', head.cut, head.first,
@@ -17323,7 +17330,7 @@ declare
   is_unclear boolean := false;
 begin
   foreach item in array items loop
-    if item.field in ('stopword', 'join', 'mark')
+    if item.field in ('stopword', 'join', 'mark') or item.field = 'landmark' and item.choices = '{""}'
       or item.field = 'bound' and item.choices <@ '{from,to,about}' then
       is_joined := is_joined or item.field = 'join' or item.phrase in ('و', 'and', 'w', 'ƕ');
       item.field := case item.field when 'bound' then 'stopword' else item.field end;
@@ -17841,7 +17848,7 @@ begin
   elsif reading.filters ? name then
     if reading.filters -> name = value then
       return reading;
-    elsif jsonb_typeof(value) <> 'array' then
+    elsif jsonb_typeof(value -> 0) is distinct from 'string' then
       reading.ignored := reading.ignored || said;
       return reading;
     end if;
@@ -18123,6 +18130,12 @@ begin
       reading := private.with_reading(reading, 'furnished', to_jsonb(item.choices), said);
     elsif item.field = 'direct' then
       reading := private.with_reading(reading, 'isDirect', 'true', said);
+    elsif item.field = 'landmark' and item.choices = '{""}' then
+      is_word := coalesce(
+        items[index + 1 + (items[index + 1].field = 'stopword')::integer].field <> 'landmark', true);
+    elsif item.field = 'landmark' then
+      reading := private.with_reading(
+        reading, 'near', to_jsonb((string_to_array(item.choices[1], ' ') || '3'::text)::numeric[]), said);
     elsif item.field in ('size', 'rooms', 'bathrooms', 'floor', 'block', 'unclear') then
       reading := private.with_number(reading, item, said);
       if item.field = 'floor' and item.choices = '{floor}' and floor.field is null then
@@ -35185,6 +35198,152 @@ with once as (
       'ودنا, وين القى, abi, abee, abgha, abghi, nabi, bil, lil, lel, w, اي, كل مكان, anywhere, '
       'everywhere, ما شاء الله, ما ابي الا, ما ابي غير, ما ابغى الا, ما ابغى غير, nothing but, اسكن, '
       'نسكن, to live, قريب من, قريبه من, close to'),
+    -- Where each is, to within about 500 m, which is enough for a circle of 3 km. No roads.
+    ('landmark', '29.303 47.935',
+      'الافنيوز, افنيوز, الافنيو, افنيوز مول, مجمع الافنيوز, avenues, avenues mall, the avenues mall, '
+      'avnues, afnyuz'),
+    ('landmark', '29.268 47.993',
+      '360 مول, مول 360, مجمع 360, ثري سكستي, 360 mall, mall 360, three sixty mall'),
+    ('landmark', '29.343 48.066',
+      'مارينا مول, المارينا مول, مارينا كريسنت, marina mall, marina crescent'),
+    ('landmark', '29.078 48.138',
+      'الكوت مول, كوت مول, مجمع الكوت, al kout mall, kout mall, alkout mall'),
+    ('landmark', '29.389 47.982',
+      'سوق شرق, سوق شرق مول, souq sharq, souk sharq, sharq mall'),
+    ('landmark', '29.375 47.974',
+      'سوق المباركيه, المباركيه, اسواق المباركيه, mubarakiya, souq mubarakiya, souk mubarakiya, '
+      'mubarakiyah, mubarkiya'),
+    ('landmark', '29.170 48.099',
+      'جيت مول, ذا جيت مول, gate mall, the gate mall, egaila gate mall'),
+    ('landmark', '29.379 47.993',
+      'برج الحمرا, برج الحمراء, مجمع الحمرا, al hamra tower, alhamra tower, hamra tower'),
+    ('landmark', '29.378 47.990',
+      'مجمع العاصمه, العاصمه مول, عاصمه مول, assima mall, asima mall, al assima mall'),
+    ('landmark', '29.336 48.072',
+      'سيتي سنتر السالميه, سيتي سنتر, سوق السالميه, city centre salmiya, city center salmiya, '
+      'salmiya souq'),
+    ('landmark', '29.338 48.070',
+      'الفنار مول, مجمع الفنار, al fanar mall, fanar mall, al fanar complex'),
+    ('landmark', '29.237 48.002',
+      'المروج, مروج صبحان, murouj, al murouj'),
+    ('landmark', '29.373 47.981',
+      'مجمع الرايه, برج الرايه, raya complex, al raya tower'),
+    ('landmark', '29.370 47.969',
+      'مجمع الصالحيه, salhiya complex, salhia complex'),
+    ('landmark', '29.313 47.929',
+      'سوق الجمعه, friday market, souq al juma'),
+    ('landmark', '29.322 47.937',
+      'مجمع تلال, تلال مول, tilal complex, tilal mall'),
+    ('landmark', '29.083 48.131',
+      'سوق الفحيحيل, كورنيش الفحيحيل, fahaheel souq, fahaheel market'),
+    ('landmark', '29.277 47.957',
+      'مجمع مغاتير, مغاتير, maghateer, maghatir mall'),
+    ('landmark', '29.336 48.020',
+      'بروميناد مول, البروميناد, مجمع البروميناد, promenade mall, the promenade mall'),
+    ('landmark', '29.323 48.089',
+      'ارابيلا, مجمع ارابيلا, arabella, arabella complex'),
+    ('landmark', '29.338 48.093',
+      'سيمفوني مول, مجمع سيمفوني, symphony mall'),
+    ('landmark', '29.326 48.036',
+      'مستشفى مبارك, مستشفى مبارك الكبير, mubarak hospital, mubarak al kabeer hospital'),
+    ('landmark', '29.269 47.950',
+      'مستشفى الفروانيه, farwaniya hospital, farwaniyah hospital'),
+    ('landmark', '29.338 47.676',
+      'مستشفى الجهراء, jahra hospital'),
+    ('landmark', '29.386 47.986',
+      'مستشفى الاميري, المستشفى الاميري, amiri hospital, al amiri hospital'),
+    ('landmark', '29.345 47.905',
+      'مستشفى الصباح, منطقه الصباح الصحيه, منطقه الصباح الطبيه, sabah hospital, al sabah hospital'),
+    ('landmark', '29.274 48.000',
+      'مستشفى جابر, مستشفى جابر الاحمد, jaber hospital, jaber al ahmad hospital'),
+    ('landmark', '29.341 48.019',
+      'مستشفى دار الشفاء, دار الشفاء, dar al shifa, dar al shifa hospital'),
+    ('landmark', '29.335 48.085',
+      'مستشفى المواساه, مستشفى المواساه الجديد, mowasat hospital, new mowasat hospital'),
+    ('landmark', '29.327 48.027',
+      'مستشفى رويال حياه, رويال حياه, royale hayat, royale hayat hospital, royal hayat'),
+    ('landmark', '29.314 48.028',
+      'مستشفى هادي, hadi hospital, hadi clinic'),
+    ('landmark', '29.262 48.069',
+      'مستشفى طيبه, taiba hospital, taiba clinic'),
+    ('landmark', '29.374 48.003',
+      'مستشفى السلام, مستشفى السلام الدولي, al salam hospital, salam international hospital'),
+    ('landmark', '29.088 48.073',
+      'مستشفى الاحمدي, ahmadi hospital, koc hospital'),
+    ('landmark', '29.346 47.909',
+      'مستشفى الرازي, مستشفى ابن سينا, razi hospital, ibn sina hospital'),
+    ('landmark', '29.262 47.897',
+      'جامعه الكويت الشداديه, جامعه الشداديه, الجامعه الشداديه, shadadiya university, '
+      'sabah al salem university'),
+    ('landmark', '29.175 48.100',
+      'جامعه الشرق الاوسط, جامعه aum, aum, american university of the middle'),
+    ('landmark', '29.261 48.057',
+      'جامعه الخليج, جامعه جست, gust, gust university, gulf university'),
+    ('landmark', '29.320 47.963',
+      'جامعه الكويت الخالديه, جامعه الخالديه, kuwait university khaldiya'),
+    ('landmark', '29.338 47.911',
+      'جامعه الكويت الشويخ, جامعه الشويخ, kuwait university shuwaikh'),
+    ('landmark', '29.390 48.003',
+      'ابراج الكويت, الابراج الكويتيه, kuwait towers, abraj alkuwait, abraj al kuwait'),
+    ('landmark', '29.369 47.976',
+      'برج التحرير, liberation tower'),
+    ('landmark', '29.368 47.994',
+      'حديقه الشهيد, منتزه الشهيد, shaheed park, al shaheed park'),
+    ('landmark', '29.365 47.956',
+      'مركز جابر الثقافي, مركز جابر الاحمد الثقافي, دار الاوبرا, الاوبرا, jacc, opera house, '
+      'jaber cultural centre'),
+    ('landmark', '29.344 48.094',
+      'المركز العلمي, scientific center, scientific centre'),
+    ('landmark', '29.350 48.018',
+      'مركز عبدالله السالم, مركز عبدالله السالم الثقافي, ascc'),
+    ('landmark', '29.227 47.969',
+      'المطار, مطار الكويت, مطار الكويت الدولي, airport, kuwait airport, kuwait international airport'),
+    ('landmark', '29.292 48.044',
+      'قصر بيان, bayan palace'),
+    ('landmark', '29.379 47.975',
+      'المسجد الكبير, grand mosque'),
+    ('landmark', '29.370 47.963',
+      'مجلس الامه, national assembly'),
+    ('landmark', '29.271 47.919',
+      'استاد جابر, استاد جابر الاحمد, jaber stadium'),
+    ('landmark', '29.336 47.957',
+      'نادي الكويت, استاد الكويت, kuwait club, kuwait sporting club'),
+    ('landmark', '29.331 47.984',
+      'نادي كاظمه, kazma club'),
+    ('landmark', '29.341 48.015',
+      'نادي القادسيه, qadsia club'),
+    ('landmark', '29.356 47.994',
+      'نادي العربي, النادي العربي, arabi club'),
+    ('landmark', '29.330 48.068',
+      'نادي السالميه, salmiya club'),
+    ('landmark', '29.271 48.056',
+      'ارض المعارض, معرض مشرف, fairground, fairgrounds, mishref fairground'),
+    ('landmark', '29.366 48.027',
+      'الجزيره الخضراء, green island'),
+    ('landmark', '29.169 48.122',
+      'شاطئ العقيله, بحر العقيله, egaila beach'),
+    ('landmark', '28.660 48.385',
+      'الخيران مول, خيران مول, khairan mall, khiran mall, al khiran mall'),
+    ('landmark', '29.352 47.926',
+      'ميناء الشويخ, shuwaikh port'),
+    ('landmark', '29.364 47.977',
+      'مجمع الوزارات, ministries complex'),
+    ('landmark', '29.373 47.975',
+      'البورصه, بورصه الكويت, stock exchange, boursa'),
+    ('landmark', '29.372 47.965',
+      'قصر العدل, palace of justice'),
+    ('landmark', '29.292 48.048',
+      'السفاره الامريكيه, american embassy, us embassy'),
+    ('landmark', '29.292 47.951',
+      'حديقه الحيوان, حديقه الحيوانات, kuwait zoo'),
+    ('landmark', '29.333 48.018',
+      'مجمع المهلب, muhallab mall, al muhallab mall'),
+    ('landmark', '29.366 47.964',
+      'دوار الشيراتون, شيراتون, sheraton, sheraton roundabout'),
+    ('landmark', '29.376 47.964',
+      'المتحف الوطني, national museum'),
+    ('landmark', '',
+      'يم, جنب, بجنب, مقابل, قريب, قريبه, قرب, بقرب, بالقرب, جمب, opposite, beside, close, next, yam, janb, qareeb'),
     ('area', 'salmiya',
       'سالميا, salmiyah, salmiyya, salmya, salmia, salmeya, alsalmiya, as salmiya, '
       'salemiya, essalmiya, salmieh'),

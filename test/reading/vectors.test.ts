@@ -93,6 +93,10 @@ const columns: Record<string, (value: string) => Record<string, unknown>> = {
   kinds: (value) => ({ kind: value.split(',')[0] }),
   areaIds: (value) => ({ area_id: value.split(',')[0] }),
   governorateIds: (value) => ({ governorate_id: value }),
+  near: (value) => {
+    const [lat, lng] = value.split(',').map(Number)
+    return { lat, lng, location_precision: 'exact' }
+  },
   notKinds: () => ({}),
   notAreaIds: () => ({}),
   notGovernorateIds: () => ({}),
