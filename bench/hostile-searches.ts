@@ -210,23 +210,23 @@ const median = (values: number[]) => percentile(values.toSorted((one, other) => 
 
 /** Forges cursors that contain other words and filters than the service reads in the query. */
 async function forgedCursors(client: pg.Client): Promise<Record<string, string>> {
-  const forge = async (reading: object) =>
+  const forge = async (reading: object, rest?: string[]) =>
     (await client.query(
       `select private.cursor_of(concat_ws(' ', 'search', 'standard', 'newest', '{شقه}'::text[],
          private.parse_search_filters('{}', 'standard'), null),
          $1::jsonb || '{"key":"2099-01-01","id":"ffffffff-ffff-ffff-ffff-ffffffffffff"}') as cursor`,
-      [JSON.stringify({ reading: { step: 0, clauses: [], filters: {}, ...reading }, few: [] })],
+      [JSON.stringify({ reading: { filters: {}, ...reading }, ...rest && { rest, names: rest } })],
     )).rows[0].cursor
+  const ids = async (count: number): Promise<string[]> =>
+    (await client.query('select property_id as id from private.search_documents limit $1', [count]))
+      .rows.map(({ id }) => id)
   const words = (count: number, size: number) => [...new Set(unknown(count, size).split(' '))]
   return {
     'cursor with 30 unknown words': await forge({ words: words(30, 5) }),
     'cursor with 300 words': await forge({ words: words(300, 3) }),
     'cursor with long words': await forge({ words: words(30, 100) }),
-    'cursor with 60 clauses of 10': await forge({
-      words: [],
-      clauses: Array.from({ length: 60 }, () => words(10, 3)),
-    }),
-    'cursor with a clause of 400': await forge({ words: [], clauses: [words(400, 3)] }),
+    'cursor with a list of 34': await forge({ words: [] }, await ids(34)),
+    'cursor with a list of 60': await forge({ words: [] }, await ids(60)),
     'cursor with all areas': await forge({
       words: ['شقه'],
       filters: {

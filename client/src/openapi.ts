@@ -5562,8 +5562,10 @@ export interface components {
             found: components["schemas"]["UnderstoodItem"][];
             /** @description The words that were not read, and are looked for. */
             words: string[];
-            /** @description What was left out: phones, a price of no known type, types that exclude each other, what is negated and is no filter, and where otherwise nothing would be found, unknown words, numbers, size, rooms, bathrooms, floor, block or `isDirect`. */
+            /** @description What was left out: phones, a price of no known type, types that exclude each other, what is negated and is no filter. */
             ignored: string[];
+            /** @description The words for which similar listings have others; empty on the map. */
+            guessed: components["schemas"]["UnderstoodGuess"][];
             /** @description Given filters that exclude what was read: then nothing is found. */
             conflicts: string[];
             /** @description The strategy that has what was asked, where the one searched has not: then nothing is found. */
@@ -5577,6 +5579,13 @@ export interface components {
             value: string;
             /** @description The words that say so. */
             text: string;
+        };
+        /** @description A word that may be misspelt. */
+        UnderstoodGuess: {
+            /** @description A word of `words`. */
+            from: string;
+            /** @description Words like it, the most alike first, without ال and marks. */
+            to: string[];
         };
         /** @description What a map shows from zoom 15 on. */
         MapPoints: {
@@ -6487,10 +6496,19 @@ export interface components {
             items: components["schemas"]["Listed"][];
             /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
-            /** @description The index on this page of the first listing that fits only where something of `q` is left out or guessed; null where all fit. */
+            /** @description The index on this page of the first listing that does not meet all of `q`; null where all do. */
             similarFrom: number | null;
+            /** @description What the listings from `similarFrom` on do not meet, until the next entry; empty where all fit. */
+            similar: components["schemas"]["SimilarPart"][];
             /** @description What `q` was understood as: on the first page; null without `q`, and where it is literal. */
             understood: components["schemas"]["Understood"] | null;
+        };
+        /** @description From where on something of `q` is let go or widened. */
+        SimilarPart: {
+            /** @description The index on this page of the first listing of which it is true. */
+            from: number;
+            /** @description What it does not meet: fields of `understood.found`, and `words`. Kinds, areas and prices are then others of the group, areas near those named, prices up to 15 % beyond. */
+            changed: string[];
         };
         /** @description A strategy, words and filters; all of them have to fit. */
         Search: {

@@ -98,15 +98,15 @@ export async function cardOf(card: Card): Promise<HTMLElement> {
       <h3>${card.titleAr}</h3><p>${facts.filter(Boolean).join(' · ')}</p></div></a>`
 }
 
-type Pages<Item> = { items: Item[]; nextCursor: string | null }
+type Page = { items: unknown[]; nextCursor: string | null }
 
 /** Fills an element page by page, with a button for the next one. */
-export async function fill<Item>(
-  into: HTMLElement, pages: AsyncIterator<Pages<Item>>, draw: (item: Item) => Promise<Node>,
-  none: string, first?: Pages<Item>,
+export async function fill<P extends Page>(
+  into: HTMLElement, pages: AsyncIterator<P>, draw: (item: P['items'][number], index: number, page: P) => Promise<Node>,
+  none: string, first?: P,
 ): Promise<void> {
-  const page: Pages<Item> | undefined = first ?? (await pages.next()).value
-  into.append(...await Promise.all((page?.items ?? []).map(draw)))
+  const page: P | undefined = first ?? (await pages.next()).value
+  into.append(...await Promise.all((page?.items ?? []).map((item, index) => draw(item, index, page!))))
   if (!into.childElementCount) into.append(html`<p class="none">${none}</p>`)
   if (!page?.nextCursor) return
   const more = html`<button class="more" @click=${press(async () => {

@@ -52,14 +52,3 @@ comment on type private.reading is
   'words, in the form that searches compare; typed: the same words as typed. ignored: the parts of '
   'the query that were left out. strategy: the strategy that the query asks for, if it is not the '
   'chosen one.';
-
-create type private.search_reading as (
-  words text[],
-  filters jsonb,
-  step smallint
-);
-comment on type private.search_reading is
-  'The part of a reading that a search uses and its cursor contains. step: what was left out '
-  'because nothing matched: 0 nothing; 1 unknown words; 2 also numbers; 3 also '
-  'private.search_details; 4 all words but no details; 5 all words and details; null if not yet '
-  'decided.';

@@ -48,7 +48,8 @@ create table private.search_filter_rules (
   strategy text,
   is_indexed boolean not null,
   term text,
-  said text
+  said text,
+  let_go smallint
 );
 alter table private.search_filter_rules enable row level security;
 grant select on private.search_filter_rules to acting;
@@ -57,8 +58,21 @@ create policy "functions for clients read all" on private.search_filter_rules
 comment on table private.search_filter_rules is
   'How each filter is parsed and applied: its name and form, the column compared, the strategy if '
   'only one accepts it, whether the newest-first indexes include that column, and its term. said: '
-  'the term, if a listing whose field is open can say it in its text (private.said_terms). Never purged: one row per '
-  'filter.';
+  'the term, if a listing whose field is open can say it in its text (private.said_terms). let_go: '
+  'the step of private.similar_listings at which it is let go or widened if it was read from q; '
+  'null: never. Never purged: one row per filter.';
+
+create table private.kind_groups (
+  kind text primary key,
+  name text not null
+);
+alter table private.kind_groups enable row level security;
+grant select on private.kind_groups to acting;
+create policy "functions for clients read all" on private.kind_groups
+  for select to acting using (true);
+comment on table private.kind_groups is
+  'Kinds of one name are alike: where a kind is not found, the others are shown as similar. Never '
+  'purged: one row per kind.';
 
 create function private.inside_maximum(lowest numeric, highest numeric, edge numeric)
   returns numeric
@@ -318,21 +332,6 @@ create function private.strategy_terms(strategy text) returns tsquery
   end;
 comment on function private.strategy_terms is
   'Terms that preselect listings; they are never stricter than private.search_conditions.';
-
-create function private.is_running(
-  strategy text, type text, auction_ends_at timestamptz, drop_until timestamptz
-) returns boolean
-  language sql
-  stable
-  return case is_running.strategy
-    when 'standard' then
-      is_running.type in ('SALE', 'RENT') and (is_running.auction_ends_at > now()) is not true
-    when 'deal' then is_running.drop_until > now()
-    when 'auction' then is_running.auction_ends_at > now()
-    else true
-  end;
-comment on function private.is_running is
-  'Whether a listing with private.strategy_terms belongs to the strategy now.';
 
 create function private.search_terms(given jsonb, are_said boolean default false) returns tsquery
   language plpgsql

@@ -88,9 +88,6 @@ begin
       where alike.share >= required.share and alike.word <> similar_words.word);
     exit when enough is not null;
   end loop;
-  words := array(
-    select alike.word from unnest(words, shares) with ordinality as alike (word, share, index)
-    where alike.share >= enough order by alike.index);
   -- Names are limited separately, so that words of listings cannot crowd them out.
   perform set_config('pg_trgm.similarity_threshold', least(enough, 0.4::real)::text, true);
   names := array(
@@ -107,7 +104,9 @@ begin
   );
   -- A set clause would restore the setting too, but only a superuser may create a function with it.
   perform set_config('pg_trgm.similarity_threshold', '0.3', true);
-  return names || words;
+  return names || array(
+    select alike.word from unnest(words, shares) with ordinality as alike (word, share, index)
+    where alike.share >= enough and alike.word <> all (names) order by alike.index);
 end
 $$;
 comment on function private.similar_words is
@@ -144,47 +143,54 @@ $$;
 comment on function private.any_word is
   'The text query for listings with any of these words in their text or names.';
 
-create function private.search_query(
-  words text[], guessing boolean default false, guesses jsonb default '{}'
-) returns tsquery
+create function private.alike_words(words text[]) returns jsonb
   language plpgsql
   stable
   set search_path = ''
   set plan_cache_mode = force_generic_plan
 as $$
-declare
-  guessable text[];
 begin
-  if guessing then
-    -- A word of a name is never taken for a misspelling, and a frequent word only if there is no
-    -- other to guess at. Each guess takes a millisecond.
-    select (coalesce(
-      array_agg(given.word order by given.index) filter (where known.word is null),
-      array_agg(given.word order by given.index)))[:4]
-    into guessable
-    from unnest(words) with ordinality as given (word, index)
-    left join private.search_vocabulary as known
-      on known.word = given.word and known.listings >= 16
-    where given.word ~ '^[^0-9]{3,}$' and not exists (
-      select from private.search_names where search_names.word = given.word
-    );
-  end if;
+  return (
+    select coalesce(
+      jsonb_object_agg(doubtful.word, array_remove(private.similar_words(doubtful.word), doubtful.word)),
+      '{}')
+    from (
+      select given.word from unnest(words) with ordinality as given (word, index)
+      where given.word ~ '^[^0-9]{3,}$'
+        and not exists (select from private.search_names where search_names.word = given.word)
+        and not exists (select from private.search_vocabulary as known
+          where known.word = given.word and known.listings >= 16)
+      order by given.index
+      limit 4 -- each takes a millisecond
+    ) as doubtful
+  );
+end
+$$;
+comment on function private.alike_words is
+  'What the first four words that are not frequent, nor of a name, can be misspellings of.';
+
+create function private.search_query(words text[], alike jsonb default '{}') returns tsquery
+  language plpgsql
+  stable
+  set search_path = ''
+  set plan_cache_mode = force_generic_plan
+as $$
+begin
   return (
     select string_agg('(' || required.alternatives || ')', '&' order by required.index)
     from (
       select given.index, string_agg(distinct private.quote_lexeme(lexeme), '|') as alternatives
       from unnest(words) with ordinality as given (word, index)
-      cross join lateral unnest(given.word || case when given.word = any (guessable) then coalesce(
-        case when guesses ? given.word then
-          array(select jsonb_array_elements_text(guesses -> given.word)) end,
-        private.similar_words(given.word)) end) as reading
-      cross join lateral private.lexemes_of(reading) as lexeme
+      cross join lateral (
+        select given.word as reading union all
+        select jsonb_array_elements_text(alike -> given.word)
+      ) as readings
+      cross join lateral private.lexemes_of(readings.reading) as lexeme
       group by given.index
     ) as required
   )::tsquery;
 end
 $$;
 comment on function private.search_query is
-  'Requires all of these words, in the listing''s text or the name of its place, kind or usage. '
-  'When guessing, similar words match too for the first four words that are not frequent, or the '
-  'first four if all are, but never for a word of a name. guesses: similar words already found.';
+  'Requires all of these words, or words alike, in the listing''s text or the name of its place, kind '
+  'or usage.';

@@ -52,82 +52,74 @@ comment on function private.both_filters is
 
 create function private.exact_query(
   strategy text, given private.search_filters, q text, literal boolean,
-  out filters private.search_filters, out words tsquery, out understood jsonb
+  out filters private.search_filters, out words tsquery, out understood jsonb,
+  out read private.reading
 )
   language plpgsql
   stable
   set search_path = ''
 as $$
 declare
-  typed record;
   together record;
 begin
   filters := given;
   if not private.is_query(q) then
     return;
+  elsif literal then
+    read.words := private.query_words(q);
+    read.filters := '{}';
+  else
+    read := private.read_query(q, strategy);
+    if not 'floor' = any (given.kinds) and read.filters -> 'kinds' = '["floor"]'
+      and read.filters ? 'floorMin' then
+      -- Where other kinds are given, دور ارضي is the floor of one of these.
+      read.filters := read.filters - 'kinds';
+      read.found := jsonb_path_query_array(read.found, '$[*] ? (@.field != "kinds")');
+    end if;
   end if;
-  typed := private.typed_reading(q, strategy, literal, given.kinds);
-  together := private.both_filters(given, (typed.reading).filters);
-  filters := together.filters;
-  words := private.search_query((typed.reading).words);
+  together := private.both_filters(given, read.filters);
   if literal is not true then
-    understood := private.understood(typed.read, typed.reading, '{}', together.conflicts);
+    understood := jsonb_build_object('found', read.found, 'words', read.typed,
+      'ignored', read.ignored, 'guessed', '[]'::jsonb, 'conflicts', together.conflicts,
+      'strategy', read.strategy);
   end if;
-  if private.query_words(q) = '{}' or together.conflicts <> '{}'
-    or (typed.read).strategy is not null then
+  if private.query_words(q) = '{}' or together.conflicts <> '{}' or read.strategy is not null then
     -- In these cases no listing may match, so the query is a term that no document has.
-    filters := given;
     words := '''none:'''::tsquery;
+    read := null;
+  else
+    filters := together.filters;
+    words := private.search_query(read.words);
   end if;
 end
 $$;
 comment on function private.exact_query is
-  'The filters and words of a query with nothing left out or guessed, and how it was understood.';
+  'The filters and words of a query, what clients are told of it, and its reading unless no listing '
+  'may match.';
 
-create function private.is_in_listings(strategy text, words tsquery) returns boolean
-  language plpgsql
-  stable
-  security definer -- reads the documents of all listings
-  set search_path = ''
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-as $$
-declare
-  text_query constant tsquery := coalesce(words && private.strategy_terms(strategy), words);
-begin
-  -- A common word is usually in one of the newest listings, but few of them are deals or auctions.
-  -- "offset 0" keeps the planner from using another index.
-  return strategy not in ('deal', 'auction') and exists (
-    select from (
-      select listing.type, listing.auction_ends_at, listing.drop_until, listing.document
-      from private.search_documents as listing
-      order by listing.published_at desc, listing.property_id desc
-      limit 100
-    ) as newest
-    where newest.document @@ text_query and private.is_running(
-      is_in_listings.strategy, newest.type, newest.auction_ends_at, newest.drop_until)
-  ) or exists (
-    select from (
-      select listing.type, listing.auction_ends_at, listing.drop_until
-      from private.search_documents as listing
-      where listing.document @@ text_query
-      offset 0
-    ) as found
-    where private.is_running(
-      is_in_listings.strategy, found.type, found.auction_ends_at, found.drop_until)
-  );
-end
-$$;
-
-create function private.fitting_listings(
-  strategy text, filters jsonb, words tsquery, most integer
-) returns uuid[]
+create function private.cursor_reading(
+  cursor_state jsonb, out read private.reading, out rest text[], out names text[]
+)
   language plpgsql
   stable
   set search_path = ''
 as $$
 begin
-  return (private.find_listings(strategy, private.default_sort(strategy),
-    (private.both_filters(null, filters)).filters, words, null, null, null, null, most)).ids;
+  read := jsonb_populate_record(null::private.reading, cursor_state -> 'reading');
+  -- This raises an error if the filters are not of a form that our own cursors have.
+  perform jsonb_populate_record(null::private.search_filters, read.filters);
+  rest := array(select jsonb_array_elements_text(cursor_state -> 'rest'));
+  names := array(select jsonb_array_elements_text(cursor_state -> 'names'));
+  if cardinality(read.words) > 30 or jsonb_typeof(read.filters) <> 'object' or cardinality(rest) > 34
+    or exists (select from unnest(read.words) as word where word !~ '^.{1,60}$')
+    or exists (select from unnest(rest) as item
+      where item !~ '^[0-9a-f]{8}(-[0-9a-f]{4}){4}[0-9a-f]{8}[01]*$') then
+    perform private.refuse_field('cursor', 'cursor_invalid');
+  end if;
+exception
+  when data_exception or datatype_mismatch or syntax_error then
+    perform private.refuse_field('cursor', 'cursor_invalid');
 end
 $$;
+comment on function private.cursor_reading is
+  'What a cursor of private.search_page carries: a reading, or the rest of a list that is known.';

@@ -7,7 +7,6 @@ create type private.search_plan as (
   filters private.search_filters,
   words tsquery,
   among uuid[],
-  without uuid[],
   after_key text,
   after_id uuid,
   size integer,
@@ -31,8 +30,8 @@ create type private.search_plan as (
   to_gather double precision
 );
 comment on type private.search_plan is
-  'How a search finds the first listings after a given one, among or without given ids. In its '
-  'SQL texts $1 is filters and $2 is the plan itself. text_query: the query for the text index. '
+  'How a search finds the first listings after a given one, maybe among given ids. In its SQL texts '
+  '$1 is filters and $2 is the plan itself. text_query: the query for the text index. '
   'rectangle, cells: the rectangle and the index cells that cover the box or circle. types: the '
   'types of listings to look in. conditions: all conditions on a listing; beside_words: all but '
   'those on its words. key: the expression of the sort key, with its type, direction and bounds; '
@@ -120,7 +119,7 @@ comment on function private.with_ranges is
 
 create function private.search_plan(
   strategy text, sort text, filters private.search_filters, words tsquery, among uuid[],
-  without uuid[], after_key text, after_id uuid, size integer
+  after_key text, after_id uuid, size integer
 ) returns private.search_plan
   language plpgsql
   stable
@@ -134,15 +133,13 @@ begin
   plan.filters := filters;
   plan.words := coalesce(words && filters.said, words, filters.said);
   plan.among := among;
-  plan.without := without;
   plan.after_key := after_key;
   plan.after_id := after_id;
   plan.size := size;
-  plan.beside_words := own.conditions || case when without <> '{}' then
-    ' and search_documents.property_id <> all (($2).without)' else '' end;
-  plan.conditions := plan.beside_words
+  plan.beside_words := own.conditions;
+  plan.conditions := own.conditions
     || case when plan.words is not null then ' and search_documents.document @@ ($2).words' else '' end;
-  plan.is_indexed := own.is_indexed and sort = 'newest' and num_nonnulls(plan.words, among, without) = 0;
+  plan.is_indexed := own.is_indexed and sort = 'newest' and num_nonnulls(plan.words, among) = 0;
   select ordered.key, ordered.key_type, ordered.direction, ordered.bounds || coalesce((
     select string_agg(
       format(' and %s %s ($1).%I', ordered.key, rule.comparison, rule.name), '')

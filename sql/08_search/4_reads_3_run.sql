@@ -211,7 +211,7 @@ comment on function private.with_source is
 
 create function private.find_listings(
   strategy text, sort text, filters private.search_filters, words tsquery, among uuid[],
-  without uuid[], after_key text, after_id uuid, size integer,
+  after_key text, after_id uuid, size integer,
   out ids uuid[], out keys text[]
 )
   language plpgsql
@@ -240,7 +240,7 @@ begin
     and (strategy = 'exchange') <> (filters.type = 'EXCHANGE') then
     return;
   end if;
-  if sort = 'newest' and num_nonnulls(among, without) = 0 then
+  if sort = 'newest' and among is null then
     found := private.newest_listings(strategy, filters, words, after_key, after_id, size);
     if found.is_complete then
       ids := found.ids;
@@ -263,7 +263,7 @@ begin
   end if;
   is_few := num_nonnulls(among, filters."ownerId", filters."companyId") > 0;
   plan := private.search_plan(
-    strategy, sort, filters, words, among, without, after_key, after_id, size);
+    strategy, sort, filters, words, among, after_key, after_id, size);
   is_rare := coalesce(met <= size / 3, false) or plan.words is not null
     or sort <> 'newest' and filters."areaIds" is not null;
   if is_few or is_rare then
@@ -286,7 +286,7 @@ begin
     end;
     -- Listings with several of the words are counted several times, so to_gather is often twice the
     -- real number. A useless scan of this depth takes no longer than gathering.
-    depth := greatest(depth, least(3 * to_pass, 30000, plan.to_gather / cost)::integer);
+    depth := greatest(depth, least(3 * to_pass, 30000, plan.to_gather / cost / plan.ranges)::integer);
   end if;
   for attempt in 1 .. 2 loop
     exit when is_few or to_pass * cost > plan.to_gather;
@@ -309,5 +309,5 @@ begin
 end
 $$;
 comment on function private.find_listings is
-  'The first listings in sort order, with their keys, after a given one and only those among or '
-  'without given ids.';
+  'The first listings in sort order, with their keys, after a given one and only those among given '
+  'ids.';

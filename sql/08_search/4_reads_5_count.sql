@@ -10,18 +10,16 @@ declare
   given constant private.search_filters := private.parse_search_filters(filters, strategy);
   exact record;
   counted integer;
-  is_similar boolean := false;
-  words text[];
+  is_similar boolean;
 begin
   perform private.require_search(strategy, null, given);
-  words := private.query_words(q);
+  perform private.query_words(q);
   exact := private.exact_query(strategy, given, q, literal);
   counted := cardinality((private.find_listings(strategy, private.default_sort(strategy),
-    exact.filters, exact.words, null, null, null, null, 1001)).ids);
-  if counted = 0 and words <> '{}' then
-    is_similar := (private.page_of_words(strategy, private.default_sort(strategy), given, q,
-      coalesce(literal, false), null, 1)).ids <> '{}';
-  end if;
+    exact.filters, exact.words, null, null, null, 1001)).ids);
+  is_similar := counted = 0 and (exact.read).words is not null
+    and (private.similar_listings(strategy, private.default_sort(strategy), given, exact.read,
+      exact.words, coalesce(literal, false), '{}')).items <> '{}';
   return jsonb_build_object(
       'count', case when counted > 1000 then 1000 else counted end,
       'capped', counted > 1000)

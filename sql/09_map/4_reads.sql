@@ -115,7 +115,7 @@ as $$
 declare
   english constant boolean := private.in_english();
   newest constant uuid[] := (
-    private.find_listings(null, 'newest', filters, words, null, null, null, null, 501)).ids;
+    private.find_listings(null, 'newest', filters, words, null, null, null, 501)).ids;
 begin
   return json_build_object('truncated', cardinality(newest) > 500, 'points', (
     select coalesce(json_agg(json_build_object(
@@ -154,7 +154,7 @@ begin
     filters || jsonb_build_object('bbox', coalesce(bbox, 'null')), 'map');
   exact := private.exact_query(null, parsed, q, literal);
   return case when zoom < 15 then private.map_clusters(private.search_plan(
-      null, 'newest', exact.filters, exact.words, null, null, null, null, null),
+      null, 'newest', exact.filters, exact.words, null, null, null, null),
       zoom, exact.understood)
     else private.map_points(exact.filters, exact.words, exact.understood) end;
 end

@@ -16945,17 +16945,6 @@ comment on type private.reading is
   'the query that were left out. strategy: the strategy that the query asks for, if it is not the '
   'chosen one.';
 
-create type private.search_reading as (
-  words text[],
-  filters jsonb,
-  step smallint
-);
-comment on type private.search_reading is
-  'The part of a reading that a search uses and its cursor contains. step: what was left out '
-  'because nothing matched: 0 nothing; 1 unknown words; 2 also numbers; 3 also '
-  'private.search_details; 4 all words but no details; 5 all words and details; null if not yet '
-  'decided.';
-
 -- sql/08_reading/2_rules_edits.sql
 
 create function private.reading_values(field text) returns text[]
@@ -18598,7 +18587,8 @@ create table private.search_filter_rules (
   strategy text,
   is_indexed boolean not null,
   term text,
-  said text
+  said text,
+  let_go smallint
 );
 alter table private.search_filter_rules enable row level security;
 grant select on private.search_filter_rules to acting;
@@ -18607,8 +18597,21 @@ create policy "functions for clients read all" on private.search_filter_rules
 comment on table private.search_filter_rules is
   'How each filter is parsed and applied: its name and form, the column compared, the strategy if '
   'only one accepts it, whether the newest-first indexes include that column, and its term. said: '
-  'the term, if a listing whose field is open can say it in its text (private.said_terms). Never purged: one row per '
-  'filter.';
+  'the term, if a listing whose field is open can say it in its text (private.said_terms). let_go: '
+  'the step of private.similar_listings at which it is let go or widened if it was read from q; '
+  'null: never. Never purged: one row per filter.';
+
+create table private.kind_groups (
+  kind text primary key,
+  name text not null
+);
+alter table private.kind_groups enable row level security;
+grant select on private.kind_groups to acting;
+create policy "functions for clients read all" on private.kind_groups
+  for select to acting using (true);
+comment on table private.kind_groups is
+  'Kinds of one name are alike: where a kind is not found, the others are shown as similar. Never '
+  'purged: one row per kind.';
 
 create function private.inside_maximum(lowest numeric, highest numeric, edge numeric)
   returns numeric
@@ -18868,21 +18871,6 @@ create function private.strategy_terms(strategy text) returns tsquery
   end;
 comment on function private.strategy_terms is
   'Terms that preselect listings; they are never stricter than private.search_conditions.';
-
-create function private.is_running(
-  strategy text, type text, auction_ends_at timestamptz, drop_until timestamptz
-) returns boolean
-  language sql
-  stable
-  return case is_running.strategy
-    when 'standard' then
-      is_running.type in ('SALE', 'RENT') and (is_running.auction_ends_at > now()) is not true
-    when 'deal' then is_running.drop_until > now()
-    when 'auction' then is_running.auction_ends_at > now()
-    else true
-  end;
-comment on function private.is_running is
-  'Whether a listing with private.strategy_terms belongs to the strategy now.';
 
 create function private.search_terms(given jsonb, are_said boolean default false) returns tsquery
   language plpgsql
@@ -19155,9 +19143,6 @@ begin
       where alike.share >= required.share and alike.word <> similar_words.word);
     exit when enough is not null;
   end loop;
-  words := array(
-    select alike.word from unnest(words, shares) with ordinality as alike (word, share, index)
-    where alike.share >= enough order by alike.index);
   -- Names are limited separately, so that words of listings cannot crowd them out.
   perform set_config('pg_trgm.similarity_threshold', least(enough, 0.4::real)::text, true);
   names := array(
@@ -19174,7 +19159,9 @@ begin
   );
   -- A set clause would restore the setting too, but only a superuser may create a function with it.
   perform set_config('pg_trgm.similarity_threshold', '0.3', true);
-  return names || words;
+  return names || array(
+    select alike.word from unnest(words, shares) with ordinality as alike (word, share, index)
+    where alike.share >= enough and alike.word <> all (names) order by alike.index);
 end
 $$;
 comment on function private.similar_words is
@@ -19211,257 +19198,57 @@ $$;
 comment on function private.any_word is
   'The text query for listings with any of these words in their text or names.';
 
-create function private.search_query(
-  words text[], guessing boolean default false, guesses jsonb default '{}'
-) returns tsquery
+create function private.alike_words(words text[]) returns jsonb
   language plpgsql
   stable
   set search_path = ''
   set plan_cache_mode = force_generic_plan
 as $$
-declare
-  guessable text[];
 begin
-  if guessing then
-    -- A word of a name is never taken for a misspelling, and a frequent word only if there is no
-    -- other to guess at. Each guess takes a millisecond.
-    select (coalesce(
-      array_agg(given.word order by given.index) filter (where known.word is null),
-      array_agg(given.word order by given.index)))[:4]
-    into guessable
-    from unnest(words) with ordinality as given (word, index)
-    left join private.search_vocabulary as known
-      on known.word = given.word and known.listings >= 16
-    where given.word ~ '^[^0-9]{3,}$' and not exists (
-      select from private.search_names where search_names.word = given.word
-    );
-  end if;
+  return (
+    select coalesce(
+      jsonb_object_agg(doubtful.word, array_remove(private.similar_words(doubtful.word), doubtful.word)),
+      '{}')
+    from (
+      select given.word from unnest(words) with ordinality as given (word, index)
+      where given.word ~ '^[^0-9]{3,}$'
+        and not exists (select from private.search_names where search_names.word = given.word)
+        and not exists (select from private.search_vocabulary as known
+          where known.word = given.word and known.listings >= 16)
+      order by given.index
+      limit 4 -- each takes a millisecond
+    ) as doubtful
+  );
+end
+$$;
+comment on function private.alike_words is
+  'What the first four words that are not frequent, nor of a name, can be misspellings of.';
+
+create function private.search_query(words text[], alike jsonb default '{}') returns tsquery
+  language plpgsql
+  stable
+  set search_path = ''
+  set plan_cache_mode = force_generic_plan
+as $$
+begin
   return (
     select string_agg('(' || required.alternatives || ')', '&' order by required.index)
     from (
       select given.index, string_agg(distinct private.quote_lexeme(lexeme), '|') as alternatives
       from unnest(words) with ordinality as given (word, index)
-      cross join lateral unnest(given.word || case when given.word = any (guessable) then coalesce(
-        case when guesses ? given.word then
-          array(select jsonb_array_elements_text(guesses -> given.word)) end,
-        private.similar_words(given.word)) end) as reading
-      cross join lateral private.lexemes_of(reading) as lexeme
+      cross join lateral (
+        select given.word as reading union all
+        select jsonb_array_elements_text(alike -> given.word)
+      ) as readings
+      cross join lateral private.lexemes_of(readings.reading) as lexeme
       group by given.index
     ) as required
   )::tsquery;
 end
 $$;
 comment on function private.search_query is
-  'Requires all of these words, in the listing''s text or the name of its place, kind or usage. '
-  'When guessing, similar words match too for the first four words that are not frequent, or the '
-  'first four if all are, but never for a word of a name. guesses: similar words already found.';
-
--- sql/08_search/4_reads_0_reading.sql
-
--- Parts of a query are left out if no listing matches all of it, so that the page is not empty.
-
-create function private.typed_reading(
-  q text, strategy text, literal boolean, kinds text[],
-  out read private.reading, out reading private.search_reading
-)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  if literal then
-    reading := row(private.query_words(q), '{}', null);
-  else
-    read := private.read_query(q, strategy);
-    if not 'floor' = any (kinds) and read.filters -> 'kinds' = '["floor"]'
-      and read.filters ? 'floorMin' then
-      -- Where other kinds are given, دور ارضي is the floor of one of these.
-      read.filters := read.filters - 'kinds';
-      read.found := jsonb_path_query_array(read.found, '$[*] ? (@.field != "kinds")');
-    end if;
-    reading := row(read.words, read.filters, null);
-  end if;
-end
-$$;
-
-create function private.search_details() returns text[]
-  language sql
-  immutable
-  return '{areaM2Min,areaM2Max,bedroomsMin,bathroomsMin,floorMin,floorMax,block,isDirect}'::text[];
-comment on function private.search_details is
-  'The filters that are left out where otherwise nothing would be found.';
-
-create function private.relaxed_reading(
-  strategy text, inout reading private.search_reading, out lost text[], out guesses jsonb
-)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-declare
-  details constant text[] := private.search_details();
-  whole constant private.search_reading := reading;
-  tried private.search_reading := reading;
-  one_word text;
-  guessed text[] := '{}'; -- unknown words with similar known ones
-  known text[] := '{}';
-  looks integer := 0;
-  tries integer := 0;
-  others text[];
-  guess tsquery;
-  alike tsquery;
-  words tsquery;
-  is_fit boolean := false;
-begin
-  lost := '{}';
-  guesses := '{}';
-  foreach one_word in array reading.words loop
-    if one_word ~ '^[0-9]+$' then
-      known := known || one_word;
-      continue;
-    end if;
-    if looks = 8 then
-      -- The remaining words are only checked for whether they exist at all.
-      if one_word !~ '^[^0-9:]{3,}$'
-        or exists (select from private.search_vocabulary where search_vocabulary.word = one_word)
-        or exists (select from private.search_names where search_names.word = one_word) then
-        known := known || one_word;
-      else
-        lost := lost || one_word;
-      end if;
-      continue;
-    end if;
-    looks := looks + 1;
-    if private.is_in_listings(strategy, private.any_word(array[one_word])) then
-      known := known || one_word;
-      continue;
-    end if;
-    others := '{}';
-    if tries < 4 and one_word ~ '^[^0-9]{3,}$'
-      and not exists (select from private.search_names where search_names.word = one_word) then
-      tries := tries + 1;
-      others := array_remove(private.similar_words(one_word), one_word);
-      guesses := guesses || jsonb_build_object(one_word, others);
-    end if;
-    if others <> '{}' then
-      guessed := guessed || one_word;
-      guess := private.any_word(one_word || others);
-      alike := coalesce(alike && guess, guess);
-    else
-      lost := lost || one_word;
-    end if;
-  end loop;
-  for step in 1 .. 3 loop
-    reading.step := step;
-    if step = 2 then
-      lost := lost || array(select number from unnest(known) as number where number ~ '^[0-9]+$');
-      known := array(select other from unnest(known) as other where other !~ '^[0-9]+$');
-    elsif step = 3 then
-      reading.filters := reading.filters - details;
-    end if;
-    reading.words := known;
-    tried.step := step;
-    continue when reading is not distinct from tried;
-    tried := reading;
-    words := private.search_query(reading.words);
-    is_fit := private.fitting_listings(
-      strategy, reading.filters, coalesce(words && alike, words, alike), 1) <> '{}';
-    exit when is_fit;
-  end loop;
-  reading.words := known || guessed;
-  if not is_fit and whole.words <> '{}' and whole.filters <> '{}' then
-    -- No listing fits the reading with any of these words, so all of them are left out.
-    tried := whole;
-    tried.words := '{}';
-    for step in 4 .. 5 loop
-      if step = 5 then
-        tried.filters := tried.filters - details;
-      end if;
-      tried.step := step;
-      if private.fitting_listings(strategy, tried.filters, null, 1) <> '{}' then
-        reading := tried;
-        lost := whole.words;
-        return;
-      end if;
-    end loop;
-  end if;
-  if reading.words = '{}' and reading.filters = '{}'
-    or lost = '{}' and reading.filters = whole.filters then
-    -- Either the whole query would be left out, or nothing, so the reading stays as it was.
-    reading := whole;
-    reading.step := 0;
-    lost := '{}';
-  end if;
-end
-$$;
-comment on function private.relaxed_reading is
-  'Leaves out parts until a listing matches: unknown words without similar ones, then numbers that '
-  'are only words, then private.search_details; if none does, all words instead, and at last the '
-  'details too. Type, kind, area and price are kept. lost: the words left out. guesses: the similar '
-  'words found for some words.';
-
-create function private.understood(
-  read private.reading, reading private.search_reading, lost text[], conflicts text[]
-) returns jsonb
-  language plpgsql
-  immutable
-  set search_path = ''
-as $$
-declare
-  left_out constant text[] := case when reading.step in (3, 5)
-    then private.search_details() else '{}' end;
-begin
-  if lost = '{}' and left_out = '{}' then
-    return jsonb_build_object('found', read.found, 'words', read.typed, 'ignored', read.ignored,
-      'conflicts', conflicts, 'strategy', read.strategy);
-  end if;
-  return jsonb_build_object(
-    'found', (
-      select coalesce(jsonb_agg(item order by index), '[]')
-      from jsonb_array_elements(read.found) with ordinality as item (item, index)
-      where item ->> 'field' <> all (left_out)
-    ),
-    'words', array(
-      select said from unnest(read.words, read.typed) with ordinality as given (word, said, index)
-      where word <> all (lost) order by index
-    ),
-    'ignored', read.ignored || array(
-      select said from unnest(read.words, read.typed) with ordinality as given (word, said, index)
-      where word = any (lost) order by index
-    ) || array(
-      select distinct item ->> 'text' from jsonb_array_elements(read.found) as item
-      where item ->> 'field' = any (left_out)
-    ),
-    'conflicts', conflicts,
-    'strategy', read.strategy
-  );
-end
-$$;
-comment on function private.understood is
-  'The reading as clients see it. ignored: all parts of q that were left out.';
-
-create function private.cursor_reading(cursor_state jsonb) returns private.search_reading
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-declare
-  reading private.search_reading;
-begin
-  reading := jsonb_populate_record(null::private.search_reading, cursor_state -> 'reading');
-  -- This raises an error if the filters are not of a form that our own cursors have.
-  perform jsonb_populate_record(null::private.search_filters, reading.filters);
-  if cardinality(reading.words) <= 30 and jsonb_typeof(reading.filters) = 'object'
-    and coalesce(jsonb_array_length(cursor_state -> 'few'), 0) < 5
-    and not exists (select from unnest(reading.words) as word where word !~ '^.{1,60}$') then
-    return reading;
-  end if;
-  perform private.refuse_field('cursor', 'cursor_invalid');
-exception
-  when data_exception or datatype_mismatch or syntax_error then
-    perform private.refuse_field('cursor', 'cursor_invalid');
-end
-$$;
+  'Requires all of these words, or words alike, in the listing''s text or the name of its place, kind '
+  'or usage.';
 
 -- sql/08_search/4_reads_1_query.sql
 
@@ -19519,85 +19306,77 @@ comment on function private.both_filters is
 
 create function private.exact_query(
   strategy text, given private.search_filters, q text, literal boolean,
-  out filters private.search_filters, out words tsquery, out understood jsonb
+  out filters private.search_filters, out words tsquery, out understood jsonb,
+  out read private.reading
 )
   language plpgsql
   stable
   set search_path = ''
 as $$
 declare
-  typed record;
   together record;
 begin
   filters := given;
   if not private.is_query(q) then
     return;
+  elsif literal then
+    read.words := private.query_words(q);
+    read.filters := '{}';
+  else
+    read := private.read_query(q, strategy);
+    if not 'floor' = any (given.kinds) and read.filters -> 'kinds' = '["floor"]'
+      and read.filters ? 'floorMin' then
+      -- Where other kinds are given, دور ارضي is the floor of one of these.
+      read.filters := read.filters - 'kinds';
+      read.found := jsonb_path_query_array(read.found, '$[*] ? (@.field != "kinds")');
+    end if;
   end if;
-  typed := private.typed_reading(q, strategy, literal, given.kinds);
-  together := private.both_filters(given, (typed.reading).filters);
-  filters := together.filters;
-  words := private.search_query((typed.reading).words);
+  together := private.both_filters(given, read.filters);
   if literal is not true then
-    understood := private.understood(typed.read, typed.reading, '{}', together.conflicts);
+    understood := jsonb_build_object('found', read.found, 'words', read.typed,
+      'ignored', read.ignored, 'guessed', '[]'::jsonb, 'conflicts', together.conflicts,
+      'strategy', read.strategy);
   end if;
-  if private.query_words(q) = '{}' or together.conflicts <> '{}'
-    or (typed.read).strategy is not null then
+  if private.query_words(q) = '{}' or together.conflicts <> '{}' or read.strategy is not null then
     -- In these cases no listing may match, so the query is a term that no document has.
-    filters := given;
     words := '''none:'''::tsquery;
+    read := null;
+  else
+    filters := together.filters;
+    words := private.search_query(read.words);
   end if;
 end
 $$;
 comment on function private.exact_query is
-  'The filters and words of a query with nothing left out or guessed, and how it was understood.';
+  'The filters and words of a query, what clients are told of it, and its reading unless no listing '
+  'may match.';
 
-create function private.is_in_listings(strategy text, words tsquery) returns boolean
-  language plpgsql
-  stable
-  security definer -- reads the documents of all listings
-  set search_path = ''
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-as $$
-declare
-  text_query constant tsquery := coalesce(words && private.strategy_terms(strategy), words);
-begin
-  -- A common word is usually in one of the newest listings, but few of them are deals or auctions.
-  -- "offset 0" keeps the planner from using another index.
-  return strategy not in ('deal', 'auction') and exists (
-    select from (
-      select listing.type, listing.auction_ends_at, listing.drop_until, listing.document
-      from private.search_documents as listing
-      order by listing.published_at desc, listing.property_id desc
-      limit 100
-    ) as newest
-    where newest.document @@ text_query and private.is_running(
-      is_in_listings.strategy, newest.type, newest.auction_ends_at, newest.drop_until)
-  ) or exists (
-    select from (
-      select listing.type, listing.auction_ends_at, listing.drop_until
-      from private.search_documents as listing
-      where listing.document @@ text_query
-      offset 0
-    ) as found
-    where private.is_running(
-      is_in_listings.strategy, found.type, found.auction_ends_at, found.drop_until)
-  );
-end
-$$;
-
-create function private.fitting_listings(
-  strategy text, filters jsonb, words tsquery, most integer
-) returns uuid[]
+create function private.cursor_reading(
+  cursor_state jsonb, out read private.reading, out rest text[], out names text[]
+)
   language plpgsql
   stable
   set search_path = ''
 as $$
 begin
-  return (private.find_listings(strategy, private.default_sort(strategy),
-    (private.both_filters(null, filters)).filters, words, null, null, null, null, most)).ids;
+  read := jsonb_populate_record(null::private.reading, cursor_state -> 'reading');
+  -- This raises an error if the filters are not of a form that our own cursors have.
+  perform jsonb_populate_record(null::private.search_filters, read.filters);
+  rest := array(select jsonb_array_elements_text(cursor_state -> 'rest'));
+  names := array(select jsonb_array_elements_text(cursor_state -> 'names'));
+  if cardinality(read.words) > 30 or jsonb_typeof(read.filters) <> 'object' or cardinality(rest) > 34
+    or exists (select from unnest(read.words) as word where word !~ '^.{1,60}$')
+    or exists (select from unnest(rest) as item
+      where item !~ '^[0-9a-f]{8}(-[0-9a-f]{4}){4}[0-9a-f]{8}[01]*$') then
+    perform private.refuse_field('cursor', 'cursor_invalid');
+  end if;
+exception
+  when data_exception or datatype_mismatch or syntax_error then
+    perform private.refuse_field('cursor', 'cursor_invalid');
 end
 $$;
+comment on function private.cursor_reading is
+  'What a cursor of private.search_page carries: a reading, or the rest of a list that is known.';
 
 -- sql/08_search/4_reads_2_plan.sql
 
@@ -19610,7 +19389,6 @@ create type private.search_plan as (
   filters private.search_filters,
   words tsquery,
   among uuid[],
-  without uuid[],
   after_key text,
   after_id uuid,
   size integer,
@@ -19634,8 +19412,8 @@ create type private.search_plan as (
   to_gather double precision
 );
 comment on type private.search_plan is
-  'How a search finds the first listings after a given one, among or without given ids. In its '
-  'SQL texts $1 is filters and $2 is the plan itself. text_query: the query for the text index. '
+  'How a search finds the first listings after a given one, maybe among given ids. In its SQL texts '
+  '$1 is filters and $2 is the plan itself. text_query: the query for the text index. '
   'rectangle, cells: the rectangle and the index cells that cover the box or circle. types: the '
   'types of listings to look in. conditions: all conditions on a listing; beside_words: all but '
   'those on its words. key: the expression of the sort key, with its type, direction and bounds; '
@@ -19723,7 +19501,7 @@ comment on function private.with_ranges is
 
 create function private.search_plan(
   strategy text, sort text, filters private.search_filters, words tsquery, among uuid[],
-  without uuid[], after_key text, after_id uuid, size integer
+  after_key text, after_id uuid, size integer
 ) returns private.search_plan
   language plpgsql
   stable
@@ -19737,15 +19515,13 @@ begin
   plan.filters := filters;
   plan.words := coalesce(words && filters.said, words, filters.said);
   plan.among := among;
-  plan.without := without;
   plan.after_key := after_key;
   plan.after_id := after_id;
   plan.size := size;
-  plan.beside_words := own.conditions || case when without <> '{}' then
-    ' and search_documents.property_id <> all (($2).without)' else '' end;
-  plan.conditions := plan.beside_words
+  plan.beside_words := own.conditions;
+  plan.conditions := own.conditions
     || case when plan.words is not null then ' and search_documents.document @@ ($2).words' else '' end;
-  plan.is_indexed := own.is_indexed and sort = 'newest' and num_nonnulls(plan.words, among, without) = 0;
+  plan.is_indexed := own.is_indexed and sort = 'newest' and num_nonnulls(plan.words, among) = 0;
   select ordered.key, ordered.key_type, ordered.direction, ordered.bounds || coalesce((
     select string_agg(
       format(' and %s %s ($1).%I', ordered.key, rule.comparison, rule.name), '')
@@ -20148,7 +19924,7 @@ comment on function private.with_source is
 
 create function private.find_listings(
   strategy text, sort text, filters private.search_filters, words tsquery, among uuid[],
-  without uuid[], after_key text, after_id uuid, size integer,
+  after_key text, after_id uuid, size integer,
   out ids uuid[], out keys text[]
 )
   language plpgsql
@@ -20177,7 +19953,7 @@ begin
     and (strategy = 'exchange') <> (filters.type = 'EXCHANGE') then
     return;
   end if;
-  if sort = 'newest' and num_nonnulls(among, without) = 0 then
+  if sort = 'newest' and among is null then
     found := private.newest_listings(strategy, filters, words, after_key, after_id, size);
     if found.is_complete then
       ids := found.ids;
@@ -20200,7 +19976,7 @@ begin
   end if;
   is_few := num_nonnulls(among, filters."ownerId", filters."companyId") > 0;
   plan := private.search_plan(
-    strategy, sort, filters, words, among, without, after_key, after_id, size);
+    strategy, sort, filters, words, among, after_key, after_id, size);
   is_rare := coalesce(met <= size / 3, false) or plan.words is not null
     or sort <> 'newest' and filters."areaIds" is not null;
   if is_few or is_rare then
@@ -20223,7 +19999,7 @@ begin
     end;
     -- Listings with several of the words are counted several times, so to_gather is often twice the
     -- real number. A useless scan of this depth takes no longer than gathering.
-    depth := greatest(depth, least(3 * to_pass, 30000, plan.to_gather / cost)::integer);
+    depth := greatest(depth, least(3 * to_pass, 30000, plan.to_gather / cost / plan.ranges)::integer);
   end if;
   for attempt in 1 .. 2 loop
     exit when is_few or to_pass * cost > plan.to_gather;
@@ -20246,8 +20022,188 @@ begin
 end
 $$;
 comment on function private.find_listings is
-  'The first listings in sort order, with their keys, after a given one and only those among or '
-  'without given ids.';
+  'The first listings in sort order, with their keys, after a given one and only those among given '
+  'ids.';
+
+-- sql/08_search/4_reads_3_similar.sql
+
+-- Where fewer than five listings fit a query, similar ones follow: what was read from q is let go or
+-- widened step by step, until there are five. Filters that were given hold, and so does the type.
+
+create function private.wider_filters(wide jsonb, step integer) returns jsonb
+  language plpgsql
+  stable
+  set search_path = ''
+  set plan_cache_mode = force_generic_plan
+as $$
+begin
+  return (
+    select coalesce(jsonb_strip_nulls(jsonb_object_agg(rule.name, case
+      when rule.let_go is distinct from wider_filters.step then given.value
+      when rule.name = 'priceMin' then to_jsonb(given.value::numeric * 0.85)
+      when rule.name = 'priceMax' then to_jsonb(given.value::numeric * 1.15)
+      when rule.name = 'kinds' then given.value || to_jsonb(array(
+        select kind_groups.kind from private.kind_groups
+        where not given.value ? kind_groups.kind and kind_groups.name in (
+          select own.name from private.kind_groups as own where given.value ? own.kind)))
+      when rule.name = 'areaIds' then given.value || to_jsonb(array(
+        select near.id
+        from (
+          select point(areas.lat, 0.87 * areas.lng) as place from public.areas -- a degree of each in Kuwait
+          where given.value ? areas.id and areas.lat is not null offset 0
+        ) as own
+        cross join (
+          select areas.id, point(areas.lat, 0.87 * areas.lng) as place from public.areas
+          where not given.value ? areas.id and areas.lat is not null offset 0
+        ) as near
+        group by near.id
+        order by min(own.place <-> near.place), near.id
+        limit 5))
+    end)), '{}')
+    from jsonb_each(wide) as given (name, value)
+    join private.search_filter_rules as rule on rule.name = given.name
+  );
+end
+$$;
+comment on function private.wider_filters is
+  'Filters of one step of private.similar_listings as the next has them: without what is let go '
+  'there, or wider. The five nearest areas come nearest first, after the others.';
+
+create function private.ranked_listings(
+  read private.reading, alike jsonb, areas text[], ids uuid[], steps integer[],
+  out items text[], out names text[], out guessed jsonb
+)
+  language plpgsql
+  stable
+  set search_path = ''
+  set plan_cache_mode = force_generic_plan
+as $$
+declare
+  tests text;
+  unmet text[]; -- for each listing 1 for each filter that it does not meet, else 0
+begin
+  select array_agg(part.name order by part.name) || 'words'::text,
+    string_agg(format(', case when %s then 0 else 1 end', part.condition), '' order by part.name)
+  into names, tests
+  from (
+    select asked.name, (private.search_conditions(null, alone.filters)).conditions || case
+      when (alone.filters).said is null then ''
+      else format(' and search_documents.document @@ %L', (alone.filters).said) end as condition
+    from jsonb_each(read.filters) as asked (name, value)
+    cross join lateral private.both_filters(null, jsonb_build_object(asked.name, asked.value)) as alone
+  ) as part;
+  execute format('select array_agg(concat(''''%s) order by found.index) '
+    'from unnest($2) with ordinality as found (id, index) '
+    'join private.search_documents on search_documents.property_id = found.id', tests)
+  into unmet using (private.both_filters(null, read.filters)).filters, ids;
+  with readings as materialized (
+    select one.*, 1.0 / count(*) over (partition by one.of_word) as share,
+      string_agg(one.query::text, '|') over (partition by one.of_word order by one.index)::tsquery as up_to
+    from (
+      select asked.index as of_word, reading.word, reading.index,
+        string_agg(private.quote_lexeme(lexeme), '|')::tsquery as query
+      from unnest(read.words) with ordinality as asked (word, index)
+      cross join lateral unnest(asked.word || array(
+        select jsonb_array_elements_text(alike -> asked.word))) with ordinality as reading (word, index)
+      cross join lateral private.lexemes_of(reading.word) as lexeme
+      group by asked.index, reading.word, reading.index
+    ) as one
+  ), ranked as materialized (
+    select found.id || found.unmet || case when lacking.words > 0 then 1 else 0 end as item,
+      listing.document
+    from unnest(ids, steps, unmet) with ordinality as found (id, step, unmet, index)
+    join private.search_documents as listing on listing.property_id = found.id
+    cross join lateral (
+      select coalesce(round(sum(readings.share), 6), 0) as words
+      from readings where not listing.document @@ readings.up_to
+    ) as lacking
+    order by found.step, length(replace(found.unmet, '0', '')) + lacking.words,
+      array_position(areas, listing.area_id) nulls first, found.index
+    limit 30
+  )
+  select coalesce(array_agg(ranked.item), '{}'), (
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'from', read.typed[guess.of_word], 'to', guess.words) order by guess.of_word), '[]')
+    from (
+      select other.of_word, array_agg(other.word order by other.index) as words
+      from readings as other
+      join readings as own on own.of_word = other.of_word and own.index = 1
+      where other.index > 1 and exists (select from ranked as listing
+        where listing.document @@ other.query and not listing.document @@ own.query)
+      group by other.of_word
+    ) as guess
+  )
+  into items, guessed
+  from ranked;
+end
+$$;
+comment on function private.ranked_listings is
+  'The first 30 by step, then by what they lack, where a word counts less the more alike one stands '
+  'for it, then by areas. items: the id, then 1 for each of names that it does not meet, else 0. '
+  'guessed: the words alike that stand for others.';
+
+create function private.similar_listings(
+  strategy text, sort text, given private.search_filters, read private.reading, words tsquery,
+  literal boolean, fitting uuid[], out items text[], out names text[], out guessed jsonb
+)
+  language plpgsql
+  stable
+  security definer -- reads the documents of all listings
+  set search_path = ''
+as $$
+declare
+  alike constant jsonb := private.alike_words(read.words);
+  any_alike constant tsquery := private.any_word(read.words || array(
+    select jsonb_array_elements_text(others.value) from jsonb_each(alike) as others));
+  wider jsonb := read.filters;
+  tried record;
+  asks boolean; -- whether a filter asks for something
+  ids uuid[] := '{}';
+  step integer;
+  steps integer[] := '{}';
+  more uuid[];
+begin
+  items := '{}';
+  names := '{}';
+  guessed := '[]';
+  foreach step in array case when literal then '{-1}' else '{-1,0,1}' || array(
+    select distinct rule.let_go::integer from private.search_filter_rules as rule
+    where read.filters ? rule.name and rule.let_go is not null order by 1) end
+  loop
+    exit when cardinality(fitting || ids) >= 5;
+    tried := (wider, words);
+    if step > 1 then
+      wider := private.wider_filters(wider, step);
+    end if;
+    -- What is not wanted says nothing of what is.
+    asks := wider - '{notKinds,notAreaIds,notGovernorateIds}'::text[] <> '{}';
+    words := case when step = -1 then private.search_query(read.words, alike)
+      when step = 0 or not asks then any_alike end;
+    continue when tried is not distinct from (wider, words) or not asks and words is null;
+    more := array(
+      select found.id
+      from unnest((private.find_listings(strategy, sort,
+        (private.both_filters(given, wider)).filters, words, null, null, null,
+        -- Those without any of the words lack the same.
+        case step when 1 then 34 else 200 end)).ids)
+        with ordinality as found (id, index)
+      where found.id <> all (fitting || ids)
+      order by found.index
+    );
+    ids := ids || more;
+    steps := steps || array_fill(step, array[cardinality(more)]);
+  end loop;
+  if ids = '{}' then
+    return;
+  end if;
+  select * into items, names, guessed from private.ranked_listings(read, alike, array(
+    select jsonb_array_elements_text((wider -> 'areaIds') - array(
+      select jsonb_array_elements_text(read.filters -> 'areaIds')))), ids, steps);
+end
+$$;
+comment on function private.similar_listings is
+  'Up to 30 listings beside those that fit. Steps: -1 every word or one alike (where literal nothing '
+  'else), 0 any of these, 1 no words, then private.wider_filters; of each the first 200.';
 
 -- sql/08_search/4_reads_4_page.sql
 
@@ -20282,134 +20238,94 @@ $$;
 comment on function private.require_search is
   'Refuses unknown values; drop_desc is only for deals, ends_at for auctions, distance with near.';
 
-create function private.first_hits(
-  strategy text, sort text, given private.search_filters, q text, literal boolean, size integer,
-  out ids uuid[], out keys text[], out reading private.search_reading, out guess tsquery,
-  out understood jsonb
-)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-declare
-  is_narrowed constant boolean := not (given is null); -- "is not null" needs every filter
-  typed record;
-  read private.reading;
-  together record;
-  exact tsquery;
-  hits record;
-  fitting uuid[]; -- listings that match q, without the given filters if fewer than 5 match both
-  relaxed record;
-  lost text[] := '{}';
-  guesses jsonb := '{}';
-begin
-  typed := private.typed_reading(q, strategy, literal, given.kinds);
-  read := typed.read;
-  reading := typed.reading;
-  if literal or cardinality(reading.words) = 1 and reading.filters = '{}' then
-    reading.step := 0; -- nothing can be left out
-  end if;
-  loop
-    together := private.both_filters(given, reading.filters);
-    exact := private.search_query(reading.words);
-    ids := '{}';
-    exit when read.strategy is not null;
-    if together.conflicts = '{}' then
-      hits := private.find_listings(
-        strategy, sort, together.filters, exact, null, null, null, null, size);
-      ids := hits.ids;
-      keys := hits.keys;
-    end if;
-    -- The given filters do not decide what is left out; otherwise adding one could find more.
-    fitting := case
-      when is_narrowed and cardinality(ids) < 5 and (ids = '{}' or reading.words <> '{}')
-      then private.fitting_listings(strategy, reading.filters, exact, 5) else ids end;
-    exit when fitting <> '{}' or reading.step is not null;
-    relaxed := private.relaxed_reading(strategy, reading);
-    reading := relaxed.reading;
-    lost := relaxed.lost;
-    guesses := relaxed.guesses;
-    exit when reading.step = 0;
-  end loop;
-  reading.step := coalesce(reading.step, 0);
-  if cardinality(fitting) < 5 and together.conflicts = '{}' and reading.words <> '{}' then
-    guess := nullif(private.search_query(reading.words, true, guesses), exact);
-  end if;
-  if not literal then
-    understood := private.understood(read, reading, lost, together.conflicts);
-  end if;
-end
-$$;
-comment on function private.first_hits is
-  'Finds the first matches of q, and leaves out parts of q if there are none. reading: the reading '
-  'that was used. guess: the query with similar words if fewer than 5 match.';
-
-create function private.page_of_words(
+create function private.search_page(
   strategy text, sort text, given private.search_filters, q text, literal boolean,
   cursor_state jsonb, page_size integer,
-  out ids uuid[], out keys text[], out similar_from integer, out understood jsonb,
-  out next_state jsonb
+  out items text[], out names text[], out understood jsonb, out next_state jsonb
 )
   language plpgsql
   stable
   set search_path = ''
 as $$
 declare
-  guessed constant boolean := coalesce((cursor_state ->> 'guessed')::boolean, false);
-  after_key constant text := cursor_state ->> 'key';
-  after_id constant uuid := cursor_state ->> 'id';
-  first record;
-  reading private.search_reading;
+  exact record;
+  carried record;
+  read private.reading;
   filters private.search_filters;
-  guess tsquery;
-  few uuid[]; -- all exact matches, if listings with similar words follow
-  hits record;
-  exact_count integer;
+  words tsquery;
+  found record;
+  others record;
 begin
-  ids := '{}';
-  keys := '{}';
   if cursor_state is null then
-    -- A smaller page also has to find out whether 5 listings match.
-    first := private.first_hits(strategy, sort, given, q, literal, greatest(page_size + 1, 5));
-    ids := first.ids;
-    keys := first.keys;
-    reading := first.reading;
-    guess := first.guess;
-    few := case when guess is not null then ids end;
-    understood := first.understood;
+    exact := private.exact_query(strategy, given, q, literal);
+    read := exact.read;
+    filters := exact.filters;
+    words := exact.words;
+    understood := exact.understood;
   else
-    reading := private.cursor_reading(cursor_state);
-    if cursor_state ? 'few' then
-      few := array(select jsonb_array_elements_text(cursor_state -> 'few'));
-      guess := private.search_query(reading.words, true);
+    carried := private.cursor_reading(cursor_state);
+    read := carried.read;
+    filters := (private.both_filters(given, coalesce(read.filters, '{}'))).filters;
+    words := private.search_query(read.words);
+  end if;
+  if cursor_state ? 'rest' then
+    names := carried.names;
+    found := private.find_listings(strategy, sort, given, null,
+      array(select left(item, 36)::uuid from unnest(carried.rest) as item), null, null, 34);
+    items := array(
+      select rest.item from unnest(carried.rest) with ordinality as rest (item, index)
+      where left(rest.item, 36)::uuid = any (found.ids) order by rest.index);
+  else
+    -- A smaller page also has to find out whether 5 listings fit.
+    found := private.find_listings(strategy, sort, filters, words, null,
+      cursor_state ->> 'key', (cursor_state ->> 'id')::uuid, greatest(page_size + 1, 5));
+    items := found.ids;
+    if cursor_state is null and read.words is not null and cardinality(items) < 5 then
+      others := private.similar_listings(
+        strategy, sort, given, read, words, literal, found.ids);
+      items := items || others.items;
+      names := others.names;
+      understood := understood || jsonb_build_object('guessed', others.guessed);
     end if;
   end if;
-  filters := (private.both_filters(given, reading.filters)).filters;
-  if cursor_state is not null and not guessed then
-    hits := private.find_listings(strategy, sort, filters, private.search_query(reading.words), few, null,
-      after_key, after_id, page_size + 1);
-    ids := hits.ids;
-    keys := hits.keys;
+  if cardinality(items) > page_size then
+    next_state := case
+      when names is not null then jsonb_build_object('names', names, 'rest', items[page_size + 1:])
+      else jsonb_build_object('key', found.keys[page_size], 'id', found.ids[page_size]) || case
+        when read.words is null then '{}'
+        else jsonb_build_object('reading', jsonb_build_object(
+          'words', read.words, 'filters', read.filters)) end
+    end;
   end if;
-  exact_count := cardinality(ids);
-  if few is not null and exact_count <= page_size then
-    hits := private.find_listings(strategy, sort, filters, guess, null, few,
-      case when guessed then after_key end, case when guessed then after_id end,
-      page_size + 1 - exact_count);
-    ids := ids || hits.ids;
-    keys := keys || hits.keys;
-  end if;
-  next_state := jsonb_strip_nulls(jsonb_build_object('reading', reading, 'few', few,
-    'guessed', case when few is not null then page_size > exact_count end));
-  similar_from := case when reading.step > 0 then 0 when few is not null then exact_count end;
-  if similar_from >= least(cardinality(ids), page_size) then
-    similar_from := null;
-  end if;
+  items := items[:page_size];
 end
 $$;
-comment on function private.page_of_words is
-  'A page and one more listing. If fewer than 5 match, the cursor contains their ids (few), and '
-  'listings with similar words follow.';
+comment on function private.search_page is
+  'The ids of a page, those of similar listings as private.similar_listings has them. If fewer than 5 '
+  'fit, the cursor carries the rest of the list, else the reading and the last key.';
+
+create function private.similar_parts(items text[], names text[]) returns jsonb
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object('from', part.index - 1, 'changed', array(
+      select changed.name
+      from unnest(names, string_to_array(part.unmet, null)) as changed (name, is_unmet)
+      where changed.is_unmet = '1')) order by part.index), '[]')
+    from (
+      select one.index, substr(one.item, 37) as unmet,
+        lag(substr(one.item, 37), 1, '') over (order by one.index) as unmet_before
+      from unnest(items) with ordinality as one (item, index)
+    ) as part
+    where part.unmet <> part.unmet_before
+  );
+end
+$$;
+comment on function private.similar_parts is
+  'From which index of a page on what of the query is not met; empty if all of it is met.';
 
 create function private.search(
   strategy text, filters jsonb, q text default null, sort text default null,
@@ -20424,64 +20340,39 @@ create function private.search(
 as $$
 declare
   given constant private.search_filters := private.parse_search_filters(filters, strategy);
-  words text[] := '{}';
   query text;
-  cursor_state jsonb;
   page record;
   shown uuid[];
-  next_state jsonb := '{}';
-  similar_from integer;
-  understood jsonb;
-  next_cursor text;
+  changes jsonb := '[]';
 begin
   perform private.require_search(strategy, sort, given);
   perform private.page_size(page_size);
-  if q <> '' then
-    words := private.query_words(q);
-  end if;
   sort := coalesce(sort, private.default_sort(strategy));
-  query := concat_ws(
-    ' ', 'search', strategy, sort, words, given, case when literal then 'literal' end);
-  if page_cursor is not null then
-    cursor_state := private.cursor_key(query, page_cursor);
-  end if;
-  if words <> '{}' then
-    page := private.page_of_words(
-      strategy, sort, given, q, coalesce(literal, false), cursor_state, page_size);
-    similar_from := page.similar_from;
-    understood := page.understood;
-    next_state := page.next_state;
-  elsif private.is_query(q) then
-    -- A text without letters and digits matches no listing.
-    select '{}'::uuid[] as ids into page;
-  else
-    page := private.find_listings(strategy, sort, given, null, null, null,
-      cursor_state ->> 'key', (cursor_state ->> 'id')::uuid, page_size + 1);
-  end if;
-  if cardinality(page.ids) > page_size then
-    next_cursor := private.cursor_of(query, next_state
-      || jsonb_build_object('key', page.keys[page_size], 'id', page.ids[page_size]));
-  end if;
-  shown := page.ids[:page_size];
+  query := concat_ws(' ', 'search', strategy, sort, private.query_words(q), given,
+    case when literal then 'literal' end);
+  page := private.search_page(strategy, sort, given, q, coalesce(literal, false),
+    private.cursor_key(query, page_cursor), page_size);
+  shown := array(select left(item, 36)::uuid from unnest(page.items) as item);
   if private.claims() is not null then -- a guest has no blocks
     shown := private.without_blocked(shown);
   end if;
-  if similar_from > 0 and cardinality(shown) < cardinality(page.ids[:page_size]) then
-    similar_from := nullif(
-      (select count(*) from unnest(page.ids[:similar_from]) as fitting where fitting = any (shown)),
-      cardinality(shown));
+  if page.names is not null then
+    changes := private.similar_parts(array(
+      select one.item from unnest(page.items) with ordinality as one (item, index)
+      where left(one.item, 36)::uuid = any (shown) order by one.index), page.names);
   end if;
   return '{"items":' || private.list_items(shown, private.identity_id(), fields)
-    || ',"nextCursor":' || coalesce('"' || next_cursor || '"', 'null')
-    || ',"similarFrom":' || coalesce(similar_from::text, 'null')
-    || ',"understood":' || coalesce(understood::text, 'null') || '}';
+    || ',"nextCursor":' || coalesce('"' || private.cursor_of(query, page.next_state) || '"', 'null')
+    || ',"similarFrom":' || coalesce(changes -> 0 ->> 'from', 'null')
+    || ',"similar":' || changes
+    || ',"understood":' || coalesce(page.understood::text, 'null') || '}';
 end
 $$;
 comment on function private.search is
   'Facade: a page of a search as JSON text, by the strategy standard, exchange, auction, deal or '
   'company; the facade has checked the form of the arguments. Kinds, places, types and numbers are '
-  'read from q; understood is the reading. If fewer than 5 listings match, ones with similar words '
-  'follow, from similarFrom on. literal: q is only words.';
+  'read from q; understood is the reading. If fewer than 5 listings fit, similar ones follow; similar '
+  'says from which index on what is let go or widened. literal: q is only words.';
 
 grant execute on function private.search to anon, authenticated;
 
@@ -20499,18 +20390,16 @@ declare
   given constant private.search_filters := private.parse_search_filters(filters, strategy);
   exact record;
   counted integer;
-  is_similar boolean := false;
-  words text[];
+  is_similar boolean;
 begin
   perform private.require_search(strategy, null, given);
-  words := private.query_words(q);
+  perform private.query_words(q);
   exact := private.exact_query(strategy, given, q, literal);
   counted := cardinality((private.find_listings(strategy, private.default_sort(strategy),
-    exact.filters, exact.words, null, null, null, null, 1001)).ids);
-  if counted = 0 and words <> '{}' then
-    is_similar := (private.page_of_words(strategy, private.default_sort(strategy), given, q,
-      coalesce(literal, false), null, 1)).ids <> '{}';
-  end if;
+    exact.filters, exact.words, null, null, null, 1001)).ids);
+  is_similar := counted = 0 and (exact.read).words is not null
+    and (private.similar_listings(strategy, private.default_sort(strategy), given, exact.read,
+      exact.words, coalesce(literal, false), '{}')).items <> '{}';
   return jsonb_build_object(
       'count', case when counted > 1000 then 1000 else counted end,
       'capped', counted > 1000)
@@ -21062,7 +20951,7 @@ as $$
 declare
   english constant boolean := private.in_english();
   newest constant uuid[] := (
-    private.find_listings(null, 'newest', filters, words, null, null, null, null, 501)).ids;
+    private.find_listings(null, 'newest', filters, words, null, null, null, 501)).ids;
 begin
   return json_build_object('truncated', cardinality(newest) > 500, 'points', (
     select coalesce(json_agg(json_build_object(
@@ -21101,7 +20990,7 @@ begin
     filters || jsonb_build_object('bbox', coalesce(bbox, 'null')), 'map');
   exact := private.exact_query(null, parsed, q, literal);
   return case when zoom < 15 then private.map_clusters(private.search_plan(
-      null, 'newest', exact.filters, exact.words, null, null, null, null, null),
+      null, 'newest', exact.filters, exact.words, null, null, null, null),
       zoom, exact.understood)
     else private.map_points(exact.filters, exact.words, exact.understood) end;
 end
@@ -34312,47 +34201,58 @@ reset edits.by;
 set edits.by = 'release';
 
 insert into private.search_filter_rules values
-  ('type', 'type', 'type', '=', null, null, null, null, true, 'type', null),
-  ('kinds', 'codes', 'kind', '= any', 'kind', null, null, null, true, 'kind', null),
-  ('usage', 'code', 'usage', '=', 'usage', null, null, null, false, 'usage', null),
+  ('type', 'type', 'type', '=', null, null, null, null, true, 'type', null, null),
+  ('kinds', 'codes', 'kind', '= any', 'kind', null, null, null, true, 'kind', null, 3),
+  ('usage', 'code', 'usage', '=', 'usage', null, null, null, false, 'usage', null, null),
   ('governorateIds', 'codes', 'governorate_id', '= any', 'governorate', null, null, null, true,
-    'governorate', null),
-  ('areaIds', 'codes', 'area_id', '= any', 'area', null, null, null, true, 'area', null),
-  ('notKinds', 'codes', 'kind', '<> all', 'kind', null, null, null, true, 'kind', null),
+    'governorate', null, null),
+  ('areaIds', 'codes', 'area_id', '= any', 'area', null, null, null, true, 'area', null, 4),
+  ('notKinds', 'codes', 'kind', '<> all', 'kind', null, null, null, true, 'kind', null, null),
   ('notGovernorateIds', 'codes', 'governorate_id', '<> all', 'governorate', null, null, null, true,
-    'governorate', null),
-  ('notAreaIds', 'codes', 'area_id', '<> all', 'area', null, null, null, true, 'area', null),
-  ('priceMin', 'number', 'price', '>=', null, 0, 99999999999.999, null, true, null, null),
-  ('priceMax', 'number', 'price', '<=', null, 0, 99999999999.999, null, true, null, null),
-  ('areaM2Min', 'number', 'area_m2', '>=', null, 0, 10000000, null, true, null, null),
-  ('areaM2Max', 'number', 'area_m2', '<=', null, 0, 10000000, null, true, null, null),
-  ('bedroomsMin', 'integer', 'bedrooms', '>=', null, 0, 100, null, true, 'bedrooms', null),
+    'governorate', null, null),
+  ('notAreaIds', 'codes', 'area_id', '<> all', 'area', null, null, null, true, 'area', null, null),
+  ('priceMin', 'number', 'price', '>=', null, 0, 99999999999.999, null, true, null, null, 5),
+  ('priceMax', 'number', 'price', '<=', null, 0, 99999999999.999, null, true, null, null, 5),
+  ('areaM2Min', 'number', 'area_m2', '>=', null, 0, 10000000, null, true, null, null, 2),
+  ('areaM2Max', 'number', 'area_m2', '<=', null, 0, 10000000, null, true, null, null, 2),
+  ('bedroomsMin', 'integer', 'bedrooms', '>=', null, 0, 100, null, true, 'bedrooms', null, 2),
   ('bathroomsMin', 'integer', 'bathrooms', '>=', null, 0, 100, null, true, 'bathrooms',
-    'bathrooms'),
+    'bathrooms', 2),
   ('furnished', 'codes', 'furnished', '= any', 'furnished', null, null, null, true, 'furnished',
-    'furnished'),
-  ('isDirect', 'boolean', 'is_direct', '=', null, null, null, null, false, 'direct', 'direct'),
+    'furnished', 2),
+  ('isDirect', 'boolean', 'is_direct', '=', null, null, null, null, false, 'direct', 'direct', 2),
   ('verifiedOnly', 'boolean', 'owner_verified', '>=', null, null, null, null, false, 'verified',
+    null, null),
+  ('postedSince', 'time', 'published_at', '>=', null, null, null, null, true, null, null, null),
+  ('bbox', 'box', null, null, null, null, null, null, false, null, null, null),
+  ('near', 'circle', null, null, null, null, null, null, false, null, null, null),
+  ('ownerId', 'owner', 'owner_identity_id', '=', null, null, null, null, false, null, null, null),
+  ('companyId', 'uuid', 'owner_identity_id', '=', null, null, null, 'company', false, null, null,
     null),
-  ('postedSince', 'time', 'published_at', '>=', null, null, null, null, true, null, null),
-  ('bbox', 'box', null, null, null, null, null, null, false, null, null),
-  ('near', 'circle', null, null, null, null, null, null, false, null, null),
-  ('ownerId', 'owner', 'owner_identity_id', '=', null, null, null, null, false, null, null),
-  ('companyId', 'uuid', 'owner_identity_id', '=', null, null, null, 'company', false, null, null),
   ('requestYearMin', 'integer', 'request_year', '>=', null, 1950, 2100, 'exchange', false, null,
-    null),
+    null, null),
   ('requestYearMax', 'integer', 'request_year', '<=', null, 1950, 2100, 'exchange', false, null,
-    null),
-  ('floorMin', 'integer', 'floor_no', '>=', null, -10, 200, null, false, null, 'floor'),
-  ('floorMax', 'integer', 'floor_no', '<=', null, -10, 200, null, false, null, 'floor'),
+    null, null),
+  ('floorMin', 'integer', 'floor_no', '>=', null, -10, 200, null, false, null, 'floor', 2),
+  ('floorMax', 'integer', 'floor_no', '<=', null, -10, 200, null, false, null, 'floor', 2),
   ('plotPosition', 'codes', 'plot_position', '= any', 'plot_position', null, null, null, false,
-    'plot_position', 'plot_position'),
-  ('block', 'block', 'block', '=', null, null, null, null, false, 'block', 'block')
+    'plot_position', 'plot_position', 2),
+  ('block', 'block', 'block', '=', null, null, null, null, false, 'block', 'block', 2)
 on conflict (name) do update set
   form = excluded.form, compared = excluded.compared, comparison = excluded.comparison,
   vocabulary = excluded.vocabulary, lowest = excluded.lowest, highest = excluded.highest,
   strategy = excluded.strategy, is_indexed = excluded.is_indexed, term = excluded.term,
-  said = excluded.said;
+  said = excluded.said, let_go = excluded.let_go;
+
+insert into private.kind_groups values
+  ('house', 'house'), ('villa', 'house'), ('gov_house', 'house'), ('floor', 'house'),
+  ('apartment', 'flat'), ('studio', 'flat'), ('annex', 'flat'),
+  ('land', 'plot'), ('residential_plot', 'plot'),
+  ('building', 'building'), ('investment_building', 'building'), ('commercial_complex', 'building'),
+  ('office', 'business'), ('shop', 'business'), ('showroom', 'business'),
+  ('warehouse', 'industry'), ('industrial_plot', 'industry'),
+  ('chalet', 'leisure'), ('istiraha', 'leisure'), ('farm', 'leisure'), ('camp', 'leisure')
+on conflict (kind) do update set name = excluded.name;
 
 -- sql/91_data_kinds.sql
 

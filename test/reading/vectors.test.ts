@@ -176,11 +176,13 @@ test(
       expect([vector.q, all.understood.conflicts]).toEqual([vector.q, []])
       // Other tests' listings may be similar to the query; they come after the exact matches.
       expect(ids.indexOf(id), vector.q).toBeLessThan(all.similarFrom ?? 50)
-      // If all results fit on one page, a filter beside the query leaves some of them and adds none.
+      // If all that fit are on one page, a filter beside the query leaves some of them and adds none.
       if (ids.length < 50) {
+        const fits = ids.slice(0, all.similarFrom ?? 50)
         for (const filter of filters.filter((_, i) => isNightly || (nth + i) % 3 === 0)) {
-          const { items } = await search(vector, filter)
-          const added = items.filter((item) => !ids.includes(item.id))
+          if (filter.kinds && vector.reads.kinds === 'floor') continue // it is read as a floor of these
+          const { items, similarFrom } = await search(vector, filter)
+          const added = items.slice(0, similarFrom ?? 50).filter(({ id }) => !fits.includes(id))
           expect({ q: vector.q, filter, added }).toEqual({ q: vector.q, filter, added: [] })
         }
       }

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
 import { database, guest, type Person, signUp } from '../support/client.ts'
 import { agePrices, insertListing, insertOrganisation, insertReviews } from '../support/fixtures.ts'
+import { uniquePrice } from '../support/listings.ts'
 import { statusAndCode } from '../support/problems.ts'
 import { now } from './feed-pages.ts'
+import { linesOf } from './oracle.ts'
 import { ids, uniqueWord } from './results.ts'
-import { spread } from './vocabulary.ts'
 
 type Reader = Pick<Person, 'get' | 'post'>
 
@@ -77,24 +78,33 @@ test('SRCH-10 a page is shorter by what is hidden, and only nextCursor ends the 
   expect(ids(await search(reader, 'standard', { q: word }))).toEqual(made)
 })
 
-test('SRCH-10 similarFrom says where what is only like it begins, among what is shown', async () => {
-  const [exact, alike, reader] = [await signUp(), await signUp(), await signUp()]
-  const letters = 'بتثجحخدرزسشصضطظعغفقكلمنهو'
-  const word = Array.from({ length: 12 }, () => letters[Math.floor(Math.random() * 25)]).join('')
-  const likeIt = `${word.slice(0, -1)}${word.endsWith('ب') ? 'ت' : 'ب'}`
-  const fits = await insertListing(exact.identityId, { title_ar: `شقة ${word}` })
-  const similar = await insertListing(alike.identityId, { title_ar: `شقة ${likeIt}` })
-  await spread(likeIt)
-  const page = async () => {
-    const { body } = await search(reader, 'standard', { q: word })
-    return [body.items.map(({ id }: { id: string }) => id), body.similarFrom]
+test('SRCH-10 a page says from where on what is not met, among what is shown', async () => {
+  const [exact, near, far, reader] = [
+    await signUp(),
+    await signUp(),
+    await signUp(),
+    await signUp(),
+  ]
+  const price = uniquePrice()
+  const list = ({ identityId }: Person, bedrooms: number, block: string) =>
+    insertListing(identityId, { kind: 'farm', price, bedrooms, block })
+  const lines = async () => {
+    const given = { priceMin: price, priceMax: price }
+    const { body } = await search(reader, 'standard', { q: 'مزرعة ق 5 3 غرف', ...given })
+    expect(body.similarFrom).toBe(body.similar[0]?.from ?? null)
+    return linesOf(body)
   }
-  expect(await page()).toEqual([[fits, similar], 1])
-  await reader.post(`/blocks/${exact.identityId}`)
-  expect(await page()).toEqual([[similar], 0])
-  await reader.delete(`/blocks/${exact.identityId}`)
-  await reader.post(`/blocks/${alike.identityId}`)
-  expect(await page()).toEqual([[fits], null])
+  const all = [
+    await list(exact, 3, '5'),
+    `${await list(near, 1, '5')} bedroomsMin`,
+    `${await list(far, 1, '6')} bedroomsMin,block`,
+  ]
+  expect(await lines()).toEqual(all)
+  for (const [n, { identityId }] of [exact, near, far].entries()) {
+    await reader.post(`/blocks/${identityId}`)
+    expect(await lines()).toEqual(all.filter((_, index) => index !== n))
+    await reader.delete(`/blocks/${identityId}`)
+  }
 })
 
 test('SRCH-10 the map has no point of whom one has blocked, and counts as before', async () => {

@@ -11,7 +11,7 @@ const plan = (filters: string, words: string | null) =>
   one(
     `select made.found_by, made.rest, private.map_matches(made) as on_map
      from private.with_source(private.search_plan('standard', 'newest',
-       private.parse_search_filters($1, 'standard'), $2::tsquery, null, null, null, null, 20), 'standard')
+       private.parse_search_filters($1, 'standard'), $2::tsquery, null, null, null, 20), 'standard')
        as made`,
     [filters, words],
   )
@@ -44,11 +44,8 @@ async function readInOrder(
 
 test('of unknown words four are guessed at', async () => {
   const words = Array.from({ length: 12 }, letters)
-  const { guesses } = await one(
-    `select guesses from private.relaxed_reading('standard', row($1, '{}', null))`,
-    [words],
-  )
-  expect(Object.keys(guesses)).toEqual(words.slice(0, 4).toSorted())
+  const { alike } = await one('select private.alike_words($1) as alike', [words])
+  expect(Object.keys(alike)).toEqual(words.slice(0, 4).toSorted())
 })
 
 test('a short word is taken for short ones alone, and no word is compared with all there are', async () => {

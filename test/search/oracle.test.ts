@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
 import { guest, type Reply } from '../support/client.ts'
 import { bulk } from '../support/nightly.ts'
-import { categories, Oracle } from './oracle.ts'
+import { categories, linesOf, Oracle } from './oracle.ts'
 import {
   dice,
   fillWorld,
@@ -109,7 +109,7 @@ async function answered({ filters, ...search }: Search, pages = 3) {
   let cursor: string | undefined
   do {
     const { body } = await guest.post('/search/advanced', { ...search, ...filters, cursor })
-    ids.push(...idsOf(body))
+    ids.push(...linesOf(body))
     cursor = body.nextCursor ?? undefined
   } while (cursor && --pages)
   return { ids, ended: cursor === undefined }

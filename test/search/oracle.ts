@@ -1,6 +1,6 @@
-import type pg from 'pg'
+import pg from 'pg'
 import { database } from '../support/client.ts'
-import { type Reading, readingOf, type Search } from './world.ts'
+import { readingOf, type Search } from './world.ts'
 
 // Selects every public listing with all searchable fields. The query is written for clarity, not speed.
 const everything = `
@@ -92,7 +92,11 @@ const orders: Record<string, string> = {
 const defaultSorts: Record<string, string> = { deal: 'drop_desc', auction: 'ends_at' }
 
 type Value = (one: unknown) => string
-type Page = { items: { id: string }[]; nextCursor: string | null }
+export type Page = {
+  items: { id: string }[]
+  nextCursor: string | null
+  similar: { from: number; changed: string[] }[]
+}
 
 const number = (value: string) => `${value}::float8`
 
@@ -141,39 +145,91 @@ export class Oracle {
     this.client.release()
   }
 
-  async expected({ strategy, q, sort, filters }: Search): Promise<string[]> {
+  /** Returns the listings of all pages in their order, as `linesOf` has them. */
+  async expected(search: Search): Promise<string[]> {
+    const { q, filters } = search
+    const { read, says = {}, words } = q === undefined ? { read: {}, words: [] } : readingOf(q)
+    const is = (name: string) => says[name] ?? conditions[name](inline(read[name]))
+    const exact = await this.first(search, [
+      ...Object.keys(read).map(is),
+      ...words.map((word) => has(word)),
+    ])
+    if (q === undefined || exact.length >= 5 || contradict(filters, read)) return exact
+
+    const readings = await this.readingsOf(words)
+    const any = words.length ? [has(...readings.flat())] : []
+    const near = await this.nearest(read.areaIds)
+    const wider = wideners(near)
+    const found: { id: string; step: number; index: number }[] = []
+    for (let step = -1; step <= 5 && exact.length + found.length < 5; step++) {
+      const isOpen = (name: string) => step >= (steps[name] ?? Infinity)
+      const kept = Object.keys(read).filter((name) => !isOpen(name) || name in wider)
+      const held = kept.map((name) => isOpen(name) ? wider[name](read[name] as never) : is(name))
+      // What is not wanted says nothing of what is.
+      const asks = kept.some((name) => !name.startsWith('not'))
+      const said = step === -1 ? readings.map((all) => has(...all)) : step === 0 || !asks ? any : []
+      if (!asks && !said.length) continue
+      const ids = await this.first(search, [...held, ...said], 200)
+      const known = [...exact, ...found.map(({ id }) => id)]
+      const added = ids.filter((id) => !known.includes(id))
+      found.push(...added.map((id, index) => ({ id, step, index })))
+    }
+    const names = Object.keys(read).toSorted()
+    const { rows } = await this.client.query(
+      `select id, area_id, array[${names.map(is)}]::boolean[] as met,
+         ${jsonOf(readings.map((all) => jsonOf(all.map((word) => has(word)))))} as said
+       from shown where id = any ($1)`,
+      [found.map(({ id }) => id)],
+    )
+    const similar = found.map(({ id, step, index }) => {
+      const { area_id, met, said } = rows.find((row) => row.id === id)
+      const changed = names.filter((_, n) => !met[n])
+      // A word alike stands for less the less alike it is.
+      const lacking = said.map((all: boolean[]) =>
+        all.includes(true) ? all.indexOf(true) / all.length : 1
+      ).reduce((sum: number, one: number) => sum + one, 0)
+      return {
+        sorted: [step, Math.round((changed.length + lacking) * 1e6), near.indexOf(area_id), index],
+        line: `${id} ${[...changed, ...lacking ? ['words'] : []]}`,
+      }
+    })
+    similar.sort((one, other) => {
+      const differs = one.sorted.findIndex((value, n) => value !== other.sorted[n])
+      return one.sorted[differs] - other.sorted[differs]
+    })
+    return [...exact, ...similar.slice(0, 30).map(({ line }) => line)]
+  }
+
+  private async first({ strategy, sort, filters }: Search, more: string[], most?: number) {
     const values: unknown[] = []
     const value = (one: unknown) => `$${values.push(one)}`
-    const where = conditionOf({ strategy, filters }, value)
+    const where = [...conditionOf({ strategy, filters }, value), ...more]
     // Distances are rounded to a thousandth of a millimetre, because the two computations differ beyond it.
     const order = sort === 'distance'
       ? `round((${
         way(number(value(filters.near.lat)), number(value(filters.near.lng)))
       })::numeric, 9), id`
       : orders[sort ?? defaultSorts[strategy] ?? 'newest']
-    const common = values.length
-    const found = async (...readings: string[][]) => {
-      values.length = common
-      const match = readings.map((words) => `words && ${value(words)}::text[]`)
-      const { rows } = await this.client.query(
-        `select id from shown where ${[...where, ...match].join(' and ')} order by ${order}`,
-        values,
-      )
-      return rows.map(({ id }) => id as string)
-    }
-
-    if (q === undefined) return await found()
-    const reading = await this.whatFits(strategy, readingOf(q))
-    where.push(...saying(reading))
-    const readings = await Promise.all(reading.words.map(this.readingsOf))
-    const exact = await found(...readings.map(([word]) => [word]))
-    if (!reading.words.length || await this.fitting(strategy, reading) >= 5) return exact
-    const frequent = await Promise.all(reading.words.map((word) => this.isCommon(word)))
-    const inDoubt = frequent.some((is, i) => !is && readings[i].length > 1)
-    const like = await found(
-      ...readings.map((all, i) => inDoubt && frequent[i] ? all.slice(0, 1) : all),
+    const { rows } = await this.client.query(
+      `select id from shown where ${where.join(' and ')} order by ${order} limit ${most ?? 'all'}`,
+      values,
     )
-    return [...exact, ...like.filter((id) => !exact.includes(id))]
+    return rows.map(({ id }) => id as string)
+  }
+
+  /** Returns the five areas nearest to any of these, nearest first. */
+  private async nearest(areaIds: unknown = []): Promise<string[]> {
+    const { rows } = await this.client.query(
+      `select areas.id
+       from (select lat as own_lat, lng as own_lng from public.areas where id = any ($1)) as own
+       cross join public.areas
+       where areas.id <> all ($1) and areas.lat is not null and own_lat is not null
+       group by areas.id
+       order by min(${way('own_lat', 'own_lng')}), areas.id
+       limit 5`,
+      [areaIds],
+    )
+    return rows.map(({ id }) => id)
   }
 
   async expectedCount(search: Search) {
@@ -182,9 +238,11 @@ export class Oracle {
     const value = (one: unknown) => `$${values.push(one)}`
     const where = conditionOf({ strategy, filters }, value)
     if (q !== undefined) {
-      const reading = readingOf(q)
-      where.push(...saying(reading))
-      where.push(...reading.words.map((word) => `words && ${value([word])}::text[]`))
+      const { read, says = {}, words } = readingOf(q)
+      where.push(
+        ...Object.keys(read).map((name) => says[name] ?? conditions[name](inline(read[name]))),
+        ...words.map((word) => has(word)),
+      )
     }
     const { rows: [{ n }] } = await this.client.query(
       `select count(*)::integer as n from shown where ${where.join(' and ')}`,
@@ -202,68 +260,24 @@ export class Oracle {
     return rows[0].answer
   }
 
-  /** Returns the reading or, if nothing matches it, the reading without what the search leaves out. */
-  private async whatFits(strategy: string, whole: Reading): Promise<Reading> {
-    if (await this.fitting(strategy, whole)) return whole
-    const isNumber = (word: string) => /^[0-9]+$/.test(word)
-    const [known, alike]: string[][] = [[], []]
-    for (const word of whole.words) {
-      const [, ...like] = await this.readingsOf(word)
-      if (isNumber(word) || await this.fitting(strategy, { words: [word] })) known.push(word)
-      else if (like.some((other) => other !== word)) alike.push(word)
-    }
-    const words = known.filter((word) => !isNumber(word))
-    const steps = [{ ...whole, words: known }, { ...whole, words }, {
-      ...whole,
-      words,
-      soft: undefined,
-    }]
-    let left: Reading = whole
-    for (const step of steps) {
-      left = { ...step, words: [...step.words, ...alike] }
-      const some = await Promise.all(alike.map(this.readingsOf))
-      if (await this.fitting(strategy, step, some)) return this.orWhole(left, whole)
-    }
-    for (const { hard, soft } of [whole, { ...whole, soft: undefined }]) {
-      const bare = { hard, soft, words: [] }
-      if (!whole.words.length || !saying(bare).length) continue
-      if (await this.fitting(strategy, bare)) return bare
-    }
-    return this.orWhole(left, whole)
-  }
-
-  private orWhole(left: Reading, whole: Reading) {
-    return left.words.length || left.hard || left.soft ? left : whole
-  }
-
-  async fitting(strategy: string, reading: Reading, alike: string[][] = []): Promise<number> {
-    const readings = [...reading.words.map((word) => [word]), ...alike]
-    const match = readings.map((_, i) => `words && $${i + 1}::text[]`)
+  /** A word of a name, with a digit, or that many listings have is not misspelt. */
+  private isInDoubt = remembered(async (word: string): Promise<boolean> => {
     const { rows } = await this.client.query(
-      `select count(*)::integer as n from shown where ${
-        [categories[strategy], ...saying(reading), ...match].join(' and ')
-      }`,
-      readings,
-    )
-    return rows[0].n
-  }
-
-  /** Returns whether so many listings have the word that it is not a typing mistake. */
-  private isCommon = remembered(async (word: string): Promise<boolean> => {
-    const { rows } = await this.client.query(
-      'select from private.search_vocabulary where word = $1 and listings >= 16',
+      `select from private.search_names where word = $1 union all
+       select from private.search_vocabulary where word = $1 and listings >= 16`,
       [word],
     )
-    return rows.length > 0
+    return !/[0-9]/.test(word) && word.length >= 3 && !rows.length
   })
 
-  /** Returns the word itself and the most similar words, but none that would replace a name. */
-  private readingsOf = remembered(async (word: string): Promise<string[]> => {
-    const { rows: names } = await this.client.query(
-      'select from private.search_names where word = $1',
-      [word],
+  /** Returns each word with those that are most like it, if it may be misspelt. */
+  private readingsOf(words: string[]): Promise<string[][]> {
+    return Promise.all(
+      words.map(async (word) => await this.isInDoubt(word) ? this.alike(word) : [word]),
     )
-    if (/[0-9]/.test(word) || word.length < 3 || names.length) return [word]
+  }
+
+  private alike = remembered(async (word: string): Promise<string[]> => {
     const { rows } = await this.client.query(
       `select word, share::float8 from (
          select *, extensions.similarity(word, $1) as share from private.search_vocabulary
@@ -284,7 +298,7 @@ export class Oracle {
       [word, Math.min(stage, 0.4)],
     )
     const near = rows.filter((row) => row.share >= Math.fround(stage)).slice(0, 10)
-    return [word, ...[...alike, ...near].map((row) => row.word as string)]
+    return [...new Set([word, ...[...alike, ...near].map((row) => row.word as string)])]
   })
 
   async walk({ strategy, q, sort, limit, filters }: Search, pages = Infinity) {
@@ -295,14 +309,85 @@ export class Oracle {
         'select private.search($1, $2, $3, $4, $5, $6)::json as page',
         [strategy, filters, q, sort, cursor, limit],
       )
-      ids.push(...page.items.map(({ id }) => id))
+      ids.push(...linesOf(page))
       cursor = page.nextCursor
     } while (cursor && --pages)
     return { ids, ended: cursor === null }
   }
 }
 
-const saying = ({ hard, soft }: Reading) => [hard, soft].filter((one) => one !== undefined)
+/** The ids of a page, each of a similar listing with what it does not meet. */
+export const linesOf = ({ items, similar }: Page) =>
+  items.map(({ id }, index) => {
+    const part = similar.findLast(({ from }) => from <= index)
+    return part ? `${id} ${part.changed}` : id
+  })
+
+/** The steps at which what was read is let go or widened. */
+const steps: Record<string, number> = {
+  ...Object.fromEntries(
+    [
+      'areaM2Min',
+      'areaM2Max',
+      'bedroomsMin',
+      'bathroomsMin',
+      'isDirect',
+      'furnished',
+      'floorMin',
+      'floorMax',
+      'plotPosition',
+      'block',
+    ].map((name) => [name, 2]),
+  ),
+  kinds: 3,
+  areaIds: 4,
+  priceMin: 5,
+  priceMax: 5,
+}
+
+const groups = [
+  ['house', 'villa', 'gov_house', 'floor'],
+  ['apartment', 'studio', 'annex'],
+  ['land', 'residential_plot'],
+  ['chalet', 'istiraha', 'farm', 'camp'],
+]
+
+const wideners = (near: string[]): Record<string, (value: never) => string> => ({
+  kinds: (kinds: string[]) =>
+    conditions.kinds(
+      inline([
+        ...kinds,
+        ...groups.filter((group) => kinds.some((kind) => group.includes(kind))).flat(),
+      ]),
+    ),
+  areaIds: (areaIds: string[]) => conditions.areaIds(inline([...areaIds, ...near])),
+  priceMin: (price: number) => conditions.priceMin(inline(price * 0.85)),
+  priceMax: (price: number) => conditions.priceMax(inline(price * 1.15)),
+})
+
+/** Whether a filter that was given excludes one that was read. */
+const contradict = (given: Search['filters'], read: Record<string, unknown>) =>
+  Object.entries(read).some(([name, value]) => {
+    const own = [given[name]].flat().filter((one) => one !== undefined)
+    if (name.startsWith('not')) {
+      const wanted = given[name[3].toLowerCase() + name.slice(4)]
+      return wanted?.length > 0 && wanted.every((one: string) => (value as string[]).includes(one))
+    } else if (Array.isArray(value)) {
+      const not = given[`not${name[0].toUpperCase()}${name.slice(1)}`] ?? []
+      return own.length > 0 && !own.some((one) => value.includes(one)) ||
+        value.every((one) => not.includes(one))
+    }
+    if (name.endsWith('Min')) return given[name.replace('Min', 'Max')] < (value as number)
+    if (name.endsWith('Max')) return given[name.replace('Max', 'Min')] > (value as number)
+    return own.some((one) => one !== value)
+  })
+
+const inline = (value: unknown) =>
+  Array.isArray(value)
+    ? `array[${value.map((one) => pg.escapeLiteral(one))}]::text[]`
+    : pg.escapeLiteral(String(value))
+const has = (...words: string[]) => `words && ${inline(words)}`
+const jsonOf = (parts: string[]) => `jsonb_build_array(${parts})`
 
 function remembered<T>(ask: (word: string) => Promise<T>) {
   const known = new Map<string, Promise<T>>()

@@ -5,6 +5,9 @@ import { waitFor } from '../support/wait.ts'
 
 export const ids = ({ body }: Reply): string[] => body.items.map(({ id }: { id: string }) => id)
 
+/** Returns the listings that fit, without the similar ones that follow. */
+export const fits = (page: Reply) => ids(page).slice(0, page.body.similarFrom ?? undefined)
+
 /** Returns a word of letters and digits that no other listing has. */
 export const uniqueWord = () => `x${randomUUID().replaceAll('-', '')}`
 

@@ -128,88 +128,115 @@ export function dice(seed: number): Dice {
   }
 }
 
-/** A query's meaning: conditions on fields, of which only the soft ones can be left out, and words. */
-export type Reading = { hard?: string; soft?: string; words: string[] }
+/**
+ * A query's meaning: filters that are read, with the condition of each that the text can say, too, and words.
+ */
+export type Reading = {
+  read: Record<string, string | number | boolean | string[]>
+  says?: Record<string, string>
+  words: string[]
+}
 
 /** A field says it or, where the listing leaves it open, the text. */
 const open = (field: string, is: string, text: string) =>
   `(${field} ${is} or ${field} is null and (${text}))`
-const block = open(
+const thirdBlock = open(
   `regexp_replace(private.ascii_digits(block), '[^0-9]', '', 'g')`,
   `= '3'`,
   `text ~ '(^| )(ق|قطعه|block)( رقم)? ?3( |$)'`,
 )
-const floor = (number: number, text: string) =>
+const isFloor = (number: number, text: string) =>
   open(
     'floor_no',
     `= ${number}`,
     `text ~ '(^| )(دور|طابق|floor)( رقم)? ?${number}( |$)' or ${text}`,
   )
-const ground = floor(0, `said && '{ارضي,ground}'`)
-const corner = open('plot_position', `= 'corner'`, `said && '{زاويه,ركن,corner}'`)
-const furnished = open(
+const isGround = isFloor(0, `said && '{ارضي,ground}'`)
+const isSecond = isFloor(2, `text ~ '(^| )((دور|طابق) ثاني|second floor)( |$)'`)
+const isCorner = open('plot_position', `= 'corner'`, `said && '{زاويه,ركن,corner}'`)
+const isFurnished = open(
   'furnished',
   `in ('partial', 'full')`,
   `said && '{مفروش,مفروشه,furnished}' and text !~ '(^| )غير مفروش(ه)?( |$)'`,
 )
-const bathrooms = open('bathrooms', '>= 2', `text ~ '(^| )حمامين( |$)'`)
-const direct = `(is_direct or text ~ '(^| )من مالك( |$)')`
-const flat = `kind = 'apartment'`
-const villa = `kind in ('villa', 'house')`
-const land = `kind in ('land', 'residential_plot')`
+const isBare = open('furnished', `= 'none'`, `text ~ '(^| )غير مفروش(ه)?( |$)'`)
+
+const reading = (read: Reading['read'], says = {}, words: string[] = []) => ({ read, says, words })
+const says = {
+  block: { block: thirdBlock },
+  ground: { floorMin: isGround, floorMax: isGround },
+  second: { floorMin: isSecond, floorMax: isSecond },
+  corner: { plotPosition: isCorner },
+  furnished: { furnished: isFurnished },
+  bathrooms: { bathroomsMin: open('bathrooms', '>= 2', `text ~ '(^| )حمامين( |$)'`) },
+  direct: { isDirect: `(is_direct or text ~ '(^| )من مالك( |$)')` },
+}
+const flat = { kinds: ['apartment'] }
+const villa = { kinds: ['villa', 'house'] }
+const house = { kinds: ['house', 'villa', 'gov_house'] }
+const land = { kinds: ['land', 'residential_plot'] }
+const studio = { kinds: ['studio'] }
+const salmiya = { areaIds: ['salmiya'] }
+const hawalli = { areaIds: ['hawalli'] }
+const corner = { plotPosition: ['corner'] }
+const furnished = { furnished: ['partial', 'full'] }
+const block = { block: '3' }
+const ground = { floorMin: 0, floorMax: 0 }
 
 const queries: Record<string, Reading> = {
-  'شقة': { hard: flat, words: [] },
-  'الفيلا': { hard: villa, words: [] },
-  'ارض': { hard: land, words: [] },
-  'دور': { hard: `kind = 'floor'`, words: [] },
-  'فاخره': { words: ['فاخره'] },
-  'موثثة': { words: ['موثثه'] },
-  'مفروشة': { hard: furnished, words: [] },
-  'غير مفروش': {
-    hard: open('furnished', `= 'none'`, `text ~ '(^| )غير مفروش(ه)?( |$)'`),
-    words: [],
-  },
-  'زاوية': { hard: corner, words: [] },
-  'البحر': { words: ['بحر'] },
-  'المدرسه': { words: ['مدرسه'] },
-  'ديلوكس': { words: ['ديلوكس'] },
-  'نادرة': { words: ['نادره'] },
-  'نادره ارض': { hard: land, words: ['نادره'] },
-  'شقة فاخرة': { hard: flat, words: ['فاخره'] },
-  'السالمية': { hard: `area_id = 'salmiya'`, words: [] },
-  'سالمييه': { words: ['سالمييه'] },
-  'شقة سالمييه': { hard: flat, words: ['سالمييه'] },
-  'حولي شقة': { hard: `${flat} and area_id = 'hawalli'`, words: [] },
-  'بيت في الكويت': { hard: `kind in ('house', 'villa', 'gov_house')`, words: [] },
-  'فاخرررة': { words: ['فاخررره'] },
-  'corner': { hard: corner, words: [] },
-  'cornar sea': { words: ['cornar', 'sea'] },
-  'KW-100150': { hard: `said && '{kw100150}'`, words: [] },
-  'رقم ٧': { words: ['رقم', '7'] },
-  'غغغظظظ': { words: ['غغغظظظ'] },
-  'شقة غغغظظظ 99999': { hard: flat, words: ['غغغظظظ', '99999'] },
-  'شقة ٣ غرف مفروشة': { hard: `${flat} and ${furnished}`, soft: 'bedrooms >= 3', words: [] },
-  'فيلا 7000 متر': { hard: villa, soft: 'size between 6300 and 7700', words: [] },
-  'بيت او فيلا ٤٠٠م': {
-    hard: `kind in ('house', 'villa', 'gov_house')`,
-    soft: 'size between 360 and 440',
-    words: [],
-  },
-  'شقة دور ارضي': { hard: flat, soft: ground, words: [] },
-  'الطابق الثاني فاخرة': {
-    soft: floor(2, `text ~ '(^| )((دور|طابق) ثاني|second floor)( |$)'`),
-    words: ['فاخره'],
-  },
-  'اقل من 60 الف': { hard: 'price <= 60000', words: [] },
-  'شقة ق ٣': { hard: flat, soft: block, words: [] },
-  'زاوية ق ٣': { hard: corner, soft: block, words: [] },
-  'شقة من المالك': { hard: flat, soft: direct, words: [] },
-  'شقة حمامين': { hard: flat, soft: bathrooms, words: [] },
-  'بدون وسيط': { soft: direct, words: [] },
+  'شقة': reading(flat),
+  'الفيلا': reading(villa),
+  'ارض': reading(land),
+  'دور': reading({ kinds: ['floor'] }),
+  'فاخره': reading({}, {}, ['فاخره']),
+  'موثثة': reading({}, {}, ['موثثه']),
+  'مفروشة': reading(furnished, says.furnished),
+  'غير مفروش': reading({ furnished: ['none'] }, { furnished: isBare }),
+  'زاوية': reading(corner, says.corner),
+  'البحر': reading({}, {}, ['بحر']),
+  'المدرسه': reading({}, {}, ['مدرسه']),
+  'ديلوكس': reading({}, {}, ['ديلوكس']),
+  'نادرة': reading({}, {}, ['نادره']),
+  'نادره ارض': reading(land, {}, ['نادره']),
+  'شقة فاخرة': reading(flat, {}, ['فاخره']),
+  'نادرة مو السالمية': reading({ notAreaIds: ['salmiya'] }, {}, ['نادره']),
+  'السالمية': reading(salmiya),
+  'سالمييه': reading({}, {}, ['سالمييه']),
+  'شقة سالمييه': reading(flat, {}, ['سالمييه']),
+  'حولي شقة': reading({ ...flat, ...hawalli }),
+  'بيت في الكويت': reading(house),
+  'فاخرررة': reading({}, {}, ['فاخررره']),
+  'corner': reading(corner, says.corner),
+  'cornar sea': reading({}, {}, ['cornar', 'sea']),
+  'KW-100150': reading({}, {}, ['kw100150']),
+  'رقم ٧': reading({}, {}, ['رقم', '7']),
+  'غغغظظظ': reading({}, {}, ['غغغظظظ']),
+  'شقة غغغظظظ 99999': reading(flat, {}, ['غغغظظظ', '99999']),
+  'نادرة هادئة غغغظظظ': reading({}, {}, ['نادره', 'هاديه', 'غغغظظظ']),
+  'شقة ٣ غرف مفروشة': reading({ ...flat, ...furnished, bedroomsMin: 3 }, says.furnished),
+  'فيلا 7000 متر': reading({ ...villa, areaM2Min: 6300, areaM2Max: 7700 }),
+  'بيت او فيلا ٤٠٠م': reading({ ...house, areaM2Min: 360, areaM2Max: 440 }),
+  'استوديو ٩ غرف السالمية نادرة': reading({ ...studio, ...salmiya, bedroomsMin: 9 }, {}, ['نادره']),
+  'استوديو حولي ق ٣ مفروشة هادئة': reading(
+    { ...studio, ...hawalli, ...block, ...furnished },
+    { ...says.block, ...says.furnished },
+    ['هاديه'],
+  ),
+  'استراحة حولي 3 دينار': reading(
+    { kinds: ['istiraha'], ...hawalli, priceMin: 2.7, priceMax: 3.3 },
+  ),
+  'مزرعة اقل من 52 الف السالمية': reading({ kinds: ['farm'], ...salmiya, priceMax: 52_000 }),
+  'شقة دور ارضي': reading({ ...flat, ...ground }, says.ground),
+  'الطابق الثاني فاخرة': reading({ floorMin: 2, floorMax: 2 }, says.second, ['فاخره']),
+  'اقل من 60 الف': reading({ priceMax: 60_000 }),
+  'شقة ق ٣': reading({ ...flat, ...block }, says.block),
+  'زاوية ق ٣': reading({ ...corner, ...block }, { ...says.corner, ...says.block }),
+  'شقة من المالك': reading({ ...flat, isDirect: true }, says.direct),
+  'شقة حمامين': reading({ ...flat, bathroomsMin: 2 }, says.bathrooms),
+  'بدون وسيط': reading({ isDirect: true }, says.direct),
 }
 
-export const readingOf = (q: string): Reading => queries[q] ?? { words: searchWords(q) }
+export const readingOf = (q: string): Reading => queries[q] ?? { read: {}, words: searchWords(q) }
 
 const kinds = [
   'apartment',

@@ -8,6 +8,9 @@ import { cardOf, explain, fill, html, number, onlyLatest, submit } from '../ui.t
 
 const examples = ['شقة للإيجار في السالمية', 'بيت للبيع ٤٠٠ متر', 'شاليه مع مسبح', 'مكتب أقل من ٥٠٠ دينار']
 
+const unmet: Record<string, string> = {
+  words: 'الكلمات', kinds: 'نوع العقار', areaIds: 'المنطقة', priceMin: 'السعر', priceMax: 'السعر', bedroomsMin: 'الغرف' }
+
 export const searchPage: Page = async (into, page) => {
   const nextSignal = onlyLatest(page)
   let taken: Schemas['UnderstoodItem'][] = [] // chips that have become filters
@@ -45,18 +48,17 @@ export const searchPage: Page = async (into, page) => {
   async function run() {
     const signal = nextSignal()
     const q = box.value.trim()
-    const filters: object = Object.fromEntries(taken.map(({ field, value }) => [field, value]))
-    const query = { ...filters, ...q && { q } }
+    const query: object = { ...Object.fromEntries(taken.map(({ field, value }) => [field, value])), ...q && { q } }
     const pages = client.list('/search', { query: { ...query, limit: 12 }, signal }).pages()
     const first = (await pages.next()).value
     drawChips(first.understood)
     results.replaceChildren()
     heading.textContent = ''
-    let index = 0
-    await fill(results, pages, async (card) => {
+    await fill(results, pages, async (card, index, { similar, similarFrom }: Schemas['SearchPage']) => {
       const drawn = await cardOf(card)
-      // From this position on the listings only resemble the query.
-      drawn.classList.toggle('similar', index++ >= (first.similarFrom ?? Infinity))
+      drawn.classList.toggle('similar', index >= (similarFrom ?? Infinity))
+      const changed = similar.find(({ from }) => from === index)?.changed.map((field) => unmet[field] ?? 'التفاصيل')
+      if (changed) drawn.prepend(html`<p class="differs">إعلانات مشابهة، تختلف في: ${[...new Set(changed)].join('، ')}</p>`)
       return drawn
     }, whyNone(first.understood), first)
     const { count, capped } = await client.get('/search/count', { query, signal })
@@ -67,14 +69,14 @@ export const searchPage: Page = async (into, page) => {
     const all = [...taken, ...understood?.found ?? []]
     // One phrase may be two filters: «٤٠٠ متر» is a minimum and a maximum.
     const said = new Map(all.map((chip) => [chip.text, chip]))
-    const ignored = understood?.ignored ?? []
     chips.replaceChildren(
       ...[...said.values()].map((chip) => html`<button class="chip" data-field="${chip.field}" @click=${() => {
         if (understood) box.value = understood.words.join(' ')
         taken = all.filter(({ text }) => text !== chip.text)
         run().catch(explain)
       }}>${chip.text} <b>×</b></button>`),
-      ...ignored.length ? [html`<small>لم يُستخدم: ${ignored.join('، ')}</small>`] : [],
+      ...understood?.ignored.length ? [html`<small>لم يُستخدم: ${understood.ignored.join('، ')}</small>`] : [],
+      ...(understood?.guessed ?? []).map(({ to }) => html`<small>هل تقصد: ${to[0]!}؟</small>`),
       ...all.length || box.value ? [] : examples.map((text) =>
         html`<button class="try" @click=${() => void search(text).catch(explain)}>${text}</button>`),
     )

@@ -27,11 +27,23 @@ const common = {
 
 const sorts = ['newest', 'price_asc', 'price_desc', 'area_desc', 'distance'] as const
 
+const Similar = z
+  .object({
+    from: Count.describe('The index on this page of the first listing of which it is true.'),
+    changed: z.array(z.string()).describe(
+      'What it does not meet: fields of `understood.found`, and `words`. Kinds, areas and prices are ' +
+        'then others of the group, areas near those named, prices up to 15 % beyond.',
+    ),
+  })
+  .openapi('SimilarPart', { description: 'From where on something of `q` is let go or widened.' })
+
 const SearchPage = pageFields(Listed)
   .extend({
     similarFrom: Count.nullable().describe(
-      'The index on this page of the first listing that fits only where something of `q` is left out ' +
-        'or guessed; null where all fit.',
+      'The index on this page of the first listing that does not meet all of `q`; null where all do.',
+    ),
+    similar: z.array(Similar).describe(
+      'What the listings from `similarFrom` on do not meet, until the next entry; empty where all fit.',
     ),
     understood: orNull(Understood).describe(
       'What `q` was understood as: on the first page; null without `q`, and where it is literal.',

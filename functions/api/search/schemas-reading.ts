@@ -25,6 +25,13 @@ const Found = z
   })
   .openapi('UnderstoodItem', { description: 'Words of a query that were read.' })
 
+const Guess = z
+  .object({
+    from: z.string().describe('A word of `words`.'),
+    to: z.array(z.string()).describe('Words like it, the most alike first, without ال and marks.'),
+  })
+  .openapi('UnderstoodGuess', { description: 'A word that may be misspelt.' })
+
 export const Understood = z
   .object({
     found: z.array(Found).describe(
@@ -34,8 +41,10 @@ export const Understood = z
     words: z.array(z.string()).describe('The words that were not read, and are looked for.'),
     ignored: z.array(z.string()).describe(
       'What was left out: phones, a price of no known type, types that exclude each other, what is ' +
-        'negated and is no filter, and where otherwise nothing would be found, unknown words, numbers, ' +
-        'size, rooms, bathrooms, floor, block or `isDirect`.',
+        'negated and is no filter.',
+    ),
+    guessed: z.array(Guess).describe(
+      'The words for which similar listings have others; empty on the map.',
     ),
     conflicts: z.array(z.string()).describe(
       'Given filters that exclude what was read: then nothing is found.',
