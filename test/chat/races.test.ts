@@ -216,5 +216,4 @@ test(
     const accepted = replies.filter(({ status }) => status === 201).length
     expect(rows[0]).toEqual({ stored: accepted, last: accepted })
   },
-  60_000,
 )

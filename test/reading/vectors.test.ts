@@ -197,5 +197,4 @@ test(
       await client.query('release savepoint one')
     }
   },
-  300_000,
 )

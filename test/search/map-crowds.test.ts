@@ -30,7 +30,7 @@ beforeAll(async () => {
     [identityId, listings],
   )
   await client.query('analyze private.search_documents')
-}, 300_000)
+})
 
 afterAll(async () => {
   await client.query('rollback')

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
 import { guest, type Reply } from '../support/client.ts'
 import { bulk } from '../support/nightly.ts'
+import { slowness } from '../suite/slowness.ts'
 import { categories, linesOf, Oracle } from './oracle.ts'
 import {
   dice,
@@ -59,7 +60,6 @@ test(
     expect(compared).toBeGreaterThan(250 / step)
     expect(found).toBeGreaterThan(compared / 2)
   },
-  300_000,
 )
 
 test.each(strategies)(
@@ -76,7 +76,7 @@ test.each(strategies)(
     // Many searches must find something, because otherwise the comparison would prove nothing.
     expect(found).toBeGreaterThan(compared / 3)
   },
-  1000 * seconds + 300_000,
+  (1000 * seconds + 300_000) * slowness,
 )
 
 test('SRCH-03 random searches find at the facade what the oracle finds', async () => {

@@ -131,6 +131,7 @@ export class Oracle {
   static async open(fill?: (client: pg.PoolClient) => Promise<unknown>): Promise<Oracle> {
     const client = await database().connect()
     await client.query('begin isolation level repeatable read')
+    await client.query('set local statement_timeout = 0')
     await fill?.(client)
     await client.query(everything)
     return new Oracle(client)

@@ -205,7 +205,7 @@ describe('Realtime', () => {
       joinChannel(keeping, 'public-room', { private: false }),
     ])
     expect(refused.map(({ status }) => status)).toEqual(['CHANNEL_ERROR', 'CHANNEL_ERROR'])
-  }, 30_000)
+  })
 
   test('closes a channel at the sixth call of presence in 30 s', async () => {
     const { id } = await openConversation(await signUp(), { identityId: person.identityId })
