@@ -42,7 +42,7 @@ begin
       or is_negated and is_joined and (field = last_field and field <> 'furnished'
         or '{area,governorate}'::text[] @> array[field, last_field])
       or is_verb and field = any (named);
-    is_verb := coalesce(negation.choices <> '{""}', false) and field = 'word';
+    is_verb := coalesce(negation.choices <@ '{verb,doubt}', false) and field = 'word';
     is_unclear := is_unclear or is_verb;
     if is_negated then
       item.first := least(negation.first, item.first);

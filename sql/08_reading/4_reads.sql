@@ -75,32 +75,6 @@ $$;
 comment on function private.with_range is
   'Adds two filters, or ignores both if the query has named a different value of one.';
 
-create function private.with_number(
-  reading private.reading, item private.reading_item, said text
-) returns private.reading
-  language plpgsql
-  immutable
-  set search_path = ''
-as $$
-begin
-  case
-    when item.field = 'size' then
-      reading := private.with_range(reading, 'areaM2Min', 'areaM2Max', item.low, item.high, said);
-    when item.field in ('rooms', 'bathrooms') and item.low is not null then
-      reading := private.with_reading(reading,
-        case item.field when 'rooms' then 'bedroomsMin' else 'bathroomsMin' end,
-        to_jsonb(floor(item.low)), said);
-    when item.field = 'floor' then
-      reading := private.with_range(reading, 'floorMin', 'floorMax', item.low, item.high, said);
-    when item.field = 'block' then
-      reading := private.with_reading(reading, 'block', to_jsonb(item.phrase), said);
-    else
-      reading.ignored := reading.ignored || said;
-  end case;
-  return reading;
-end
-$$;
-
 create function private.price_scale(item private.reading_item, type text) returns integer
   language sql
   immutable
@@ -237,7 +211,6 @@ declare
   kind private.reading_item;
   types private.reading_item[] := '{}';
   prices private.reading_item[] := '{}';
-  floor private.reading_item; -- where no kind is named, دور ارضي is a floor, too
   kind_at integer; -- the index of the last kind, to which another can be joined
   said text;
   word text;
@@ -302,11 +275,19 @@ begin
     elsif item.field = 'landmark' then
       reading := private.with_reading(
         reading, 'near', to_jsonb((string_to_array(item.choices[1], ' ') || '3'::text)::numeric[]), said);
-    elsif item.field in ('size', 'rooms', 'bathrooms', 'floor', 'block', 'unclear') then
-      reading := private.with_number(reading, item, said);
-      if item.field = 'floor' and item.choices = '{floor}' and floor.field is null then
-        floor := item;
-      end if;
+    elsif item.field = 'size' then
+      reading := private.with_range(reading, 'areaM2Min', 'areaM2Max', item.low, item.high, said);
+    elsif item.field in ('rooms', 'bathrooms') and item.low is not null then
+      reading := private.with_reading(reading,
+        case item.field when 'rooms' then 'bedroomsMin' else 'bathroomsMin' end,
+        to_jsonb(floor(item.low)), said);
+    elsif item.field = 'floor' then
+      reading := private.with_range(reading, 'floorMin', 'floorMax', item.low, item.high, said);
+      named := named || item;
+    elsif item.field = 'block' then
+      reading := private.with_reading(reading, 'block', to_jsonb(item.phrase), said);
+    elsif item.field in ('rooms', 'bathrooms', 'unclear') then
+      reading.ignored := reading.ignored || said;
     elsif item.field in ('unit', 'measure') then
       is_word := item.choices <> '{m2}';
     else
@@ -323,13 +304,11 @@ begin
     end if;
   end loop;
   reading := private.with_types(reading, types, prices, tokens.typed, strategy);
-  if kind_at is null and floor.field is not null then
-    floor.field := 'kind';
-    named := named || floor;
-  end if;
-  foreach parts slice 1 in array '{{kinds,kind},{areaIds,area},{governorateIds,governorate},'
+  foreach parts slice 1 in array '{{kinds,kind},{kinds,floor},{areaIds,area},{governorateIds,governorate},'
     '{notKinds,not kind},{notAreaIds,not area},{notGovernorateIds,not governorate},'
     '{plotPosition,plot_position}}'::text[] loop
+    -- Where no kind is named, دور ارضي is a floor, too.
+    continue when parts[2] = 'floor' and kind_at is not null;
     reading := private.with_names(reading, parts[1], parts[2], named, tokens.typed);
   end loop;
   return reading;
