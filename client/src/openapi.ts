@@ -6650,6 +6650,63 @@ export interface components {
              * @enum {boolean}
              */
             similar?: true;
+            facets?: components["schemas"]["Facets"];
+        };
+        /** @description How many listings there are by what was asked for: the most first, numbers in order. Values without any are left out. null where 60 ms of work were not enough, and of prices without one type. */
+        Facets: {
+            type?: components["schemas"]["CountOfCode"][] | null;
+            kinds?: components["schemas"]["CountOfCode"][] | null;
+            areaIds?: components["schemas"]["CountOfCode"][] | null;
+            governorateIds?: components["schemas"]["CountOfCode"][] | null;
+            furnished?: components["schemas"]["CountOfCode"][] | null;
+            bedrooms?: components["schemas"]["CountOfBedrooms"][] | null;
+            price?: components["schemas"]["CountOfPrices"][] | null;
+        };
+        /** @description Listings of one value. */
+        CountOfCode: {
+            /** @description What the filter takes. */
+            value: string;
+            /** @description How many listings; rounded where it is approximate. */
+            count: number;
+            /**
+             * @description The count is above 10,000 and rounded.
+             * @enum {boolean}
+             */
+            approximate?: true;
+        };
+        /** @description Listings with so many bedrooms or more. */
+        CountOfBedrooms: {
+            /** @description What `bedroomsMin` takes. */
+            value: number;
+            /** @description How many listings; rounded where it is approximate. */
+            count: number;
+            /**
+             * @description The count is above 10,000 and rounded.
+             * @enum {boolean}
+             */
+            approximate?: true;
+        };
+        /** @description Listings in a range of prices. */
+        CountOfPrices: {
+            /**
+             * Format: double
+             * @description What `priceMin` takes.
+             * @example 650
+             */
+            from: number;
+            /**
+             * Format: double
+             * @description What `priceMax` takes; null in the last.
+             * @example 650
+             */
+            to: number | null;
+            /** @description How many listings; rounded where it is approximate. */
+            count: number;
+            /**
+             * @description The count is above 10,000 and rounded.
+             * @enum {boolean}
+             */
+            approximate?: true;
         };
         /** @description A search without its order and its pages. */
         Count: {
@@ -6665,6 +6722,8 @@ export interface components {
             q?: string;
             /** @description true: every word of `q` is only a word; nothing of it is read as a kind, place, type or number. */
             literal?: boolean;
+            /** @description What to count by: up to three, each without its own filter. */
+            by?: ("type" | "kinds" | "areaIds" | "governorateIds" | "bedrooms" | "furnished" | "price")[];
             /**
              * @description What is offered.
              * @enum {string}
@@ -12398,6 +12457,8 @@ export interface operations {
                 q?: string;
                 /** @description true: every word of `q` is only a word; nothing of it is read as a kind, place, type or number. */
                 literal?: boolean;
+                /** @description What to count by: up to three, each without its own filter. Separated by commas. */
+                by?: string;
                 /** @description What is offered. */
                 type?: "SALE" | "RENT" | "EXCHANGE";
                 /** @description A code of `usage` at `GET /meta/enums`. */
@@ -12498,7 +12559,10 @@ export interface operations {
                  *       "areaIds": [
                  *         "salmiya"
                  *       ],
-                 *       "priceMax": 800
+                 *       "priceMax": 800,
+                 *       "by": [
+                 *         "kinds"
+                 *       ]
                  *     }
                  */
                 "application/json": components["schemas"]["Count"];

@@ -167,3 +167,16 @@ begin
   return private.with_ranges(plan, strategy, sort);
 end
 $$;
+
+create function private.matches_of(plan private.search_plan) returns text
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  -- Without "offset 0", listings found by their words would be compared with those words again.
+  return case when plan.found_by is null then 'private.search_documents where ' || plan.conditions
+    else format('(select * from private.search_documents where %s offset 0) as search_documents where %s',
+      plan.found_by, plan.rest) end;
+end
+$$;

@@ -11,7 +11,7 @@ begin
     or exists (select from private.suggestions where suggestions.counted_at > now() - age) then
     return 0;
   end if;
-  delete from private.suggestions;
+  delete from private.suggestions where true;
   insert into private.suggestions (terms, in_arabic, in_english, listings)
   with counted as (
     select document.type, document.kind, document.governorate_id, document.area_id, count(*) as listings

@@ -1,18 +1,5 @@
 -- Only the shown location is used, because boxes and clusters by the true one would reveal it.
 
-create function private.map_matches(plan private.search_plan) returns text
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  -- Without "offset 0", listings found by their words would be compared with those words again.
-  return case when plan.found_by is null then 'private.search_documents where ' || plan.conditions
-    else format('(select * from private.search_documents where %s offset 0) as search_documents where %s',
-      plan.found_by, plan.rest) end;
-end
-$$;
-
 create function private.map_share(plan private.search_plan) returns double precision
   language plpgsql
   stable
@@ -26,7 +13,7 @@ declare
     where pg_class.oid = 'private.search_documents'::regclass), 4000);
   matches integer;
 begin
-  execute format('select count(*) from (select from %s limit 20001) as matches', private.map_matches(plan))
+  execute format('select count(*) from (select from %s limit 20001) as matches', private.matches_of(plan))
     into matches using plan.filters, plan;
   if matches <= 20000 then
     return 1;
@@ -94,7 +81,7 @@ begin
     ) as cells
     $sql$, case when share < 1 then format(
       'private.search_documents tablesample system (%s) repeatable (1) where %s',
-      100 * share, plan.conditions) else private.map_matches(plan) end
+      100 * share, plan.conditions) else private.matches_of(plan) end
   ) into answer using plan.filters, plan, share, understood, 360 / 2 ^ (zoom + 2);
   perform set_config('enable_seqscan', 'on', true);
   return answer;

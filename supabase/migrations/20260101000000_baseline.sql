@@ -19529,6 +19529,19 @@ begin
 end
 $$;
 
+create function private.matches_of(plan private.search_plan) returns text
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  -- Without "offset 0", listings found by their words would be compared with those words again.
+  return case when plan.found_by is null then 'private.search_documents where ' || plan.conditions
+    else format('(select * from private.search_documents where %s offset 0) as search_documents where %s',
+      plan.found_by, plan.rest) end;
+end
+$$;
+
 -- sql/08_search/4_reads_3_newest.sql
 
 -- The most frequent searches are static statements, which a connection plans once, because planning
@@ -20391,6 +20404,95 @@ comment on function private.count_listings is
 
 grant execute on function private.count_listings to anon, authenticated;
 
+-- sql/08_search/4_reads_5_facets.sql
+
+create function private.count_facet(
+  strategy text, filters private.search_filters, words tsquery, rule private.search_filter_rules
+) returns jsonb
+  language plpgsql
+  stable
+  security definer -- reads the documents of all listings
+  set search_path = ''
+  set enable_seqscan = off
+as $$
+declare
+  plan private.search_plan := private.search_plan(
+    strategy, 'newest', filters, words, null, null, null, null);
+  -- 0, 10, 15, 20, 25, 30, 40, 50, 60, 80, 100 and so on up to eight millions
+  steps constant numeric[] := array(
+    select 0 union select trim_scale(step * 10::numeric ^ power)
+    from unnest('{1,1.5,2,2.5,3,4,5,6,8}'::numeric[]) as step cross join generate_series(1, 6) as power
+    order by 1);
+  facet jsonb;
+begin
+  if plan.words is not null then
+    plan := private.with_source(plan, strategy);
+  end if;
+  execute format($sql$
+    select coalesce(jsonb_agg(%1$s || jsonb_build_object(
+      'count', round(counted.listings, case when counted.listings > 10000 then -3 else 0 end))
+      || case when counted.listings > 10000 then '{"approximate": true}' else '{}' end::jsonb
+      order by %2$s), '[]')
+    from (select %3$s as value, %4$s as listings from %5$s group by 1) as counted
+    where counted.value is not null
+    $sql$, case rule.compared when 'price' then
+      $sql$jsonb_build_object('from', ($3)[counted.value], 'to', ($3)[counted.value + 1] - 0.001)$sql$
+      else $sql$jsonb_build_object('value', counted.value)$sql$ end,
+    case rule.comparison when '>=' then 'counted.value' else 'counted.listings desc, counted.value' end,
+    case rule.compared when 'price' then 'width_bucket(search_documents.price, $3)'
+      else format('search_documents.%I', rule.compared) end,
+    case rule.name when 'bedroomsMin' then
+      'sum(count(*)) over (order by search_documents.bedrooms desc nulls last)' else 'count(*)::numeric' end,
+    private.matches_of(plan))
+  into facet using filters, plan, steps;
+  return facet;
+end
+$$;
+
+create function private.count_facets(
+  strategy text, filters jsonb, facets text[], q text default null, literal boolean default false
+) returns jsonb
+  language plpgsql
+  stable
+  security definer
+  set search_path = ''
+as $$
+declare
+  given constant private.search_filters := private.parse_search_filters(filters, strategy);
+  facet text;
+  rule private.search_filter_rules;
+  exact record;
+  counts jsonb;
+  is_late boolean := false;
+  answer jsonb := '{}';
+begin
+  perform private.require_search(strategy, null, given);
+  perform private.query_words(q);
+  foreach facet in array facets loop
+    counts := null;
+    begin
+      select rules.* into rule from private.search_filter_rules as rules
+      where rules.name in (facet, facet || 'Min');
+      exact := private.exact_query(strategy, jsonb_populate_record(given, jsonb_build_object(
+        facet, null, facet || 'Min', null, facet || 'Max', null)), q, literal);
+      -- Rents and prices have no scale in common.
+      if not is_late and (facet <> 'price' or (exact.filters).type is not null or strategy = 'exchange') then
+        counts := private.count_facet(strategy, exact.filters, exact.words, rule);
+      end if;
+    exception when query_canceled then
+      is_late := true; -- the time of the statement is over, and no later limit would end it
+    end;
+    answer := answer || jsonb_build_object(facet, counts);
+  end loop;
+  return answer;
+end
+$$;
+comment on function private.count_facets is
+  'Facade: how many listings of a search have which value, for each facet without its own filter; '
+  'null where the time limit of the statement ended it.';
+
+grant execute on function private.count_facets to anon, authenticated;
+
 -- sql/08_search/4_reads_6_suggest.sql
 
 create function private.one_letter_off(typed text) returns text[]
@@ -20733,7 +20835,7 @@ begin
     or exists (select from private.suggestions where suggestions.counted_at > now() - age) then
     return 0;
   end if;
-  delete from private.suggestions;
+  delete from private.suggestions where true;
   insert into private.suggestions (terms, in_arabic, in_english, listings)
   with counted as (
     select document.type, document.kind, document.governorate_id, document.area_id, count(*) as listings
@@ -20815,19 +20917,6 @@ create policy "everybody sees the prices of areas" on private.area_prices
 
 -- Only the shown location is used, because boxes and clusters by the true one would reveal it.
 
-create function private.map_matches(plan private.search_plan) returns text
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  -- Without "offset 0", listings found by their words would be compared with those words again.
-  return case when plan.found_by is null then 'private.search_documents where ' || plan.conditions
-    else format('(select * from private.search_documents where %s offset 0) as search_documents where %s',
-      plan.found_by, plan.rest) end;
-end
-$$;
-
 create function private.map_share(plan private.search_plan) returns double precision
   language plpgsql
   stable
@@ -20841,7 +20930,7 @@ declare
     where pg_class.oid = 'private.search_documents'::regclass), 4000);
   matches integer;
 begin
-  execute format('select count(*) from (select from %s limit 20001) as matches', private.map_matches(plan))
+  execute format('select count(*) from (select from %s limit 20001) as matches', private.matches_of(plan))
     into matches using plan.filters, plan;
   if matches <= 20000 then
     return 1;
@@ -20909,7 +20998,7 @@ begin
     ) as cells
     $sql$, case when share < 1 then format(
       'private.search_documents tablesample system (%s) repeatable (1) where %s',
-      100 * share, plan.conditions) else private.map_matches(plan) end
+      100 * share, plan.conditions) else private.matches_of(plan) end
   ) into answer using plan.filters, plan, share, understood, 360 / 2 ^ (zoom + 2);
   perform set_config('enable_seqscan', 'on', true);
   return answer;

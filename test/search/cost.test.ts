@@ -9,7 +9,7 @@ const one = async (sql: string, values: unknown[] = []) =>
 
 const plan = (filters: string, words: string | null) =>
   one(
-    `select made.found_by, made.rest, private.map_matches(made) as on_map
+    `select made.found_by, made.rest, private.matches_of(made) as on_map
      from private.with_source(private.search_plan('standard', 'newest',
        private.parse_search_filters($1, 'standard'), $2::tsquery, null, null, null, 20), 'standard')
        as made`,

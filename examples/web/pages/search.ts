@@ -1,9 +1,9 @@
 // The search box, with what the text may become in a list under it. The text is sent as typed, and the filters that the service reads in it
 // (`understood.found`) are shown as chips. If one is removed, the others become filters of the next search,
-// beside the words that are left.
+// beside the words that are left. What would narrow the search is offered with its count (facets).
 import { type Schemas, whileTyping } from 'kuwait-property-client'
 import type { Page } from '../main.ts'
-import { client } from '../service.ts'
+import { allAreas, client, words } from '../service.ts'
 import { cardOf, explain, fill, html, number, onlyLatest, submit } from '../ui.ts'
 
 const examples = ['شقة للإيجار في السالمية', 'بيت للبيع ٤٠٠ متر', 'شاليه مع مسبح', 'مكتب أقل من ٥٠٠ دينار']
@@ -19,6 +19,7 @@ export const searchPage: Page = async (into, page) => {
   const list = html`<ul hidden @pointerdown=${(event: Event) => event.preventDefault()}></ul>` // the box keeps the focus
   const chips = html`<div class="chips"></div>`
   const heading = html`<h2></h2>`
+  const choices = html`<div class="chips"></div>`
   const results = html`<div class="cards"></div>`
   const search = async (text: string, filters: typeof taken = []) => {
     box.value = text
@@ -42,7 +43,7 @@ export const searchPage: Page = async (into, page) => {
   }
   into.append(
     html`<form class="search" @submit=${submit(() => search(box.value))}><div>${box}${list}</div><button>بحث</button></form>`,
-    chips, heading, results,
+    chips, heading, choices, results,
   )
 
   async function run() {
@@ -53,6 +54,7 @@ export const searchPage: Page = async (into, page) => {
     const first = (await pages.next()).value
     drawChips(first.understood)
     results.replaceChildren()
+    choices.replaceChildren()
     heading.textContent = ''
     await fill(results, pages, async (card, index, { similar, similarFrom }: Schemas['SearchPage']) => {
       const drawn = await cardOf(card)
@@ -61,8 +63,25 @@ export const searchPage: Page = async (into, page) => {
       if (changed) drawn.prepend(html`<p class="differs">إعلانات مشابهة، تختلف في: ${[...new Set(changed)].join('، ')}</p>`)
       return drawn
     }, whyNone(first.understood), first)
-    const { count, capped } = await client.get('/search/count', { query, signal })
+    const by = 'kinds,areaIds,bedrooms'
+    const { count, capped, facets = {} } = await client.get('/search/count', { query: { ...query, by }, signal })
     if (count !== null) heading.textContent = `الإعلانات: ${capped ? 'أكثر من ' : ''}${number(count)}`
+    const [kinds, areas] = [await words('kind'), await allAreas()]
+    choices.replaceChildren(
+      ...choose('kinds', facets.kinds, (code) => kinds.get(code)),
+      ...choose('areaIds', facets.areaIds, (code) => areas.get(code)?.nameAr),
+      ...choose('bedroomsMin', facets.bedrooms, (rooms) => `غرف النوم ${rooms} أو أكثر`),
+    )
+  }
+
+  type Count<Value> = { value: Value; count: number }
+  function choose<Value>(field: string, counts: Count<Value>[] | null | undefined, nameOf: (value: Value) => string | undefined) {
+    if (!counts || counts.length < 2) return []
+    return counts.slice(0, 4).map(({ value, count }) => html`<button class="try" @click=${() => {
+      const chosen = { field, value: String(value), text: nameOf(value) ?? String(value) }
+      taken = [...taken.filter((chip) => chip.field !== field), chosen]
+      run().catch(explain)
+    }}>${nameOf(value)} <b>${number(count)}</b></button>`)
   }
 
   function drawChips(understood: Schemas['Understood']) {

@@ -2,15 +2,72 @@ import { z } from '@hono/zod-openapi'
 import type { ApiContext } from '../../_shared/caller/context.ts'
 import { type Args, call } from '../../_shared/database/db.ts'
 import { env } from '../../_shared/settings/env.ts'
-import { area, body, json, route, send } from '../http/route.ts'
+import { area, body, Count, json, Money, route, send } from '../http/route.ts'
 import { inSearchQueue } from '../http/search-queue.ts'
 import { limitCounts } from '../http/worker-rates.ts'
-import { jsonFilters, queryFilters, unknownFilter } from './schemas-filters.ts'
+import { jsonFilters, listInQuery, queryFilters, unknownFilter } from './schemas-filters.ts'
 import { literal, literalInQuery, Query } from './schemas-reading.ts'
 import { Strategy, withStrategies } from './strategies.ts'
 
-/** The time limit in the database, in milliseconds. After that the count is null. */
+/** Time limits in the database, in milliseconds. After that a count or a facet is null. */
 const time = 30 * env.patience
+const timeOfFacets = 60 * env.patience
+
+const facets = [
+  'type',
+  'kinds',
+  'areaIds',
+  'governorateIds',
+  'bedrooms',
+  'furnished',
+  'price',
+] as const
+const By = z.array(z.enum(facets)).max(3)
+const aboutBy = 'What to count by: up to three, each without its own filter.'
+
+const counted = {
+  count: Count.describe('How many listings; rounded where it is approximate.'),
+  approximate: z.literal(true).optional().describe('The count is above 10,000 and rounded.'),
+}
+const Codes = z
+  .array(
+    z.object({ value: z.string().describe('What the filter takes.'), ...counted }).openapi(
+      'CountOfCode',
+      { description: 'Listings of one value.' },
+    ),
+  )
+  .nullable()
+const Facets = z
+  .object({
+    type: Codes,
+    kinds: Codes,
+    areaIds: Codes,
+    governorateIds: Codes,
+    furnished: Codes,
+    bedrooms: z
+      .array(
+        z.object({ value: Count.describe('What `bedroomsMin` takes.'), ...counted }).openapi(
+          'CountOfBedrooms',
+          { description: 'Listings with so many bedrooms or more.' },
+        ),
+      )
+      .nullable(),
+    price: z
+      .array(
+        z.object({
+          from: Money.describe('What `priceMin` takes.'),
+          to: Money.nullable().describe('What `priceMax` takes; null in the last.'),
+          ...counted,
+        }).openapi('CountOfPrices', { description: 'Listings in a range of prices.' }),
+      )
+      .nullable(),
+  })
+  .partial()
+  .openapi('Facets', {
+    description:
+      'How many listings there are by what was asked for: the most first, numbers in order. Values ' +
+      'without any are left out. null where 60 ms of work were not enough, and of prices without one type.',
+  })
 
 const ListingCount = z
   .object({
@@ -21,6 +78,7 @@ const ListingCount = z
     similar: z.literal(true).optional().describe(
       'Beside 0 only: the search shows listings for which something of `q` is left out or guessed.',
     ),
+    facets: Facets.optional(),
   })
   .openapi('ListingCount', { description: 'How many listings fit a search.' })
 
@@ -41,9 +99,15 @@ const count = route({
   limit: limitCounts,
   request: body(
     z
-      .strictObject({ strategy: Strategy, q: Query, literal, ...jsonFilters }, unknownFilter)
+      .strictObject({
+        strategy: Strategy,
+        q: Query,
+        literal,
+        by: By.optional().describe(aboutBy),
+        ...jsonFilters,
+      }, unknownFilter)
       .openapi('Count', { description: 'A search without its order and its pages.' }),
-    { strategy: 'standard', type: 'RENT', areaIds: ['salmiya'], priceMax: 800 },
+    { strategy: 'standard', type: 'RENT', areaIds: ['salmiya'], priceMax: 800, by: ['kinds'] },
   ),
   responses: { 200: json(ListingCount, 'How many.') },
 })
@@ -60,24 +124,46 @@ const quick = route({
   errors: ['range_invalid'],
   limit: limitCounts,
   request: {
-    query: z.strictObject({ q: Query, literal: literalInQuery, ...queryFilters }, unknownFilter),
+    query: z.strictObject({
+      q: Query,
+      literal: literalInQuery,
+      by: listInQuery(By, `(${facets.join('|')})`, 3, aboutBy),
+      ...queryFilters,
+    }, unknownFilter),
   },
   responses: { 200: json(ListingCount, 'How many.') },
 })
 
-const find = (c: ApiContext, args: Args<'count_listings'>) =>
-  inSearchQueue(c, () =>
-    call(c, 'count_listings', args, { time }).catch((error) => {
-      if (error.code !== '57014') throw error // query_canceled: the time limit
-      return '{"count":null,"capped":true}'
-    }))
+type By = z.infer<typeof By>
+
+const find = (c: ApiContext, args: Args<'count_listings'>, by?: By) =>
+  inSearchQueue(c, async () => {
+    const count = await within(time, c, 'count_listings', args, '{"count":null,"capped":true}')
+    if (!by) return count
+    const none = JSON.stringify(Object.fromEntries(by.map((name) => [name, null])))
+    const counts = await within(timeOfFacets, c, 'count_facets', { ...args, facets: by }, none)
+    return `${count.slice(0, -1)},"facets":${counts}}`
+  })
+
+/** Calls a function, and gives `late` when its time is over. */
+const within = <Name extends 'count_listings' | 'count_facets'>(
+  time: number,
+  c: ApiContext,
+  name: Name,
+  args: Args<Name>,
+  late: string,
+) =>
+  call(c, name, args, { time }).catch((error) => {
+    if (error.code !== '57014') throw error // query_canceled
+    return late
+  })
 
 export const counts = area()
   .openapi(count, async (c) => {
-    const { strategy, q, literal, ...filters } = c.req.valid('json')
-    return send(c, await find(c, { strategy, filters, q, literal }))
+    const { strategy, q, literal, by, ...filters } = c.req.valid('json')
+    return send(c, await find(c, { strategy, filters, q, literal }, by))
   }, withStrategies)
   .openapi(quick, async (c) => {
-    const { q, literal, ...filters } = c.req.valid('query')
-    return send(c, await find(c, { strategy: 'standard', filters, q, literal }))
+    const { q, literal, by, ...filters } = c.req.valid('query')
+    return send(c, await find(c, { strategy: 'standard', filters, q, literal }, by))
   })

@@ -106,12 +106,19 @@ const commaSeparated = (one: string, least: number, most = least) =>
 const decimal = '-?[0-9]{1,20}(\\.[0-9]{1,20})?'
 export const numbersPattern = (count: number) => commaSeparated(decimal, count)
 
-const codesInQuery = (about: string) =>
-  z.preprocess(commas, z.array(code).max(200)).optional().openapi({
+export const listInQuery = <T extends z.ZodType>(
+  list: T,
+  one: string,
+  most: number,
+  about: string,
+) =>
+  z.preprocess(commas, list).optional().openapi({
     type: 'string',
-    pattern: commaSeparated('[^,]{1,60}', 1, 200),
+    pattern: commaSeparated(one, 1, most),
     description: `${about} Separated by commas.`,
   })
+const codesInQuery = (about: string) =>
+  listInQuery(z.array(code).max(200), '[^,]{1,60}', 200, about)
 const numberInQuery = (schema: z.ZodNumber, description: string) =>
   inQuery(schema).optional().openapi({ description })
 
