@@ -25,17 +25,20 @@ begin
       'count', round(counted.listings, case when counted.listings > 10000 then -3 else 0 end))
       || case when counted.listings > 10000 then '{"approximate": true}' else '{}' end::jsonb
       order by %2$s), '[]')
-    from (select %3$s as value, %4$s as listings from %5$s group by 1) as counted
+    from (
+      select %3$s as value, %4$s as listings
+      from (select search_documents.%5$I as value, count(*) as listings from %6$s group by 1) as plain
+      group by 1
+    ) as counted
     where counted.value is not null
     $sql$, case rule.compared when 'price' then
       $sql$jsonb_build_object('from', ($3)[counted.value], 'to', ($3)[counted.value + 1] - 0.001)$sql$
       else $sql$jsonb_build_object('value', counted.value)$sql$ end,
     case rule.comparison when '>=' then 'counted.value' else 'counted.listings desc, counted.value' end,
-    case rule.compared when 'price' then 'width_bucket(search_documents.price, $3)'
-      else format('search_documents.%I', rule.compared) end,
-    case rule.name when 'bedroomsMin' then
-      'sum(count(*)) over (order by search_documents.bedrooms desc nulls last)' else 'count(*)::numeric' end,
-    private.matches_of(plan))
+    case rule.compared when 'price' then 'width_bucket(plain.value, $3)' else 'plain.value' end,
+    case rule.name when 'bedroomsMin' then 'sum(sum(plain.listings)) over (order by plain.value desc nulls last)'
+      else 'sum(plain.listings)' end,
+    rule.compared, private.matches_of(plan))
   into facet using filters, plan, steps;
   return facet;
 end
