@@ -26,7 +26,7 @@ insert into private.search_filter_rules values
     null, null),
   ('postedSince', 'time', 'published_at', '>=', null, null, null, null, true, null, null, null),
   ('bbox', 'box', null, null, null, null, null, null, false, null, null, null),
-  ('near', 'circle', null, null, null, null, null, null, false, null, null, null),
+  ('near', 'circle', null, null, null, null, null, null, false, null, null, 4),
   ('ownerId', 'owner', 'owner_identity_id', '=', null, null, null, null, false, null, null, null),
   ('companyId', 'uuid', 'owner_identity_id', '=', null, null, null, 'company', false, null, null,
     null),

@@ -6507,7 +6507,7 @@ export interface components {
         SimilarPart: {
             /** @description The index on this page of the first listing of which it is true. */
             from: number;
-            /** @description What it does not meet: fields of `understood.found`, and `words`. Kinds, areas and prices are then others of the group, areas near those named, prices up to 15 % beyond. */
+            /** @description What it does not meet: fields of `understood.found`, and `words`. Kinds, areas and prices are then others of the group, areas or places near those named, prices up to 15 % beyond. */
             changed: string[];
         };
         /** @description A strategy, words and filters; all of them have to fit. */

@@ -286,7 +286,7 @@ begin
     end;
     -- Listings with several of the words are counted several times, so to_gather is often twice the
     -- real number. A useless scan of this depth takes no longer than gathering.
-    depth := greatest(depth, least(3 * to_pass, 30000, plan.to_gather / cost / plan.ranges)::integer);
+    depth := greatest(depth, least(3 * to_pass, 30000, plan.to_gather / cost)::integer);
   end if;
   for attempt in 1 .. 2 loop
     exit when is_few or to_pass * cost > plan.to_gather;

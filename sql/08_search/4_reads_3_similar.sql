@@ -13,6 +13,7 @@ begin
       when rule.let_go is distinct from wider_filters.step then given.value
       when rule.name = 'priceMin' then to_jsonb(given.value::numeric * 0.85)
       when rule.name = 'priceMax' then to_jsonb(given.value::numeric * 1.15)
+      when rule.name = 'near' then jsonb_set(given.value, '{2}', '8') -- km
       when rule.name = 'kinds' then given.value || to_jsonb(array(
         select kind_groups.kind from private.kind_groups
         where not given.value ? kind_groups.kind and kind_groups.name in (
@@ -20,7 +21,7 @@ begin
       when rule.name = 'areaIds' then given.value || to_jsonb(array(
         select near.id
         from (
-          select point(areas.lat, 0.87 * areas.lng) as place from public.areas -- a degree of each in Kuwait
+          select point(areas.lat, 0.87 * areas.lng) as place from public.areas -- degrees of one length
           where given.value ? areas.id and areas.lat is not null offset 0
         ) as own
         cross join (

@@ -19991,7 +19991,7 @@ begin
     end;
     -- Listings with several of the words are counted several times, so to_gather is often twice the
     -- real number. A useless scan of this depth takes no longer than gathering.
-    depth := greatest(depth, least(3 * to_pass, 30000, plan.to_gather / cost / plan.ranges)::integer);
+    depth := greatest(depth, least(3 * to_pass, 30000, plan.to_gather / cost)::integer);
   end if;
   for attempt in 1 .. 2 loop
     exit when is_few or to_pass * cost > plan.to_gather;
@@ -20034,6 +20034,7 @@ begin
       when rule.let_go is distinct from wider_filters.step then given.value
       when rule.name = 'priceMin' then to_jsonb(given.value::numeric * 0.85)
       when rule.name = 'priceMax' then to_jsonb(given.value::numeric * 1.15)
+      when rule.name = 'near' then jsonb_set(given.value, '{2}', '8') -- km
       when rule.name = 'kinds' then given.value || to_jsonb(array(
         select kind_groups.kind from private.kind_groups
         where not given.value ? kind_groups.kind and kind_groups.name in (
@@ -20041,7 +20042,7 @@ begin
       when rule.name = 'areaIds' then given.value || to_jsonb(array(
         select near.id
         from (
-          select point(areas.lat, 0.87 * areas.lng) as place from public.areas -- a degree of each in Kuwait
+          select point(areas.lat, 0.87 * areas.lng) as place from public.areas -- degrees of one length
           where given.value ? areas.id and areas.lat is not null offset 0
         ) as own
         cross join (
@@ -34296,7 +34297,7 @@ insert into private.search_filter_rules values
     null, null),
   ('postedSince', 'time', 'published_at', '>=', null, null, null, null, true, null, null, null),
   ('bbox', 'box', null, null, null, null, null, null, false, null, null, null),
-  ('near', 'circle', null, null, null, null, null, null, false, null, null, null),
+  ('near', 'circle', null, null, null, null, null, null, false, null, null, 4),
   ('ownerId', 'owner', 'owner_identity_id', '=', null, null, null, null, false, null, null, null),
   ('companyId', 'uuid', 'owner_identity_id', '=', null, null, null, 'company', false, null, null,
     null),

@@ -114,6 +114,13 @@ test('then details, kinds, areas and the price, each only to reach five', async 
   expect((await search(q)).body).toMatchObject({ items: [{}, {}, {}, {}, {}], similar: [] })
 })
 
+test('near a landmark is up to 8 km from it', async () => {
+  const at = (lat: number) =>
+    list({ kind: 'apartment', lat, lng: 47.934, location_precision: 'exact' })
+  const made = { here: await at(29.32), near: await at(29.35), far: await at(29.4) }
+  expect(shown(await search('شقة قريبة من الأفنيوز'), made)).toEqual(['here', 'near near'])
+})
+
 test('a listing that has nothing of what is asked is not shown', async () => {
   const word = letters()
   const made = {

@@ -9,7 +9,7 @@ import { cardOf, explain, fill, html, number, onlyLatest, submit } from '../ui.t
 const examples = ['شقة للإيجار في السالمية', 'بيت للبيع ٤٠٠ متر', 'شاليه مع مسبح', 'مكتب أقل من ٥٠٠ دينار']
 
 const unmet: Record<string, string> = {
-  words: 'الكلمات', kinds: 'نوع العقار', areaIds: 'المنطقة', priceMin: 'السعر', priceMax: 'السعر', bedroomsMin: 'الغرف' }
+  words: 'الكلمات', kinds: 'نوع العقار', areaIds: 'المنطقة', near: 'الموقع', priceMin: 'السعر', priceMax: 'السعر', bedroomsMin: 'الغرف' }
 
 export const searchPage: Page = async (into, page) => {
   const nextSignal = onlyLatest(page)

@@ -32,7 +32,7 @@ const Similar = z
     from: Count.describe('The index on this page of the first listing of which it is true.'),
     changed: z.array(z.string()).describe(
       'What it does not meet: fields of `understood.found`, and `words`. Kinds, areas and prices are ' +
-        'then others of the group, areas near those named, prices up to 15 % beyond.',
+        'then others of the group, areas or places near those named, prices up to 15 % beyond.',
     ),
   })
   .openapi('SimilarPart', { description: 'From where on something of `q` is let go or widened.' })
