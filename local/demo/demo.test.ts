@@ -299,6 +299,10 @@ describe('what an app shows of it on its first day', () => {
       const { items: [card] } = await ask('/search?limit=1&kinds=apartment')
       return `/properties/${card.id}/similar`
     },
+    suggest: async () => {
+      await client.query(`select private.count_suggestions('0')`)
+      return `/search/suggest?q=${encodeURIComponent('سال')}`
+    },
     list_map_listings: () => Promise.resolve('/map/listings?bbox=47.9,29.3,48.1,29.4&zoom=12'),
   }
   const empty: Record<string, string> = { list_devices: 'an app registers its own' }
