@@ -168,7 +168,8 @@ const says = {
   second: { floorMin: isSecond, floorMax: isSecond },
   corner: { plotPosition: isCorner },
   furnished: { furnished: isFurnished },
-  bathrooms: { bathroomsMin: open('bathrooms', '>= 2', `text ~ '(^| )حمامين( |$)'`) },
+  // A listing with 0 bathrooms leaves them open.
+  bathrooms: { bathroomsMin: open('nullif(bathrooms, 0)', '>= 2', `text ~ '(^| )حمامين( |$)'`) },
   direct: { isDirect: `(is_direct or text ~ '(^| )من مالك( |$)')` },
 }
 const flat = { kinds: ['apartment'] }
