@@ -4,9 +4,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { database, lastMessage, newPhone, projectUrl, signUp } from '../support/client.ts'
+import { lastMessage, newPhone, projectUrl, signUp } from '../support/client.ts'
 import { hasSandbox } from '../support/money.ts'
 import { jpeg } from '../support/pictures.ts'
+import { countSuggestions } from '../search/vocabulary.ts'
 import { hasBrowser, openBrowser } from './browser.ts'
 import { buildExample, openExample } from './example-app.ts'
 
@@ -106,7 +107,7 @@ test.runIf(hasBrowser)('people search, save, publish, chat and pay in the exampl
   expect((await fields()).sort()).toEqual(['areaM2Max', 'kinds', 'type'])
 
   // What is being typed is completed in a list under the box.
-  await database().query(`select private.count_suggestions('0')`)
+  await countSuggestions()
   await buyer.locator('[type=search]').fill('')
   await buyer.locator('[type=search]').pressSequentially('بيت للبيع السال', { delay: 20 })
   await buyer.locator('form.search li', { hasText: 'بيت للبيع في السالمية' }).locator('button')

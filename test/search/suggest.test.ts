@@ -1,9 +1,8 @@
 import { beforeAll, expect, test } from 'vitest'
 import { database, guest, signUp } from '../support/client.ts'
 import { insertListing } from '../support/fixtures.ts'
-import { waitUntil } from '../support/wait.ts'
 import { letters } from './world.ts'
-import { countWords, spread } from './vocabulary.ts'
+import { countSuggestions, countWords, spread } from './vocabulary.ts'
 import { known } from './results.ts'
 
 type Suggestion = {
@@ -12,14 +11,6 @@ type Suggestion = {
   filters: Record<string, unknown>
   count: number | null
 }
-
-/** Another run may hold the job's lock. */
-const countNow = () =>
-  waitUntil(
-    'suggestions are counted',
-    async () =>
-      Number((await database().query(`select private.count_suggestions('0') as n`)).rows[0].n) > 0,
-  )
 
 const suggest = async (q: string, limit = 8): Promise<Suggestion[]> => {
   const reply = await guest.get(
@@ -50,7 +41,7 @@ beforeAll(async () => {
     })
   }
   await countWords(word)
-  await countNow()
+  await countSuggestions()
 })
 
 test.each([
@@ -135,7 +126,7 @@ test('no phrase is suggested of which nothing is listed, and places without list
 
 test('what is counted is what the search counts with these filters', async () => {
   for (let round = 0;; round++) {
-    await countNow()
+    await countSuggestions()
     const all = []
     for (const q of ['شقق', 'السالمية', 'حولي', 'للبيع', 'بيت حكومي للبدل', 'villa']) {
       all.push(...await suggest(q, 20))

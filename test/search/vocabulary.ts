@@ -1,5 +1,6 @@
 // A word becomes a candidate for misspelt words once it is counted and five accounts have written it.
 import { database } from '../support/client.ts'
+import { waitUntil } from '../support/wait.ts'
 
 /** Runs the counting until all changes of these words are counted; a job may do so too. */
 export async function countWords(...words: string[]) {
@@ -25,3 +26,11 @@ export async function spread(...words: string[]) {
     [words.join(' ')],
   )
 }
+
+/** Counts what is suggested now; another run may hold the job's lock, and have begun before. */
+export const countSuggestions = () =>
+  waitUntil(
+    'suggestions are counted',
+    async () =>
+      Number((await database().query(`select private.count_suggestions('0') as n`)).rows[0].n) > 0,
+  )
