@@ -38,6 +38,8 @@ insert into private.search_filter_rules values
   ('floorMax', 'integer', 'floor_no', '<=', null, -10, 200, null, false, null, 'floor', 2),
   ('plotPosition', 'codes', 'plot_position', '= any', 'plot_position', null, null, null, false,
     'plot_position', 'plot_position', 2),
+  ('amenities', 'codes', 'amenities', '@>', 'amenity', null, null, null, false, 'amenity', 'amenity',
+    2),
   ('block', 'block', 'block', '=', null, null, null, null, false, 'block', 'block', 2)
 on conflict (name) do update set
   form = excluded.form, compared = excluded.compared, comparison = excluded.comparison,

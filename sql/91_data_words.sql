@@ -100,6 +100,51 @@ with once as (
     ('plot_position', 'street_alley', 'شارع وسكه, شارع و سكه, شارع سكه, street and alley'),
     ('plot_position', 'head_three_sides', 'راس, راس بلوك, three sides'),
     ('plot_position', 'on_square', 'على ساحه, علي ساحه, on a square, on square, open square'),
+    ('amenity', 'elevator',
+      'مصعد, مصاعد, مصعدين, اصنصير, اسنصير, اصانصير, elevator, elevators, lift, lifts, '
+      'asansair, asanseer'),
+    ('amenity', 'central_ac',
+      'تكييف مركزي, تكيف مركزي, مكيف مركزي, مكيفات مركزيه, تكييف سنترال, تبريد مركزي, '
+      'central air conditioning, central airconditioning, central ac, central a c, '
+      'central air, central cooling'),
+    ('amenity', 'diwaniya',
+      'ديوانيه, ديوانيات, ديوانيتين, دوانيه, diwaniya, diwaniyah, dewaniya, dewaniyah, '
+      'diwaneya, diwania'),
+    ('amenity', 'basement',
+      'وسرداب, مع سرداب, فيه سرداب, فيها سرداب, به سرداب, بها سرداب, with basement, '
+      'with a basement, and basement, has basement'),
+    ('amenity', 'pool',
+      'مسبح, مسابح, حمام سباحه, بركه سباحه, حوض سباحه, pool, pools, swimming pool, '
+      'swimming pools, masbah, masba7, mesbah'),
+    ('amenity', 'garden',
+      'حديقه, حدايق, جنينه, garden, gardens, hadiqa, 7adiqa'),
+    ('amenity', 'balcony',
+      'بلكونه, بلكون, بلكونات, بلكونتين, بالكونه, شرفه, balcony, balconies, balkona, balcona'),
+    ('amenity', 'sea_view',
+      'اطلاله بحريه, اطلاله على البحر, اطلاله البحر, مطل على البحر, مطله على البحر, '
+      'تطل على البحر, يطل على البحر, على البحر, علي بحر, عالبحر, ع البحر, sea view, seaview, '
+      'sea views, sea facing, beachfront, seafront, sea front, on the sea'),
+    ('amenity', 'security',
+      'حراسه, حراسه 24 ساعه, حارس, security, security guard, guarded'),
+    ('amenity', 'maid_room',
+      'غرفه خادمه, غرفه الخادمه, غرفه خادمات, غرفه خدم, غرفه الخدم, غرفه خدامه, غرفه الخدامه, '
+      'غرفه خدامات, غرفه شغاله, غرفه الشغاله, غرفه عامله, غرفه للخادمه, غرفه للخدامه, '
+      'غرفه للشغاله, غرفه حق الخدامه, maid room, maids room, maid s room, maid rooms, '
+      'maids rooms'),
+    ('amenity', 'driver_room',
+      'غرفه سايق, غرفه السايق, غرفه سواق, غرفه دريول, غرفه الدريول, غرفه للسايق, '
+      'غرفه حق السايق, driver room, drivers room, driver s room'),
+    ('amenity', 'covered_parking',
+      'مواقف مظلله, موقف مظلل, مظله سياره, مظله سيارات, مظلات سيارات, كراج, قراج, جراج, '
+      'باركنج, وموقف, ومواقف, وموقف سياره, وموقف سيارات, مع موقف, مع مواقف, مع موقف سياره, '
+      'مع موقف سيارات, مع مواقف سيارات, فيه موقف, فيها موقف, فيها مواقف, فيه مواقف, '
+      'covered parking, shaded parking, garage, with parking, and parking, with a parking, '
+      'with car park'),
+    ('amenity', 'pets_allowed',
+      'يسمح بالحيوانات, مسموح حيوانات, مسموح بالحيوانات, مسموح الحيوانات, تسمح بالحيوانات, '
+      'pets allowed, pet allowed, pet friendly, pets friendly, pets ok, allows pets'),
+    ('amenity', 'gym',
+      'نادي رياضي, نادي صحي, جيم, صاله رياضيه, صاله رياضه, gym, gymnasium, fitness'),
     ('direct', 'true',
       'من المالك, مع المالك, المالك مباشره, مباشره من المالك, مباشر من المالك, '
       'من المالك مباشره, من المالك مباشر, من المالك عدل, عدل من المالك, عن طريق المالك, '
@@ -259,11 +304,9 @@ with once as (
     ('negation', 'doubt', 'ما, can t, cant, cannot'),
     ('join', '', 'او, or'),
     ('plain', '',
-      'ايجار شهري, غرفه خادمه, غرفه سايق, غرفه سائق, غرفه غسيل, غرفه ملابس, غرفه خدم, غرفه '
-      'تخزين, غرفه الخادمه, maid room, maids room, driver room, laundry room, store room, فوق '
-      'السطح'),
+      'ايجار شهري, غرفه غسيل, غرفه ملابس, غرفه تخزين, laundry room, store room, فوق السطح'),
     ('stopword', '',
-      'في, فى, ف, ب, بال, وال, مع, علي, عند, عندكم, عندك, هل, و, ال, عن, اللي, ابي, ابغي, ابغى, '
+      'في, فى, فيه, فيها, فيهم, به, بها, has, having, ف, ب, بال, وال, مع, علي, عند, عندكم, عندك, هل, و, ال, عن, اللي, ابي, ابغي, ابغى, '
       'ابا, بغيت, نبي, نبغي, اريد, اطلب, ادور, ادور على, دورلي, مطلوب, محتاج, احتاج, للطلب, '
       'يوجد, موجود, متوفر, متوفره, لو سمحت, منطقه, بمنطقه, سعر, بسعر, السعر, سعرها, سعره, مبلغ, '
       'بمبلغ, قيمه, بقيمه, قيمتها, قيمته, ميزانيه, ميزانيتي, ضمن, مدينه, in, at, for, with, on, '

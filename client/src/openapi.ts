@@ -5558,7 +5558,7 @@ export interface components {
         };
         /** @description What a query was understood as. */
         Understood: {
-            /** @description What was read. Where a listing leaves furnishing, position, floor, block, bathrooms or `isDirect` open, its text counts. */
+            /** @description What was read. Where a listing leaves furnishing, position, floor, block, bathrooms, amenities or `isDirect` open, its text counts. */
             found: components["schemas"]["UnderstoodItem"][];
             /** @description The words that were not read, and are looked for. */
             words: string[];
@@ -6518,7 +6518,7 @@ export interface components {
              */
             strategy: "standard" | "exchange" | "auction" | "deal" | "company";
             /**
-             * @description What somebody types. Kinds, places, types, furnishing, positions of the plot, `isDirect`, and numbers with their unit or bound are read (`understood`); the other words are found in any order.
+             * @description What somebody types. Kinds, places, types, furnishing, positions of the plot, amenities, `isDirect`, and numbers with their unit or bound are read (`understood`); the other words are found in any order.
              * @example شقة للايجار السالمية غرفتين
              */
             q?: string;
@@ -6608,6 +6608,8 @@ export interface components {
             floorMax?: number;
             /** @description A plot that lies so, or so: codes of `plotPosition` in `GET /meta/enums`. */
             plotPosition?: string[];
+            /** @description With all of these: codes of `GET /meta/amenities`. */
+            amenities?: string[];
             /** @description true: from owners without a broker; false: all others. */
             isDirect?: boolean;
             /** @description true: of verified companies and offices only. */
@@ -6716,7 +6718,7 @@ export interface components {
              */
             strategy: "standard" | "exchange" | "auction" | "deal" | "company";
             /**
-             * @description What somebody types. Kinds, places, types, furnishing, positions of the plot, `isDirect`, and numbers with their unit or bound are read (`understood`); the other words are found in any order.
+             * @description What somebody types. Kinds, places, types, furnishing, positions of the plot, amenities, `isDirect`, and numbers with their unit or bound are read (`understood`); the other words are found in any order.
              * @example شقة للايجار السالمية غرفتين
              */
             q?: string;
@@ -6794,6 +6796,8 @@ export interface components {
             floorMax?: number;
             /** @description A plot that lies so, or so: codes of `plotPosition` in `GET /meta/enums`. */
             plotPosition?: string[];
+            /** @description With all of these: codes of `GET /meta/amenities`. */
+            amenities?: string[];
             /** @description true: from owners without a broker; false: all others. */
             isDirect?: boolean;
             /** @description true: of verified companies and offices only. */
@@ -11008,6 +11012,8 @@ export interface operations {
                 floorMax?: number;
                 /** @description A plot that lies so, or so: codes of `plotPosition` in `GET /meta/enums`. Separated by commas. */
                 plotPosition?: string;
+                /** @description With all of these: codes of `GET /meta/amenities`. Separated by commas. */
+                amenities?: string;
                 /** @description true: from owners without a broker; false: all others. */
                 isDirect?: boolean;
                 /** @description true: of verified companies and offices only. */
@@ -11018,7 +11024,7 @@ export interface operations {
                 near?: string;
                 /** @description As maps count it: 0 is the whole world. Points from 15 on. */
                 zoom: number;
-                /** @description What somebody types. Kinds, places, types, furnishing, positions of the plot, `isDirect`, and numbers with their unit or bound are read (`understood`); the other words are found in any order. */
+                /** @description What somebody types. Kinds, places, types, furnishing, positions of the plot, amenities, `isDirect`, and numbers with their unit or bound are read (`understood`); the other words are found in any order. */
                 q?: string;
                 /** @description true: every word of `q` is only a word; nothing of it is read as a kind, place, type or number. */
                 literal?: boolean;
@@ -11093,6 +11099,8 @@ export interface operations {
                 floorMax?: number;
                 /** @description A plot that lies so, or so: codes of `plotPosition` in `GET /meta/enums`. Separated by commas. */
                 plotPosition?: string;
+                /** @description With all of these: codes of `GET /meta/amenities`. Separated by commas. */
+                amenities?: string;
                 /** @description true: from owners without a broker; false: all others. */
                 isDirect?: boolean;
                 /** @description true: of verified companies and offices only. */
@@ -12362,7 +12370,7 @@ export interface operations {
     quick_search: {
         parameters: {
             query?: {
-                /** @description What somebody types. Kinds, places, types, furnishing, positions of the plot, `isDirect`, and numbers with their unit or bound are read (`understood`); the other words are found in any order. */
+                /** @description What somebody types. Kinds, places, types, furnishing, positions of the plot, amenities, `isDirect`, and numbers with their unit or bound are read (`understood`); the other words are found in any order. */
                 q?: string;
                 /** @description nextCursor of the page before; nothing for the first page. */
                 cursor?: string;
@@ -12416,6 +12424,8 @@ export interface operations {
                 floorMax?: number;
                 /** @description A plot that lies so, or so: codes of `plotPosition` in `GET /meta/enums`. Separated by commas. */
                 plotPosition?: string;
+                /** @description With all of these: codes of `GET /meta/amenities`. Separated by commas. */
+                amenities?: string;
                 /** @description true: from owners without a broker; false: all others. */
                 isDirect?: boolean;
                 /** @description true: of verified companies and offices only. */
@@ -12453,7 +12463,7 @@ export interface operations {
     quick_count_listings: {
         parameters: {
             query?: {
-                /** @description What somebody types. Kinds, places, types, furnishing, positions of the plot, `isDirect`, and numbers with their unit or bound are read (`understood`); the other words are found in any order. */
+                /** @description What somebody types. Kinds, places, types, furnishing, positions of the plot, amenities, `isDirect`, and numbers with their unit or bound are read (`understood`); the other words are found in any order. */
                 q?: string;
                 /** @description true: every word of `q` is only a word; nothing of it is read as a kind, place, type or number. */
                 literal?: boolean;
@@ -12501,6 +12511,8 @@ export interface operations {
                 floorMax?: number;
                 /** @description A plot that lies so, or so: codes of `plotPosition` in `GET /meta/enums`. Separated by commas. */
                 plotPosition?: string;
+                /** @description With all of these: codes of `GET /meta/amenities`. Separated by commas. */
+                amenities?: string;
                 /** @description true: from owners without a broker; false: all others. */
                 isDirect?: boolean;
                 /** @description true: of verified companies and offices only. */

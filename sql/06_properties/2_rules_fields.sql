@@ -37,7 +37,7 @@ begin
     ('furnished', 'code', 'furnished', null, null, '{card,by_hand,searched}'),
     ('plotPosition', 'code', 'plot_position', null, null, '{by_hand,searched}'),
     ('finishing', 'code', 'finishing', null, null, '{by_hand}'),
-    ('amenities', 'codes', 'amenity', null, 20, '{by_hand}'),
+    ('amenities', 'codes', 'amenity', null, 20, '{by_hand,searched}'),
     ('documentType', 'code', 'document_type', null, null, '{by_hand}'),
     ('isDirect', 'boolean, false', null, null, null, '{card,by_hand,searched}'),
     ('governorateId', 'code', 'governorate', null, null, '{reviewed,card,by_hand,searched}'),

@@ -14,8 +14,8 @@ comment on table private.reading_words is
 comment on column private.reading_words.phrase is
   'One to five words, in the form that private.search_text returns.';
 comment on column private.reading_words.field is
-  'What the phrase means. type, strategy, kind, area, governorate, furnished, plot_position: value '
-  'is the code. direct: from the owner. unit: value says what the number beside it counts (m2, '
+  'What the phrase means. type, strategy, kind, area, governorate, furnished, plot_position, '
+  'amenity: value is the code. direct: from the owner. unit: value says what the number beside it counts (m2, '
   'rooms, bathrooms, block, floor, kwd; other: years and the like, for which there is no filter). '
   'times: the number before it is multiplied by value. count: value is the number that it spells '
   'out. rooms, bathrooms, floor: value is the number of rooms or of the floor. ordinal: value is '

@@ -15,7 +15,7 @@ begin
     when field in ('join', 'plain', 'stopword') then array['']
     when field = 'area' then array(select areas.id from public.areas)
     when field = 'governorate' then array(select governorates.id from public.governorates)
-    when field in ('kind', 'furnished', 'plot_position') then array(
+    when field in ('kind', 'furnished', 'plot_position', 'amenity') then array(
       select vocabularies.code from public.vocabularies
       where vocabularies.vocabulary = reading_values.field)
   end;
@@ -41,9 +41,9 @@ begin
     perform private.refuse_by_hand('phrase is one to five words of letters or digits.');
   elsif choices is null and not new.field = any (numbers || 'landmark'::text) then
     perform private.refuse_by_hand(
-      'field is one of: type, strategy, kind, area, governorate, furnished, plot_position, direct, '
-      'unit, times, count, rooms, bathrooms, floor, ordinal, bound, measure, negation, join, plain, '
-      'stopword, landmark.');
+      'field is one of: type, strategy, kind, area, governorate, furnished, plot_position, amenity, '
+      'direct, unit, times, count, rooms, bathrooms, floor, ordinal, bound, measure, negation, join, '
+      'plain, stopword, landmark.');
   elsif choices = array[''] and new.value <> '' then
     perform private.refuse_by_hand(format('value stays empty where field is %s.', new.field));
   elsif not new.value = any (choices) then

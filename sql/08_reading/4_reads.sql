@@ -256,8 +256,11 @@ begin
         kind := case when kind_at is null then item else kind end;
         kind_at := index;
       end if;
+    elsif item.field = 'amenity' and before.field = 'landmark' then
+      is_word := true; -- opposite a garden
     elsif item.field in (
-      'area', 'governorate', 'plot_position', 'not kind', 'not area', 'not governorate') then
+      'area', 'governorate', 'plot_position', 'amenity', 'not kind', 'not area', 'not governorate'
+    ) then
       named := named || item;
     elsif item.field = 'type' then
       types := types || item;
@@ -306,7 +309,7 @@ begin
   reading := private.with_types(reading, types, prices, tokens.typed, strategy);
   foreach parts slice 1 in array '{{kinds,kind},{kinds,floor},{areaIds,area},{governorateIds,governorate},'
     '{notKinds,not kind},{notAreaIds,not area},{notGovernorateIds,not governorate},'
-    '{plotPosition,plot_position}}'::text[] loop
+    '{plotPosition,plot_position},{amenities,amenity}}'::text[] loop
     -- Where no kind is named, دور ارضي is a floor, too.
     continue when parts[2] = 'floor' and kind_at is not null;
     reading := private.with_names(reading, parts[1], parts[2], named, tokens.typed);

@@ -29,6 +29,7 @@ create table private.search_documents (
   location extensions.cube,
   floor_no smallint,
   plot_position text,
+  amenities text[] not null,
   block text,
   document tsvector not null
 )

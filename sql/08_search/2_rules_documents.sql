@@ -26,7 +26,8 @@ begin
     with met as materialized (
       select listed.field, listed.value, ' ' || listed.phrase || ' ' as phrase
       from private.reading_words as listed
-      where listed.field in ('furnished', 'plot_position', 'floor', 'bathrooms', 'direct')
+      where listed.field in (
+        'furnished', 'plot_position', 'floor', 'bathrooms', 'amenity', 'direct')
         and strpos(said, ' ' || listed.phrase || ' ') > 0
     )
     select told.field || ':' || coalesce(n::text, told.value)
@@ -35,6 +36,10 @@ begin
       where not exists (
         select from met as longer where longer.field = met.field and longer.phrase <> met.phrase
           and strpos(longer.phrase, met.phrase) > 0
+      ) and not exists (
+        select from private.reading_words as negation
+        where negation.field = 'negation' and negation.value = ''
+          and strpos(said, ' ' || negation.phrase || met.phrase) > 0
       )
       union
       select part.value, coalesce((
@@ -80,8 +85,8 @@ end
 $$;
 comment on function private.said_terms is
   'What a text says of fields that a listing can leave open: furnished:none, block:5, floor:3. Of '
-  'phrases inside each other the longest counts. Words that administrators add are found in what '
-  'is written after them.';
+  'phrases inside each other the longest counts, and none behind a negation. Words that '
+  'administrators add are found in what is written after them.';
 
 create function private.search_document(property public.properties)
   returns private.search_documents
@@ -97,7 +102,7 @@ declare
     property.owner_type, property.owner_verified,
     coalesce(property.published_at, property.created_at), property.auction_ends_at,
     property.drop_pct, property.drop_until, property.shown_lat, property.shown_lng, null,
-    property.floor_no, property.plot_position,
+    property.floor_no, property.plot_position, property.amenities,
     case when private.shows_street(property.location_precision) then
       private.search_block(property.block) end,
     null
@@ -127,13 +132,14 @@ begin
     case when property.owner_type = 'company' and property.owner_verified then 'strategy:company' end
   ], null)
     || array(select 'bedrooms:' || n from generate_series(1, 10) as n where n <= property.bedrooms)
-    || array(select 'bathrooms:' || n from generate_series(1, 10) as n where n <= property.bathrooms);
+    || array(select 'bathrooms:' || n from generate_series(1, 10) as n where n <= property.bathrooms)
+    || array(select 'amenity:' || code from unnest(property.amenities) as code);
   -- Words contain no colon, so no text can imitate a term.
   answer.document := array_to_tsvector(array(
     select left(word, 60) from string_to_table(plain, ' ') as word where word <> ''
   ) || own || array(
     select said from unnest(private.said_terms(plain)) as said
-    where not exists (
+    where said ~ '^amenity:' or not exists (
       select from unnest(own) as term where split_part(term, ':', 1) = split_part(said, ':', 1))
   ));
   return answer;

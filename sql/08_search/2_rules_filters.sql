@@ -30,6 +30,7 @@ create type private.search_filters as (
   "floorMin" smallint,
   "floorMax" smallint,
   "plotPosition" text[],
+  amenities text[],
   block text,
   said tsquery
 );
@@ -344,7 +345,7 @@ begin
     select string_agg('(' || coalesce((
       select string_agg(private.quote_lexeme(chosen.term || ':' || case
         when rule.form = 'integer' and rule.term is not null then least(code::integer, 10)::text
-        else code end), '|')
+        else code end), case rule.comparison when '@>' then '&' else '|' end)
       from jsonb_path_query(chosen.value, '$[*]') as item
       cross join lateral (select item #>> '{}') as said (code)
     ), '''none:''') || ')', '&')

@@ -35,7 +35,7 @@ begin
           then read.name
         when own -> opposite.name @> read.value then opposite.name end
       when '<> all' then case when read.value @> (own -> opposite.name) then opposite.name end
-      else case when own -> read.name <> read.value then read.name end
+      when '=' then case when own -> read.name <> read.value then read.name end
     end order by read.index), null)
   into joined, conflicts
   from jsonb_each(understood) with ordinality as read (name, value, index)

@@ -141,6 +141,9 @@ test('a detail is judged by the field and, where the listing leaves it open, by 
     saidBaths: await says('3 غرف و٤ حمامات'),
     spelt: await says('two bathrooms, قطعة ٩'),
     dual: await says('غرفتين وحمامين'),
+    pool: await says('للعوائل', { amenities: ['pool', 'elevator'] }),
+    saidPool: await says('حديقة ومسبح', { amenities: ['elevator'] }),
+    none: await says('بدون مصعد', { amenities: ['garden'] }),
     direct: await says('للتواصل مع المالك مباشرة بدون وسيط'),
   }
   const cases: Record<string, (keyof typeof made)[]> = {
@@ -160,6 +163,9 @@ test('a detail is judged by the field and, where the listing leaves it open, by 
     'حمامين': ['baths', 'saidBaths', 'spelt', 'dual'],
     '٣ حمامات': ['baths', 'saidBaths'],
     'من المالك': ['owner', 'direct'],
+    'مع مسبح': ['pool', 'saidPool'],
+    'elevator': ['pool', 'saidPool'],
+    'مصعد وحديقة': ['saidPool'],
     'no broker': ['owner', 'direct'],
   }
   for (const [said, names] of Object.entries(cases)) {

@@ -111,6 +111,7 @@ const columns: Record<string, (value: string) => Record<string, unknown>> = {
   priceMax: (value) => ({ price: Number(value) }),
   furnished: (value) => ({ furnished: value.split(',')[0] }),
   plotPosition: (value) => ({ plot_position: value }),
+  amenities: (value) => ({ amenities: value.split(',') }),
   isDirect: () => ({ is_direct: true }),
 }
 
@@ -159,6 +160,7 @@ test(
       { floorMax: 2 },
       { plotPosition: ['corner', 'front_back'] },
       { block: '4' },
+      { amenities: ['pool'] },
       { isDirect: true },
       { verifiedOnly: true },
       { postedSince: '2020-01-01' },

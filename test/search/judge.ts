@@ -75,7 +75,7 @@ const saidAmenities: Record<string, string> = {
   pool: 'مسبح|حمام سباحه|pool',
   diwaniya: 'ديوانيه',
   elevator: 'مصعد|اصنصير|elevator|lift',
-  sea_view: 'بحر|sea view',
+  sea_view: 'اطلاله بحريه|(علي|ع) ?(ال)?بحر|sea view',
   maid_room: 'غرفه (ال)?(خادمه|خدامه)|maid',
   balcony: 'بلكون|balcony',
 }

@@ -215,6 +215,7 @@ test.each<[string, Body]>([
   ['furnished', { furnished: ['full', 'nosuch'] }],
   ['plotPosition', { plotPosition: ['nosuch'] }],
   ['plotPosition', { plotPosition: ['corner', 'nosuch'], areaIds: ['salmiya'] }],
+  ['amenities', { amenities: ['pool', 'nosuch'] }],
   ['block', { block: ' - ' }],
   ['kinds', { kinds: ['nosuch'], strategy: 'exchange', requestYearMin: 2000 }],
 ])(
@@ -322,8 +323,18 @@ test('floor, block, position of the plot and furnishing narrow a search, alone a
   const location = { lat: 29.33, lng: 48.07, precision: 'block' }
   const ground = await made({ floorNo: 0, furnished: 'none', block: 'قطعة ٥', location })
   const third = await made({ floorNo: 3, furnished: 'partial', block: '12', location })
-  const corner = await made({ kind: 'house', plotPosition: 'corner', landAreaM2: 400, block: '5' })
-  const other = await made({ furnished: 'full', plotPosition: 'front_back' })
+  const corner = await made({
+    kind: 'house',
+    plotPosition: 'corner',
+    landAreaM2: 400,
+    block: '5',
+    amenities: ['pool'],
+  })
+  const other = await made({
+    furnished: 'full',
+    plotPosition: 'front_back',
+    amenities: ['gym', 'pool'],
+  })
 
   const cases: [Body, string[]][] = [
     [{ floorMin: 0 }, [third, ground]],
@@ -333,6 +344,9 @@ test('floor, block, position of the plot and furnishing narrow a search, alone a
     [{ block: 'ق ٥', floorMax: 0 }, [ground]],
     [{ plotPosition: ['corner'] }, [corner]],
     [{ plotPosition: ['corner', 'front_back'] }, [other, corner]],
+    [{ amenities: ['pool'] }, [other, corner]],
+    [{ amenities: ['pool', 'gym'], furnished: ['full'] }, [other]],
+    [{ amenities: ['elevator'] }, []],
     [{ furnished: ['partial', 'full'] }, [other, third]],
     [{ furnished: 'none' }, [ground]],
     [{ furnished: ['partial', 'full'], floorMin: 1, block: '12' }, [third]],

@@ -56,7 +56,7 @@ const listings = `
     owner_identity_id, owner_type, type, status, kind, usage, title_ar, title_en, description_ar,
     price, land_area_m2, built_area_m2, bedrooms, bathrooms, furnished, is_direct, governorate_id,
     area_id, lat, lng, location_precision, request_year, required_year, created_at, published_at,
-    expires_at, floor_no, plot_position, block
+    expires_at, floor_no, plot_position, amenities, block
   )
   select
     owners[owner], 'individual', type,
@@ -68,7 +68,7 @@ const listings = `
     case when b < 0.3 then 'Corner ' || kinds.code || ' near the sea' end,
     (array['إطلالة على البحر', 'قريبة من المدرسة', 'تشطيب سوبر ديلوكس', null])[1 + floor(a * 4)]
       || case when drawn.n % 97 = 0 then ' نادرة' else '' end
-      || (array['', ' مفروشة من المالك', ' غير مفروشة حمامين', ' قطعة ٣ الدور الأرضي', ' ق٣ طابق ٢', ' دور ثاني'])[
+      || (array['', ' مفروشة من المالك', ' غير مفروشة حمامين', ' قطعة ٣ الدور الأرضي', ' ق٣ طابق ٢ ومسبح', ' دور ثاني'])[
         1 + drawn.n % 6] || ' ' || left(md5($3 || drawn.n), 12),
     case
       when type = 'EXCHANGE' and c < 0.5 then null
@@ -86,6 +86,7 @@ const listings = `
     case when type = 'EXCHANGE' and a < 0.8 then 1990 end,
     born, born, now() + interval '20 days', nullif(floor(d * 9), 8) - 1,
     (array['corner', 'front_back', 'two_streets', null])[1 + floor(b * 4)],
+    (array['pool', 'elevator', 'garden'])[1:floor(b * 5)::integer],
     (array['3', '٣', 'قطعة 3', 'ق ١١', null])[1 + floor(a * 5)]
   from drawn
   join places on places.n = drawn.place
@@ -161,6 +162,8 @@ const isFurnished = open(
 )
 const isBare = open('furnished', `= 'none'`, `text ~ '(^| )غير مفروش(ه)?( |$)'`)
 
+const isPool = `('pool' = any (amenities) or text ~ '(^| )و?مسبح( |$)')`
+
 const reading = (read: Reading['read'], says = {}, words: string[] = []) => ({ read, says, words })
 const says = {
   block: { block: thirdBlock },
@@ -170,6 +173,7 @@ const says = {
   furnished: { furnished: isFurnished },
   // A listing with 0 bathrooms leaves them open.
   bathrooms: { bathroomsMin: open('nullif(bathrooms, 0)', '>= 2', `text ~ '(^| )حمامين( |$)'`) },
+  pool: { amenities: isPool },
   direct: { isDirect: `(is_direct or text ~ '(^| )من مالك( |$)')` },
 }
 const flat = { kinds: ['apartment'] }
@@ -233,6 +237,8 @@ const queries: Record<string, Reading> = {
   'شقة ق ٣': reading({ ...flat, ...block }, says.block),
   'زاوية ق ٣': reading({ ...corner, ...block }, { ...says.corner, ...says.block }),
   'شقة من المالك': reading({ ...flat, isDirect: true }, says.direct),
+  'شقة مع مسبح': reading({ ...flat, amenities: ['pool'] }, says.pool),
+  'مسبح غغغظظظ': reading({ amenities: ['pool'] }, says.pool, ['غغغظظظ']),
   'شقة حمامين': reading({ ...flat, bathroomsMin: 2 }, says.bathrooms),
   'بدون وسيط': reading({ isDirect: true }, says.direct),
 }
@@ -286,6 +292,7 @@ export const filters: Record<string, [chance: number, value: (roll: Dice, world:
   floorMin: [6, (roll) => some(roll, [-1, 0, 2, 5])],
   floorMax: [6, (roll) => some(roll, [0, 3, 6])],
   plotPosition: [6, (roll) => some(roll, [['corner'], ['corner', 'front_back'], []])],
+  amenities: [4, (roll) => some(roll, [['pool'], ['elevator', 'pool'], []])],
   block: [6, (roll) => some(roll, ['3', '11', '12'])],
   isDirect: [8, (roll) => roll(2) === 0],
   verifiedOnly: [8, (roll) => roll(2) === 0],

@@ -37,6 +37,7 @@ const about = {
   floorMin: 'On this floor or higher; 0 is the ground floor.',
   floorMax: 'On this floor or lower; 0 is the ground floor.',
   plotPosition: 'A plot that lies so, or so: codes of `plotPosition` in `GET /meta/enums`.',
+  amenities: 'With all of these: codes of `GET /meta/amenities`.',
   isDirect: 'true: from owners without a broker; false: all others.',
   verifiedOnly: 'true: of verified companies and offices only.',
   near: 'Within a distance of a place.',
@@ -86,6 +87,7 @@ export const jsonFilters = {
   floorMin: floor.optional().describe(about.floorMin),
   floorMax: floor.optional().describe(about.floorMax),
   plotPosition: z.array(code).max(200).optional().describe(about.plotPosition),
+  amenities: z.array(code).max(200).optional().describe(about.amenities),
   isDirect: z.boolean().optional().describe(about.isDirect),
   verifiedOnly: z.boolean().optional().describe(about.verifiedOnly),
   bbox: BoxNumbers.optional().openapi({ minItems: 4, maxItems: 4 }).describe(
@@ -141,6 +143,7 @@ export const queryFilters = {
   floorMin: numberInQuery(floor, about.floorMin),
   floorMax: numberInQuery(floor, about.floorMax),
   plotPosition: codesInQuery(about.plotPosition),
+  amenities: codesInQuery(about.amenities),
   isDirect: booleanInQuery(about.isDirect),
   verifiedOnly: booleanInQuery(about.verifiedOnly),
   bbox: z.preprocess(numbers, BoxNumbers).optional().openapi({

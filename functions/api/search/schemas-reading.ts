@@ -7,8 +7,8 @@ const aboutLiteral =
 
 export const Query = text(200).optional().openapi({
   description:
-    'What somebody types. Kinds, places, types, furnishing, positions of the plot, `isDirect`, and numbers ' +
-    'with their unit or bound are read (`understood`); the other words are found in any order.',
+    'What somebody types. Kinds, places, types, furnishing, positions of the plot, amenities, `isDirect`, and ' +
+    'numbers with their unit or bound are read (`understood`); the other words are found in any order.',
   example: 'شقة للايجار السالمية غرفتين',
 })
 
@@ -35,8 +35,8 @@ const Guess = z
 export const Understood = z
   .object({
     found: z.array(Found).describe(
-      'What was read. Where a listing leaves furnishing, position, floor, block, bathrooms or `isDirect` ' +
-        'open, its text counts.',
+      'What was read. Where a listing leaves furnishing, position, floor, block, bathrooms, amenities or ' +
+        '`isDirect` open, its text counts.',
     ),
     words: z.array(z.string()).describe('The words that were not read, and are looked for.'),
     ignored: z.array(z.string()).describe(
