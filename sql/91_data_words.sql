@@ -145,6 +145,15 @@ with once as (
       'pets allowed, pet allowed, pet friendly, pets friendly, pets ok, allows pets'),
     ('amenity', 'gym',
       'نادي رياضي, نادي صحي, جيم, صاله رياضيه, صاله رياضه, gym, gymnasium, fitness'),
+    ('sort', 'price_asc',
+      'ارخص, ارخص شي, ارخص سعر, بارخص سعر, باقل سعر, رخيص, رخيصه, رخاص, cheapest, '
+      'cheapest price, lowest price, cheap, arkhas, ar5as, rkhees, rakhees'),
+    ('sort', 'price_desc',
+      'اغلى, اغلى سعر, most expensive, priciest, highest price'),
+    ('sort', 'newest',
+      'احدث, احدث الاعلانات, احدث اعلان, اخر الاعلانات, اخر اعلان, newest, latest, most recent'),
+    ('sort', 'area_desc',
+      'اكبر مساحه, largest, biggest'),
     ('direct', 'true',
       'من المالك, مع المالك, المالك مباشره, مباشره من المالك, مباشر من المالك, '
       'من المالك مباشره, من المالك مباشر, من المالك عدل, عدل من المالك, عن طريق المالك, '

@@ -5568,6 +5568,11 @@ export interface components {
             guessed: components["schemas"]["UnderstoodGuess"][];
             /** @description Given filters that exclude what was read: then nothing is found. */
             conflicts: string[];
+            /**
+             * @description The order that `q` asks for («ارخص», `newest`), in which the page is; null beside a given one.
+             * @enum {string|null}
+             */
+            sort: "newest" | "price_asc" | "price_desc" | "area_desc" | null;
             /** @description The strategy that has what was asked, where the one searched has not: then nothing is found. */
             strategy: string | null;
         };

@@ -15,7 +15,7 @@ comment on column private.reading_words.phrase is
   'One to five words, in the form that private.search_text returns.';
 comment on column private.reading_words.field is
   'What the phrase means. type, strategy, kind, area, governorate, furnished, plot_position, '
-  'amenity: value is the code. direct: from the owner. unit: value says what the number beside it counts (m2, '
+  'amenity, sort: value is the code. direct: from the owner. unit: value says what the number beside it counts (m2, '
   'rooms, bathrooms, block, floor, kwd; other: years and the like, for which there is no filter). '
   'times: the number before it is multiplied by value. count: value is the number that it spells '
   'out. rooms, bathrooms, floor: value is the number of rooms or of the floor. ordinal: value is '
@@ -44,11 +44,12 @@ create type private.reading as (
   words text[],
   typed text[],
   ignored text[],
-  strategy text
+  strategy text,
+  sort text
 );
 comment on type private.reading is
   'How a query is understood. found: [{field, value, text}], shown to clients, with fields named '
   'like filters. filters: conditions named as in private.search_filters. words: the remaining '
   'words, in the form that searches compare; typed: the same words as typed. ignored: the parts of '
   'the query that were left out. strategy: the strategy that the query asks for, if it is not the '
-  'chosen one.';
+  'chosen one. sort: the order, if none is given (private.exact_query).';

@@ -12,6 +12,7 @@ begin
     when field = 'bound' then '{max,min,about,from,to,between}'
     when field = 'negation' then array['', 'verb', 'nor', 'doubt']
     when field = 'direct' then '{true}'
+    when field = 'sort' then '{newest,price_asc,price_desc,area_desc}'
     when field in ('join', 'plain', 'stopword') then array['']
     when field = 'area' then array(select areas.id from public.areas)
     when field = 'governorate' then array(select governorates.id from public.governorates)
@@ -42,8 +43,8 @@ begin
   elsif choices is null and not new.field = any (numbers || 'landmark'::text) then
     perform private.refuse_by_hand(
       'field is one of: type, strategy, kind, area, governorate, furnished, plot_position, amenity, '
-      'direct, unit, times, count, rooms, bathrooms, floor, ordinal, bound, measure, negation, join, '
-      'plain, stopword, landmark.');
+      'direct, sort, unit, times, count, rooms, bathrooms, floor, ordinal, bound, measure, negation, '
+      'join, plain, stopword, landmark.');
   elsif choices = array[''] and new.value <> '' then
     perform private.refuse_by_hand(format('value stays empty where field is %s.', new.field));
   elsif not new.value = any (choices) then

@@ -256,7 +256,7 @@ begin
         kind := case when kind_at is null then item else kind end;
         kind_at := index;
       end if;
-    elsif item.field = 'amenity' and before.field = 'landmark' then
+    elsif item.field = 'amenity' and before.field = 'landmark' and before.choices = '{""}' then
       is_word := true; -- opposite a garden
     elsif item.field in (
       'area', 'governorate', 'plot_position', 'amenity', 'not kind', 'not area', 'not governorate'
@@ -270,6 +270,8 @@ begin
       reading.strategy := nullif(item.choices[1], strategy);
     elsif item.field = 'furnished' then
       reading := private.with_reading(reading, 'furnished', to_jsonb(item.choices), said);
+    elsif item.field = 'sort' then
+      reading := private.with_reading(reading, 'sort', to_jsonb(item.choices[1]), said);
     elsif item.field = 'direct' then
       reading := private.with_reading(reading, 'isDirect', 'true', said);
     elsif item.field = 'landmark' and item.choices = '{""}' then

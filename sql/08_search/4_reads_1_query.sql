@@ -51,7 +51,7 @@ comment on function private.both_filters is
   'those read.';
 
 create function private.exact_query(
-  strategy text, given private.search_filters, q text, literal boolean,
+  strategy text, sort text, given private.search_filters, q text, literal boolean,
   out filters private.search_filters, out words tsquery, out understood jsonb,
   out read private.reading
 )
@@ -61,6 +61,7 @@ create function private.exact_query(
 as $$
 declare
   together record;
+  ordered jsonb;
 begin
   filters := given;
   if not private.is_query(q) then
@@ -76,12 +77,22 @@ begin
       read.filters := read.filters - 'kinds';
       read.found := jsonb_path_query_array(read.found, '$[*] ? (@.field != "kinds")');
     end if;
+    if read.filters ? 'sort' then
+      ordered := jsonb_path_query_first(read.found, '$[*] ? (@.field == "sort")');
+      read.found := jsonb_path_query_array(read.found, '$[*] ? (@.field != "sort")');
+      read.filters := read.filters - 'sort';
+      if sort is null then
+        read.sort := ordered ->> 'value';
+      else
+        read.ignored := read.ignored || (ordered ->> 'text');
+      end if;
+    end if;
   end if;
   together := private.both_filters(given, read.filters);
   if literal is not true then
     understood := jsonb_build_object('found', read.found, 'words', read.typed,
       'ignored', read.ignored, 'guessed', '[]'::jsonb, 'conflicts', together.conflicts,
-      'strategy', read.strategy);
+      'strategy', read.strategy, 'sort', read.sort);
   end if;
   if private.query_words(q) = '{}' or together.conflicts <> '{}' or read.strategy is not null then
     -- In these cases no listing may match, so the query is a term that no document has.
@@ -95,7 +106,7 @@ end
 $$;
 comment on function private.exact_query is
   'The filters and words of a query, what clients are told of it, and its reading unless no listing '
-  'may match.';
+  'may match. A word of order is ignored beside a given sort.';
 
 create function private.cursor_reading(
   cursor_state jsonb, out read private.reading, out rest text[], out names text[]

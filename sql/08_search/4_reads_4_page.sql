@@ -48,14 +48,17 @@ declare
   others record;
 begin
   if cursor_state is null then
-    exact := private.exact_query(strategy, given, q, literal);
+    exact := private.exact_query(strategy, sort, given, q, literal);
     read := exact.read;
+    sort := coalesce(sort, read.sort, private.default_sort(strategy));
     filters := exact.filters;
     words := exact.words;
     understood := exact.understood;
   else
     carried := private.cursor_reading(cursor_state);
     read := carried.read;
+    sort := coalesce(read.sort, sort, private.default_sort(strategy));
+    perform private.require_search(strategy, sort, given);
     filters := (private.both_filters(given, coalesce(read.filters, '{}'))).filters;
     words := private.search_query(read.words);
   end if;
@@ -85,7 +88,7 @@ begin
       else jsonb_build_object('key', found.keys[page_size], 'id', found.ids[page_size]) || case
         when read.words is null then '{}'
         else jsonb_build_object('reading', jsonb_build_object(
-          'words', read.words, 'filters', read.filters)) end
+          'words', read.words, 'filters', read.filters, 'sort', sort)) end
     end;
   end if;
   items := items[:page_size];
@@ -138,9 +141,8 @@ declare
 begin
   perform private.require_search(strategy, sort, given);
   perform private.page_size(page_size);
-  sort := coalesce(sort, private.default_sort(strategy));
-  query := concat_ws(' ', 'search', strategy, sort, private.query_words(q), given,
-    case when literal then 'literal' end);
+  query := concat_ws(' ', 'search', strategy, coalesce(sort, private.default_sort(strategy)),
+    private.query_words(q), given, case when literal then 'literal' end);
   page := private.search_page(strategy, sort, given, q, coalesce(literal, false),
     private.cursor_key(query, page_cursor), page_size);
   shown := array(select left(item, 36)::uuid from unnest(page.items) as item);

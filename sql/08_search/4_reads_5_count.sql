@@ -14,7 +14,7 @@ declare
 begin
   perform private.require_search(strategy, null, given);
   perform private.query_words(q);
-  exact := private.exact_query(strategy, given, q, literal);
+  exact := private.exact_query(strategy, 'newest', given, q, literal);
   counted := cardinality((private.find_listings(strategy, private.default_sort(strategy),
     exact.filters, exact.words, null, null, null, 1001)).ids);
   is_similar := counted = 0 and (exact.read).words is not null

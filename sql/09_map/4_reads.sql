@@ -139,7 +139,7 @@ begin
   perform private.query_words(q);
   parsed := private.parse_search_filters(
     filters || jsonb_build_object('bbox', coalesce(bbox, 'null')), 'map');
-  exact := private.exact_query(null, parsed, q, literal);
+  exact := private.exact_query(null, 'newest', parsed, q, literal);
   return case when zoom < 15 then private.map_clusters(private.search_plan(
       null, 'newest', exact.filters, exact.words, null, null, null, null),
       zoom, exact.understood)

@@ -12798,7 +12798,7 @@ begin
     ('furnished', 'code', 'furnished', null, null, '{card,by_hand,searched}'),
     ('plotPosition', 'code', 'plot_position', null, null, '{by_hand,searched}'),
     ('finishing', 'code', 'finishing', null, null, '{by_hand}'),
-    ('amenities', 'codes', 'amenity', null, 20, '{by_hand}'),
+    ('amenities', 'codes', 'amenity', null, 20, '{by_hand,searched}'),
     ('documentType', 'code', 'document_type', null, null, '{by_hand}'),
     ('isDirect', 'boolean, false', null, null, null, '{card,by_hand,searched}'),
     ('governorateId', 'code', 'governorate', null, null, '{reviewed,card,by_hand,searched}'),
@@ -16906,8 +16906,8 @@ comment on table private.reading_words is
 comment on column private.reading_words.phrase is
   'One to five words, in the form that private.search_text returns.';
 comment on column private.reading_words.field is
-  'What the phrase means. type, strategy, kind, area, governorate, furnished, plot_position: value '
-  'is the code. direct: from the owner. unit: value says what the number beside it counts (m2, '
+  'What the phrase means. type, strategy, kind, area, governorate, furnished, plot_position, '
+  'amenity, sort: value is the code. direct: from the owner. unit: value says what the number beside it counts (m2, '
   'rooms, bathrooms, block, floor, kwd; other: years and the like, for which there is no filter). '
   'times: the number before it is multiplied by value. count: value is the number that it spells '
   'out. rooms, bathrooms, floor: value is the number of rooms or of the floor. ordinal: value is '
@@ -16936,14 +16936,15 @@ create type private.reading as (
   words text[],
   typed text[],
   ignored text[],
-  strategy text
+  strategy text,
+  sort text
 );
 comment on type private.reading is
   'How a query is understood. found: [{field, value, text}], shown to clients, with fields named '
   'like filters. filters: conditions named as in private.search_filters. words: the remaining '
   'words, in the form that searches compare; typed: the same words as typed. ignored: the parts of '
   'the query that were left out. strategy: the strategy that the query asks for, if it is not the '
-  'chosen one.';
+  'chosen one. sort: the order, if none is given (private.exact_query).';
 
 -- sql/08_reading/2_rules_edits.sql
 
@@ -16961,10 +16962,11 @@ begin
     when field = 'bound' then '{max,min,about,from,to,between}'
     when field = 'negation' then array['', 'verb', 'nor', 'doubt']
     when field = 'direct' then '{true}'
+    when field = 'sort' then '{newest,price_asc,price_desc,area_desc}'
     when field in ('join', 'plain', 'stopword') then array['']
     when field = 'area' then array(select areas.id from public.areas)
     when field = 'governorate' then array(select governorates.id from public.governorates)
-    when field in ('kind', 'furnished', 'plot_position') then array(
+    when field in ('kind', 'furnished', 'plot_position', 'amenity') then array(
       select vocabularies.code from public.vocabularies
       where vocabularies.vocabulary = reading_values.field)
   end;
@@ -16990,9 +16992,9 @@ begin
     perform private.refuse_by_hand('phrase is one to five words of letters or digits.');
   elsif choices is null and not new.field = any (numbers || 'landmark'::text) then
     perform private.refuse_by_hand(
-      'field is one of: type, strategy, kind, area, governorate, furnished, plot_position, direct, '
-      'unit, times, count, rooms, bathrooms, floor, ordinal, bound, measure, negation, join, plain, '
-      'stopword, landmark.');
+      'field is one of: type, strategy, kind, area, governorate, furnished, plot_position, amenity, '
+      'direct, sort, unit, times, count, rooms, bathrooms, floor, ordinal, bound, measure, negation, '
+      'join, plain, stopword, landmark.');
   elsif choices = array[''] and new.value <> '' then
     perform private.refuse_by_hand(format('value stays empty where field is %s.', new.field));
   elsif not new.value = any (choices) then
@@ -17252,7 +17254,7 @@ begin
           and behind.phrase = split_part(substr(head.rest, length(listed.phrase) + 2), ' ', 1)))
     where head.cut = 0 or listed.field = 'count' or length(head.word) > 2 and (
       listed.field in ('times', 'bound', 'rooms', 'bathrooms')
-      or listed.field in ('area', 'governorate', 'kind', 'landmark')
+      or listed.field in ('area', 'governorate', 'kind', 'amenity', 'landmark')
         and plain[head.first] !~ '^ل[^ل]')
     group by head.first, head.cut, listed.phrase, listed.field
     order by length(listed.phrase) - length(replace(listed.phrase, ' ', '')) desc,
@@ -18079,8 +18081,11 @@ begin
         kind := case when kind_at is null then item else kind end;
         kind_at := index;
       end if;
+    elsif item.field = 'amenity' and before.field = 'landmark' and before.choices = '{""}' then
+      is_word := true; -- opposite a garden
     elsif item.field in (
-      'area', 'governorate', 'plot_position', 'not kind', 'not area', 'not governorate') then
+      'area', 'governorate', 'plot_position', 'amenity', 'not kind', 'not area', 'not governorate'
+    ) then
       named := named || item;
     elsif item.field = 'type' then
       types := types || item;
@@ -18090,6 +18095,8 @@ begin
       reading.strategy := nullif(item.choices[1], strategy);
     elsif item.field = 'furnished' then
       reading := private.with_reading(reading, 'furnished', to_jsonb(item.choices), said);
+    elsif item.field = 'sort' then
+      reading := private.with_reading(reading, 'sort', to_jsonb(item.choices[1]), said);
     elsif item.field = 'direct' then
       reading := private.with_reading(reading, 'isDirect', 'true', said);
     elsif item.field = 'landmark' and item.choices = '{""}' then
@@ -18129,7 +18136,7 @@ begin
   reading := private.with_types(reading, types, prices, tokens.typed, strategy);
   foreach parts slice 1 in array '{{kinds,kind},{kinds,floor},{areaIds,area},{governorateIds,governorate},'
     '{notKinds,not kind},{notAreaIds,not area},{notGovernorateIds,not governorate},'
-    '{plotPosition,plot_position}}'::text[] loop
+    '{plotPosition,plot_position},{amenities,amenity}}'::text[] loop
     -- Where no kind is named, دور ارضي is a floor, too.
     continue when parts[2] = 'floor' and kind_at is not null;
     reading := private.with_names(reading, parts[1], parts[2], named, tokens.typed);
@@ -18172,6 +18179,7 @@ create table private.search_documents (
   location extensions.cube,
   floor_no smallint,
   plot_position text,
+  amenities text[] not null,
   block text,
   document tsvector not null
 )
@@ -18400,7 +18408,8 @@ begin
     with met as materialized (
       select listed.field, listed.value, ' ' || listed.phrase || ' ' as phrase
       from private.reading_words as listed
-      where listed.field in ('furnished', 'plot_position', 'floor', 'bathrooms', 'direct')
+      where listed.field in (
+        'furnished', 'plot_position', 'floor', 'bathrooms', 'amenity', 'direct')
         and strpos(said, ' ' || listed.phrase || ' ') > 0
     )
     select told.field || ':' || coalesce(n::text, told.value)
@@ -18409,6 +18418,10 @@ begin
       where not exists (
         select from met as longer where longer.field = met.field and longer.phrase <> met.phrase
           and strpos(longer.phrase, met.phrase) > 0
+      ) and not exists (
+        select from private.reading_words as negation
+        where negation.field = 'negation' and negation.value = ''
+          and strpos(said, ' ' || negation.phrase || met.phrase) > 0
       )
       union
       select part.value, coalesce((
@@ -18454,8 +18467,8 @@ end
 $$;
 comment on function private.said_terms is
   'What a text says of fields that a listing can leave open: furnished:none, block:5, floor:3. Of '
-  'phrases inside each other the longest counts. Words that administrators add are found in what '
-  'is written after them.';
+  'phrases inside each other the longest counts, and none behind a negation. Words that '
+  'administrators add are found in what is written after them.';
 
 create function private.search_document(property public.properties)
   returns private.search_documents
@@ -18471,7 +18484,7 @@ declare
     property.owner_type, property.owner_verified,
     coalesce(property.published_at, property.created_at), property.auction_ends_at,
     property.drop_pct, property.drop_until, property.shown_lat, property.shown_lng, null,
-    property.floor_no, property.plot_position,
+    property.floor_no, property.plot_position, property.amenities,
     case when private.shows_street(property.location_precision) then
       private.search_block(property.block) end,
     null
@@ -18501,13 +18514,14 @@ begin
     case when property.owner_type = 'company' and property.owner_verified then 'strategy:company' end
   ], null)
     || array(select 'bedrooms:' || n from generate_series(1, 10) as n where n <= property.bedrooms)
-    || array(select 'bathrooms:' || n from generate_series(1, 10) as n where n <= property.bathrooms);
+    || array(select 'bathrooms:' || n from generate_series(1, 10) as n where n <= property.bathrooms)
+    || array(select 'amenity:' || code from unnest(property.amenities) as code);
   -- Words contain no colon, so no text can imitate a term.
   answer.document := array_to_tsvector(array(
     select left(word, 60) from string_to_table(plain, ' ') as word where word <> ''
   ) || own || array(
     select said from unnest(private.said_terms(plain)) as said
-    where not exists (
+    where said ~ '^amenity:' or not exists (
       select from unnest(own) as term where split_part(term, ':', 1) = split_part(said, ':', 1))
   ));
   return answer;
@@ -18548,6 +18562,7 @@ create type private.search_filters as (
   "floorMin" smallint,
   "floorMax" smallint,
   "plotPosition" text[],
+  amenities text[],
   block text,
   said tsquery
 );
@@ -18862,7 +18877,7 @@ begin
     select string_agg('(' || coalesce((
       select string_agg(private.quote_lexeme(chosen.term || ':' || case
         when rule.form = 'integer' and rule.term is not null then least(code::integer, 10)::text
-        else code end), '|')
+        else code end), case rule.comparison when '@>' then '&' else '|' end)
       from jsonb_path_query(chosen.value, '$[*]') as item
       cross join lateral (select item #>> '{}') as said (code)
     ), '''none:''') || ')', '&')
@@ -19268,7 +19283,7 @@ begin
           then read.name
         when own -> opposite.name @> read.value then opposite.name end
       when '<> all' then case when read.value @> (own -> opposite.name) then opposite.name end
-      else case when own -> read.name <> read.value then read.name end
+      when '=' then case when own -> read.name <> read.value then read.name end
     end order by read.index), null)
   into joined, conflicts
   from jsonb_each(understood) with ordinality as read (name, value, index)
@@ -19284,7 +19299,7 @@ comment on function private.both_filters is
   'those read.';
 
 create function private.exact_query(
-  strategy text, given private.search_filters, q text, literal boolean,
+  strategy text, sort text, given private.search_filters, q text, literal boolean,
   out filters private.search_filters, out words tsquery, out understood jsonb,
   out read private.reading
 )
@@ -19294,6 +19309,7 @@ create function private.exact_query(
 as $$
 declare
   together record;
+  ordered jsonb;
 begin
   filters := given;
   if not private.is_query(q) then
@@ -19309,12 +19325,22 @@ begin
       read.filters := read.filters - 'kinds';
       read.found := jsonb_path_query_array(read.found, '$[*] ? (@.field != "kinds")');
     end if;
+    if read.filters ? 'sort' then
+      ordered := jsonb_path_query_first(read.found, '$[*] ? (@.field == "sort")');
+      read.found := jsonb_path_query_array(read.found, '$[*] ? (@.field != "sort")');
+      read.filters := read.filters - 'sort';
+      if sort is null then
+        read.sort := ordered ->> 'value';
+      else
+        read.ignored := read.ignored || (ordered ->> 'text');
+      end if;
+    end if;
   end if;
   together := private.both_filters(given, read.filters);
   if literal is not true then
     understood := jsonb_build_object('found', read.found, 'words', read.typed,
       'ignored', read.ignored, 'guessed', '[]'::jsonb, 'conflicts', together.conflicts,
-      'strategy', read.strategy);
+      'strategy', read.strategy, 'sort', read.sort);
   end if;
   if private.query_words(q) = '{}' or together.conflicts <> '{}' or read.strategy is not null then
     -- In these cases no listing may match, so the query is a term that no document has.
@@ -19328,7 +19354,7 @@ end
 $$;
 comment on function private.exact_query is
   'The filters and words of a query, what clients are told of it, and its reading unless no listing '
-  'may match.';
+  'may match. A word of order is ignored beside a given sort.';
 
 create function private.cursor_reading(
   cursor_state jsonb, out read private.reading, out rest text[], out names text[]
@@ -20250,14 +20276,17 @@ declare
   others record;
 begin
   if cursor_state is null then
-    exact := private.exact_query(strategy, given, q, literal);
+    exact := private.exact_query(strategy, sort, given, q, literal);
     read := exact.read;
+    sort := coalesce(sort, read.sort, private.default_sort(strategy));
     filters := exact.filters;
     words := exact.words;
     understood := exact.understood;
   else
     carried := private.cursor_reading(cursor_state);
     read := carried.read;
+    sort := coalesce(read.sort, sort, private.default_sort(strategy));
+    perform private.require_search(strategy, sort, given);
     filters := (private.both_filters(given, coalesce(read.filters, '{}'))).filters;
     words := private.search_query(read.words);
   end if;
@@ -20287,7 +20316,7 @@ begin
       else jsonb_build_object('key', found.keys[page_size], 'id', found.ids[page_size]) || case
         when read.words is null then '{}'
         else jsonb_build_object('reading', jsonb_build_object(
-          'words', read.words, 'filters', read.filters)) end
+          'words', read.words, 'filters', read.filters, 'sort', sort)) end
     end;
   end if;
   items := items[:page_size];
@@ -20340,9 +20369,8 @@ declare
 begin
   perform private.require_search(strategy, sort, given);
   perform private.page_size(page_size);
-  sort := coalesce(sort, private.default_sort(strategy));
-  query := concat_ws(' ', 'search', strategy, sort, private.query_words(q), given,
-    case when literal then 'literal' end);
+  query := concat_ws(' ', 'search', strategy, coalesce(sort, private.default_sort(strategy)),
+    private.query_words(q), given, case when literal then 'literal' end);
   page := private.search_page(strategy, sort, given, q, coalesce(literal, false),
     private.cursor_key(query, page_cursor), page_size);
   shown := array(select left(item, 36)::uuid from unnest(page.items) as item);
@@ -20387,7 +20415,7 @@ declare
 begin
   perform private.require_search(strategy, null, given);
   perform private.query_words(q);
-  exact := private.exact_query(strategy, given, q, literal);
+  exact := private.exact_query(strategy, 'newest', given, q, literal);
   counted := cardinality((private.find_listings(strategy, private.default_sort(strategy),
     exact.filters, exact.words, null, null, null, 1001)).ids);
   is_similar := counted = 0 and (exact.read).words is not null
@@ -21060,7 +21088,7 @@ begin
   perform private.query_words(q);
   parsed := private.parse_search_filters(
     filters || jsonb_build_object('bbox', coalesce(bbox, 'null')), 'map');
-  exact := private.exact_query(null, parsed, q, literal);
+  exact := private.exact_query(null, 'newest', parsed, q, literal);
   return case when zoom < 15 then private.map_clusters(private.search_plan(
       null, 'newest', exact.filters, exact.words, null, null, null, null),
       zoom, exact.understood)
@@ -34314,6 +34342,8 @@ insert into private.search_filter_rules values
   ('floorMax', 'integer', 'floor_no', '<=', null, -10, 200, null, false, null, 'floor', 2),
   ('plotPosition', 'codes', 'plot_position', '= any', 'plot_position', null, null, null, false,
     'plot_position', 'plot_position', 2),
+  ('amenities', 'codes', 'amenities', '@>', 'amenity', null, null, null, false, 'amenity', 'amenity',
+    2),
   ('block', 'block', 'block', '=', null, null, null, null, false, 'block', 'block', 2)
 on conflict (name) do update set
   form = excluded.form, compared = excluded.compared, comparison = excluded.comparison,
@@ -35003,6 +35033,60 @@ with once as (
     ('plot_position', 'street_alley', 'شارع وسكه, شارع و سكه, شارع سكه, street and alley'),
     ('plot_position', 'head_three_sides', 'راس, راس بلوك, three sides'),
     ('plot_position', 'on_square', 'على ساحه, علي ساحه, on a square, on square, open square'),
+    ('amenity', 'elevator',
+      'مصعد, مصاعد, مصعدين, اصنصير, اسنصير, اصانصير, elevator, elevators, lift, lifts, '
+      'asansair, asanseer'),
+    ('amenity', 'central_ac',
+      'تكييف مركزي, تكيف مركزي, مكيف مركزي, مكيفات مركزيه, تكييف سنترال, تبريد مركزي, '
+      'central air conditioning, central airconditioning, central ac, central a c, '
+      'central air, central cooling'),
+    ('amenity', 'diwaniya',
+      'ديوانيه, ديوانيات, ديوانيتين, دوانيه, diwaniya, diwaniyah, dewaniya, dewaniyah, '
+      'diwaneya, diwania'),
+    ('amenity', 'basement',
+      'وسرداب, مع سرداب, فيه سرداب, فيها سرداب, به سرداب, بها سرداب, with basement, '
+      'with a basement, and basement, has basement'),
+    ('amenity', 'pool',
+      'مسبح, مسابح, حمام سباحه, بركه سباحه, حوض سباحه, pool, pools, swimming pool, '
+      'swimming pools, masbah, masba7, mesbah'),
+    ('amenity', 'garden',
+      'حديقه, حدايق, جنينه, garden, gardens, hadiqa, 7adiqa'),
+    ('amenity', 'balcony',
+      'بلكونه, بلكون, بلكونات, بلكونتين, بالكونه, شرفه, balcony, balconies, balkona, balcona'),
+    ('amenity', 'sea_view',
+      'اطلاله بحريه, اطلاله على البحر, اطلاله البحر, مطل على البحر, مطله على البحر, '
+      'تطل على البحر, يطل على البحر, على البحر, علي بحر, عالبحر, ع البحر, sea view, seaview, '
+      'sea views, sea facing, beachfront, seafront, sea front, on the sea'),
+    ('amenity', 'security',
+      'حراسه, حراسه 24 ساعه, حارس, security, security guard, guarded'),
+    ('amenity', 'maid_room',
+      'غرفه خادمه, غرفه الخادمه, غرفه خادمات, غرفه خدم, غرفه الخدم, غرفه خدامه, غرفه الخدامه, '
+      'غرفه خدامات, غرفه شغاله, غرفه الشغاله, غرفه عامله, غرفه للخادمه, غرفه للخدامه, '
+      'غرفه للشغاله, غرفه حق الخدامه, maid room, maids room, maid s room, maid rooms, '
+      'maids rooms'),
+    ('amenity', 'driver_room',
+      'غرفه سايق, غرفه السايق, غرفه سواق, غرفه دريول, غرفه الدريول, غرفه للسايق, '
+      'غرفه حق السايق, driver room, drivers room, driver s room'),
+    ('amenity', 'covered_parking',
+      'مواقف مظلله, موقف مظلل, مظله سياره, مظله سيارات, مظلات سيارات, كراج, قراج, جراج, '
+      'باركنج, وموقف, ومواقف, وموقف سياره, وموقف سيارات, مع موقف, مع مواقف, مع موقف سياره, '
+      'مع موقف سيارات, مع مواقف سيارات, فيه موقف, فيها موقف, فيها مواقف, فيه مواقف, '
+      'covered parking, shaded parking, garage, with parking, and parking, with a parking, '
+      'with car park'),
+    ('amenity', 'pets_allowed',
+      'يسمح بالحيوانات, مسموح حيوانات, مسموح بالحيوانات, مسموح الحيوانات, تسمح بالحيوانات, '
+      'pets allowed, pet allowed, pet friendly, pets friendly, pets ok, allows pets'),
+    ('amenity', 'gym',
+      'نادي رياضي, نادي صحي, جيم, صاله رياضيه, صاله رياضه, gym, gymnasium, fitness'),
+    ('sort', 'price_asc',
+      'ارخص, ارخص شي, ارخص سعر, بارخص سعر, باقل سعر, رخيص, رخيصه, رخاص, cheapest, '
+      'cheapest price, lowest price, cheap, arkhas, ar5as, rkhees, rakhees'),
+    ('sort', 'price_desc',
+      'اغلى, اغلى سعر, most expensive, priciest, highest price'),
+    ('sort', 'newest',
+      'احدث, احدث الاعلانات, احدث اعلان, اخر الاعلانات, اخر اعلان, newest, latest, most recent'),
+    ('sort', 'area_desc',
+      'اكبر مساحه, largest, biggest'),
     ('direct', 'true',
       'من المالك, مع المالك, المالك مباشره, مباشره من المالك, مباشر من المالك, '
       'من المالك مباشره, من المالك مباشر, من المالك عدل, عدل من المالك, عن طريق المالك, '
@@ -35162,11 +35246,9 @@ with once as (
     ('negation', 'doubt', 'ما, can t, cant, cannot'),
     ('join', '', 'او, or'),
     ('plain', '',
-      'ايجار شهري, غرفه خادمه, غرفه سايق, غرفه سائق, غرفه غسيل, غرفه ملابس, غرفه خدم, غرفه '
-      'تخزين, غرفه الخادمه, maid room, maids room, driver room, laundry room, store room, فوق '
-      'السطح'),
+      'ايجار شهري, غرفه غسيل, غرفه ملابس, غرفه تخزين, laundry room, store room, فوق السطح'),
     ('stopword', '',
-      'في, فى, ف, ب, بال, وال, مع, علي, عند, عندكم, عندك, هل, و, ال, عن, اللي, ابي, ابغي, ابغى, '
+      'في, فى, فيه, فيها, فيهم, به, بها, has, having, ف, ب, بال, وال, مع, علي, عند, عندكم, عندك, هل, و, ال, عن, اللي, ابي, ابغي, ابغى, '
       'ابا, بغيت, نبي, نبغي, اريد, اطلب, ادور, ادور على, دورلي, مطلوب, محتاج, احتاج, للطلب, '
       'يوجد, موجود, متوفر, متوفره, لو سمحت, منطقه, بمنطقه, سعر, بسعر, السعر, سعرها, سعره, مبلغ, '
       'بمبلغ, قيمه, بقيمه, قيمتها, قيمته, ميزانيه, ميزانيتي, ضمن, مدينه, in, at, for, with, on, '

@@ -253,6 +253,46 @@ test('what is negated is left out, and what contradicts it is named', async () =
   }
 })
 
+test('a word of order is one where none is given, on every page; else it is named in ignored', async () => {
+  const made: string[] = []
+  for (const price of [300, 100, 200, 400]) {
+    made.push(await publish({ type: 'RENT', price, builtAreaM2: price }))
+  }
+  const [third, first, second, last] = made
+  const walk = async (body: Body) => {
+    const seen: string[] = []
+    let cursor: string | null = null
+    do {
+      const page: Reply = await search({ ...body, limit: 1, ...(cursor && { cursor }) })
+      seen.push(...ids(page))
+      cursor = page.body.nextCursor
+    } while (cursor)
+    return seen
+  }
+  const cases: [said: string, sort: string, order: string[]][] = [
+    ['الأرخص', 'price_asc', [first, second, third, last]],
+    ['cheapest', 'price_asc', [first, second, third, last]],
+    ['أغلى', 'price_desc', [last, third, second, first]],
+    ['largest', 'area_desc', [last, third, second, first]],
+    ['الأحدث', 'newest', [last, second, first, third]],
+  ]
+  for (const [said, sort, order] of cases) {
+    const q = `${said} ${word}`
+    const { body } = await search({ q })
+    expect([said, body.understood]).toMatchObject([said, { found: [], words: [word], sort }])
+    expect([said, await walk({ q })]).toEqual([said, order])
+  }
+  const q = `ارخص ${word}`
+  expect(await walk({ q, sort: 'newest' })).toEqual([last, second, first, third])
+  expect((await search({ q, sort: 'newest' })).body.understood)
+    .toMatchObject({ words: [word], ignored: ['ارخص'], sort: null })
+  expect((await guest.post('/search/count', { strategy: 'standard', q })).body.count).toBe(4)
+  expect(ids(await search({ q, literal: true }))).toEqual([])
+  const { body } = await search({ q, limit: 1 })
+  const next = await search({ q, limit: 1, cursor: body.nextCursor, sort: 'newest' })
+  expect(ids(next)).toEqual([second])
+})
+
 test('literal: every word is only a word', async () => {
   const described = await publish({ titleAr: 'بيت للبيع في مشرف', areaId: 'salwa' })
   const house = await publish({ kind: 'house', areaId: 'mishref', titleAr: 'عقار مميز' })

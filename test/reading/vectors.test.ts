@@ -111,6 +111,7 @@ const columns: Record<string, (value: string) => Record<string, unknown>> = {
   priceMax: (value) => ({ price: Number(value) }),
   furnished: (value) => ({ furnished: value.split(',')[0] }),
   plotPosition: (value) => ({ plot_position: value }),
+  sort: () => ({}),
   amenities: (value) => ({ amenities: value.split(',') }),
   isDirect: () => ({ is_direct: true }),
 }

@@ -338,6 +338,7 @@ const steps: Record<string, number> = {
       'floorMin',
       'floorMax',
       'plotPosition',
+      'amenities',
       'block',
     ].map((name) => [name, 2]),
   ),

@@ -14,6 +14,7 @@ const unmet: Record<string, string> = {
 export const searchPage: Page = async (into, page) => {
   const nextSignal = onlyLatest(page)
   let taken: Schemas['UnderstoodItem'][] = [] // chips that have become filters
+  let sort: Schemas['Understood']['sort'] = null // of a word that is left with the other chips
   const box = html`<input type="search" enterkeyhint="search" aria-label="البحث"
     placeholder="مثلاً: شقة للإيجار في السالمية ٣ غرف">` as HTMLInputElement
   const list = html`<ul hidden @pointerdown=${(event: Event) => event.preventDefault()}></ul>` // the box keeps the focus
@@ -25,6 +26,7 @@ export const searchPage: Page = async (into, page) => {
     box.value = text
     box.blur()
     taken = filters
+    sort = null
     await run()
   }
   const suggest = whileTyping((q, signal) =>
@@ -50,7 +52,7 @@ export const searchPage: Page = async (into, page) => {
     const signal = nextSignal()
     const q = box.value.trim()
     const query: object = { ...Object.fromEntries(taken.map(({ field, value }) => [field, value])), ...q && { q } }
-    const pages = client.list('/search', { query: { ...query, limit: 12 }, signal }).pages()
+    const pages = client.list('/search', { query: { ...query, ...sort && { sort }, limit: 12 }, signal }).pages()
     const first = (await pages.next()).value
     drawChips(first.understood)
     results.replaceChildren()
@@ -91,6 +93,7 @@ export const searchPage: Page = async (into, page) => {
     chips.replaceChildren(
       ...[...said.values()].map((chip) => html`<button class="chip" data-field="${chip.field}" @click=${() => {
         if (understood) box.value = understood.words.join(' ')
+        sort = understood?.sort ?? sort
         taken = all.filter(({ text }) => text !== chip.text)
         run().catch(explain)
       }}>${chip.text} <b>×</b></button>`),

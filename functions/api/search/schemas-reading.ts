@@ -49,6 +49,9 @@ export const Understood = z
     conflicts: z.array(z.string()).describe(
       'Given filters that exclude what was read: then nothing is found.',
     ),
+    sort: z.enum(['newest', 'price_asc', 'price_desc', 'area_desc']).nullable().describe(
+      'The order that `q` asks for («ارخص», `newest`), in which the page is; null beside a given one.',
+    ),
     strategy: z.string().nullable().describe(
       'The strategy that has what was asked, where the one searched has not: then nothing is found.',
     ),
