@@ -20,7 +20,9 @@ begin
     if item.field in ('stopword', 'join', 'mark') or item.field = 'landmark' and item.choices = '{""}'
       or item.field = 'bound' and item.choices <@ '{from,to,about}' then
       is_joined := is_joined or item.field = 'join' or item.phrase in ('و', 'and', 'w', 'ƕ');
-      item.field := case item.field when 'bound' then 'stopword' else item.field end;
+      item.field := case
+        when item.field = 'bound' or item.field = 'landmark' and negation.field is not null
+        then 'stopword' else item.field end;
       read := read || item;
       continue;
     elsif item.field = 'negation' then

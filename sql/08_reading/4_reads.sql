@@ -14,7 +14,7 @@ begin
   elsif reading.filters ? name then
     if reading.filters -> name = value then
       return reading;
-    elsif jsonb_typeof(value -> 0) is distinct from 'string' then
+    elsif jsonb_typeof(value) <> 'array' or name = 'near' then
       reading.ignored := reading.ignored || said;
       return reading;
     end if;

@@ -36,6 +36,7 @@ begin
         when own -> opposite.name @> read.value then opposite.name end
       when '<> all' then case when read.value @> (own -> opposite.name) then opposite.name end
       when '=' then case when own -> read.name <> read.value then read.name end
+      else case when rule.form = 'circle' and own -> read.name <> read.value then read.name end
     end order by read.index), null)
   into joined, conflicts
   from jsonb_each(understood) with ordinality as read (name, value, index)
@@ -122,6 +123,7 @@ begin
   rest := array(select jsonb_array_elements_text(cursor_state -> 'rest'));
   names := array(select jsonb_array_elements_text(cursor_state -> 'names'));
   if cardinality(read.words) > 30 or jsonb_typeof(read.filters) <> 'object' or cardinality(rest) > 34
+    or read.filters @? '$.* ? (@.type() == "array" && @.size() == 0)'
     or exists (select from unnest(read.words) as word where word !~ '^.{1,60}$')
     or exists (select from unnest(rest) as item
       where item !~ '^[0-9a-f]{8}(-[0-9a-f]{4}){4}[0-9a-f]{8}[01]*$') then

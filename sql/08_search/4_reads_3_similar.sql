@@ -21,15 +21,15 @@ begin
       when rule.name = 'areaIds' then given.value || to_jsonb(array(
         select near.id
         from (
-          select point(areas.lat, 0.87 * areas.lng) as place from public.areas -- degrees of one length
+          select private.earth_point(areas.lat, areas.lng) as place from public.areas
           where given.value ? areas.id and areas.lat is not null offset 0
         ) as own
         cross join (
-          select areas.id, point(areas.lat, 0.87 * areas.lng) as place from public.areas
+          select areas.id, private.earth_point(areas.lat, areas.lng) as place from public.areas
           where not given.value ? areas.id and areas.lat is not null offset 0
         ) as near
         group by near.id
-        order by min(own.place <-> near.place), near.id
+        order by min(own.place operator(extensions.<->) near.place), near.id
         limit 5))
     end)), '{}')
     from jsonb_each(wide) as given (name, value)

@@ -17,9 +17,13 @@ begin
   exact := private.exact_query(strategy, 'newest', given, q, literal);
   counted := cardinality((private.find_listings(strategy, private.default_sort(strategy),
     exact.filters, exact.words, null, null, null, 1001)).ids);
-  is_similar := counted = 0 and (exact.read).words is not null
-    and (private.similar_listings(strategy, private.default_sort(strategy), given, exact.read,
-      exact.words, coalesce(literal, false), '{}')).items <> '{}';
+  begin
+    is_similar := counted = 0 and (exact.read).words is not null
+      and (private.similar_listings(strategy, private.default_sort(strategy), given, exact.read,
+        exact.words, coalesce(literal, false), '{}')).items <> '{}';
+  exception
+    when query_canceled then is_similar := false; -- the count is known nevertheless
+  end;
   return jsonb_build_object(
       'count', case when counted > 1000 then 1000 else counted end,
       'capped', counted > 1000)

@@ -66,7 +66,8 @@ begin
   ) as best;
   if named is not null and before <> '' then
     read := private.read_query(before, null);
-    select coalesce(array_agg(rule.term || ':' || code), '{}'),
+    select coalesce(array_agg(rule.term || ':' || code)
+        filter (where rule.comparison is distinct from '<> all'), '{}'),
       count(distinct rule.name) + cardinality(read.words || read.ignored)
     into allowed, needed
     from jsonb_each(read.filters) as given (name, value)
@@ -121,8 +122,12 @@ begin
         private.search_text(array_to_string(parts[cardinality(parts) - size + 1:], ' ')),
         '(^| )ال([^ ]?)$', '\1\2');
       forms := case when is_wrong then private.one_letter_off(typed) else array_remove(array[typed], '') end;
-      items := items || private.suggested_names(
-        forms, before, typed ~ '[a-z]', page_size - cardinality(items));
+      items := items || array(
+        select named.item
+        from unnest(private.suggested_names(forms, before, typed ~ '[a-z]', page_size))
+          with ordinality as named (item, index)
+        where named.item <> all (items)
+        order by named.index limit page_size - cardinality(items));
     end loop;
     words := array(
       select known.word
@@ -156,6 +161,7 @@ begin
       'filters', jsonb_build_object('q', whole.q), 'count', null)
     from unnest(words) with ordinality as completed (word, index)
     cross join lateral (select concat_ws(' ', nullif(before, ''), completed.word)) as whole (q)
+    where char_length(whole.q) <= 200
     order by completed.index));
 end
 $$;

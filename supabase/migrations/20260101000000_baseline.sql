@@ -17324,7 +17324,9 @@ begin
     if item.field in ('stopword', 'join', 'mark') or item.field = 'landmark' and item.choices = '{""}'
       or item.field = 'bound' and item.choices <@ '{from,to,about}' then
       is_joined := is_joined or item.field = 'join' or item.phrase in ('و', 'and', 'w', 'ƕ');
-      item.field := case item.field when 'bound' then 'stopword' else item.field end;
+      item.field := case
+        when item.field = 'bound' or item.field = 'landmark' and negation.field is not null
+        then 'stopword' else item.field end;
       read := read || item;
       continue;
     elsif item.field = 'negation' then
@@ -17839,7 +17841,7 @@ begin
   elsif reading.filters ? name then
     if reading.filters -> name = value then
       return reading;
-    elsif jsonb_typeof(value -> 0) is distinct from 'string' then
+    elsif jsonb_typeof(value) <> 'array' or name = 'near' then
       reading.ignored := reading.ignored || said;
       return reading;
     end if;
@@ -19284,6 +19286,7 @@ begin
         when own -> opposite.name @> read.value then opposite.name end
       when '<> all' then case when read.value @> (own -> opposite.name) then opposite.name end
       when '=' then case when own -> read.name <> read.value then read.name end
+      else case when rule.form = 'circle' and own -> read.name <> read.value then read.name end
     end order by read.index), null)
   into joined, conflicts
   from jsonb_each(understood) with ordinality as read (name, value, index)
@@ -19370,6 +19373,7 @@ begin
   rest := array(select jsonb_array_elements_text(cursor_state -> 'rest'));
   names := array(select jsonb_array_elements_text(cursor_state -> 'names'));
   if cardinality(read.words) > 30 or jsonb_typeof(read.filters) <> 'object' or cardinality(rest) > 34
+    or read.filters @? '$.* ? (@.type() == "array" && @.size() == 0)'
     or exists (select from unnest(read.words) as word where word !~ '^.{1,60}$')
     or exists (select from unnest(rest) as item
       where item !~ '^[0-9a-f]{8}(-[0-9a-f]{4}){4}[0-9a-f]{8}[01]*$') then
@@ -20068,15 +20072,15 @@ begin
       when rule.name = 'areaIds' then given.value || to_jsonb(array(
         select near.id
         from (
-          select point(areas.lat, 0.87 * areas.lng) as place from public.areas -- degrees of one length
+          select private.earth_point(areas.lat, areas.lng) as place from public.areas
           where given.value ? areas.id and areas.lat is not null offset 0
         ) as own
         cross join (
-          select areas.id, point(areas.lat, 0.87 * areas.lng) as place from public.areas
+          select areas.id, private.earth_point(areas.lat, areas.lng) as place from public.areas
           where not given.value ? areas.id and areas.lat is not null offset 0
         ) as near
         group by near.id
-        order by min(own.place <-> near.place), near.id
+        order by min(own.place operator(extensions.<->) near.place), near.id
         limit 5))
     end)), '{}')
     from jsonb_each(wide) as given (name, value)
@@ -20418,9 +20422,13 @@ begin
   exact := private.exact_query(strategy, 'newest', given, q, literal);
   counted := cardinality((private.find_listings(strategy, private.default_sort(strategy),
     exact.filters, exact.words, null, null, null, 1001)).ids);
-  is_similar := counted = 0 and (exact.read).words is not null
-    and (private.similar_listings(strategy, private.default_sort(strategy), given, exact.read,
-      exact.words, coalesce(literal, false), '{}')).items <> '{}';
+  begin
+    is_similar := counted = 0 and (exact.read).words is not null
+      and (private.similar_listings(strategy, private.default_sort(strategy), given, exact.read,
+        exact.words, coalesce(literal, false), '{}')).items <> '{}';
+  exception
+    when query_canceled then is_similar := false; -- the count is known nevertheless
+  end;
   return jsonb_build_object(
       'count', case when counted > 1000 then 1000 else counted end,
       'capped', counted > 1000)
@@ -20595,7 +20603,8 @@ begin
   ) as best;
   if named is not null and before <> '' then
     read := private.read_query(before, null);
-    select coalesce(array_agg(rule.term || ':' || code), '{}'),
+    select coalesce(array_agg(rule.term || ':' || code)
+        filter (where rule.comparison is distinct from '<> all'), '{}'),
       count(distinct rule.name) + cardinality(read.words || read.ignored)
     into allowed, needed
     from jsonb_each(read.filters) as given (name, value)
@@ -20650,8 +20659,12 @@ begin
         private.search_text(array_to_string(parts[cardinality(parts) - size + 1:], ' ')),
         '(^| )ال([^ ]?)$', '\1\2');
       forms := case when is_wrong then private.one_letter_off(typed) else array_remove(array[typed], '') end;
-      items := items || private.suggested_names(
-        forms, before, typed ~ '[a-z]', page_size - cardinality(items));
+      items := items || array(
+        select named.item
+        from unnest(private.suggested_names(forms, before, typed ~ '[a-z]', page_size))
+          with ordinality as named (item, index)
+        where named.item <> all (items)
+        order by named.index limit page_size - cardinality(items));
     end loop;
     words := array(
       select known.word
@@ -20685,6 +20698,7 @@ begin
       'filters', jsonb_build_object('q', whole.q), 'count', null)
     from unnest(words) with ordinality as completed (word, index)
     cross join lateral (select concat_ws(' ', nullif(before, ''), completed.word)) as whole (q)
+    where char_length(whole.q) <= 200
     order by completed.index));
 end
 $$;

@@ -73,8 +73,8 @@ test.each(strategies)(
       if (compared % 10 === 0) await oracle.client.query('discard plans')
       if (await compare(randomSearch(strategy, roll, world))) found++
     }
-    // Many searches must find something, because otherwise the comparison would prove nothing.
-    expect(found).toBeGreaterThan(compared / 3)
+    // Some searches must find something, because otherwise the comparison would prove nothing.
+    expect(found).toBeGreaterThan(compared / 10)
   },
   (1000 * seconds + 300_000) * slowness,
 )

@@ -172,6 +172,13 @@ test('after what is more than place, kind and type the whole text is completed',
   })
 })
 
+test('what is not wanted is not suggested', async () => {
+  for (const q of ['مو السالمية شق', 'مو شقة الس']) {
+    const items = await suggest(q)
+    expect(items.filter(({ filters }) => filters.areaIds || filters.kinds), q).toEqual([])
+  }
+})
+
 test('nothing is suggested for nothing, and as many as are asked for', async () => {
   for (const q of ['', '  ', 'ـــ', '؟!', 'x'.repeat(200)]) expect(await suggest(q)).toEqual([])
   expect((await guest.get('/search/suggest')).body).toEqual({ items: [] })
