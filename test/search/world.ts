@@ -171,10 +171,16 @@ const says = {
   second: { floorMin: isSecond, floorMax: isSecond },
   corner: { plotPosition: isCorner },
   furnished: { furnished: isFurnished },
-  // A listing with 0 bathrooms leaves them open.
-  bathrooms: { bathroomsMin: open('nullif(bathrooms, 0)', '>= 2', `text ~ '(^| )حمامين( |$)'`) },
+  // A listing with 0 bathrooms leaves them open; those of test/reading say more of them.
+  bathrooms: {
+    bathroomsMin: open(
+      'nullif(bathrooms, 0)',
+      '>= 2',
+      `text ~ '(^| )(و?حمامين|و?[2-9] حمامات|(two|[2-9]) bathrooms)( |$)'`,
+    ),
+  },
   pool: { amenities: isPool },
-  direct: { isDirect: `(is_direct or text ~ '(^| )من مالك( |$)')` },
+  direct: { isDirect: `(is_direct or text ~ '(^| )((من|مع) مالك|بدون وسيط)( |$)')` },
 }
 const flat = { kinds: ['apartment'] }
 const villa = { kinds: ['villa', 'house'] }
