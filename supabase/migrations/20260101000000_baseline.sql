@@ -20513,7 +20513,7 @@ begin
     begin
       select rules.* into rule from private.search_filter_rules as rules
       where rules.name in (facet, facet || 'Min');
-      exact := private.exact_query(strategy, jsonb_populate_record(given, jsonb_build_object(
+      exact := private.exact_query(strategy, 'newest', jsonb_populate_record(given, jsonb_build_object(
         facet, null, facet || 'Min', null, facet || 'Max', null)), q, literal);
       -- Rents and prices have no scale in common.
       if not is_late and (facet <> 'price' or (exact.filters).type is not null or strategy = 'exchange') then
