@@ -102,7 +102,9 @@ describe('what config.toml cannot hold', () => {
   })
 
   test('is set even if the platform refuses another setting', async () => {
+    await setByApi(management(), own)
     platform.auth.security_sb_forwarded_for_enabled = false
+    platform.auth.audit_log_disable_postgres = false
     platform.realtime.private_only = false
     platform.fails = (method, path) =>
       method === 'PATCH' && path === '/config/auth' ? 400 : undefined

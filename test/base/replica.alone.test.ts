@@ -139,7 +139,7 @@ describe.runIf(beatsByHand)('CRASH-11 a read replica', () => {
         '/feed?snapshot=' + new Date(Date.now() - 60_000).toISOString(),
         '/search',
         `/search?q=${encodeURIComponent('فيلا في السالمية')}`,
-        '/search/count?type=SALE',
+        '/search/count?type=SALE&by=kinds',
         '/search/suggest?q=sal',
         `/properties/${listing}`,
         `/properties/KW-${ref}`,

@@ -49,7 +49,7 @@ describe('raw UTF-8 in a request line', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200])
     const again = await exchange(head('GET', `${api}/search?q=${word}`, 'X-Note: شقة'))
     for (const { body } of [...answers, ...again]) {
-      expect(body.items.map((item: { id: string }) => item.id)).toEqual([id])
+      expect(body.items.slice(0, body.similarFrom ?? 1)).toMatchObject([{ id }])
     }
   })
 

@@ -194,7 +194,11 @@ export const closedTables: Record<string, Table> = {
   'private.search_documents': closed(ofListing),
   'private.search_names': closed(null),
   'private.suggestions': closed(null),
-  'private.suggest_hidden': closed(null),
+  'private.suggest_hidden': closed(
+    null,
+    'insert into private.suggest_hidden (phrase) values (cast(gen_random_uuid() as text))',
+  ),
+  'private.kind_groups': closed(null),
   'private.search_vocabulary': closed(
     null,
     `insert into private.search_vocabulary (word, listings, writers)
