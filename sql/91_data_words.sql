@@ -294,6 +294,7 @@ with once as (
       'دخل, دخلها, دخله, دخل شهري, دخل سنوي, دخلها شهري, دخلها سنوي, عايد, عايدها, عايد شهري, '
       'عايد سنوي, عائد ايجار, عائد الايجار, دخل ايجار, ايجارها, ايجاره, ايراد, ايرادها, ايراد '
       'شهري, مدخول, مدخولها, موجر, موجره, بدل ايجار, بدل الايجار, بدل سكن, قسط, اقساط, قسط شهري, '
+      'فرق, الفرق, فرق السعر, مع فرق, '
       'مقدم, دفعه اولى, عربون, تامين, قرض, خلو, عموله, رسوم, راتب, راتبي, باقي, متبقي, '
       'income, monthly income, rental income, rent allowance, rented for, rented at, installment, '
       'installments, deposit, down '
@@ -469,7 +470,7 @@ with once as (
     ('landmark', '29.376 47.964',
       'المتحف الوطني, national museum'),
     ('landmark', '',
-      'يم, جنب, بجنب, مقابل, قريب, قريبه, قرب, بقرب, بالقرب, جمب, opposite, beside, close, next, yam, janb, qareeb'),
+      'غرب, شمال, جنوب, شرقي, غربي, شمالي, جنوبي, يم, جنب, بجنب, مقابل, قريب, قريبه, قرب, بقرب, بالقرب, جمب, opposite, beside, close, next, yam, janb, qareeb'),
     ('area', 'salmiya',
       'سالميا, salmiyah, salmiyya, salmya, salmia, salmeya, alsalmiya, as salmiya, '
       'salemiya, essalmiya, salmieh'),

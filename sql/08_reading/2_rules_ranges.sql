@@ -228,6 +228,13 @@ begin
         last := found_range.last;
       end if;
     end if;
+    if item.field = 'floor' and (read[cardinality(read)]).field = 'bound'
+      and (read[cardinality(read)]).choices[1] in ('min', 'max') then -- above the tenth floor
+      item.first := (read[cardinality(read)]).first;
+      item.low := case (read[cardinality(read)]).choices[1] when 'min' then item.low end;
+      item.high := case when item.low is null then item.high end;
+      read := read[:cardinality(read) - 1];
+    end if;
     read := read || item;
     index := last + 1;
   end loop;

@@ -258,6 +258,9 @@ begin
       end if;
     elsif item.field = 'amenity' and before.field = 'landmark' and before.choices = '{""}' then
       is_word := true; -- opposite a garden
+    elsif item.phrase = 'شرق' and items[index + 1].field in ('area', 'governorate')
+      and not starts_with(tokens.plain[items[index + 1].first], 'و') then
+      null; -- the east of a place, not the area of that name
     elsif item.field in (
       'area', 'governorate', 'plot_position', 'amenity', 'not kind', 'not area', 'not governorate'
     ) then
@@ -275,8 +278,8 @@ begin
     elsif item.field = 'direct' then
       reading := private.with_reading(reading, 'isDirect', 'true', said);
     elsif item.field = 'landmark' and item.choices = '{""}' then
-      is_word := coalesce(
-        items[index + 1 + (items[index + 1].field = 'stopword')::integer].field <> 'landmark', true);
+      is_word := coalesce(items[index + 1 + (items[index + 1].field = 'stopword')::integer].field
+        not in ('landmark', 'area', 'governorate'), true);
     elsif item.field = 'landmark' then
       reading := private.with_reading(
         reading, 'near', to_jsonb((string_to_array(item.choices[1], ' ') || '3'::text)::numeric[]), said);

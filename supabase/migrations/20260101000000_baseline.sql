@@ -16919,7 +16919,8 @@ comment on column private.reading_words.field is
   'question (ما عندكم). '
   'join: an "or" between kinds. plain: the phrase is searched as words, although parts of it have '
   'a meaning (maid room). stopword: the phrase is ignored. landmark: value is its latitude and '
-  'longitude (29.303 47.934), or empty for a word that means nothing before one (beside).';
+  'longitude (29.303 47.934), or empty for a word that means nothing '
+  'before one or before a place (beside).';
 comment on column private.reading_words.value is 'A code, a number, or empty, depending on field.';
 comment on column private.reading_words.is_name is 'Whether a trigger wrote the row for a name.';
 
@@ -17814,6 +17815,13 @@ begin
         last := found_range.last;
       end if;
     end if;
+    if item.field = 'floor' and (read[cardinality(read)]).field = 'bound'
+      and (read[cardinality(read)]).choices[1] in ('min', 'max') then -- above the tenth floor
+      item.first := (read[cardinality(read)]).first;
+      item.low := case (read[cardinality(read)]).choices[1] when 'min' then item.low end;
+      item.high := case when item.low is null then item.high end;
+      read := read[:cardinality(read) - 1];
+    end if;
     read := read || item;
     index := last + 1;
   end loop;
@@ -18085,6 +18093,9 @@ begin
       end if;
     elsif item.field = 'amenity' and before.field = 'landmark' and before.choices = '{""}' then
       is_word := true; -- opposite a garden
+    elsif item.phrase = 'شرق' and items[index + 1].field in ('area', 'governorate')
+      and not starts_with(tokens.plain[items[index + 1].first], 'و') then
+      null; -- the east of a place, not the area of that name
     elsif item.field in (
       'area', 'governorate', 'plot_position', 'amenity', 'not kind', 'not area', 'not governorate'
     ) then
@@ -18102,8 +18113,8 @@ begin
     elsif item.field = 'direct' then
       reading := private.with_reading(reading, 'isDirect', 'true', said);
     elsif item.field = 'landmark' and item.choices = '{""}' then
-      is_word := coalesce(
-        items[index + 1 + (items[index + 1].field = 'stopword')::integer].field <> 'landmark', true);
+      is_word := coalesce(items[index + 1 + (items[index + 1].field = 'stopword')::integer].field
+        not in ('landmark', 'area', 'governorate'), true);
     elsif item.field = 'landmark' then
       reading := private.with_reading(
         reading, 'near', to_jsonb((string_to_array(item.choices[1], ' ') || '3'::text)::numeric[]), said);
@@ -35241,6 +35252,7 @@ with once as (
       'دخل, دخلها, دخله, دخل شهري, دخل سنوي, دخلها شهري, دخلها سنوي, عايد, عايدها, عايد شهري, '
       'عايد سنوي, عائد ايجار, عائد الايجار, دخل ايجار, ايجارها, ايجاره, ايراد, ايرادها, ايراد '
       'شهري, مدخول, مدخولها, موجر, موجره, بدل ايجار, بدل الايجار, بدل سكن, قسط, اقساط, قسط شهري, '
+      'فرق, الفرق, فرق السعر, مع فرق, '
       'مقدم, دفعه اولى, عربون, تامين, قرض, خلو, عموله, رسوم, راتب, راتبي, باقي, متبقي, '
       'income, monthly income, rental income, rent allowance, rented for, rented at, installment, '
       'installments, deposit, down '
@@ -35416,7 +35428,7 @@ with once as (
     ('landmark', '29.376 47.964',
       'المتحف الوطني, national museum'),
     ('landmark', '',
-      'يم, جنب, بجنب, مقابل, قريب, قريبه, قرب, بقرب, بالقرب, جمب, opposite, beside, close, next, yam, janb, qareeb'),
+      'غرب, شمال, جنوب, شرقي, غربي, شمالي, جنوبي, يم, جنب, بجنب, مقابل, قريب, قريبه, قرب, بقرب, بالقرب, جمب, opposite, beside, close, next, yam, janb, qareeb'),
     ('area', 'salmiya',
       'سالميا, salmiyah, salmiyya, salmya, salmia, salmeya, alsalmiya, as salmiya, '
       'salemiya, essalmiya, salmieh'),

@@ -105,7 +105,7 @@ const columns: Record<string, (value: string) => Record<string, unknown>> = {
   bedroomsMin: (value) => ({ bedrooms: Number(value) }),
   bathroomsMin: (value) => ({ bathrooms: Number(value) }),
   floorMin: (value) => ({ floor_no: Number(value) }),
-  floorMax: () => ({}),
+  floorMax: (value) => ({ floor_no: Number(value) }),
   block: (value) => ({ block: value }),
   priceMin: (value) => ({ price: Number(value) }),
   priceMax: (value) => ({ price: Number(value) }),
