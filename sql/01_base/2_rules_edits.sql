@@ -5,17 +5,14 @@
 -- does not set edits.by, as migrations do.
 
 create function private.is_by_hand(stack text) returns boolean
-  language sql
-  stable
-  set search_path = ''
+  language sql stable set search_path = ''
 as $$
   -- If the stack has a single line, a top-level statement fired the calling trigger.
   select position(E'\n' in stack) = 0 and coalesce(current_setting('edits.by', true), '') = ''
 $$;
 
 create function private.refuse_by_hand(sentence text) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   raise exception using errcode = 'check_violation', message = sentence;
@@ -23,8 +20,7 @@ end
 $$;
 
 create function private.refuse_edit() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   stack text;
@@ -39,8 +35,7 @@ $$;
 comment on function private.refuse_edit is 'Refuses changes by hand. The argument is the message.';
 
 create function private.check_edit() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   stack text;
@@ -57,8 +52,7 @@ comment on function private.check_edit is
   'Refuses a change by hand of any column but those listed. Arguments: the message, these columns.';
 
 create function private.refuse_rewriting() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   raise exception '% is only added to', tg_table_name using errcode = '42501';
@@ -67,8 +61,7 @@ $$;
 comment on function private.refuse_rewriting is 'Refuses any change, even by the table''s owner.';
 
 create function private.keep_edits() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   stack text;
@@ -91,8 +84,7 @@ comment on function private.keep_edits is
   'Records in edited which columns were changed by hand, and keeps their values at a release.';
 
 create function private.check_setting() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   new.value := coalesce(new.value, 'null'); -- Studio sends an SQL null if the field is emptied

@@ -2,10 +2,7 @@
 -- that existing names stay valid. Constraints check only is_name.
 
 create function private.is_written(value text) returns boolean
-  language plpgsql
-  immutable
-  parallel safe
-  set search_path = ''
+  language plpgsql immutable parallel safe set search_path = ''
 as $$
 declare
   marks constant text := private.marks();
@@ -20,10 +17,7 @@ comment on function private.is_written is
   'Whether a name has a visible letter and never more than four marks in a row.';
 
 create function private.fold_lookalikes(word text) returns text
-  language plpgsql
-  immutable
-  parallel safe
-  set search_path = ''
+  language plpgsql immutable parallel safe set search_path = ''
 as $$
 begin
   -- In an Arabic word, look-alike letters and chat digits (3 for ع, 7 for ح) become the Arabic
@@ -57,10 +51,7 @@ comment on function private.fold_lookalikes is
   'Replaces look-alike letters with one of them (UTS #39), in a word from private.search_text.';
 
 create function private.compared_words(name text) returns text
-  language plpgsql
-  immutable
-  parallel safe
-  set search_path = ''
+  language plpgsql immutable parallel safe set search_path = ''
 as $$
 begin
   -- Look-alike capitals and signs are replaced before search_text lower-cases or removes them.
@@ -75,10 +66,7 @@ end
 $$;
 
 create function private.is_reserved_name(name text, of_person boolean) returns boolean
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   compared constant text := private.compared_words(name);
@@ -121,8 +109,7 @@ comment on function private.is_reserved_name is
   'Whether a name contains a reserved one, even with look-alike letters or two extra spaces.';
 
 create function private.is_free_name(name text, of_person boolean) returns boolean
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- the backend role may not execute is_reserved_name
   set search_path = ''
 as $$
@@ -136,9 +123,7 @@ $$;
 
 create function private.check_new_name(path text, name text, before text, of_person boolean)
   returns void
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   if name is distinct from before and not private.is_free_name(name, of_person) then

@@ -5,9 +5,7 @@ create function private.log_hit(
   rule text, subject text, "limit" integer, seconds integer,
   out remaining integer, out reset integer, out hit timestamptz
 )
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   recent timestamptz[];
@@ -41,10 +39,7 @@ end
 $$;
 
 create function private.hits_within(rule text, subject text, seconds integer) returns integer
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 begin
   return coalesce((
@@ -60,9 +55,7 @@ create function private.count_hit(
   rule text, subject text, allowed integer default null, times integer default 1,
   out "limit" integer, out remaining integer, out reset integer, out hit timestamptz
 )
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   rate private.rates;
@@ -91,9 +84,7 @@ comment on function private.count_hit is
   'Counts a hit; hit is null if the limit is used up. reset is the seconds until a hit expires.';
 
 create function private.store_hit(rule text, subject text) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   rate private.rates;
@@ -113,9 +104,7 @@ $$;
 comment on function private.store_hit is 'Stores a hit and keeps only the last rates.max.';
 
 create function private.hold_hits(rule text, subjects text[]) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   -- This locks each row, or creates it, and changes no existing row.
@@ -130,9 +119,7 @@ $$;
 comment on function private.hold_hits is 'Locks the subjects'' rows in order, before counting.';
 
 create function private.uncount_hit(rule text, subject text, hit timestamptz) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   update private.rate_hits set hits = array_remove(rate_hits.hits, uncount_hit.hit)
@@ -141,8 +128,7 @@ end
 $$;
 
 create function private.uncount_hits(hits jsonb) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.uncount_hit(taken.rule, taken.subject, taken.hit)
@@ -151,9 +137,7 @@ end
 $$;
 
 create function private.rate_subjects(subject text) returns text[]
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   block constant text := substring(subject from '^(?:[0-9a-f]{1,4}:){3}(?=[0-9a-f]{1,4}::/64)');
@@ -169,8 +153,7 @@ create function private.count_hits(
   rules text[], subjects text[],
   out refused text, out "limit" integer, out remaining integer, out reset integer, out hits jsonb
 )
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   every_subject text[];

@@ -1,8 +1,7 @@
 create function private.refuse(
   status integer, code text, detail jsonb default '{}', by_hand text default null
 ) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   -- Studio shows only the message of an error.
@@ -19,8 +18,7 @@ comment on function private.refuse is
 create function private.field_problem(
   path text, code text, fewest numeric default null, most numeric default null
 ) returns jsonb
-  language sql
-  stable
+  language sql stable
   return jsonb_strip_nulls(jsonb_build_object('path', path, 'code', code,
     'min', case code when 'too_short' then fewest end,
     'max', case code when 'too_long' then most end));
@@ -30,8 +28,7 @@ comment on function private.field_problem is
 create function private.refuse_fields(
   problems jsonb, status integer default 422, by_hand text default null
 ) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   if jsonb_array_length(problems) > 0 then
@@ -56,8 +53,7 @@ create function private.refuse_field(
   path text, code text, status integer default 422, by_hand text default null,
   fewest numeric default null, most numeric default null
 ) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.refuse_fields(
@@ -67,8 +63,7 @@ $$;
 
 create function private.refuse_value(path text, value text, by_hand text default null)
   returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.refuse_field(
@@ -78,9 +73,7 @@ $$;
 comment on function private.refuse_value is 'Refuses a value that does not fit, or is not there.';
 
 create function private.given_fields(fields jsonb, clearable text[]) returns jsonb
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   return case when jsonb_typeof(fields) = 'object' then (

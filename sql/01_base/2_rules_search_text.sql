@@ -12,10 +12,7 @@
 create extension if not exists pg_trgm with schema extensions;
 
 create function private.search_text(value text) returns text
-  language plpgsql
-  immutable
-  parallel safe
-  set search_path = ''
+  language plpgsql immutable parallel safe set search_path = ''
 as $$
 declare
   -- The limit is 16,000 characters; all texts of a listing together are never longer.
@@ -40,19 +37,14 @@ end
 $$;
 
 create function private.name_order(name text) returns text
-  language sql
-  immutable
-  parallel safe
+  language sql immutable parallel safe
   return left(private.search_text(coalesce(name_order.name, '')), 120);
 comment on function private.name_order is
   'What names sort by, in collation C: their plain letters, whose code points are in the order of the '
   'alphabet. Code points of the name itself, and many collations, have آ, أ, إ and ا apart.';
 
 create function private.search_words(value text) returns text[]
-  language plpgsql
-  immutable
-  parallel safe
-  set search_path = ''
+  language plpgsql immutable parallel safe set search_path = ''
 as $$
 begin
   -- Words are cut to fit into index entries, and sorted, because cursors depend on their order.
@@ -66,10 +58,7 @@ end
 $$;
 
 create function private.is_query(q text) returns boolean
-  language plpgsql
-  immutable
-  parallel safe
-  set search_path = ''
+  language plpgsql immutable parallel safe set search_path = ''
 as $$
 begin
   return coalesce(private.visible(q) collate pg_catalog.pg_c_utf8 ~ (
@@ -82,10 +71,7 @@ comment on function private.is_query is
   'Otherwise it is none; one of other signs alone matches nothing.';
 
 create function private.query_words(q text) returns text[]
-  language plpgsql
-  immutable
-  parallel safe
-  set search_path = ''
+  language plpgsql immutable parallel safe set search_path = ''
 as $$
 declare
   plain constant text := private.search_text(private.bounded(q, 200, 'q'));
@@ -112,7 +98,5 @@ comment on function private.query_words is 'The first 30 distinct words of a que
 
 -- quote_literal would escape backslashes as in SQL. Without a search_path the function is inlined.
 create function private.quote_lexeme(word text) returns text
-  language sql
-  immutable
-  parallel safe
+  language sql immutable parallel safe
   return '''' || replace(replace(quote_lexeme.word, '\', '\\'), '''', '''''') || '''';

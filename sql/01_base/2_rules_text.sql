@@ -1,14 +1,9 @@
 create function private.ascii_digits(value text) returns text
-  language sql
-  immutable
-  parallel safe
+  language sql immutable parallel safe
   return translate(value, '٠١٢٣٤٥٦٧٨٩' || '۰۱۲۳۴۵۶۷۸۹' || '０１２３４５６７８９', repeat('0123456789', 3));
 
 create function private.is_clean(value text) returns boolean
-  language plpgsql
-  immutable
-  parallel safe
-  set search_path = ''
+  language plpgsql immutable parallel safe set search_path = ''
 as $$
 begin
   return value !~ '[\u0001-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]';
@@ -16,9 +11,7 @@ end
 $$;
 
 create function private.marks() returns text
-  language sql
-  immutable
-  parallel safe
+  language sql immutable parallel safe
   return '['
     '\u0300-\u036F\u0483-\u0489\u0591-\u05BD\u05BF\u05C1-\u05C2\u05C4-\u05C5\u05C7\u0610-\u061A'
     '\u064B-\u065F\u0670\u06D6-\u06DC\u06DF-\u06E4\u06E7-\u06E8\u06EA-\u06ED\u0711\u0730-\u074A'
@@ -71,10 +64,7 @@ comment on function private.marks is
   'The combining marks of Unicode 17, and half-width marks that NFKC turns into combining ones.';
 
 create function private.beginning(value text, most integer) returns text
-  language plpgsql
-  immutable
-  parallel safe
-  set search_path = ''
+  language plpgsql immutable parallel safe set search_path = ''
 as $$
 declare
   -- Of two characters the second belongs to the first: a mark, a joiner, a skin tone, a tag of a
@@ -105,10 +95,7 @@ comment on function private.beginning is
   'flag, family or letter with marks is cut. Only a grapheme of more than 40 characters is.';
 
 create function private.text_problem(value text, most integer) returns text
-  language plpgsql
-  immutable
-  parallel safe
-  set search_path = ''
+  language plpgsql immutable parallel safe set search_path = ''
 as $$
 declare
   size constant integer := octet_length(value);
@@ -128,9 +115,7 @@ comment on function private.text_problem is
   '(UAX #15); normalising it takes quadratic time and cannot be interrupted.';
 
 create function private.length_problem(value text, fewest integer, most integer) returns text
-  language sql
-  immutable
-  parallel safe
+  language sql immutable parallel safe
   return case
     when value is null then 'required'
     when char_length(value) < fewest then 'too_short'
@@ -138,10 +123,7 @@ create function private.length_problem(value text, fewest integer, most integer)
   end;
 
 create function private.is_name(value text) returns boolean
-  language sql
-  immutable
-  parallel safe
-  set search_path = ''
+  language sql immutable parallel safe set search_path = ''
 as $$
   -- Control characters and ignorable characters are invisible or change the direction of the text.
   select case when private.text_problem(value, 120) is null then value !~ (
@@ -160,10 +142,7 @@ comment on function private.is_name is
   'Whether a text has 2 to 120 characters and is displayed exactly as it is written.';
 
 create function private.bounded(value text, most integer, path text) returns text
-  language plpgsql
-  immutable
-  parallel safe
-  set search_path = ''
+  language plpgsql immutable parallel safe set search_path = ''
 as $$
 declare
   problem constant text := private.text_problem(value, most);
@@ -180,10 +159,7 @@ comment on function private.bounded is
   'Returns the text, or raises 422 if it must not be processed (text_problem).';
 
 create function private.normal_form(value text, form text, most integer, path text) returns text
-  language plpgsql
-  immutable
-  parallel safe
-  set search_path = ''
+  language plpgsql immutable parallel safe set search_path = ''
 as $$
 declare
   plain constant text := private.bounded(value, most, path);
@@ -203,17 +179,13 @@ $$;
 comment on function private.normal_form is 'Normalises a text; nothing else may (npm run check).';
 
 create function private.tidy(value text, most integer, path text) returns text
-  language sql
-  immutable
-  parallel safe
+  language sql immutable parallel safe
   return nullif(btrim(regexp_replace(
     private.normal_form(value, 'nfkc', most, path), '[[:space:]]+', ' ', 'g')), '');
 comment on function private.tidy is 'One trimmed NFKC line, which may exceed most; null if empty.';
 
 create function private.visible(value text) returns text
-  language sql
-  immutable
-  parallel safe
+  language sql immutable parallel safe
   return regexp_replace(value,
     '[\u00AD\u061C\u180B-\u180D\u180F\u200B\u200E\u200F\u202A-\u202E\u2060\u2066-\u2069'
     '\uFE00-\uFE0F\uFEFF\U000E0100-\U000E01EF]', '', 'g');
@@ -222,9 +194,7 @@ comment on function private.visible is
   'variation selectors. Phones put them around what is copied.';
 
 create function private.visible_line(value text, most integer, path text) returns text
-  language sql
-  immutable
-  parallel safe
+  language sql immutable parallel safe
   return nullif(btrim(
     private.tidy(private.visible(private.bounded(value, most, path)), most, path),
     E' \u200C\u200D'), '');
@@ -234,10 +204,7 @@ comment on function private.visible_line is
 
 create function private.typed(value text, most integer default 320, path text default 'value')
   returns text
-  language plpgsql
-  immutable
-  parallel safe
-  set search_path = ''
+  language plpgsql immutable parallel safe set search_path = ''
 as $$
 declare
   plain constant text := private.ascii_digits(private.visible_line(value, most, path));
@@ -255,26 +222,20 @@ comment on function private.typed is
   'would change.';
 
 create function private.bare_phone(typed text) returns text
-  language sql
-  immutable
-  parallel safe
+  language sql immutable parallel safe
   return regexp_replace(
     regexp_replace(typed, '[][ ().\u2010-\u2015\u2212-]', '', 'g'), '^00(?=965)', '+');
 comment on function private.bare_phone is
   'A phone without what only separates its digits, and with + for 00.';
 
 create function private.mobile_prefixes() returns text
-  language sql
-  immutable
-  parallel safe
+  language sql immutable parallel safe
   return '5|6|9';
 comment on function private.mobile_prefixes is
   'What Kuwaiti mobiles begin with. identifiers.ts has the same (docs/deploy.md).';
 
 create function private.kwd_text(amount numeric) returns text
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   return to_char(amount, 'FM99,999,999,990.000');
@@ -283,8 +244,7 @@ $$;
 comment on function private.kwd_text is 'An amount in the format of receipts: 1,250.000.';
 
 create function private.in_english() returns boolean
-  language sql
-  stable
+  language sql stable
   return current_setting('facade.language', true) is not distinct from 'en';
 comment on function private.in_english is 'Whether the caller''s Accept-Language prefers English.';
 

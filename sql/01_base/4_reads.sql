@@ -1,6 +1,5 @@
 create function private.setting(name text) returns jsonb
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- clients may not read settings, which have no data about people
   set search_path = ''
 as $$
@@ -11,8 +10,7 @@ $$;
 
 -- The function is plain SQL, so that it is planned as part of the calling query.
 create function private.terms() returns table (version text, url text, required_from timestamptz)
-  language sql
-  stable
+  language sql stable
   rows 1
 begin atomic
   select settings.value ->> 'version', settings.value ->> 'url',
@@ -23,9 +21,7 @@ comment on function private.terms is 'The current terms; no row if there are non
 
 -- pg_last_xact_replay_timestamp would not show whether a replica still receives anything.
 create function private.last_beat() returns timestamptz
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return (select timestamps.at from private.timestamps where timestamps.name = 'beat');
@@ -34,10 +30,7 @@ $$;
 comment on function private.last_beat is 'All commits of the primary before this time are here.';
 
 create function private.require_replica(system_id text) returns void
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 begin
   -- A promoted replica has the same system identifier and a fresh beat, which it writes itself.

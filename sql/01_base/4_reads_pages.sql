@@ -1,9 +1,7 @@
 -- A cursor is the sort key of the last row of a page, with a checksum that ties it to its query.
 
 create function private.page_size(given integer) returns integer
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   if given is null or given not between 1 and 50 then
@@ -14,24 +12,17 @@ end
 $$;
 
 create function private.cursor_checksum(query text, key text) returns text
-  language sql
-  stable
-  parallel safe
+  language sql stable parallel safe
   return left(encode(sha256(convert_to(query || E'\n' || key, 'UTF8')), 'hex'), 12);
 comment on function private.cursor_checksum is 'Ties a cursor to its query and detects changes.';
 
 create function private.cursor_of(query text, key jsonb) returns text
-  language sql
-  stable
-  parallel safe
+  language sql stable parallel safe
   return private.cursor_checksum(query, key::text)
     || translate(encode(convert_to(key::text, 'UTF8'), 'base64'), E'+/=\n', '-_');
 
 create function private.next_cursor(query text, last_keys jsonb) returns text
-  language plpgsql
-  stable
-  parallel safe
-  set search_path = ''
+  language plpgsql stable parallel safe set search_path = ''
 as $$
 begin
   return case when jsonb_array_length(last_keys) > 1
@@ -42,9 +33,7 @@ comment on function private.next_cursor is
   'Null on the last page. last_keys are the keys of its last row and, if any, of the row after it.';
 
 create function private.cursor_key(query text, page_cursor text) returns jsonb
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   packed constant text := substr(left(page_cursor, 4000), 13);
@@ -73,17 +62,14 @@ comment on function private.cursor_key is
   'The key in a cursor. Raises 422 cursor_invalid if it is damaged or belongs to another query.';
 
 create function private.is_sort(sorts jsonb, sort text) returns boolean
-  language sql
-  immutable
+  language sql immutable
   return coalesce(sort = 'newest' or sorts ? regexp_replace(sort, '^-', ''), false);
 comment on function private.is_sort is 'Whether a sort is known. - reverses it; newest is -oldest.';
 
 create function private.sorted_keys(
   source text, sorts jsonb, sort text, filters jsonb, after_key jsonb, page_size integer
 ) returns jsonb[]
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   canonical_sort constant text := case sort when 'newest' then '-oldest' else sort end;
@@ -110,9 +96,7 @@ comment on function private.sorted_keys is
   'source is the from and where clause, with $1 for the filters. sorts and source are constants.';
 
 create function private.key_ids(keys jsonb[]) returns text[]
-  language sql
-  immutable
-  set search_path = ''
+  language sql immutable set search_path = ''
 as $$
   select array(
     select page.key ->> 1 from unnest(keys) with ordinality as page (key, ordinal)

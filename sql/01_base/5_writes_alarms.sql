@@ -1,6 +1,5 @@
 create function private.cause_of(state text, message text) returns text
-  language sql
-  immutable
+  language sql immutable
   -- Messages of these classes quote no input: refusals (PT), our exceptions (P0), constraint
   -- violations (23), unknown names and types (42), cancellations (57). Syntax errors (42601) do.
   return case
@@ -10,9 +9,7 @@ comment on function private.cause_of is 'The message, or the SQLSTATE if it may 
 
 create function private.raise_alarm(kind text, subject_id text, details jsonb default '{}')
   returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   insert into private.alarms (kind, subject_id, details)
@@ -37,9 +34,7 @@ comment on function private.raise_alarm is
 
 create function private.settle_alarms(kind text, subjects text[], quiet interval default '0')
   returns void
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   update private.alarms set settled_at = now(), settled_note = 'succeeded later'
   where alarms.kind = settle_alarms.kind and alarms.subject_id = any (subjects)

@@ -1,9 +1,7 @@
 -- In for_each, a row that fails is rolled back, raises an alarm and is skipped for an hour.
 
 create function private.failed_recently(step text, subject text) returns boolean
-  language sql
-  stable
-  set search_path = ''
+  language sql stable set search_path = ''
 as $$
   select exists (
     select from private.alarms
@@ -14,9 +12,7 @@ as $$
 $$;
 
 create function private.record_failure(step text, subject text, code text, why text) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   -- A lock conflict raises no alarm, because the next run tries the row again.
@@ -29,8 +25,7 @@ $$;
 
 create function private.for_each(step text, subjects text[], one boolean default false)
   returns bigint
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   began timestamptz := clock_timestamp();
@@ -62,9 +57,7 @@ comment on function private.for_each is
   'Calls the step for each subject. With one => true it stops after a success, to lock few rows.';
 
 create function private.purge(from_table regclass, by_time text, age interval) returns bigint
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   gone bigint;
@@ -82,27 +75,21 @@ end
 $$;
 
 create function private.purge_alarms() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   select private.purge('private.alarms', 'settled_at', '1 year')
 $$;
 comment on function private.purge_alarms is 'Job: deletes alarms that were settled a year ago.';
 
 create function private.purge_rates() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   select private.purge('private.rate_hits', 'expires_at', '0')
 $$;
 comment on function private.purge_rates is 'Job: deletes counters whose window is over.';
 
 create function private.note_jobs_ran() returns void
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   insert into private.timestamps (name, at) values ('jobs_ran', clock_timestamp())
   on conflict on constraint timestamps_pkey do update set at = excluded.at;
@@ -111,9 +98,7 @@ as $$
 $$;
 
 create function private.claim_timestamp(name text, every interval) returns timestamptz
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   claimed timestamptz;
@@ -129,9 +114,7 @@ comment on function private.claim_timestamp is
   'Returns the time of the claim, or null if the work is not due or another caller has claimed it.';
 
 create function private.release_timestamp(name text, claimed timestamptz) returns void
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   delete from private.timestamps
   where timestamps.name = release_timestamp.name and timestamps.at = release_timestamp.claimed
@@ -139,8 +122,7 @@ $$;
 comment on function private.release_timestamp is 'Makes work due again unless another claimed it.';
 
 create function private.beat() returns void
-  language sql
-  set search_path = ''
+  language sql set search_path = ''
 as $$
   insert into private.timestamps (name, at) values ('beat', clock_timestamp())
   on conflict on constraint timestamps_pkey do update set at = excluded.at;

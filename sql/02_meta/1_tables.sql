@@ -64,9 +64,7 @@ create policy "everybody reads areas" on public.areas
   for select to anon, authenticated, acting, administering using (true);
 
 create function private.is_word(vocabulary text, code text) returns boolean
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return exists (

@@ -1,8 +1,5 @@
 create function private.get_app() returns jsonb
-  language sql
-  stable
-  security definer
-  set search_path = ''
+  language sql stable security definer set search_path = ''
 as $$
   select private.setting('app') || jsonb_build_object('terms', (
     select jsonb_build_object(
@@ -16,9 +13,7 @@ comment on function private.get_app is
 grant execute on function private.get_app to anon, authenticated;
 
 create function api.list_governorates() returns json
-  language sql
-  stable
-  set search_path = ''
+  language sql stable set search_path = ''
 as $$
   select json_build_object('items', json_agg(item), 'nextCursor', null)
   from (
@@ -31,9 +26,7 @@ $$;
 comment on function api.list_governorates is 'The governorates of Kuwait.';
 
 create function api.list_areas() returns json
-  language sql
-  stable
-  set search_path = ''
+  language sql stable set search_path = ''
 as $$
   select json_build_object('items', json_agg(item), 'nextCursor', null)
   from (
@@ -47,9 +40,7 @@ $$;
 comment on function api.list_areas is 'The areas of Kuwait, governorate by governorate.';
 
 create function api.list_kinds() returns json
-  language sql
-  stable
-  set search_path = ''
+  language sql stable set search_path = ''
 as $$
   select json_build_object('items', json_agg(item), 'nextCursor', null)
   from (
@@ -63,9 +54,7 @@ $$;
 comment on function api.list_kinds is 'The kinds of property and their usual listing types.';
 
 create function api.list_amenities() returns json
-  language sql
-  stable
-  set search_path = ''
+  language sql stable set search_path = ''
 as $$
   select json_build_object('items', json_agg(item), 'nextCursor', null)
   from (
@@ -78,9 +67,7 @@ $$;
 comment on function api.list_amenities is 'The amenities that a property may have.';
 
 create function api.list_enums() returns json
-  language sql
-  stable
-  set search_path = ''
+  language sql stable set search_path = ''
 as $$
   select json_object_agg(words.name, words.items order by words.name)
   from (

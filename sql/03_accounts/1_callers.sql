@@ -1,13 +1,10 @@
 create function private.claims() returns jsonb
-  language sql
-  stable
+  language sql stable
   return nullif(current_setting('request.jwt.claims', true), '')::jsonb;
 comment on function private.claims is 'The verified claims of the caller''s token; null for a guest.';
 
 create function private.session_id() returns uuid
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return (private.claims() ->> 'session_id')::uuid;
@@ -15,8 +12,7 @@ end
 $$;
 
 create function private.account_id() returns uuid
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- policies call it, so no policy may apply to it
   set search_path = ''
 as $$
@@ -36,8 +32,7 @@ $$;
 comment on function private.account_id is 'The caller''s account, if it may act and is signed in.';
 
 create function private.identity_id() returns uuid
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- policies call it, so no policy may apply to it
   set search_path = ''
 as $$
@@ -60,9 +55,7 @@ comment on function private.identity_id is
   'The acting identity; null if there is none, the account may not act or the session is over.';
 
 create function private.is_ignored() returns boolean
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return current_setting('private.acts', true) is distinct from 't'
@@ -73,8 +66,7 @@ comment on function private.is_ignored is
   'Whether the token is no longer valid. Called last, when identity_id may have set private.acts.';
 
 create function private.caller_refusal() returns jsonb
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- policies hide an account that may not act
   set search_path = ''
 as $$
@@ -97,9 +89,7 @@ comment on function private.caller_refusal is
   'Why the caller may not act, as {status, code, detail}; null if it may.';
 
 create function private.require_account() returns uuid
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   account_id uuid := private.account_id();
@@ -117,9 +107,7 @@ comment on function private.require_account is
   'Raises 401 token_missing or token_invalid, 403 account_suspended or account_banned.';
 
 create function private.check_expected(identity_id uuid) returns void
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   expected_id uuid := nullif(current_setting('facade.expected_identity', true), '');
@@ -131,9 +119,7 @@ end
 $$;
 
 create function private.require_identity() returns uuid
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   identity_id uuid := private.identity_id();
@@ -153,8 +139,7 @@ comment on function private.require_identity is
   'Raises the errors of require_account, 403 identity_not_usable or 409 identity_changed.';
 
 create function private.expect_identity(identity_id uuid) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.require_account();
@@ -168,8 +153,7 @@ $$;
 comment on function private.expect_identity is 'Checks X-Expect-Identity against the acting identity.';
 
 create function private.require_identity_type(type text) returns uuid
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the type of the acting identity
   set search_path = ''
 as $$

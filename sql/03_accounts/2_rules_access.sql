@@ -1,8 +1,6 @@
 -- A standard SQL body is parsed at creation, so it needs no search_path and can be inlined.
 create function private.is_locked(account public.accounts) returns boolean
-  language sql
-  stable
-  parallel safe
+  language sql stable parallel safe
   return (
     (is_locked.account).status = 'active'
     or (is_locked.account).status = 'suspended' and (is_locked.account).suspended_until < now()
@@ -11,17 +9,13 @@ comment on function private.is_locked is
   'Whether an account is suspended, banned, deleted or missing. Only this function decides it.';
 
 create function private.may_act(account public.accounts) returns boolean
-  language sql
-  stable
-  parallel safe
+  language sql stable parallel safe
   return (not private.is_locked(may_act.account) and not (may_act.account).stays_hidden) is true;
 comment on function private.may_act is
   'Whether an account may act and others see it. Only this function decides it.';
 
 create function private.lock_refusal(account public.accounts) returns jsonb
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   deletion constant jsonb := jsonb_strip_nulls(jsonb_build_object('deleteAt', account.delete_at));
@@ -44,8 +38,7 @@ grant execute on function private.is_locked, private.may_act
   to anon, authenticated, service_role, backend, supabase_auth_admin;
 
 create function private.identity_may_act(identity_id uuid) returns boolean
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the state of someone else's account
   set search_path = ''
 as $$
@@ -60,8 +53,7 @@ end
 $$;
 
 create function private.individual_of(account_id uuid) returns uuid
-  language sql
-  stable
+  language sql stable
   security definer -- reads other people's identities
   set search_path = ''
 as $$
@@ -70,9 +62,7 @@ as $$
 $$;
 
 create function private.on_identity_status() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   update public.accounts set active_identity_id = null
@@ -112,10 +102,7 @@ create trigger accounts_act_as_an_active_identity
   execute function private.check_acting_identity();
 
 create function private.require_terms() returns void
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   -- Inside the condition, the planner would also evaluate this call to make an estimate.
@@ -137,14 +124,11 @@ comment on function private.require_terms is
   'require_account.';
 
 create function private.is_proven(account public.accounts) returns boolean
-  language sql
-  immutable
+  language sql immutable
   return (is_proven.account).phone is not null or (is_proven.account).email_proven;
 
 create function private.can_be_proven() returns boolean
-  language sql
-  stable
-  set search_path = ''
+  language sql stable set search_path = ''
 as $$
   select settings.value = 'true' from private.settings where settings.name = 'codes_are_sent'
 $$;
@@ -163,8 +147,7 @@ as $$
 $$;
 
 create function private.require_proof() returns void
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the caller's account, a rate and a setting
   set search_path = ''
 as $$
@@ -186,8 +169,7 @@ comment on function private.require_proof is
 grant execute on function private.set_codes_are_sent to backend;
 
 create function private.outdated_terms(version text) returns jsonb
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads a setting
   set search_path = ''
 as $$

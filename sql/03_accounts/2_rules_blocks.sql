@@ -1,6 +1,5 @@
 create function private.are_blocked(one_account_id uuid, other_account_id uuid) returns boolean
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the blocks of both accounts
   set search_path = ''
 as $$
@@ -17,8 +16,7 @@ $$;
 
 -- Few callers have blocked anybody, so the session is checked last.
 create function private.blocked_identities() returns uuid[]
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the caller's blocks before checking the session
   set search_path = ''
 as $$

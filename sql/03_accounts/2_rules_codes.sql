@@ -5,9 +5,7 @@ create function private.code_limits(
   out resend_after integer, out life interval, out attempt_life interval,
   out contested_for interval, out tries integer, out unknown_tries integer
 )
-  language sql
-  immutable
-  set search_path = ''
+  language sql immutable set search_path = ''
 as $$
   select 45, interval '5 minutes', interval '1 hour', interval '24 hours', 5, 3
 $$;
@@ -21,10 +19,7 @@ alter table private.codes add constraint codes_tries_are_few check (
 );
 
 create function private.code_wait(purpose text, identifier text, requested_by bytea) returns integer
-  language sql
-  stable
-  security definer
-  set search_path = ''
+  language sql stable security definer set search_path = ''
 as $$
   -- An address waits only for the last code that it requested, so no stranger can block the owner.
   -- A registration waits for any code to the phone, so of twenty concurrent ones one sends a code.
@@ -37,18 +32,14 @@ $$;
 comment on function private.code_wait is 'The seconds until the next code; 0 or null means now.';
 
 create function private.code_rate_subject(identifier text, address text) returns text
-  language sql
-  immutable
-  set search_path = ''
+  language sql immutable set search_path = ''
 as $$
   -- Email addresses cost nothing, so codes by mail must not allow more SMS.
   select address || case when identifier like '+%' then '' else ' mail' end
 $$;
 
 create function private.count_use(identifier text, address text, address_hash text) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   -- Codes for accounts known at the address do not use up its limit, so they must not raise it.
@@ -66,9 +57,7 @@ create function private.count_sending(
   is_sms boolean, is_favored boolean, sends boolean, sms_per_day integer,
   out reset integer, out alarm text
 )
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   -- The last fifth of each limit is reserved for favored requests (see count_code).
@@ -117,9 +106,7 @@ create function private.count_code(
   purpose text, identifier text, requested_by bytea, address text, is_known boolean, sends boolean,
   sms_per_day integer, for_another boolean default false
 ) returns jsonb
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   wait constant integer := private.code_wait(purpose, identifier, requested_by);

@@ -3,14 +3,11 @@
 -- the other cannot change for 72 hours, and a reset by the other undoes it (5_writes_resets.sql).
 
 create function private.other_kind(kind text) returns text
-  language sql
-  immutable
+  language sql immutable
   return case kind when 'phone' then 'email' else 'phone' end;
 
 create function private.proven_contact(account public.accounts, kind text) returns text
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   return case when kind = 'phone' then account.phone when account.email_proven then account.email end;
@@ -18,10 +15,7 @@ end
 $$;
 
 create function private.contact_held_until(account public.accounts, kind text) returns timestamptz
-  language sql
-  stable
-  security definer
-  set search_path = ''
+  language sql stable security definer set search_path = ''
 as $$
   select max(changes.done_at) + interval '72 hours' from private.contact_changes as changes
   where changes.account_id = account.id and changes.kind <> contact_held_until.kind
@@ -34,8 +28,7 @@ comment on function private.contact_held_until is
 create function private.proves_change(
   account public.accounts, session_id uuid, proof text, kind text
 ) returns boolean
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads Auth's tables
   set search_path = ''
 as $$
@@ -64,8 +57,7 @@ comment on function private.proves_change is
 create function private.has_other_way(
   account public.accounts, without text, mail_works boolean
 ) returns boolean
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads auth.identities
   set search_path = ''
 as $$

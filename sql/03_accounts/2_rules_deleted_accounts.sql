@@ -1,7 +1,5 @@
 create function private.anonymise_account(account_id uuid) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   update public.accounts
@@ -21,9 +19,7 @@ comment on function private.anonymise_account is
   'Removes personal data from the account. Triggers on its updates clean up the other areas.';
 
 create function private.on_account_deleted_for_apple() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   update private.apple_tokens set revoke_at = now() where apple_tokens.account_id = new.id;

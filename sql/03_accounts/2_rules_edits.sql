@@ -1,6 +1,5 @@
 create function private.apply_account_state() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   if old.status = 'deleted' then
@@ -41,9 +40,7 @@ create trigger accounts_are_not_deleted_by_hand
     'delete the user under Authentication.');
 
 create function private.apply_identity_state() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   if old.status = 'closed' then

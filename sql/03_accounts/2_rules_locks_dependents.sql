@@ -69,9 +69,7 @@ comment on function private.lock_dependents is
   'Locks the account and all rows that depend on it; goes means that they will be deleted.';
 
 create function private.before_state_change() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   if tg_table_name = 'accounts' then

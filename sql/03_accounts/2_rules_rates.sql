@@ -2,8 +2,7 @@
 -- costs something even if it fails, is counted and committed beforehand (count_rate, require_rate).
 
 create function private.refuse_rate(rate text, path text default null) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   raise exception using
@@ -19,9 +18,7 @@ comment on function private.refuse_rate is
   'Raises 429. The hint has the numbers for the headers, because a setting would be rolled back.';
 
 create function private.count_action(rule text, allowed integer default null) returns timestamptz
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   account_id text :=
@@ -55,9 +52,7 @@ comment on function private.count_action is
   'The caller checks afterwards that the account may act; a refusal undoes the count.';
 
 create function private.uncount_action(rule text, hit timestamptz) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   perform private.uncount_hit(rule, private.account_id()::text, hit),
@@ -67,8 +62,7 @@ $$;
 comment on function private.uncount_action is 'Undoes the count of an act that was done already.';
 
 create function private.check_limit(rule text, code text, used bigint) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   allowed constant integer := (
@@ -83,10 +77,7 @@ $$;
 comment on function private.check_limit is 'Raises 409 if used has reached the rule''s max.';
 
 create function private.unproven_limit(rule text, account_id uuid) returns integer
-  language sql
-  stable
-  security definer
-  set search_path = ''
+  language sql stable security definer set search_path = ''
 as $$
   select min(rates.max) from private.rates
   where rates.rule in (unproven_limit.rule, unproven_limit.rule || '_unproven') and exists (
@@ -97,9 +88,7 @@ $$;
 comment on function private.unproven_limit is 'The limit of an unproven account; null if proven.';
 
 create function private.count_rate(rule text, address text) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   caller_id uuid;
@@ -153,8 +142,7 @@ comment on function private.count_rate is
   'Counts a call before it is tried. Only a timeout is raised here; require_rate raises the rest.';
 
 create function private.require_rate() returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   verdict jsonb := nullif(current_setting('facade.verdict', true), '')::jsonb;

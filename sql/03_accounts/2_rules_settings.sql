@@ -1,6 +1,5 @@
 create function private.notification_channels() returns table (channel text)
-  language sql
-  immutable
+  language sql immutable
   rows 4
   set search_path = ''
 as $$
@@ -9,9 +8,7 @@ $$;
 
 create function private.wants(chosen public.account_settings, category text, channel text)
   returns boolean
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   return coalesce(
@@ -21,9 +18,7 @@ $$;
 
 create function private.after_quiet_hours(at timestamptz, quiet_from time, quiet_to time)
   returns timestamptz
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   local timestamp := at at time zone 'Asia/Kuwait';
@@ -45,8 +40,7 @@ $$;
 comment on function private.after_quiet_hours is 'Delays a time in quiet hours until their end.';
 
 create function private.shows_read_receipts(account_id uuid) returns boolean
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads one setting of someone else's account
   set search_path = ''
 as $$
@@ -61,9 +55,7 @@ $$;
 
 create function private.setting_problems(fields jsonb)
   returns table (path text, code text)
-  language sql
-  stable
-  set search_path = ''
+  language sql stable set search_path = ''
 as $$
   with leaves as ( -- each value with its path and allowed form
     select given.key as path, given.value,
@@ -130,9 +122,7 @@ as $$
 $$;
 
 create function private.merged_choices(before jsonb, given jsonb) returns jsonb
-  language sql
-  immutable
-  set search_path = ''
+  language sql immutable set search_path = ''
 as $$
   select before || coalesce(jsonb_object_agg(
     category.key, coalesce(before -> category.key, '{}') || category.value), '{}')

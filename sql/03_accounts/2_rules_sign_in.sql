@@ -1,6 +1,5 @@
 create function private.account_with(identifier text) returns uuid
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads accounts for guests
   set search_path = ''
 as $$
@@ -13,16 +12,13 @@ end
 $$;
 
 create function private.decoy_email() returns text
-  language sql
-  immutable
+  language sql immutable
   return 'decoy@accounts.invalid';
 comment on function private.decoy_email is
   'Sign-ins with unknown identifiers try this account, so that they take as long as others.';
 
 create function private.address_mark(whose text, address_hash text) returns bytea
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   -- Only the edge functions have the key of address_hash. The mark differs between accounts.
@@ -31,10 +27,7 @@ end
 $$;
 
 create function private.is_known_address(account_id uuid, address_hash text) returns boolean
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   -- Without an account the same query runs and finds nothing, so that the answer takes as long.

@@ -1,15 +1,12 @@
 create function private.shown_name(identity public.identities) returns text
-  language sql
-  stable
+  language sql stable
   return case when identity.status = 'closed' and private.in_english() then 'Deleted account'
     else identity.display_name end;
 comment on function private.shown_name is
   'The name of an identity; that of a closed one is in the caller''s language.';
 
 create function private.identity_json(identity public.identities) returns json
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return case when identity.id is not null then json_build_object(
@@ -23,9 +20,7 @@ end
 $$;
 
 create function private.identity_record(identity public.identities) returns json
-  language sql
-  stable
-  set search_path = ''
+  language sql stable set search_path = ''
 as $$
   select case identity.type
     when 'individual' then json_build_object(
@@ -67,8 +62,7 @@ as $$
 $$;
 
 create function private.session_records(account_id uuid, given boolean) returns json
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads auth.sessions and a table closed to clients
   set search_path = ''
 as $$
@@ -114,9 +108,7 @@ comment on function private.session_records is
   'The sessions of an account; given => true omits those whose tokens were never delivered.';
 
 create function private.settings_record(account_id uuid) returns json
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   chosen public.account_settings;

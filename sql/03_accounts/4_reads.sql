@@ -1,6 +1,5 @@
 create function private.providers_of(account_id uuid) returns text[]
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads auth.identities
   set search_path = ''
 as $$
@@ -14,10 +13,7 @@ end
 $$;
 
 create function private.get_me() returns json
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   account constant uuid := private.require_account();
@@ -65,9 +61,7 @@ create function api.get_me()
   returns table (
     "user" json, "activeIdentity" json, identities json, "realtimeTopic" text
   )
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return query
@@ -82,9 +76,7 @@ comment on function api.get_me is
   'identity is unreadTotal of its conversations, 0 while it may not act.';
 
 create function api.check_session() returns uuid
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return private.require_account();
@@ -94,8 +86,7 @@ comment on function api.check_session is
   'Returns the caller''s account or raises why it may not act. The facade calls it before Auth.';
 
 create function private.list_sessions() returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- calls session_records, which clients may not execute
   set search_path = ''
 as $$
@@ -106,9 +97,7 @@ $$;
 comment on function private.list_sessions is 'Api: The sessions of the caller, last used first.';
 
 create function api.list_identities() returns table (items json, "nextCursor" text)
-  language sql
-  stable
-  set search_path = ''
+  language sql stable set search_path = ''
 as $$
   select
     json_agg(private.identity_record(identities) order by identities.created_at, identities.id),
@@ -119,9 +108,7 @@ $$;
 comment on function api.list_identities is 'All identities of the caller, in any state.';
 
 create function api.get_identity(identity_id uuid) returns json
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   caller_id uuid := private.require_account();
@@ -138,10 +125,7 @@ $$;
 comment on function api.get_identity is 'An identity of the caller. 404 identity_not_found.';
 
 create function private.get_settings() returns json
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 begin
   return private.settings_record(private.require_account());

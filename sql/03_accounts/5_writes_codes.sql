@@ -4,9 +4,7 @@ create function private.add_code(
   purpose text, identifier text, hmac text, requested_by bytea, registration_id uuid,
   account_id uuid, is_named boolean, reset_id uuid default null, change_id uuid default null
 ) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   update private.codes set replaced = true
@@ -103,8 +101,7 @@ comment on function private.request_code is
   'the answer is the same, but no code is sent. account_id is the signed-in account, if any.';
 
 create function private.same_bytes(a bytea, b bytea) returns boolean
-  language sql
-  set search_path = ''
+  language sql set search_path = ''
 as $$
   -- The digests are salted, so the time of the comparison reveals nothing about a or b.
   select sha256(a || salt) = sha256(b || salt)
@@ -116,9 +113,7 @@ create function private.codes_to_compare(
   registration_id uuid, reset_id uuid, change_id uuid,
   out own uuid[], out others uuid[], out tries_left integer, out expired boolean, out named boolean
 )
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   terms constant record := private.code_limits();
@@ -161,8 +156,7 @@ comment on function private.codes_to_compare is
 create function private.use_code(
   code private.codes, address text, address_hash text, is_named boolean
 ) returns jsonb
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   attempts integer;
@@ -261,9 +255,7 @@ comment on function private.verify_code is
   'The guess counts for the address and, if there is a valid code, for address and identifier.';
 
 create function private.release_code(code_id uuid) returns void
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   update private.codes set used_at = null where codes.id = release_code.code_id
 $$;

@@ -4,10 +4,7 @@
 create function private.open_contact_change(
   account_id uuid, session_id uuid, kind text, value text
 ) returns uuid
-  language sql
-  stable
-  security definer
-  set search_path = ''
+  language sql stable security definer set search_path = ''
 as $$
   select changes.id from private.contact_changes as changes
   where changes.account_id = open_contact_change.account_id
@@ -21,8 +18,7 @@ comment on function private.open_contact_change is
 create function private.contact_holder(
   account_id uuid, value text, out holder_id uuid, out is_taken boolean
 )
-  language sql
-  stable
+  language sql stable
   security definer -- reads other people's accounts
   set search_path = ''
 as $$
@@ -39,9 +35,7 @@ comment on function private.contact_holder is
 create function private.contact_refusal(
   account public.accounts, kind text, value text, address text
 ) returns jsonb
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   held_until constant timestamptz := private.contact_held_until(account, kind);
@@ -127,9 +121,7 @@ create function private.verify_contact_change(
   account_id uuid, session_id uuid, kind text, change_id uuid, hmac text, address text,
   address_hash text
 ) returns jsonb
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   change private.contact_changes;
@@ -177,10 +169,7 @@ comment on function private.verify_contact_change is
   'The value to write at Auth, and whether it is written. Can be repeated for ten minutes.';
 
 create function private.contact_change_outcome(account_id uuid, change_id uuid) returns jsonb
-  language sql
-  stable
-  security definer
-  set search_path = ''
+  language sql stable security definer set search_path = ''
 as $$
   select jsonb_build_object(
     'done', changes.done_at is not null,
@@ -194,10 +183,7 @@ comment on function private.contact_change_outcome is
   'Whether a change is done or its value taken; null if the change was cancelled.';
 
 create function private.code_identifier(account_id uuid, purpose text) returns text
-  language sql
-  stable
-  security definer
-  set search_path = ''
+  language sql stable security definer set search_path = ''
 as $$
   select coalesce((
     select codes.identifier from private.codes

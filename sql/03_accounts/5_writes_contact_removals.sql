@@ -12,9 +12,7 @@ $$;
 create function private.check_removal(
   account public.accounts, session_id uuid, proof text, kind text, what text, mail_works boolean
 ) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   held_until constant timestamptz := private.contact_held_until(account, kind);

@@ -1,7 +1,5 @@
 create function private.stored_answer(key text, request jsonb) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   caller_id uuid := private.require_account();
@@ -36,16 +34,13 @@ comment on function private.stored_answer is
   'The stored answer, or null after claiming the key, which private.has_claimed_key then says.';
 
 create function private.has_claimed_key() returns boolean
-  language sql
-  stable
+  language sql stable
   return coalesce(current_setting('private.claimed_key', true), '') <> '';
 comment on function private.has_claimed_key is
   'Whether the call came with an Idempotency-Key: it is meant, even where it looks like a repetition.';
 
 create function private.store_answer(key text, answer json) returns json
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   update private.idempotency_keys set answer = store_answer.answer
   where idempotency_keys.account_id = private.account_id()

@@ -1,7 +1,5 @@
 create function private.switch_identity(identity_id uuid) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   caller_id uuid := private.lock_caller_exclusively();
@@ -23,8 +21,7 @@ $$;
 
 create function api.switch_identity(identity_id uuid)
   returns table ("user" json, "activeIdentity" json, identities json)
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.count_action('switches');

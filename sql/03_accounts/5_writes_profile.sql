@@ -1,7 +1,5 @@
 create function private.update_me(fields jsonb) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   caller_id uuid := private.lock_caller_exclusively();
@@ -42,8 +40,7 @@ create function api.update_me(fields jsonb)
   returns table (
     "user" json, "activeIdentity" json, identities json, "realtimeTopic" text
   )
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.count_action('profile');
@@ -56,9 +53,7 @@ comment on function api.update_me is
   'picture. 404 not_found for another''s picture.';
 
 create function private.update_settings(fields jsonb) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   caller_id uuid := private.lock_caller_exclusively();
@@ -98,8 +93,7 @@ end
 $$;
 
 create function api.update_settings(fields jsonb) returns json
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.count_action('profile');
@@ -110,9 +104,7 @@ comment on function api.update_settings is 'Changes the given settings only. 422
 
 grant execute on function private.update_me, private.update_settings to authenticated;
 create function private.accept_terms(version text) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   caller_id uuid;

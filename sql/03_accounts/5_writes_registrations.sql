@@ -1,8 +1,7 @@
 -- Registering by email reserves it while Auth creates the user; registering by phone needs a code.
 
 create function private.count_registration(address text) returns jsonb
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   counted constant record := private.count_hits('{register_address}', array[address]);
@@ -18,8 +17,7 @@ comment on function private.count_registration is 'Returns rate and hits, and er
 
 create function private.taken_error(code text, address text, path text default 'identifier')
   returns jsonb
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   -- The answer reveals that an account exists, so it is counted as five registrations.
@@ -55,17 +53,13 @@ comment on function private.claim_email is
   'Reserves an email while Auth creates its user. Returns refusals as {error} to keep the counts.';
 
 create function private.release_email(email text) returns void
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   delete from private.email_claims where email_claims.email = release_email.email
 $$;
 
 create function private.add_refused_registration(phone text) returns void
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   -- The refused person may still type a code that another registration sent to this phone.
   insert into private.registrations (id, phone)
@@ -116,9 +110,7 @@ comment on function private.register_phone is
   'Stores a registration and its code. Returns refusals as {error} to keep the counts.';
 
 create function private.is_crowded(subject text, "limit" integer, seconds integer) returns boolean
-  language sql
-  stable
-  set search_path = ''
+  language sql stable set search_path = ''
 as $$
   select count(*) >= "limit"
   from (
@@ -131,8 +123,7 @@ $$;
 comment on function private.is_crowded is 'Whether the limit of unproven accounts is reached.';
 
 create function private.note_registration(account_id uuid, address text) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   rate private.rates;
@@ -159,9 +150,7 @@ $$;
 comment on function private.note_registration is 'Sets proof_first if the IP address is crowded.';
 
 create function private.forget_registration() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   delete from private.email_registrations where email_registrations.account_id = new.id;
@@ -177,9 +166,7 @@ create trigger accounts_are_proven
   execute function private.forget_registration();
 
 create function private.end_registrations() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   if tg_op = 'INSERT' then

@@ -59,9 +59,7 @@ comment on function private.begin_sign_in is
   'Auth''s tables.';
 
 create function private.return_sign_in(identifier text, address text, hits jsonb) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   -- Only a limited number is undone, so that slowing Auth down does not allow endless tries.

@@ -5,8 +5,7 @@ create function private.repeat_social_sign_in(
   keys text[], client text, account_id uuid,
   out topic uuid, out was_new_account boolean, out is_pending boolean
 )
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   -- The answer got lost, or the person tapped twice. The row locks let one of several calls through.
@@ -135,9 +134,7 @@ comment on function private.link_announced_sign_in is
 create function private.finish_social_sign_in(
   keys text[], remembered_until timestamptz, account_id uuid, is_new_account boolean
 ) returns void
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   insert into private.social_tokens (key, expires_at, used_at, was_new_account, topic)
   select key, remembered_until, clock_timestamp(), is_new_account, accounts.topic
@@ -152,9 +149,7 @@ comment on function private.finish_social_sign_in is
   'Marks a token as used, in the transaction that returns the session.';
 
 create function private.release_social_tokens(keys text[], announcement_id uuid) returns void
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   delete from private.announced_sign_ins
   where announced_sign_ins.id = release_social_tokens.announcement_id;
@@ -165,9 +160,7 @@ comment on function private.release_social_tokens is 'Makes a token usable again
 
 create function private.store_apple_token(account_id uuid, client_id text, sealed_token text)
   returns void
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   insert into private.apple_tokens (account_id, client_id, sealed_token)
   values (store_apple_token.account_id, store_apple_token.client_id, store_apple_token.sealed_token)

@@ -1,9 +1,7 @@
 -- Accounts follow the users of Supabase Auth (docs/auth.md).
 
 create function private.add_individual(account_id uuid, full_name text) returns uuid
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   identity_id uuid;
@@ -93,8 +91,7 @@ comment on function private.bound_user_metadata is
   'email that is not the account''s. A provider''s data that exceeds the limit is dropped.';
 
 create function private.bound_user_agent() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   new.user_agent := left(new.user_agent, 200);

@@ -2,9 +2,7 @@
 -- transaction that writes it (docs/auth.md).
 
 create function private.own_metadata(metadata jsonb, email text) returns jsonb
-  language sql
-  immutable
-  set search_path = ''
+  language sql immutable set search_path = ''
 as $$
   select case when lower(metadata ->> 'email') is distinct from lower(email) and metadata ? 'email'
     then metadata - 'email' - 'email_verified' else metadata end
@@ -13,8 +11,7 @@ $$;
 create function private.proven_contact_change(
   user_id uuid, old_email text, old_phone text, email text, phone text
 ) returns private.contact_changes
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- Auth's role may not read our tables
   set search_path = ''
 as $$
@@ -91,9 +88,7 @@ $$;
 comment on function private.make_way is 'Takes an unproven email from its holder for the change.';
 
 create function private.check_contact_at_auth() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   account public.accounts;
@@ -203,9 +198,7 @@ $$;
 create function private.send_contact_messages(
   account public.accounts, kind text, old_value text, other_value text
 ) returns void
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   delete from private.contact_messages
   where contact_messages.account_id = account.id

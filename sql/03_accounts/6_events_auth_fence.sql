@@ -5,9 +5,7 @@
 create function private.announce_password(
   account_id uuid, session_id uuid default null, identifier text default null
 ) returns void
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   insert into private.announced_passwords (account_id, session_id, identifier)
   values (announce_password.account_id, announce_password.session_id, announce_password.identifier)
@@ -16,15 +14,12 @@ comment on function private.announce_password is
   'Announces that a password will be set in this session, or by a code sent to this contact.';
 
 create function private.account_bits(account_id uuid) returns bigint
-  language sql
-  immutable
+  language sql immutable
   return ('x' || left(replace(account_id::text, '-', ''), 16))::bit(64)::bigint
     & 9223372036854775807;
 
 create function private.refuse_password(account_id uuid) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   -- Auth rolls its transaction back, but not the line in the log of Postgres and the sequence that
@@ -42,9 +37,7 @@ comment on function private.refuse_password is
 
 -- This is plpgsql, because inlined into a query the cast might be tried before the condition.
 create function private.hash_key(hash text) returns text
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   if pg_input_is_valid(hash, 'jsonb') then
@@ -58,10 +51,7 @@ comment on function private.hash_key is
 
 create function private.is_same_password(account_id uuid, old_hash text, new_hash text)
   returns boolean
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 begin
   -- At a sign-in Auth encrypts the hash again if the project has a new key (supabase/auth,
@@ -154,9 +144,7 @@ comment on function private.take_announced_password is
   'which sessions Auth has kept; null if there is none. Called at the commit.';
 
 create function private.report_refused_password() returns bigint
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   refused record;
@@ -179,8 +167,7 @@ comment on function private.report_refused_password is
   'Job: notifies the account and the admins that a new password was refused at Auth.';
 
 create function private.refuse_redirect() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   -- Auth lets anyone begin such a sign-in without a limit, and stores each row for a day.

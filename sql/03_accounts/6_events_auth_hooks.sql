@@ -55,10 +55,7 @@ comment on function private.custom_access_token is
   'Auth calls this before every token; it allows passwords, refreshes and announced providers.';
 
 create function private.refresh_wait(session_id uuid) returns integer
-  language sql
-  stable
-  security definer
-  set search_path = ''
+  language sql stable security definer set search_path = ''
 as $$
   -- Auth has already written the next token, and removes it after a refusal.
   select ceil(extract(epoch from min(refresh_tokens.created_at)
@@ -102,8 +99,7 @@ end
 $$;
 
 create function private.is_signing_in_by_provider(account_id uuid) returns boolean
-  language sql
-  stable
+  language sql stable
   security definer -- reads auth.identities and a table closed to clients
   set search_path = ''
 as $$
@@ -117,9 +113,7 @@ as $$
 $$;
 
 create function private.usable_individual(account_id uuid) returns uuid
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   individual uuid := private.add_individual(account_id, null);
@@ -134,8 +128,7 @@ comment on function private.usable_individual is
   'The individual identity of the account, added if it is missing; null if it is suspended.';
 
 create function private.refuse_sending(event jsonb) returns jsonb
-  language sql
-  stable
+  language sql stable
   return jsonb_build_object('error', jsonb_build_object(
     'http_code', 403, 'message',
     'Auth sends nothing: the person asks for a code in the app, where a password is forgotten.'));

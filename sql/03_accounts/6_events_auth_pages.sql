@@ -1,8 +1,7 @@
 -- These triggers act on what an admin does under Authentication in Studio or by Auth's admin API.
 
 create function private.refuse_ban() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   -- Auth reports its ban before it compares the password, and leaves access tokens valid.
@@ -17,8 +16,7 @@ $$;
 comment on function private.refuse_ban is 'Refuses Auth''s ban, which leaves access tokens valid.';
 
 create function private.confirm_new_user() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   if new.email is not null and new.email_confirmed_at is null then

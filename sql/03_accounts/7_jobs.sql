@@ -1,6 +1,5 @@
 create function private.end_suspension(account_id uuid) returns boolean
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform from public.accounts
@@ -18,9 +17,7 @@ end
 $$;
 
 create function private.end_suspensions() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   select private.for_each('end_suspension', array(
     select accounts.id::text from public.accounts
@@ -33,8 +30,7 @@ $$;
 comment on function private.end_suspensions is 'Job: ends suspensions whose time is over.';
 
 create function private.end_sessions_left_of(account_id uuid) returns boolean
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   delete from auth.sessions where sessions.id in (
@@ -65,8 +61,7 @@ $$;
 comment on function private.end_sessions_left is 'Job: ends the sessions of private.sessions_left.';
 
 create function private.end_surplus_sessions_of(account_id uuid) returns boolean
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   surplus uuid[] := array(
@@ -88,9 +83,7 @@ end
 $$;
 
 create function private.end_surplus_sessions() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   -- Only accounts with a sign-in in the last hour are checked, because only a sign-in adds a
   -- session. At most one session more than the limit is counted.
@@ -116,9 +109,7 @@ comment on function private.end_surplus_sessions is
   'Job: ends the least recently used sessions of accounts that have too many.';
 
 create function private.take_apple_revocations() returns jsonb
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   with due as (
     select apple_tokens.account_id, apple_tokens.client_id from private.apple_tokens
@@ -143,9 +134,7 @@ $$;
 comment on function private.take_apple_revocations is 'Job: gives one worker tokens to revoke.';
 
 create function private.finish_apple_revocation(account_id uuid, client_id text) returns void
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   delete from private.apple_tokens
   where apple_tokens.account_id = finish_apple_revocation.account_id
@@ -154,9 +143,7 @@ as $$
 $$;
 
 create function private.forget_registrations() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   with old as (
     delete from private.registrations where registrations.ctid = any (array(
@@ -178,9 +165,7 @@ comment on function private.forget_registrations is
   'Deletes the data of up to 1,000 old registrations, but keeps one row for each phone.';
 
 create function private.purge_codes() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   select private.forget_registrations()
     + private.purge('private.registrations', 'created_at', (private.code_limits()).contested_for)
@@ -194,9 +179,7 @@ $$;
 comment on function private.purge_codes is 'Job: deletes old registrations, codes and contact changes.';
 
 create function private.take_contact_messages(sms_per_day integer) returns jsonb
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   this_hour constant timestamptz := date_trunc('hour', clock_timestamp());
@@ -245,35 +228,27 @@ comment on function private.take_contact_messages is
   'Job: gives one worker messages to send. SMS are counted only for SMS_PER_DAY.';
 
 create function private.finish_contact_message(id uuid) returns void
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   delete from private.contact_messages where contact_messages.id = finish_contact_message.id
 $$;
 
 create function private.purge_idempotency_keys() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   select private.purge('private.idempotency_keys', 'created_at', '24 hours')
 $$;
 comment on function private.purge_idempotency_keys is 'Job: deletes keys older than 24 hours.';
 
 create function private.purge_known_addresses() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   select private.purge('private.known_addresses', 'known_until', '0')
 $$;
 comment on function private.purge_known_addresses is 'Job: deletes addresses without a sign-in for 90 days.';
 
 create function private.purge_social_tokens() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   select private.purge('private.social_tokens', 'expires_at', '0')
     + private.purge('private.announced_sign_ins', 'expires_at', '0')

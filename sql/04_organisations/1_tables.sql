@@ -1,8 +1,5 @@
 create function private.weighed_rating(average numeric, count integer) returns numeric
-  language plpgsql
-  immutable
-  parallel safe
-  set search_path = ''
+  language plpgsql immutable parallel safe set search_path = ''
 as $$
 declare
   -- This lies between the middle of the scale, 3, and the 4 or more that most businesses get, so

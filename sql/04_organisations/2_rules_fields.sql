@@ -1,7 +1,5 @@
 create function private.check_organisation(organisation public.organisations) returns void
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   today date := (now() at time zone 'Asia/Kuwait')::date;
@@ -53,9 +51,7 @@ end
 $$;
 
 create function private.check_organisation_fields(fields jsonb) returns void
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   -- The maximum length of each field.
@@ -94,9 +90,7 @@ $$;
 
 create function private.organisation_with(fields jsonb, organisation public.organisations)
   returns public.organisations
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   fields := private.given_fields(fields, '{nameEn,aboutAr,phone,whatsapp,email,website,'
@@ -146,8 +140,7 @@ comment on function private.organisation_with is
   'The page with the given fields changed; absent ones are kept, and null clears a field.';
 
 create function private.set_picture(identity_id uuid, use text, given jsonb) returns text
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   if given = 'null' then

@@ -1,6 +1,5 @@
 create function private.holds_licence(identity_status text) returns boolean
-  language sql
-  immutable
+  language sql immutable
   return identity_status in ('active', 'expired', 'suspended');
 comment on function private.holds_licence is 'Whether this status reserves the licence number.';
 grant execute on function private.holds_licence
@@ -88,8 +87,7 @@ create trigger identities_active_need_a_licence
   execute function private.check_licence();
 
 create function private.check_held_licence() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.check_licence_is_free(new.licence_no, new.identity_id);

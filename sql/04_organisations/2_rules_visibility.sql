@@ -1,6 +1,5 @@
 create function private.is_publicly_visible(identity_id uuid) returns boolean
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads other people's identities
   set search_path = ''
 as $$

@@ -1,7 +1,6 @@
 create function private.organisation_records(identity_ids uuid[])
   returns table (ordinal bigint, id uuid, record json)
-  language plpgsql
-  stable
+  language plpgsql stable
   rows 20
   security definer -- reads other people's organisations; callers have checked access
   set search_path = ''
@@ -50,8 +49,7 @@ comment on function private.organisation_records is
   'The pages of these identities, in order. The caller must have checked that they are visible.';
 
 create function private.organisation_profile(identity_id uuid) returns json
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- callers have checked that the identity is the acting one
   set search_path = ''
 as $$

@@ -1,9 +1,7 @@
 create function private.rating_totals(
   histogram integer[], out count integer, out average numeric
 )
-  language sql
-  immutable
-  set search_path = ''
+  language sql immutable set search_path = ''
 as $$
   select
     sum(given)::integer, round(sum(given * rating)::numeric / nullif(sum(given), 0), 2)
@@ -11,8 +9,7 @@ as $$
 $$;
 
 create function private.review_summary(identity_id uuid) returns json
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads public sums from a table closed to clients
   set search_path = ''
 as $$

@@ -1,8 +1,5 @@
 create function private.word_query(words text[]) returns tsquery
-  language plpgsql
-  immutable
-  parallel safe
-  set search_path = ''
+  language plpgsql immutable parallel safe set search_path = ''
 as $$
 begin
   -- Words contain only letters and digits, so quoting is enough.
@@ -15,8 +12,7 @@ $$;
 create function private.organisations_after(
   filters public.organisations, sort text, query tsquery, key jsonb, take integer
 ) returns uuid[]
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- under row-level security, words and ratings could not use an index
   set search_path = ''
 as $$
@@ -70,9 +66,7 @@ end
 $$;
 
 create function private.check_area(governorate_id text, area_id text) returns void
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   areas_governorate_id text := (
@@ -95,10 +89,7 @@ create function private.list_organisations(
   type text, q text default null, governorate_id text default null, area_id text default null,
   sort text default 'rating', page_cursor text default null, page_size integer default 20
 ) returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   words text[] := private.query_words(q);
@@ -142,10 +133,7 @@ comment on function private.list_organisations is
   'listings or newest.';
 
 create function private.get_organisation_profile(type text) returns json
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 begin
   return private.organisation_profile(private.require_identity_type(get_organisation_profile.type));

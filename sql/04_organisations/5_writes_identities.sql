@@ -1,6 +1,5 @@
 create function private.check_waiting_identities(account_id uuid) returns void
-  language sql
-  set search_path = ''
+  language sql set search_path = ''
 as $$
   select private.check_limit('identities_waiting', 'identities_full', (
     select count(*) from public.identities
@@ -11,9 +10,7 @@ $$;
 
 create function private.add_identity(type text, fields jsonb)
   returns public.identities
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   caller_id uuid := private.lock_caller_exclusively(); -- serialises the count of pending identities
@@ -51,8 +48,7 @@ end
 $$;
 
 create function api.add_identity(type text, fields jsonb) returns json
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   added public.identities;
@@ -72,9 +68,7 @@ comment on function api.add_identity is
 
 create function private.update_identity(identity_id uuid, fields jsonb)
   returns public.identities
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   caller_id uuid := private.lock_caller_exclusively();
@@ -148,8 +142,7 @@ comment on function private.update_identity is
   'reactivates an expired identity.';
 
 create function api.update_identity(identity_id uuid, fields jsonb) returns json
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   changed public.identities;

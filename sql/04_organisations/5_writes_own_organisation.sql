@@ -1,7 +1,5 @@
 create function private.update_organisation_profile(type text, fields jsonb) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   identity_id uuid;
@@ -14,8 +12,7 @@ end
 $$;
 
 create function api.update_organisation_profile(type text, fields jsonb) returns json
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.count_action('profile');

@@ -1,6 +1,5 @@
 create function private.expire_licence(identity_id uuid) returns boolean
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   -- An account that is locked, for example by a renewal, is skipped and left to the next run.
@@ -30,9 +29,7 @@ end
 $$;
 
 create function private.expire_licences() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   select private.for_each('expire_licence', array(
     select organisations.identity_id::text from public.organisations
@@ -47,8 +44,7 @@ comment on function private.expire_licences is 'Job: expires identities whose li
 
 create function private.response_minutes(identity_id uuid, conversations integer default 200)
   returns integer
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads other people's conversations
   set search_path = ''
 as $$
@@ -98,8 +94,7 @@ comment on function private.response_minutes is
   'fewer than five answers.';
 
 create function private.measure_response(identity_id uuid) returns boolean
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   minutes integer;
@@ -124,9 +119,7 @@ end
 $$;
 
 create function private.measure_responses() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   select private.for_each('measure_response', array(
     select response_measures.identity_id::text from private.response_measures

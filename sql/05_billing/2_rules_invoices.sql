@@ -1,6 +1,5 @@
 create function private.invoice_steps() returns table (from_state text, to_state text)
-  language sql
-  immutable
+  language sql immutable
   rows 16
   set search_path = ''
 as $$
@@ -13,9 +12,7 @@ as $$
 $$;
 
 create function private.number_invoice() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   new.year := extract(year from new.issued_at at time zone 'Asia/Kuwait');
@@ -34,8 +31,7 @@ create trigger invoices_are_numbered
   for each row execute function private.number_invoice();
 
 create function private.step_invoice() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   if (new.id, new.year, new.serial, new.identity_id, new.account_id, new.purpose, new.total)
@@ -117,8 +113,7 @@ create trigger invoice_events_are_only_added
   for each statement execute function private.refuse_rewriting();
 
 create function private.guard_receipt() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   if new.invoice_id <> old.invoice_id or new.receipt::text <> old.receipt::text

@@ -17,9 +17,7 @@ create trigger wallet_entries_keep_the_balance
   for each row execute function private.keep_balance();
 
 create function private.check_transfers() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   if exists (
@@ -50,8 +48,7 @@ create trigger wallets_stay
   for each statement execute function private.refuse_rewriting();
 
 create function private.guard_wallet() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   -- When an entry's trigger updates a wallet, pg_trigger_depth() is 2; for a direct update it is 1.
@@ -71,8 +68,7 @@ create trigger wallets_change_by_entries
   for each row execute function private.guard_wallet();
 
 create function private.start_at_zero() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   new.balance := 0;

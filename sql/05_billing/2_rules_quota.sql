@@ -1,7 +1,5 @@
 create function private.plan_of(identity_id uuid) returns public.plans
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   plan public.plans;
@@ -50,8 +48,7 @@ comment on function private.count_publication is
   'the daily limit of first publications is twice the plan''s limit plus the rate.';
 
 create function private.lock_quota(identity_id uuid) returns void
-  language sql
-  set search_path = ''
+  language sql set search_path = ''
 as $$
   select pg_advisory_xact_lock(hashtextextended('quota ' || identity_id, 0))
 $$;
@@ -59,25 +56,21 @@ comment on function private.lock_quota is
   'Locks the quota of an identity. The lock must be taken before any lock on a listing.';
 
 create function private.try_lock_quota(identity_id uuid) returns boolean
-  language sql
-  set search_path = ''
+  language sql set search_path = ''
 as $$
   select pg_try_advisory_xact_lock(hashtextextended('quota ' || identity_id, 0))
 $$;
 comment on function private.try_lock_quota is 'Never waits, because the caller locked a listing.';
 
 create function private.lock_quota_of_listing(property_id uuid) returns void
-  language sql
-  set search_path = ''
+  language sql set search_path = ''
 as $$
   select private.lock_quota(properties.owner_identity_id) from public.properties
   where properties.id = lock_quota_of_listing.property_id
 $$;
 
 create function private.listings_used(identity_id uuid) returns integer
-  language sql
-  stable
-  set search_path = ''
+  language sql stable set search_path = ''
 as $$
   -- A listing in review already counts against the quota.
   select count(*)::integer from public.properties
@@ -86,8 +79,7 @@ as $$
 $$;
 
 create function private.check_quota(identity_id uuid) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   allowed integer := (private.plan_of(identity_id)).active_listings;
@@ -101,9 +93,7 @@ end
 $$;
 
 create function private.has_room(identity_id uuid, counted boolean) returns boolean
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return private.listings_used(identity_id) + (not counted)::integer
@@ -112,8 +102,7 @@ end
 $$;
 
 create function private.check_drafts(identity_id uuid) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   allowed constant integer := (

@@ -1,6 +1,5 @@
 create function private.refund_room(invoice public.invoices) returns numeric
-  language sql
-  stable
+  language sql stable
   security definer -- reads refunds, which no client may read
   set search_path = ''
 as $$
@@ -11,8 +10,7 @@ as $$
 $$;
 
 create function private.surplus_room(payment public.payments) returns numeric
-  language sql
-  stable
+  language sql stable
   security definer -- reads refunds, which no client may read
   set search_path = ''
 as $$
@@ -24,9 +22,7 @@ comment on function private.surplus_room is
 
 create function private.went_to_wallet(invoice public.invoices, payment public.payments)
   returns boolean
-  language sql
-  immutable
-  set search_path = ''
+  language sql immutable set search_path = ''
 as $$
   select invoice.credited or payment.state is not distinct from 'surplus'
 $$;
@@ -35,8 +31,7 @@ comment on function private.went_to_wallet is
   'held there until the provider answers.';
 
 create function private.held_for_refunds(identity_id uuid) returns numeric
-  language sql
-  stable
+  language sql stable
   security definer -- reads refunds, which no client may read
   set search_path = ''
 as $$
@@ -51,8 +46,7 @@ as $$
 $$;
 
 create function private.can_deliver(invoice public.invoices) returns boolean
-  language sql
-  stable
+  language sql stable
   security definer -- reads the identity and its plan, for private.settle_payment
   set search_path = ''
 as $$
@@ -71,13 +65,11 @@ as $$
 $$;
 
 create function private.most_given_up() returns numeric
-  language sql
-  immutable
+  language sql immutable
   return 20.000;
 
 create function private.available_money(account_id uuid) returns numeric
-  language sql
-  stable
+  language sql stable
   security definer -- reads the wallets of all identities of the account
   set search_path = ''
 as $$
@@ -87,8 +79,7 @@ as $$
 $$;
 
 create function private.has_obligations(account_id uuid, money text) returns boolean
-  language sql
-  stable
+  language sql stable
   security definer -- reads the wallets of all identities of the account
   set search_path = ''
 as $$

@@ -1,6 +1,5 @@
 create function private.payment_records(invoice_id uuid) returns json
-  language sql
-  stable
+  language sql stable
   security definer -- reads payments of any invoice; the caller has checked who may see it
   set search_path = ''
 as $$
@@ -19,8 +18,7 @@ as $$
 $$;
 
 create function private.invoice_record(invoice public.invoices) returns json
-  language sql
-  stable
+  language sql stable
   security definer -- reads lines of any invoice; the caller has checked who may see it
   set search_path = ''
 as $$
@@ -52,8 +50,7 @@ as $$
 $$;
 
 create function private.plan_record(plan public.plans) returns json
-  language sql
-  stable
+  language sql stable
   return json_build_object(
     'id', plan.id, 'code', plan.code, 'nameAr', plan.name_ar, 'nameEn', plan.name_en,
     'audience', plan.audience, 'price', plan.price, 'intervalDays', plan.interval_days,
@@ -61,8 +58,7 @@ create function private.plan_record(plan public.plans) returns json
     'photosPerListing', plan.photos_per_listing, 'featuredCredits', plan.featured_credits);
 
 create function private.refund_answer(refund_id uuid) returns json
-  language sql
-  stable
+  language sql stable
   security definer -- reads any refund, for administrators and the backend
   set search_path = ''
 as $$
@@ -77,8 +73,7 @@ as $$
 $$;
 
 create function private.charge_order(payment_id uuid) returns json
-  language sql
-  stable
+  language sql stable
   security definer -- reads the payer's phone and email; the caller has checked the owner
   set search_path = ''
 as $$
@@ -104,15 +99,13 @@ as $$
 $$;
 
 create function private.due_payment(payment public.payments) returns json
-  language sql
-  stable
+  language sql stable
   return json_build_object(
     'paymentId', payment.id, 'provider', payment.provider, 'ref', payment.provider_ref,
     'createdAt', payment.created_at);
 
 create function private.refund_order(refund_id uuid) returns json
-  language sql
-  stable
+  language sql stable
   security definer -- reads refunds, which the backend may not read itself
   set search_path = ''
 as $$

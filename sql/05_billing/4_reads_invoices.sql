@@ -1,8 +1,5 @@
 create function private.get_invoice(invoice_id uuid) returns json
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   owner_id uuid := private.require_identity();
@@ -22,10 +19,7 @@ comment on function private.get_invoice is
 create function private.list_invoices(
   state text default null, page_cursor text default null, page_size integer default 20
 ) returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   owner_id uuid := private.require_identity();
@@ -58,10 +52,7 @@ $$;
 comment on function private.list_invoices is 'Api: The acting identity''s invoices, newest first.';
 
 create function private.get_receipt(invoice_id uuid) returns table (payer text, receipt json)
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   owner_id uuid := private.require_identity();

@@ -1,8 +1,5 @@
 create function private.list_plans() returns json
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 begin
   perform private.require_account();
@@ -15,10 +12,7 @@ $$;
 comment on function private.list_plans is 'Api: The plans that are on sale.';
 
 create function private.current_plan() returns json
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   owner_id uuid := private.require_identity();
@@ -50,8 +44,7 @@ comment on function private.current_plan is
   'Api: The current plan of the acting identity, its subscription, and how much of it is used.';
 
 create function private.unpaid_plan_invoice(identity_id uuid, plan public.plans) returns uuid
-  language sql
-  stable
+  language sql stable
   security definer -- reads an identity's invoices for private.subscribe and private.remind_of_plan
   set search_path = ''
 as $$

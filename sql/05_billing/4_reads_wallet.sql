@@ -1,8 +1,5 @@
 create function private.get_wallet() returns json
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   owner_id uuid := private.require_identity();
@@ -23,10 +20,7 @@ comment on function private.get_wallet is
 create function private.list_wallet_transactions(
   page_cursor text default null, page_size integer default 20
 ) returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   owner_id uuid := private.require_identity();

@@ -1,6 +1,5 @@
 create function private.set_provider(provider text, mode text) returns void
-  language sql
-  set search_path = ''
+  language sql set search_path = ''
 as $$
   select set_config('facade.provider',
     jsonb_build_object('provider', set_provider.provider, 'mode', set_provider.mode)::text, true)
@@ -10,9 +9,7 @@ comment on function private.set_provider is 'Sets the provider; only the edge fu
 create function private.charge_invoice(
   invoice_id uuid, return_url text, idempotency_key text default null
 ) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   owner_id uuid := private.lock_identity();
@@ -91,9 +88,7 @@ comment on function private.charge_invoice is
   'payment_not_configured unless the edge functions call it.';
 
 create function private.get_payment_status(invoice_id uuid, out invoice text, out due json)
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   invoice := private.get_invoice(invoice_id);
@@ -162,9 +157,7 @@ comment on function private.charge_started is
   'belongs to another payment.';
 
 create function private.charge_refused(payment_id uuid, why text, alarming boolean) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   if alarming then

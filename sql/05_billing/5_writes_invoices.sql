@@ -26,8 +26,7 @@ $$;
 create function private.issue_plan_invoice(
   identity_id uuid, plan public.plans, due_at timestamptz
 ) returns uuid
-  language sql
-  set search_path = ''
+  language sql set search_path = ''
 as $$
   select private.issue_invoice(identity_id, 'plan', due_at,
     format('%s، %s يوماً', plan.name_ar, plan.interval_days),

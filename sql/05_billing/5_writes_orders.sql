@@ -1,7 +1,5 @@
 create function private.subscribe(plan_id uuid, pay_with text) returns uuid
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   owner_id uuid := private.lock_identity();
@@ -46,8 +44,7 @@ $$;
 
 create function api.subscribe_plan(plan_id uuid, pay_with text)
   returns table (invoice json, current json)
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   invoice_id uuid;
@@ -63,9 +60,7 @@ comment on function api.subscribe_plan is
   'already_subscribed, plan_audience_mismatch, 402 wallet_insufficient.';
 
 create function private.cancel_plan() returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   owner_id uuid := private.lock_identity();
@@ -85,8 +80,7 @@ end
 $$;
 
 create function api.cancel_plan() returns json
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.count_action('subscriptions');
@@ -98,8 +92,7 @@ comment on function api.cancel_plan is
   'Stops renewal of the plan, which runs to its end. 404 plan_not_found without one.';
 
 create function private.open_topups(account_id uuid) returns bigint
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- counts the invoices of all identities of the account
   set search_path = ''
 as $$
@@ -115,9 +108,7 @@ $$;
 comment on function private.open_topups is 'The number of unpaid top-ups that can still be paid.';
 
 create function private.order_topup(amount numeric) returns uuid
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   owner_id uuid := private.lock_identity();
@@ -135,8 +126,7 @@ end
 $$;
 
 create function api.top_up_wallet(amount numeric) returns json
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   invoice_id uuid;

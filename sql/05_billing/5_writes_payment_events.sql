@@ -73,8 +73,7 @@ comment on function private.settle_payment is
   'Settles a charge once; if what was bought cannot be delivered, the amount goes to the wallet.';
 
 create function private.find_payment(provider text, answer jsonb) returns public.payments
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads all payments, for functions of the backend
   set search_path = ''
 as $$
@@ -135,8 +134,7 @@ comment on function private.apply_payment_answer is
   'Settles or fails the payment as the provider reports; a mismatch only raises an alarm.';
 
 create function private.is_final(event public.payment_events) returns boolean
-  language sql
-  immutable
+  language sql immutable
   return event.kind = 'other'
     or event.outcome not in ('received', 'pending', 'ignored', 'unmatched');
 
@@ -144,9 +142,7 @@ create function private.record_event(
   provider text, event_key text, kind text, payload_sha256 text,
   reported_amount text, reported_currency text
 ) returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   -- The second of two concurrent calls waits here for the first.
   insert into public.payment_events (provider, event_key, kind, payload_sha256, amount, currency)
@@ -163,9 +159,7 @@ comment on function private.record_event is 'Stores an event; returns null if it
 create function private.finish_event(
   event_id bigint, outcome text, payment_id uuid, answer jsonb
 ) returns void
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   update public.payment_events
   set outcome = finish_event.outcome, payment_id = finish_event.payment_id,
@@ -177,8 +171,7 @@ as $$
 $$;
 
 create function private.event_answer(outcome text, duplicate boolean default false) returns json
-  language sql
-  stable
+  language sql stable
   return json_build_object('received', true, 'duplicate', duplicate, 'outcome', outcome,
     'final', outcome not in ('pending', 'ignored', 'unmatched'));
 
@@ -216,10 +209,7 @@ comment on function private.receive_payment is
   'Applies an event unless its outcome is already final. Our own look-ups are always applied.';
 
 create function private.is_known_event(provider text, event_key text) returns boolean
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 begin
   return exists (
@@ -233,8 +223,7 @@ $$;
 comment on function private.is_known_event is 'Whether an event is stored and final.';
 
 create function private.parse_amount(written text) returns numeric
-  language sql
-  immutable
+  language sql immutable
   return case when written ~ '^-?[0-9]{1,14}(\.[0-9]{1,6})?$' then written::numeric end;
 
 grant execute on function private.receive_payment, private.is_known_event to backend;

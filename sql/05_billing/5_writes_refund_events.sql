@@ -48,9 +48,7 @@ end
 $$;
 
 create function private.end_unmatched_refund(provider text, refund_ref text, note text) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   delete from private.unmatched_refunds
@@ -155,9 +153,7 @@ comment on function private.take_refund_word is
   'Applies the provider''s latest status to a refund in any state (docs/contract/billing.md).';
 
 create function private.book_unmatched_refunds(payment public.payments) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   answer jsonb;
@@ -174,8 +170,7 @@ end
 $$;
 
 create function private.find_refund(payment public.payments, answer jsonb) returns public.refunds
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads refunds, which no client may read
   set search_path = ''
 as $$

@@ -1,6 +1,5 @@
 create function private.refund_repeats_for() returns interval
-  language sql
-  immutable
+  language sql immutable
   return interval '23 hours';
 comment on function private.refund_repeats_for is
   'How long a request may be repeated. Tap recognises its reference for 24 hours.';
@@ -33,9 +32,7 @@ comment on function private.begin_refund is
 create function private.refund_answered(
   refund_id uuid, provider_ref text, status text
 ) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   refund public.refunds;
@@ -70,9 +67,7 @@ $$;
 
 create function private.refund_declined(refund_id uuid, repeated boolean, listed boolean)
   returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   refund public.refunds;
@@ -100,9 +95,7 @@ comment on function private.refund_declined is
   'of refunds and not found it, so it is rejected at once.';
 
 create function private.give_up_refund(refund_id uuid) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   refund public.refunds;

@@ -3,9 +3,7 @@
 create function private.sandbox_charge(
   reference text, amount numeric, currency text, title text, return_url text
 ) returns text
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   insert into private.sandbox_charges (reference, amount, currency, title, return_url)
@@ -20,10 +18,7 @@ end
 $$;
 
 create function private.sandbox_look_up(id text, reference text) returns json
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 begin
   return (
@@ -46,9 +41,7 @@ end
 $$;
 
 create function private.sandbox_decide(id text, state text) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   update private.sandbox_charges
@@ -60,9 +53,7 @@ $$;
 
 create function private.sandbox_refund(charge_id text, reference text, amount numeric)
   returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   insert into private.sandbox_refunds (charge_id, reference, amount)
@@ -73,10 +64,7 @@ end
 $$;
 
 create function private.sandbox_refund_look_up(id text, reference text) returns json
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 begin
   return (

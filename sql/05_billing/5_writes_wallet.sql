@@ -19,8 +19,7 @@ end
 $$;
 
 create function private.system_account(name text) returns uuid
-  language sql
-  stable
+  language sql stable
   security definer -- reads a system account, which no client may read
   set search_path = ''
 as $$

@@ -1,7 +1,5 @@
 create function private.due_payments() returns json
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   with due as (
     select payments.id from public.payments
@@ -22,16 +20,13 @@ comment on function private.due_payments is
   'Job: returns payments that were pending for 10 minutes, each at most once in 4 minutes.';
 
 create function private.give_up_payment(payment_id uuid) returns boolean
-  language sql
-  set search_path = ''
+  language sql set search_path = ''
 as $$
   select private.fail_payment(give_up_payment.payment_id) = 'failed'
 $$;
 
 create function private.give_up_payments() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   select private.for_each('give_up_payment', array(
     select payments.id::text from public.payments
@@ -46,9 +41,7 @@ comment on function private.give_up_payments is
   'Job: fails charges still pending or unknown after a day; a late webhook still pays the invoice.';
 
 create function private.due_refunds() returns json
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   with due as (
     select refunds.id from public.refunds
@@ -68,8 +61,7 @@ $$;
 comment on function private.due_refunds is 'Job: returns requested refunds to be looked up.';
 
 create function private.expire_invoice(invoice_id uuid) returns boolean
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform from public.invoices
@@ -87,9 +79,7 @@ end
 $$;
 
 create function private.expire_invoices() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   select private.for_each('expire_invoice', array(
     select invoices.id::text from public.invoices
@@ -102,8 +92,7 @@ $$;
 comment on function private.expire_invoices is 'Job: expires invoices that were not paid in time.';
 
 create function private.remind_of_plan(subscription_id uuid) returns boolean
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   due record;
@@ -135,9 +124,7 @@ end
 $$;
 
 create function private.remind_of_plans() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   select private.for_each('remind_of_plan', array(
     select subscriptions.id::text from public.subscriptions
@@ -154,8 +141,7 @@ comment on function private.remind_of_plans is
   'Job: notifies owners three days before a plan ends, and issues a renewal''s invoice if needed.';
 
 create function private.renew_plan(subscription_id uuid) returns boolean
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   due record;
@@ -186,9 +172,7 @@ end
 $$;
 
 create function private.renew_plans() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   select private.for_each('renew_plan', array(
     select subscriptions.id::text from public.subscriptions
@@ -211,16 +195,13 @@ comment on function private.renew_plans is
   'Job: renews plans on their last day from the wallet, if that holds enough.';
 
 create function private.downgrade_plan(subscription_id uuid) returns boolean
-  language sql
-  set search_path = ''
+  language sql set search_path = ''
 as $$
   select private.end_subscription(downgrade_plan.subscription_id, 'expired')
 $$;
 
 create function private.downgrade_plans() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   select private.for_each('downgrade_plan', array(
     select subscriptions.id::text from public.subscriptions
@@ -234,9 +215,7 @@ comment on function private.downgrade_plans is
   'Job: ends plans whose time is over and pauses active listings over the free quota.';
 
 create function private.recount_wallets() returns bigint
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   last uuid;
@@ -284,8 +263,7 @@ comment on function private.recount_wallets is
   'Job: compares 2,000 wallets with their entries and refunds; raises alarms for differences.';
 
 create function private.forget_payout(payout_id uuid) returns boolean
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   payout public.wallet_payouts;
@@ -306,9 +284,7 @@ end
 $$;
 
 create function private.forget_payouts() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   select private.for_each('forget_payout', array(
     select wallet_payouts.id::text from public.wallet_payouts
@@ -324,9 +300,7 @@ comment on function private.forget_payouts is
   'Job: removes the person''s data from payouts after 180 days; an admin can still decide.';
 
 create function private.purge_void_lines() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   with gone as (
     delete from public.invoice_lines

@@ -20,8 +20,7 @@ create trigger auctions_window_is_copied
   for each row execute function private.copy_auction_window();
 
 create function private.lock_property_for_auction(property_id uuid) returns public.properties
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   property public.properties := private.lock_own_property(property_id);

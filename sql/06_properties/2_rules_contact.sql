@@ -1,7 +1,6 @@
 -- This has no search_path, so that it is inlined; calls would take half of a record's build time.
 create function private.numbers_of(identity_id uuid) returns table (phone text, whatsapp text)
-  language sql
-  stable
+  language sql stable
   rows 1
 begin atomic
   -- A person's number is shown only if their settings allow it; an organisation's number is public.
@@ -19,8 +18,7 @@ create function private.contact_of(
   property public.properties, out phone text, out whatsapp text, out ways text[],
   out missing text[]
 )
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads other people's numbers, for one listing at a time
   set search_path = ''
 as $$
@@ -43,9 +41,7 @@ comment on function private.contact_of is
   'lack a number (missing).';
 
 create function private.check_reachable(property public.properties) returns void
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   contact constant record := private.contact_of(property);
@@ -86,8 +82,7 @@ end
 $$;
 
 create function private.keep_reachable() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   if (private.contact_of(new)).ways = '{}' then

@@ -1,14 +1,11 @@
 create function private.price_history_stored() returns interval
-  language sql
-  immutable
+  language sql immutable
   return interval '2 years';
 comment on function private.price_history_stored is
   'How long past prices are stored, apart from the one that applied at the start of that time.';
 
 create function private.record_price() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   latest public.price_history;
@@ -63,8 +60,7 @@ create trigger properties_price_is_recorded
   execute function private.record_price();
 
 create function private.price_since(property_id uuid, at timestamptz) returns timestamptz
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the prices of any listing
   set search_path = ''
 as $$

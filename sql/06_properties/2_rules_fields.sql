@@ -6,8 +6,7 @@ create function private.property_fields()
   returns table (
     name text, form text, vocabulary text, minimum numeric, maximum numeric, uses text[]
   )
-  language plpgsql
-  stable
+  language plpgsql stable
   rows 40
   set search_path = ''
 as $$
@@ -59,15 +58,12 @@ comment on function private.property_fields is
   'listings are reviewed), card, by_hand (an admin may change it in Studio), searched.';
 
 create function private.column_of(field text) returns text
-  language sql
-  immutable
+  language sql immutable
   return lower(regexp_replace(field, '([A-Z])', '_\1', 'g'));
 comment on function private.column_of is 'Returns title_ar for titleAr.';
 
 create function private.property_columns(use text default null) returns text[]
-  language sql
-  stable
-  set search_path = ''
+  language sql stable set search_path = ''
 as $$
   select array_agg(columns.name order by field.ordinality, columns.place)
   from private.property_fields() with ordinality as field
@@ -81,9 +77,7 @@ $$;
 create function private.property_selection(
   source text, first_field text, last_field text, use text default null
 ) returns text
-  language sql
-  stable
-  set search_path = ''
+  language sql stable set search_path = ''
 as $$
   select string_agg(
     format('%s.%I as %I', source, private.column_of(field.name), field.name), E',\n          '
@@ -102,9 +96,7 @@ comment on function private.property_selection is
   'The select list of the fields from first_field to last_field, all or only those with the use.';
 
 create function private.this_year() returns integer
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return extract(year from now() at time zone 'Asia/Kuwait')::integer;
@@ -115,9 +107,7 @@ create function private.parse_field(
   form text, vocabulary text, value jsonb, minimum numeric, maximum numeric,
   out clean jsonb, out problem text
 )
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   parsed record;
@@ -171,9 +161,7 @@ $$;
 comment on function private.parse_field is 'The normalised value, or the code of its problem.';
 
 create function private.parse_property_fields(fields jsonb) returns jsonb
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   answer jsonb;
@@ -205,9 +193,7 @@ end
 $$;
 
 create function private.check_new_titles(fields jsonb, before public.properties) returns void
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   old_titles constant jsonb := to_jsonb(array[before.title_ar, before.title_en,
@@ -223,9 +209,7 @@ $$;
 
 create function private.apply_fields(property public.properties, fields jsonb)
   returns public.properties
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   location jsonb := fields -> 'location';

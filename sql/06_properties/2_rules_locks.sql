@@ -1,6 +1,5 @@
 create function private.lock_own_property(property_id uuid) returns public.properties
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   owner_id uuid := private.lock_identity();
@@ -19,8 +18,7 @@ end
 $$;
 
 create function private.lock_editable_property(property_id uuid) returns public.properties
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   property public.properties := private.lock_own_property(property_id);

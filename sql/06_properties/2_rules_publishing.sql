@@ -1,7 +1,5 @@
 create function private.check_property(property public.properties, publishing boolean) returns void
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   perform private.refuse_fields((
@@ -43,9 +41,7 @@ end
 $$;
 
 create function private.check_reach(property public.properties, was public.properties) returns void
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   -- Only a changed pin or area is checked, so that a listing outside its area can still be edited.
@@ -70,9 +66,7 @@ comment on function private.check_reach is
   'Refuses an owner''s change that puts the pin further from the area''s centroid than reach_km.';
 
 create function private.submit_property(property public.properties) returns public.properties
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   perform private.require_proof();
@@ -87,9 +81,7 @@ comment on function private.submit_property is
   'Checks a listing and makes it active, or pending_review if listings are reviewed.';
 
 create function private.is_moderated(property public.properties) returns boolean
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return property.status in ('active', 'paused', 'expired')
@@ -98,9 +90,7 @@ end
 $$;
 
 create function private.moderated_fields(fields jsonb) returns jsonb
-  language sql
-  stable
-  set search_path = ''
+  language sql stable set search_path = ''
 as $$
   select coalesce(jsonb_object_agg(given.key, given.value), '{}')
   from jsonb_each(fields) as given
@@ -109,9 +99,7 @@ as $$
 $$;
 
 create function private.unmoderated_fields(fields jsonb) returns jsonb
-  language sql
-  stable
-  set search_path = ''
+  language sql stable set search_path = ''
 as $$
   select fields - array(
     select field.name from private.property_fields() as field where 'reviewed' = any (field.uses)

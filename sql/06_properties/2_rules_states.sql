@@ -5,8 +5,7 @@
 
 create function private.property_actions()
   returns table (action text, from_statuses text[], only_type text)
-  language sql
-  immutable
+  language sql immutable
   rows 10
   set search_path = ''
 as $$
@@ -25,9 +24,7 @@ as $$
 $$;
 
 create function private.allowed_actions(property public.properties) returns text[]
-  language sql
-  stable
-  set search_path = ''
+  language sql stable set search_path = ''
 as $$
   select array(
     select actions.action from private.property_actions() as actions
@@ -38,8 +35,7 @@ as $$
 $$;
 
 create function private.refuse_action(property public.properties) returns void
-  language sql
-  set search_path = ''
+  language sql set search_path = ''
 as $$
   select private.refuse(409, 'property_state_conflict', jsonb_build_object(
     'from', property.status, 'allowed', private.allowed_actions(property)))
@@ -48,8 +44,7 @@ $$;
 -- A new state has the same effects after an owner's act, an admin's decision and a change in
 -- Studio. Given times are kept, missing ones are filled in, and impossible states are refused.
 create function private.require_complete(listing public.properties) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   missing constant text[] := array_remove(array[
@@ -71,8 +66,7 @@ $$;
 create function private.with_listing_time(
   listing public.properties, before public.properties, previous text
 ) returns public.properties
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   if previous = 'paused' and listing.status = 'active' and listing.expires_at = before.expires_at then

@@ -1,7 +1,5 @@
 create function private.are_codes(vocabulary text, codes jsonb) returns boolean
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   -- Codes are checked one by one, because most lists have only one.
@@ -23,15 +21,11 @@ end
 $$;
 
 create function private.is_code(vocabulary text, code jsonb) returns boolean
-  language sql
-  stable
+  language sql stable
   return private.are_codes(vocabulary, jsonb_build_array(code));
 
 create function private.tidy_text(value text, most integer, path text) returns text
-  language plpgsql
-  immutable
-  parallel safe
-  set search_path = ''
+  language plpgsql immutable parallel safe set search_path = ''
 as $$
 begin
   return substring(
@@ -43,9 +37,7 @@ $$;
 create function private.parse_text(
   form text, value jsonb, minimum numeric, maximum numeric, out clean jsonb, out problem text
 )
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   line_or_text text;
@@ -75,8 +67,7 @@ comment on function private.parse_text is
 create function private.number_problem(
   form text, value jsonb, minimum numeric, maximum numeric
 ) returns text
-  language sql
-  immutable
+  language sql immutable
   return case
     when value is null then 'required'
     when jsonb_typeof(value) <> 'number' then 'invalid'
@@ -87,9 +78,7 @@ create function private.number_problem(
   end;
 
 create function private.check_codes(vocabulary text, value jsonb, maximum numeric) returns text
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return case
@@ -104,9 +93,7 @@ end
 $$;
 
 create function private.parse_location(value jsonb, out clean jsonb, out problem text)
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   problem := 'invalid';
@@ -128,9 +115,7 @@ $$;
 create function private.parse_terms(
   form text, vocabulary text, value jsonb, maximum numeric, out clean jsonb, out problem text
 )
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   label text := case form when 'conditions' then 'textAr' else 'labelAr' end;

@@ -45,8 +45,7 @@ comment on trigger properties_start on public.properties is
   'Runs after properties_abide_by_their_state_on_insert, which may change the status.';
 
 create function private.set_listed() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   new.listed := new.status = 'active' and new.owner_active;
@@ -75,8 +74,7 @@ comment on trigger properties_are_listed on public.properties is
 -- This has no search_path, so that it is inlined (03_accounts/2_rules_access.sql).
 create function private.may_see(property public.properties, viewer_identity_id uuid)
   returns boolean
-  language sql
-  stable
+  language sql stable
   return (
     (property).listed
     or (property).owner_identity_id = viewer_identity_id and (property).status <> 'deleted'
@@ -88,8 +86,7 @@ comment on function private.may_see is
 
 create function private.shown_title(property public.properties, viewer_identity_id uuid)
   returns text
-  language sql
-  stable
+  language sql stable
   return case when private.may_see((shown_title.property), viewer_identity_id)
     or (shown_title.property).owner_active and (shown_title.property).suspended_from is null
       and (shown_title.property).status in (
@@ -106,9 +103,7 @@ comment on function private.shown_title is
 
 create function private.require_visible_property(property_id uuid, viewer_identity_id uuid)
   returns public.properties
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   property public.properties;
@@ -123,8 +118,7 @@ end
 $$;
 
 create function private.without_blocked(property_ids uuid[]) returns uuid[]
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the owners of listings
   set search_path = ''
 as $$

@@ -1,9 +1,7 @@
 -- The next five functions have no search_path, so that they are inlined
 -- (03_accounts/2_rules_access.sql).
 create function private.price_label(type text, price numeric, english boolean) returns text
-  language sql
-  stable
-  parallel safe
+  language sql stable parallel safe
   return case
     when price is null then case when english then 'Price not stated' else 'السعر غير معلن' end
     else rtrim(to_char(price, 'FM99,999,999,999,990.999'), '.')
@@ -13,32 +11,25 @@ create function private.price_label(type text, price numeric, english boolean) r
   end;
 
 create function private.price_period(type text) returns text
-  language sql
-  immutable
-  parallel safe
+  language sql immutable parallel safe
   return case price_period.type when 'RENT' then 'month' when 'SALE' then 'once' end;
 
 create function private.shows_street(location_precision text) returns boolean
-  language sql
-  immutable
+  language sql immutable
   return location_precision is distinct from 'area';
 
 create function private.shows_building(location_precision text) returns boolean
-  language sql
-  immutable
+  language sql immutable
   return coalesce(location_precision, 'exact') = 'exact';
 
 create function private.share_url_json(template text, ref_no bigint) returns text
-  language sql
-  stable
+  language sql stable
   return replace(share_url_json.template, '{refNo}', 'KW-' || share_url_json.ref_no);
 comment on function private.share_url_json is
   'The public URL of a listing as JSON text. template is the setting share_url, or null.';
 
 create function private.worded_terms(terms jsonb, vocabulary text, english boolean) returns jsonb
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   words constant text := case vocabulary when 'expense' then 'label' else 'text' end;
@@ -69,8 +60,7 @@ create function private.property_records(
   property_ids uuid[], viewer_identity_id uuid, english boolean default private.in_english()
 )
   returns table (ordinal bigint, id uuid, record json)
-  language plpgsql
-  stable
+  language plpgsql stable
   rows 20
   security definer -- reads other people's listings and names; the caller has checked access
   set search_path = ''
@@ -204,9 +194,7 @@ comment on function private.property_records is
   'see these listings.';
 
 create function private.property_record(property_id uuid, viewer_identity_id uuid) returns json
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return (

@@ -1,8 +1,7 @@
 create function private.first_picture(
   property_id uuid, out picture text, out pictures_count bigint
 )
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the pictures of any listing
   set search_path = ''
 as $$
@@ -22,9 +21,7 @@ $$;
 create function private.location_text(
   block text, lat double precision, lng double precision, location_precision text
 ) returns text
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   return coalesce(to_json(block)::text, 'null') || ',"location":' || coalesce(
@@ -33,8 +30,7 @@ end
 $$;
 
 create function private.owner_name_text(identity_id uuid) returns text
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads other people's names, which are public
   set search_path = ''
 as $$
@@ -61,11 +57,7 @@ do $$
 begin
   execute format($function$
 create function private.property_card(property public.properties) returns private.property_cards
-  language plpgsql
-  stable
-  set search_path = ''
-  set timezone = 'UTC'
-  set extra_float_digits = 1
+  language plpgsql stable set search_path = '' set timezone = 'UTC' set extra_float_digits = 1
 as $body$
 declare
   pictures record := private.first_picture(property.id);
@@ -128,8 +120,7 @@ create function private.card_text(
   card private.property_cards, is_favorite boolean, viewer_identity_id uuid, files_url text,
   english boolean
 ) returns text
-  language sql
-  stable
+  language sql stable
   return (card_text.card).up_to_price_label
     || case when card_text.english then (card_text.card).price_label_en
       else (card_text.card).price_label end
@@ -153,9 +144,7 @@ create function private.card_text(
     || (card_text.card).after_drop;
 
 create function private.wants_records(fields text) returns boolean
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   if fields is null or fields not in ('card', 'full') then
@@ -168,8 +157,7 @@ $$;
 create function private.list_items(
   property_ids uuid[], viewer_identity_id uuid, fields text
 ) returns text
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads other people's listings, which are public
   set search_path = ''
   set plan_cache_mode = 'force_generic_plan' -- otherwise a short page would be planned every time

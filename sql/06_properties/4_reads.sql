@@ -1,7 +1,5 @@
 create function private.get_property(property_id uuid) returns text
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   viewer_id uuid := private.identity_id();
@@ -55,9 +53,7 @@ comment on function private.get_property is
 create function private.unlisted_property(
   property_id uuid, viewer_id uuid, out record text, out is_own boolean
 )
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   property public.properties := private.require_visible_property(property_id, viewer_id);
@@ -70,9 +66,7 @@ comment on function private.unlisted_property is
   'Returns a listing''s record to its owner, and to others until 30 days after it was closed.';
 
 create function private.get_property_by_number(ref_no bigint) returns text
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   viewer_id constant uuid := private.identity_id();

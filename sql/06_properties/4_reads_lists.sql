@@ -1,10 +1,7 @@
 create function private.list_my_properties(
   status text default null, page_cursor text default null, page_size integer default 20
 ) returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   owner_id uuid := private.require_identity();
@@ -44,10 +41,7 @@ comment on function private.list_my_properties is
 create function private.list_price_history(
   property_id uuid, page_cursor text default null, page_size integer default 20
 ) returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   property public.properties :=
@@ -84,8 +78,7 @@ comment on function private.list_price_history is
 
 create function private.similar_properties(property public.properties, depth integer)
   returns uuid[]
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- under row-level security no index can compare prices; reads owners' accounts
   set search_path = ''
 as $$
@@ -147,10 +140,7 @@ comment on function private.similar_properties is
 
 create function private.list_similar_properties(property_id uuid, fields text default 'card')
   returns text
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   viewer_id uuid := private.identity_id();

@@ -1,10 +1,7 @@
 create function private.get_organisation(
   type text, identity_id uuid, fields text default 'card'
 ) returns text
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   record text := (
@@ -40,10 +37,7 @@ comment on function private.get_organisation is
 create function private.list_organisation_listings(
   type text, status text default null, page_cursor text default null, page_size integer default 20
 ) returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 begin
   perform private.require_identity_type(list_organisation_listings.type);
@@ -58,8 +52,7 @@ comment on function private.list_organisation_listings is
   'Api: Listings of the acting company or office (type), newest first, all or those in one state.';
 
 create function private.lead_sender(identity_id uuid) returns json
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the name of another person, whose lead the caller may see
   set search_path = ''
 as $$
@@ -77,9 +70,7 @@ $$;
 
 create function private.leads_of(owner_id uuid, page_cursor text, size integer)
   returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   query text := concat_ws(' ', 'list_leads', owner_id);
@@ -121,10 +112,7 @@ $$;
 
 create function private.list_leads(page_cursor text default null, page_size integer default 20)
   returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 begin
   return query select * from private.leads_of(
@@ -137,10 +125,7 @@ comment on function private.list_leads is
 create function private.list_organisation_leads(
   type text, page_cursor text default null, page_size integer default 20
 ) returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 begin
   return query select * from private.leads_of(
@@ -152,10 +137,7 @@ comment on function private.list_organisation_leads is
   'Api: The requests for contact with the acting company or office (type), newest first.';
 
 create function private.get_organisation_stats(type text) returns json
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   owner_id uuid := private.require_identity_type(get_organisation_stats.type);

@@ -1,6 +1,5 @@
 create function private.require_advertiser(identity_id uuid) returns public.identities
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads other people's identities
   set search_path = ''
 as $$
@@ -25,10 +24,7 @@ comment on function private.require_advertiser is
   'or a person with a listed property.';
 
 create function private.get_advertiser(identity_id uuid) returns text
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   identity constant public.identities := private.require_advertiser(identity_id);
@@ -62,10 +58,7 @@ create function private.list_advertiser_listings(
   identity_id uuid, fields text default 'card', page_cursor text default null,
   page_size integer default 20
 ) returns text
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   identity constant public.identities := private.require_advertiser(identity_id);

@@ -1,9 +1,7 @@
 create function private.create_property(
   fields jsonb, publish boolean default false, upload_session_id uuid default null
 ) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   owner_id uuid;
@@ -53,9 +51,7 @@ comment on function private.create_property is
 
 create function private.update_property(property_id uuid, fields jsonb, expected_version integer)
   returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   given jsonb;
@@ -104,9 +100,7 @@ end
 $$;
 
 create function private.delete_property(property_id uuid) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   property public.properties := private.lock_own_property(property_id);
@@ -121,8 +115,7 @@ do $$
 begin
   execute format($function$
 create function private.save_property(property public.properties) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $body$
 begin
   update public.properties
@@ -144,8 +137,7 @@ $$;
 create function api.update_property(
   property_id uuid, fields jsonb, expected_version integer default null
 ) returns json
-  language sql
-  set search_path = ''
+  language sql set search_path = ''
 as $$
   select private.count_action('listing_edits');
   select private.update_property(property_id, fields, expected_version);
@@ -156,8 +148,7 @@ comment on function api.update_property is
   'contact_missing, location_outside_area.';
 
 create function api.delete_property(property_id uuid) returns void
-  language sql
-  set search_path = ''
+  language sql set search_path = ''
 as $$
   select private.count_action('listing_deletions');
   select private.delete_property(property_id);

@@ -1,7 +1,5 @@
 create function private.act_on_property(property_id uuid, action text) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   makes_active boolean := action in ('publish', 'resume', 'renew');

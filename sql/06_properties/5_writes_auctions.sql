@@ -5,9 +5,7 @@ create function private.set_auction(
   start_price numeric,
   min_increment numeric
 ) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   property public.properties;
@@ -41,9 +39,7 @@ end
 $$;
 
 create function private.remove_auction(property_id uuid) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   property public.properties := private.lock_property_for_auction(property_id);
@@ -59,8 +55,7 @@ create function api.set_auction(
   start_price numeric,
   min_increment numeric
 ) returns json
-  language sql
-  set search_path = ''
+  language sql set search_path = ''
 as $$
   select private.count_action('listing_edits');
   select private.set_auction(property_id, starts_at, ends_at, start_price, min_increment);
@@ -70,8 +65,7 @@ comment on function api.set_auction is
   'running. 404 property_not_found, 422 field_not_for_type, 409 property_state_conflict.';
 
 create function api.remove_auction(property_id uuid) returns void
-  language sql
-  set search_path = ''
+  language sql set search_path = ''
 as $$
   select private.count_action('listing_edits');
   select private.remove_auction(property_id);

@@ -6,8 +6,7 @@ create function private.offered_contact(
   caller_id uuid, property_id uuid, kind text,
   out property public.properties, out phone text, out whatsapp text
 )
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads other people's listings and numbers
   set search_path = ''
 as $$
@@ -53,9 +52,7 @@ comment on function private.offered_contact is
 create function private.precheck_contact(
   property_id uuid, kind text, idempotency_key text default null
 ) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   -- A repeated request gets its stored answer, whatever happened to the listing.
@@ -77,9 +74,7 @@ comment on function private.precheck_contact is
   'contact_property is counted.';
 
 create function private.contact_property(property_id uuid, kind text) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   caller_id uuid;

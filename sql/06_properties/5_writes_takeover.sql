@@ -1,8 +1,7 @@
 -- The email of an account may have been registered by another person before it was first proven.
 
 create function private.unproven_past_reason() returns text
-  language sql
-  immutable
+  language sql immutable
   return 'أُرسل هذا الطلب قبل إثبات ملكية البريد الإلكتروني، راجع البيانات وأرسلها من جديد';
 
 create function private.suspend_unproven_past(account_id uuid) returns void

@@ -2,9 +2,7 @@
 -- statement, so that the second of two concurrent writers sees both changes.
 
 create function private.write_property_cards(property_ids uuid[]) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   delete from private.property_cards
@@ -28,9 +26,7 @@ end
 $$;
 
 create function private.on_property_shown() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   -- The row is read again, because an earlier trigger may have written it once more.

@@ -39,8 +39,7 @@ comment on function private.follow_numbers is
   'Switches chat on where no other way of contact is left, and rewrites stored records.';
 
 create function private.on_account_number() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.follow_numbers(new.id);
@@ -56,8 +55,7 @@ create trigger accounts_tell_listings_of_their_number
   execute function private.on_account_number();
 
 create function private.on_number_shown() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.follow_numbers(new.account_id);

@@ -1,9 +1,7 @@
 -- Writers have locked the listing, as for cards (6_events_cards.sql).
 
 create function private.write_listed_records(property_ids uuid[]) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   delete from private.listed_records
@@ -28,9 +26,7 @@ end
 $$;
 
 create function private.on_listed_property() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   -- The row is read again, because an earlier trigger may have written it once more.

@@ -1,6 +1,5 @@
 create function private.expire_listing(property_id uuid) returns boolean
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform from public.properties
@@ -17,9 +16,7 @@ end
 $$;
 
 create function private.expire_listings() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   -- Sorted by owner, because a trigger locks their organisations (03_accounts/2_rules_locks.sql).
   select private.for_each('expire_listing', array(
@@ -37,8 +34,7 @@ $$;
 comment on function private.expire_listings is 'Job: expires listings whose time is over.';
 
 create function private.count_views_of(property_id uuid) returns boolean
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   viewers bigint;
@@ -63,9 +59,7 @@ end
 $$;
 
 create function private.count_views() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   select private.for_each('count_views_of', array(
     select distinct property_views.property_id::text from private.property_views
@@ -77,9 +71,7 @@ $$;
 comment on function private.count_views is 'Job: adds new views to the counts of listings.';
 
 create function private.purge_views() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   with deleted as (
     delete from private.property_views where property_views.ctid = any (array(
@@ -99,18 +91,14 @@ comment on function private.purge_views is
   'Job: deletes counted views after two days, and uncounted ones after a week.';
 
 create function private.purge_leads() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   select private.purge('public.leads', 'created_at', '1 year')
 $$;
 comment on function private.purge_leads is 'Job: deletes leads after a year.';
 
 create function private.purge_deleted_listings() returns bigint
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   gone bigint;

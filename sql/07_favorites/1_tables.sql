@@ -27,16 +27,13 @@ grant select, delete, insert on public.favorites to acting;
 
 -- This has no search_path, so that it is inlined (03_accounts/2_rules_access.sql).
 create function private.is_saveable(property public.properties, identity_id uuid) returns boolean
-  language sql
-  immutable
-  parallel safe
+  language sql immutable parallel safe
   return (is_saveable.property).listed
     or (is_saveable.property).status = 'active'
       and (is_saveable.property).owner_identity_id = is_saveable.identity_id;
 
 create function private.may_save(property_id uuid) returns boolean
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads listings that row-level security hides from the caller
   set search_path = ''
 as $$

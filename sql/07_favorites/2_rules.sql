@@ -1,7 +1,5 @@
 create function private.is_withdrawn(property public.properties) returns boolean
-  language sql
-  immutable
-  parallel safe
+  language sql immutable parallel safe
   return (is_withdrawn.property).status in (
     'deleted', 'suspended', 'rejected', 'draft', 'pending_review'
   );
@@ -21,8 +19,7 @@ create policy "people see their own properties, public ones and saved ones"
   );
 
 create function private.property_exists(property_id uuid) returns boolean
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads listings that row-level security hides from the caller
   set search_path = ''
 as $$
@@ -37,9 +34,7 @@ $$;
 grant execute on function private.property_exists to authenticated;
 
 create function private.count_favorite() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   change constant integer := coalesce(new.counted::integer, 0) - coalesce(old.counted::integer, 0);

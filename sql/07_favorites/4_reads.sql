@@ -1,8 +1,5 @@
 create function private.list_favorite_ids() returns json
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   owner_id uuid := private.require_identity();
@@ -22,10 +19,7 @@ comment on function private.list_favorite_ids is
 
 create function private.favorite_without_card(property public.properties, owner_id uuid)
   returns text
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 begin
   if property.listed or property.status = 'active' and property.owner_identity_id = owner_id then
@@ -50,10 +44,7 @@ comment on function private.favorite_without_card is
 create function private.list_favorites(
   page_cursor text default null, page_size integer default 20, fields text default 'card'
 ) returns text
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
   set plan_cache_mode = 'force_generic_plan' -- the plan is the same for everybody
 as $$
 declare
@@ -114,9 +105,7 @@ comment on function private.list_favorites is
   'ones are left out.';
 
 create function private.favorite_records(items text[], owner_id uuid) returns text[]
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return (
@@ -135,9 +124,7 @@ end
 $$;
 
 create function api.check_favorite(property_id uuid) returns boolean
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   owner_id uuid := private.require_identity();

@@ -1,7 +1,5 @@
 create function private.toggle_favorite(property_id uuid) returns boolean
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   -- The rate is counted before anything is locked.
@@ -38,8 +36,7 @@ comment on function private.toggle_favorite is
 
 create function api.toggle_favorite(property_id uuid)
   returns table ("propertyId" uuid, "isFavorite" boolean)
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   "propertyId" := toggle_favorite.property_id;

@@ -1,7 +1,5 @@
 create function private.delete_favorites() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   delete from public.favorites where favorites.identity_id = new.id;
@@ -38,9 +36,7 @@ as $$
 $$;
 
 create function private.on_saver_account() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   perform private.count_savings_of(identities.id)
@@ -60,9 +56,7 @@ create trigger accounts_count_their_favorites
   execute function private.on_saver_account();
 
 create function private.on_saver_identity() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   perform private.count_savings_of(new.id);

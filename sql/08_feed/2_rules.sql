@@ -5,8 +5,7 @@
 -- readers do not wait long.
 
 create function private.publishing_time() returns timestamptz
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform pg_advisory_xact_lock_shared(hashtextextended('publishing', 2));
@@ -18,8 +17,7 @@ comment on function private.publishing_time is
 
 create function private.take_feed_place(owner_id uuid, published_at timestamptz)
   returns timestamptz
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   account_id uuid;
@@ -51,8 +49,7 @@ comment on function private.take_feed_place is
   'at most 24 hours ahead.';
 
 create function private.require_snapshot(snapshot timestamptz) returns timestamptz
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   if snapshot > now() or snapshot < now() - interval '6 hours' then

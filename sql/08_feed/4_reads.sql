@@ -5,8 +5,7 @@
 create function private.published_listings(
   listing_type text, at timestamptz, skip integer, take integer
 ) returns uuid[]
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads a table closed to clients
   set search_path = ''
 as $$
@@ -62,8 +61,7 @@ comment on function private.published_listings is
   'The ids of the listings in these slots, even if unlisted or deleted since the snapshot.';
 
 create function private.ranked_offices(at timestamptz, take integer) returns uuid[]
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads a table closed to clients
   set search_path = ''
 as $$
@@ -96,9 +94,7 @@ create function private.feed_slots(
   out office_ids uuid[], out office_slots integer[],
   out more boolean
 )
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   first constant integer := (page - 1) * page_size + 1;
@@ -133,9 +129,7 @@ $$;
 create function private.feed_properties(
   property_ids uuid[], property_slots integer[], blocked uuid[], fields text
 ) returns table (slot integer, item text)
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   viewer_id uuid := private.identity_id();
@@ -183,8 +177,7 @@ comment on function private.feed_properties is
 create function private.feed_offices(
   office_ids uuid[], office_slots integer[], blocked uuid[]
 ) returns table (slot integer, item text)
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the accounts of offices
   set search_path = ''
 as $$
@@ -210,9 +203,7 @@ create function private.feed_items(
   property_ids uuid[], property_slots integer[], office_ids uuid[], office_slots integer[],
   fields text
 ) returns text
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   blocked constant uuid[] := private.blocked_identities();
@@ -234,9 +225,7 @@ create function private.list_feed(
   filter text, page integer, page_size integer, snapshot timestamptz default null,
   fields text default 'card'
 ) returns text
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   listing_type constant text := case when filter <> 'all' then upper(filter) end;

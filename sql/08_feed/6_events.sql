@@ -1,7 +1,5 @@
 create function private.record_publication() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   place timestamptz;
@@ -46,9 +44,7 @@ create constraint trigger properties_publishing_is_recorded
   execute function private.record_publication();
 
 create function private.record_office_rank() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   at constant timestamptz := private.publishing_time();

@@ -1,7 +1,5 @@
 create function private.purge_publications() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   select private.purge('private.publications', 'until', '7 hours')
 $$;
@@ -9,9 +7,7 @@ comment on function private.purge_publications is
   'Job: deletes publications that no readable snapshot needs, 1,000 at a time.';
 
 create function private.purge_office_ranks() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   select private.purge('private.office_ranks', 'until', '7 hours')
 $$;

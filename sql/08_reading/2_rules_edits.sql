@@ -1,7 +1,5 @@
 create function private.reading_values(field text) returns text[]
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return case
@@ -24,8 +22,7 @@ end
 $$;
 
 create function private.check_reading_word() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   numbers constant text[] := '{times,count,rooms,bathrooms,floor,ordinal}';

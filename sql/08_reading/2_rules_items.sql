@@ -1,7 +1,5 @@
 create function private.said_once(plain text[], typed text[], out once text[], out shown text[])
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   if cardinality(plain) <= 20 then
@@ -31,9 +29,7 @@ comment on function private.said_once is
   'from the 31st distinct word on.';
 
 create function private.reading_signs(q text) returns text
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   signs text := q;
@@ -78,9 +74,7 @@ comment on function private.reading_signs is
 create function private.reading_tokens(
   q text, out plain text[], out typed text[], out ignored text[]
 )
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   joined constant text := '^([^0-9]*)([0-9]+(?:ƍ[0-9]+)?)([^0-9ƍƌ].*)?$';
@@ -163,10 +157,7 @@ comment on type private.reading_item is
   'mean.';
 
 create function private.reading_items(plain text[]) returns private.reading_item[]
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
   set plan_cache_mode = force_generic_plan
 as $$
 declare

@@ -1,8 +1,6 @@
 create function private.reading_negations(items private.reading_item[], plain text[])
   returns private.reading_item[]
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   named constant text[] := '{kind,area,governorate}';

@@ -11,9 +11,7 @@ comment on type private.amount is
   'last: the index of its last item.';
 
 create function private.reading_letter(item private.reading_item) returns text
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   return case
@@ -52,9 +50,7 @@ comment on function private.reading_letter is
   's, c, r, o: units. <, >, ~, (, ), =: bounds. ^: a negation, V that of a verb.';
 
 create function private.reading_letters(inout items private.reading_item[], out letters text)
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   item private.reading_item;
@@ -108,9 +104,7 @@ comment on function private.reading_letters is
 create function private.reading_amount(
   items private.reading_item[], letters text, index integer, is_alone boolean
 ) returns private.amount
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   rest constant text := substr(letters, index);

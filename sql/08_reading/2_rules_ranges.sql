@@ -3,9 +3,7 @@
 
 create function private.with_end(amount private.amount, other private.amount)
   returns private.amount
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   unit constant text := coalesce(amount.unit, other.unit);
@@ -45,9 +43,7 @@ create function private.reading_range(
   items private.reading_item[], letters text, index integer,
   out range private.reading_item, out last integer
 )
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   before constant text := replace(left(letters, index - 1), '^!', 'ww'); -- without a deposit
@@ -168,9 +164,7 @@ comment on function private.reading_range is
 
 create function private.reading_numbers(items private.reading_item[])
   returns private.reading_item[]
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   read private.reading_item[] := '{}';

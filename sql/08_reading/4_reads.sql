@@ -4,9 +4,7 @@
 create function private.with_reading(
   reading private.reading, name text, value jsonb, said text
 ) returns private.reading
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   if value is null then
@@ -35,9 +33,7 @@ comment on function private.with_reading is
 create function private.with_names(
   reading private.reading, name text, field text, items private.reading_item[], typed text[]
 ) returns private.reading
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   item private.reading_item;
@@ -58,9 +54,7 @@ comment on function private.with_names is
 create function private.with_range(
   reading private.reading, low_name text, high_name text, low numeric, high numeric, said text
 ) returns private.reading
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   if coalesce(reading.filters -> low_name <> to_jsonb(low), false)
@@ -76,8 +70,7 @@ comment on function private.with_range is
   'Adds two filters, or ignores both if the query has named a different value of one.';
 
 create function private.price_scale(item private.reading_item, type text) returns integer
-  language sql
-  immutable
+  language sql immutable
   return case
     when item.field = 'price' then 1
     when price_scale.type is null then null
@@ -95,9 +88,7 @@ create function private.with_types(
   reading private.reading, types private.reading_item[], prices private.reading_item[],
   typed text[], strategy text
 ) returns private.reading
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   item private.reading_item;
@@ -139,9 +130,7 @@ comment on function private.with_types is
   'Adds the type if all its items name the same one, and the prices, whose amounts depend on it.';
 
 create function private.reading_of_number(plain text[], typed text[]) returns private.reading
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   reading private.reading;
@@ -163,10 +152,7 @@ comment on function private.reading_of_number is
   'The reading of a query that is only the reference number of a listing; else an empty one.';
 
 create function private.parted(word text, deep boolean default true) returns text[]
-  language plpgsql
-  stable
-  set search_path = ''
-  set plan_cache_mode = force_generic_plan
+  language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 declare
   fields text[] := '{type,kind,area,governorate,furnished,plot_position,rooms,bathrooms,floor,'
@@ -197,9 +183,7 @@ comment on function private.parted is
   'The two or three listed words that are written as one here, or null.';
 
 create function private.read_query(q text, strategy text) returns private.reading
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   tokens record;

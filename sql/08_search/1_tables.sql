@@ -96,11 +96,9 @@ create index search_documents_location_idx
   on private.search_documents using gist (location) include (property_id);
 
 create function private.search_cell(lat double precision, lng double precision) returns integer
-  language plpgsql
-  immutable
+  language plpgsql immutable
   strict -- returns null for a listing without a location
-  parallel safe
-  set search_path = ''
+  parallel safe set search_path = ''
 as $$
 begin
   return floor(lat * 50)::integer * 32768 + floor(lng * 50)::integer;

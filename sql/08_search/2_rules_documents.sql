@@ -1,8 +1,5 @@
 create function private.search_block(block text) returns text
-  language plpgsql
-  immutable
-  parallel safe
-  set search_path = ''
+  language plpgsql immutable parallel safe set search_path = ''
 as $$
 begin
   return nullif(regexp_replace(
@@ -12,10 +9,7 @@ $$;
 comment on function private.search_block is 'Returns 5 for ٥ and قطعة 5; null if it is empty.';
 
 create function private.said_terms(plain text) returns text[]
-  language plpgsql
-  stable
-  set search_path = ''
-  set plan_cache_mode = force_generic_plan
+  language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 declare
   -- Also without a joined "and" or "with".
@@ -90,9 +84,7 @@ comment on function private.said_terms is
 
 create function private.search_document(property public.properties)
   returns private.search_documents
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   answer private.search_documents := row(

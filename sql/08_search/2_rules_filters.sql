@@ -77,8 +77,7 @@ comment on table private.kind_groups is
 
 create function private.inside_maximum(lowest numeric, highest numeric, edge numeric)
   returns numeric
-  language sql
-  immutable
+  language sql immutable
   return case
     when highest >= edge then edge
     -- The number just before it. A far smaller one would be too small for double precision.
@@ -91,9 +90,7 @@ comment on function private.inside_maximum is
   'edge one has what lies on it; at the edge of Kuwait, and where the box has no size, it is inside.';
 
 create function private.parse_bbox(value jsonb, out clean jsonb, out problem text)
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
   set extra_float_digits = 1 -- the number before a maximum must be exact
 as $$
 declare
@@ -117,9 +114,7 @@ $$;
 comment on function private.parse_bbox is 'Clips a box to Kuwait; bbox_invalid if nothing is left.';
 
 create function private.parse_near(value jsonb, out clean jsonb, out problem text)
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   problem := 'invalid';
@@ -136,9 +131,7 @@ end
 $$;
 
 create function private.parse_time(value jsonb, out clean jsonb, out problem text)
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   time text := value #>> '{}';
@@ -162,9 +155,7 @@ comment on function private.parse_time is
 create function private.parse_search_filter(
   rule private.search_filter_rules, value jsonb, out clean jsonb, out problem text
 )
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   parsed record;
@@ -227,9 +218,7 @@ $$;
 
 create function private.parse_search_filters(filters jsonb, strategy text)
   returns private.search_filters
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   clean jsonb := '{}';
@@ -278,9 +267,7 @@ $$;
 create function private.search_conditions(
   strategy text, filters private.search_filters, out conditions text, out is_indexed boolean
 )
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   given constant jsonb := to_jsonb(filters);
@@ -325,8 +312,7 @@ comment on function private.search_conditions is
   'never from input. is_indexed: whether the newest-first indexes can answer all conditions.';
 
 create function private.strategy_terms(strategy text) returns tsquery
-  language sql
-  immutable
+  language sql immutable
   return case
     when strategy in ('deal', 'auction', 'company') then ('''strategy:' || strategy || '''')::tsquery
     when strategy = 'exchange' then '''type:EXCHANGE'''::tsquery
@@ -335,9 +321,7 @@ comment on function private.strategy_terms is
   'Terms that preselect listings; they are never stricter than private.search_conditions.';
 
 create function private.search_terms(given jsonb, are_said boolean default false) returns tsquery
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   -- The codes are already validated. A document has a term for each number of rooms up to its own.

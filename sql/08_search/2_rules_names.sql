@@ -1,7 +1,5 @@
 create function private.name_phrases(name text) returns text[]
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   plain constant text := private.search_text(name);
@@ -26,9 +24,7 @@ end
 $$;
 
 create function private.update_names() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   named jsonb := to_jsonb(coalesce(new, old));

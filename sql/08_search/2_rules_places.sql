@@ -1,9 +1,6 @@
 create function private.earth_point(lat double precision, lng double precision)
   returns extensions.cube
-  language plpgsql
-  immutable
-  parallel safe
-  set search_path = ''
+  language plpgsql immutable parallel safe set search_path = ''
 as $$
 begin
   return extensions.cube(array[
@@ -16,9 +13,7 @@ comment on function private.earth_point is
   'the straight line between two points grows with the distance on the surface.';
 
 create function private.search_rectangle(filters private.search_filters) returns double precision[]
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   angle double precision := filters.near[3] / 6371.0088;
@@ -45,9 +40,7 @@ comment on function private.search_rectangle is
   'inverted if it is empty, null if bbox and near are both absent.';
 
 create function private.search_cells(rectangle double precision[]) returns integer[]
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   return array(

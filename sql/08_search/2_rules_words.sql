@@ -1,7 +1,5 @@
 create function private.guessable_words(document tsvector) returns text[]
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   -- Even a long description usually has only about a hundred such words.
@@ -15,9 +13,7 @@ $$;
 comment on function private.guessable_words is 'At most 200 words that a misspelt word can mean.';
 
 create function private.word_writer(account public.accounts) returns smallint
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   return case when account.phone is not null then hashtext(account.id::text) % 32768 end;
@@ -27,9 +23,7 @@ comment on function private.word_writer is
   'A small hash of the account, not unique; null without a phone, as such accounts cost nothing.';
 
 create function private.five_writers(known smallint[], others smallint[]) returns smallint[]
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   return case when cardinality(known) >= 5 then known
@@ -40,8 +34,7 @@ comment on function private.five_writers is
   'Adds up to five new marks if there are fewer than five. More than five do no harm.';
 
 create function private.similar_words(word text) returns text[]
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- under row-level security no index can compare words
   set search_path = ''
   set plan_cache_mode = force_generic_plan -- planning at every call takes five times as long
@@ -116,8 +109,7 @@ comment on function private.similar_words is
 
 -- This function is inlined, because a body of begin atomic needs no search_path.
 create function private.lexemes_of(word text) returns setof text
-  language sql
-  stable
+  language sql stable
 begin atomic
   select lexemes_of.word
   union all
@@ -127,10 +119,7 @@ comment on function private.lexemes_of is
   'The word itself, and the terms of places, kinds and usages whose names contain it.';
 
 create function private.any_word(words text[]) returns tsquery
-  language plpgsql
-  stable
-  set search_path = ''
-  set plan_cache_mode = force_generic_plan
+  language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 begin
   -- Words contain only letters and digits, and terms are our own, so quoting is enough.
@@ -144,10 +133,7 @@ comment on function private.any_word is
   'The text query for listings with any of these words in their text or names.';
 
 create function private.alike_words(words text[]) returns jsonb
-  language plpgsql
-  stable
-  set search_path = ''
-  set plan_cache_mode = force_generic_plan
+  language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 begin
   return (
@@ -170,10 +156,7 @@ comment on function private.alike_words is
   'What the first four words that are not frequent, nor of a name, can be misspellings of.';
 
 create function private.search_query(words text[], alike jsonb default '{}') returns tsquery
-  language plpgsql
-  stable
-  set search_path = ''
-  set plan_cache_mode = force_generic_plan
+  language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 begin
   return (

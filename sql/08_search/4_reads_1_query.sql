@@ -2,9 +2,7 @@ create function private.both_filters(
   given private.search_filters, understood jsonb,
   out filters private.search_filters, out conflicts text[]
 )
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   own constant jsonb := jsonb_strip_nulls(to_jsonb(given));
@@ -56,9 +54,7 @@ create function private.exact_query(
   out filters private.search_filters, out words tsquery, out understood jsonb,
   out read private.reading
 )
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   together record;
@@ -112,9 +108,7 @@ comment on function private.exact_query is
 create function private.cursor_reading(
   cursor_state jsonb, out read private.reading, out rest text[], out names text[]
 )
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   read := jsonb_populate_record(null::private.reading, cursor_state -> 'reading');

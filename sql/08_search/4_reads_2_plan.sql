@@ -44,9 +44,7 @@ comment on type private.search_plan is
 create function private.with_ranges(
   plan private.search_plan, strategy text, sort text
 ) returns private.search_plan
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   filters constant private.search_filters := plan.filters;
@@ -121,9 +119,7 @@ create function private.search_plan(
   strategy text, sort text, filters private.search_filters, words tsquery, among uuid[],
   after_key text, after_id uuid, size integer
 ) returns private.search_plan
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   own constant record := private.search_conditions(strategy, filters);
@@ -169,9 +165,7 @@ end
 $$;
 
 create function private.matches_of(plan private.search_plan) returns text
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   -- Without "offset 0", listings found by their words would be compared with those words again.

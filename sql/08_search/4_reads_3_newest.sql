@@ -50,8 +50,7 @@ comment on function private.newest_range is
   'are sorted, because only one of the four selects returns rows.';
 
 create function private.is_of(strategy text, type text, auction_ends_at timestamptz) returns boolean
-  language sql
-  stable
+  language sql stable
   return case is_of.strategy
     when 'exchange' then is_of.type = 'EXCHANGE'
     else is_of.type in ('SALE', 'RENT') and (is_of.auction_ends_at > now()) is not true
@@ -85,10 +84,7 @@ create function private.newest_listings(
   strategy text, filters private.search_filters, words tsquery, after_key text, after_id uuid,
   size integer, out ids uuid[], out keys text[], out is_complete boolean
 )
-  language plpgsql
-  stable
-  set search_path = ''
-  set plan_cache_mode = force_generic_plan
+  language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 declare
   before_at constant timestamptz := coalesce(after_key, 'infinity');

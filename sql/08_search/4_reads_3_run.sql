@@ -6,9 +6,7 @@
 create function private.walk_ranges(
   plan private.search_plan, depth integer, out ids uuid[], out keys text[], out is_complete boolean
 )
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
   -- Otherwise the planner would sort results that it expects to be small instead of using an index.
   set enable_sort = off
   set enable_bitmapscan = off
@@ -52,9 +50,7 @@ comment on function private.walk_ranges is
 create function private.gather_listings(
   plan private.search_plan, out ids uuid[], out keys text[]
 )
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
   set enable_seqscan = off -- else all listings are scanned for words believed frequent
 as $$
 begin
@@ -86,9 +82,7 @@ end
 $$;
 
 create function private.listings_in_ranges(plan private.search_plan) returns double precision
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return private.expected_listings(plan, coalesce((
@@ -99,10 +93,7 @@ end
 $$;
 
 create function private.listings_with_words(words tsquery) returns bigint
-  language plpgsql
-  stable
-  set search_path = ''
-  set plan_cache_mode = force_generic_plan
+  language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 begin
   -- A query joins words, or alternatives in brackets, by &.
@@ -123,10 +114,7 @@ comment on function private.listings_with_words is
   'An upper bound on the listings with these words, by the last count; null if no word is counted.';
 
 create function private.few_with_words(words tsquery) returns uuid[]
-  language plpgsql
-  stable
-  set search_path = ''
-  set plan_cache_mode = force_generic_plan
+  language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
 as $$
 declare
@@ -149,9 +137,7 @@ create function private.with_source(
   plan private.search_plan, strategy text, with_words bigint default null
 )
   returns private.search_plan
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   filters constant private.search_filters := plan.filters;
@@ -214,8 +200,7 @@ create function private.find_listings(
   after_key text, after_id uuid, size integer,
   out ids uuid[], out keys text[]
 )
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the documents of all listings
   set search_path = ''
 as $$

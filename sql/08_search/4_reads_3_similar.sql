@@ -2,10 +2,7 @@
 -- widened step by step, until there are five. Filters that were given hold, and so does the type.
 
 create function private.wider_filters(wide jsonb, step integer) returns jsonb
-  language plpgsql
-  stable
-  set search_path = ''
-  set plan_cache_mode = force_generic_plan
+  language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 begin
   return (
@@ -45,10 +42,7 @@ create function private.ranked_listings(
   read private.reading, alike jsonb, areas text[], ids uuid[], steps integer[],
   out items text[], out names text[], out guessed jsonb
 )
-  language plpgsql
-  stable
-  set search_path = ''
-  set plan_cache_mode = force_generic_plan
+  language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 declare
   tests text;
@@ -118,8 +112,7 @@ create function private.similar_listings(
   strategy text, sort text, given private.search_filters, read private.reading, words tsquery,
   literal boolean, fitting uuid[], out items text[], out names text[], out guessed jsonb
 )
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the documents of all listings
   set search_path = ''
 as $$

@@ -1,15 +1,12 @@
 create function private.default_sort(strategy text) returns text
-  language sql
-  immutable
+  language sql immutable
   return case default_sort.strategy
     when 'deal' then 'drop_desc' when 'auction' then 'ends_at' else 'newest' end;
 
 create function private.require_search(
   strategy text, sort text, given private.search_filters
 ) returns void
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   sorts text[];
@@ -34,9 +31,7 @@ create function private.search_page(
   cursor_state jsonb, page_size integer,
   out items text[], out names text[], out understood jsonb, out next_state jsonb
 )
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   exact record;
@@ -99,9 +94,7 @@ comment on function private.search_page is
   'fit, the cursor carries the rest of the list, else the reading and the last key.';
 
 create function private.similar_parts(items text[], names text[]) returns jsonb
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   return (
@@ -126,10 +119,7 @@ create function private.search(
   page_cursor text default null, page_size integer default 20, fields text default 'card',
   literal boolean default false
 ) returns text
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
   set extra_float_digits = 1 -- a distance in a cursor must be exact
 as $$
 declare

@@ -1,10 +1,7 @@
 create function private.count_listings(
   strategy text, filters jsonb, q text default null, literal boolean default false
 ) returns jsonb
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   given constant private.search_filters := private.parse_search_filters(filters, strategy);

@@ -1,11 +1,9 @@
 create function private.count_facet(
   strategy text, filters private.search_filters, words tsquery, rule private.search_filter_rules
 ) returns jsonb
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the documents of all listings
-  set search_path = ''
-  set enable_seqscan = off
+  set search_path = '' set enable_seqscan = off
 as $$
 declare
   plan private.search_plan := private.search_plan(
@@ -47,10 +45,7 @@ $$;
 create function private.count_facets(
   strategy text, filters jsonb, facets text[], q text default null, literal boolean default false
 ) returns jsonb
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   given constant private.search_filters := private.parse_search_filters(filters, strategy);

@@ -1,6 +1,5 @@
 create function private.one_letter_off(typed text) returns text[]
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- under row-level security no index can compare words
   set search_path = ''
   set plan_cache_mode = force_custom_plan -- an index needs to know the patterns
@@ -36,10 +35,7 @@ comment on function private.one_letter_off is
 create function private.suggested_names(
   forms text[], before text, is_latin boolean, most integer
 ) returns jsonb[]
-  language plpgsql
-  stable
-  set search_path = ''
-  set plan_cache_mode = force_generic_plan
+  language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 declare
   named text[];
@@ -94,10 +90,7 @@ comment on function private.suggested_names is
   'What has a name that begins in one of these forms and fits what was read before it.';
 
 create function private.suggest(q text default null, page_size integer default 8) returns jsonb
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
   set plan_cache_mode = force_generic_plan
 as $$
 declare

@@ -1,7 +1,5 @@
 create function private.update_search_document() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   document private.search_documents;

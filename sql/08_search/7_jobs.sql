@@ -1,7 +1,5 @@
 create function private.count_search_words(changes integer default 500) returns bigint
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   lost text[];
@@ -45,9 +43,7 @@ comment on function private.count_search_words is
   'Job: counts the words of some rows of private.search_word_changes and deletes these rows.';
 
 create function private.recount_search_words() returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   -- The job may be counting; it holds the rows that are deleted here.
@@ -64,9 +60,7 @@ end
 $$;
 
 create function private.rebuild_search_documents() returns bigint
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   listings bigint;

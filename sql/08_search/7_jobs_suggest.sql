@@ -1,7 +1,5 @@
 create function private.count_suggestions(age interval default '4 minutes') returns bigint
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   counted bigint;

@@ -1,9 +1,7 @@
 -- Only the shown location is used, because boxes and clusters by the true one would reveal it.
 
 create function private.map_share(plan private.search_plan) returns double precision
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   -- A sample of this size misses a cell with 0.1 % of the matches once in 20,000 times.
@@ -32,8 +30,7 @@ comment on function private.map_share is
 create function private.map_clusters(
   plan private.search_plan, zoom integer, understood jsonb
 ) returns json
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the documents of all listings
   set search_path = ''
   set extra_float_digits = 1 -- the bounds of a cell must contain its listings
@@ -94,8 +91,7 @@ comment on function private.map_clusters is
 create function private.map_points(
   filters private.search_filters, words tsquery, understood jsonb
 ) returns json
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the documents of all listings
   set search_path = ''
 as $$
@@ -124,10 +120,7 @@ create function private.list_map_listings(
   bbox jsonb, zoom integer, filters jsonb default '{}', q text default null,
   literal boolean default false
 ) returns json
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   parsed private.search_filters;
@@ -151,8 +144,7 @@ comment on function private.list_map_listings is
   'clusters on a grid of 360/2^(zoom+2) degrees, else as points. q is read as in private.search.';
 
 create function private.map_area_prices(filters private.search_filters) returns json
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the documents of all listings
   set search_path = ''
 as $$
@@ -193,10 +185,7 @@ end
 $$;
 
 create function private.list_map_areas(filters jsonb default '{}') returns json
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   parsed private.search_filters := private.parse_search_filters(filters, 'map');

@@ -1,7 +1,5 @@
 create function private.refresh_area_prices(age interval default '3 minutes') returns bigint
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   -- Only one run works at a time, so that an older result cannot overwrite a newer one.

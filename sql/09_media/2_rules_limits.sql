@@ -1,7 +1,5 @@
 create function private.picture_limit(identity_id uuid) returns integer
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return (private.plan_of(identity_id)).photos_per_listing;
@@ -9,9 +7,7 @@ end
 $$;
 
 create function private.picture_allowance(identity_id uuid, out allowed integer, out used integer)
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   plan public.plans := private.plan_of(identity_id);
@@ -28,8 +24,7 @@ end
 $$;
 
 create function private.refuse_picture_quota(identity_id uuid) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   allowed integer := private.picture_limit(identity_id);

@@ -1,8 +1,7 @@
 -- The size, hash and type of a stored file are read from Storage and never taken from the caller.
 
 create function private.lock_own_upload(upload_id uuid, bucket text) returns private.uploads
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   caller_id uuid := private.lock_caller();
@@ -22,8 +21,7 @@ $$;
 
 create function private.lock_upload_session(identity_id uuid, upload_session_id uuid)
   returns private.upload_sessions
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   upload_session private.upload_sessions;
@@ -46,8 +44,7 @@ create function private.stored_files(upload private.uploads)
     index integer, name text, width integer, height integer, orientation integer, bytes integer,
     sha256 text, type text, label text, encrypted boolean
   )
-  language plpgsql
-  stable
+  language plpgsql stable
   rows 20
   security definer -- reads storage.objects
   set search_path = ''
@@ -76,8 +73,7 @@ end
 $$;
 
 create function private.is_same_picture(one_id uuid, other_id uuid) returns boolean
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads pictures of every identity
   set search_path = ''
 as $$
@@ -95,8 +91,7 @@ comment on function private.is_same_picture is
 create function private.earlier_pictures(
   identity_id uuid, bucket text, property_id uuid, upload_session_id uuid
 ) returns setof public.media
-  language plpgsql
-  stable
+  language plpgsql stable
   rows 10
   set search_path = ''
 as $$

@@ -1,6 +1,5 @@
 create function private.document_json(document public.documents, path text) returns json
-  language sql
-  stable
+  language sql stable
   return json_build_object(
     'id', document.id,
     'name', document.name,

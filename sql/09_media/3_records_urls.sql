@@ -1,8 +1,5 @@
 create function private.media_url(bucket text, name text) returns text
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 begin
   return (

@@ -1,8 +1,6 @@
 create function api.list_documents(identity_id uuid)
   returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   perform api.get_identity(list_documents.identity_id); -- raises 404 identity_not_found
@@ -21,9 +19,7 @@ comment on function api.list_documents is
   'All documents of one of the caller''s identities, oldest first. 404 identity_not_found.';
 
 create function private.get_document(identity_id uuid, document_id uuid) returns json
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   caller_id constant uuid := private.require_account();

@@ -1,6 +1,5 @@
 create function private.use_picture(media_id uuid, identity_id uuid, use text) returns text
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   picture public.media;
@@ -43,8 +42,7 @@ comment on function private.use_picture is
   'for one that a message has already.';
 
 create function private.discard_picture_of(identity_id uuid, use text) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.discard_media(array(
@@ -55,8 +53,7 @@ end
 $$;
 
 create function private.change_avatar(account_id uuid, given jsonb) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   person_id uuid := (

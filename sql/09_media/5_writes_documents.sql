@@ -1,7 +1,5 @@
 create function private.begin_document_upload(identity_id uuid) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   caller_id constant uuid := private.lock_caller();
@@ -32,9 +30,7 @@ comment on function private.begin_document_upload is
   'their hashes.';
 
 create function private.upload_documents(upload_id uuid, again jsonb default null) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   -- The exclusive lock makes other uploads and an admin's decision wait.
@@ -97,9 +93,7 @@ comment on function private.upload_documents is
   '404 identity_not_found, 409 documents_full when there is room for none.';
 
 create function private.delete_document(identity_id uuid, document_id uuid) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   caller_id constant uuid := private.lock_caller();
@@ -116,8 +110,7 @@ end
 $$;
 
 create function api.delete_document(identity_id uuid, document_id uuid) returns void
-  language sql
-  set search_path = ''
+  language sql set search_path = ''
 as $$
   select private.count_action('document_deletions');
   select private.delete_document(identity_id, document_id)

@@ -2,9 +2,7 @@
 -- Until then the new order is stored in pending_changes as `media`, and new pictures are pending.
 
 create function private.shown_pictures(property_id uuid) returns uuid[]
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return array(
@@ -16,9 +14,7 @@ end
 $$;
 
 create function private.owner_pictures(property public.properties) returns uuid[]
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   if property.pending_changes ? 'media' then
@@ -31,8 +27,7 @@ comment on function private.owner_pictures is
   'The pictures as the owner sees them: in the order that awaits approval, else the shown ones.';
 
 create function private.discard_media(media_ids uuid[]) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   update public.media
@@ -43,8 +38,7 @@ end
 $$;
 
 create function private.set_shown_pictures(property_id uuid, picture_ids uuid[]) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.discard_media(array(
@@ -59,8 +53,7 @@ end
 $$;
 
 create function private.change_pictures(property public.properties, picture_ids uuid[]) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   pending jsonb := coalesce(property.pending_changes, '{}') - 'media';
@@ -99,9 +92,7 @@ end
 $$;
 
 create function private.order_property_media(property_id uuid, media_ids uuid[]) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   property public.properties := private.lock_editable_property(property_id);
@@ -118,9 +109,7 @@ end
 $$;
 
 create function private.delete_property_media(property_id uuid, media_id uuid) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   property public.properties := private.lock_editable_property(property_id);
@@ -136,8 +125,7 @@ $$;
 create function private.attach_upload_session(
   property_id uuid, identity_id uuid, upload_session_id uuid
 ) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   update private.upload_sessions set property_id = attach_upload_session.property_id
@@ -156,8 +144,7 @@ end
 $$;
 
 create function api.order_property_media(property_id uuid, media_ids uuid[]) returns json
-  language sql
-  set search_path = ''
+  language sql set search_path = ''
 as $$
   select private.count_action('listing_edits');
   select private.order_property_media(property_id, media_ids);
@@ -167,8 +154,7 @@ comment on function api.order_property_media is
   'that is not in it, 409 property_state_conflict.';
 
 create function api.delete_property_media(property_id uuid, media_id uuid) returns void
-  language sql
-  set search_path = ''
+  language sql set search_path = ''
 as $$
   select private.count_action('listing_edits');
   select private.delete_property_media(property_id, media_id);

@@ -2,9 +2,7 @@ create function private.upload_listing_media(
   upload_id uuid, property_id uuid default null, upload_session_id uuid default null,
   start_position integer default null, again jsonb default null
 ) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   owner_id uuid := private.lock_identity();
@@ -63,8 +61,7 @@ create function private.insert_listing_pictures(
   upload private.uploads, property public.properties, session_id uuid, start_position integer,
   again jsonb, out answer json, out added uuid[]
 )
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   answers jsonb := '[]';
@@ -137,9 +134,7 @@ comment on function private.insert_listing_pictures is
   'limit get quota_exceeded.';
 
 create function private.free_position(media_ids uuid[], requested integer) returns integer
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   taken integer[] := array(

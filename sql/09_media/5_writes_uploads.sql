@@ -4,9 +4,7 @@
 create function private.begin_upload(
   bucket text, property_id uuid default null, upload_session_id uuid default null
 ) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   caller_id uuid := private.lock_caller();
@@ -64,9 +62,7 @@ comment on function private.begin_upload is
   'transaction, because a refused upload costs as much as another. 402 quota_exceeded.';
 
 create function private.upload_avatar(upload_id uuid, again text default null) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   upload private.uploads := private.lock_own_upload(upload_id, 'avatars');
@@ -104,9 +100,7 @@ comment on function private.upload_avatar is
   '402 quota_exceeded is raised before, by begin_upload.';
 
 create function private.finish_upload(upload private.uploads) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   -- Files without a row are left to the next run of the job that removes them.

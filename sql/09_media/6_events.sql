@@ -19,9 +19,7 @@ create trigger properties_take_their_pictures
   execute function private.on_property_deleted();
 
 create function private.on_pictures_owner_closed() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   perform private.discard_media(array(
@@ -41,9 +39,7 @@ create trigger identities_take_their_pictures
   execute function private.on_pictures_owner_closed();
 
 create function private.on_pictures_of_listings() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   property_ids uuid[] := '{}';

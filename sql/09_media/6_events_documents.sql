@@ -1,7 +1,5 @@
 create function private.on_documents_decided() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   -- If the owner changed the status, by renewing a licence, no admin has decided.
@@ -22,9 +20,7 @@ create trigger identities_keep_documents_a_while
   execute function private.on_documents_decided();
 
 create function private.on_documents_owner_closed() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   perform private.discard_documents(array(

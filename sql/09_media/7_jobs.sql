@@ -4,8 +4,7 @@
 
 create function private.check_files(listed jsonb)
   returns table (bucket text, name text, is_stored boolean)
-  language plpgsql
-  stable
+  language plpgsql stable
   rows 1000
   security definer -- reads storage.objects
   set search_path = ''
@@ -24,9 +23,7 @@ comment on function private.check_files is
   'The files of a list from private.files_to_remove, and whether Storage still has each of them.';
 
 create function private.forget_removed_files(attempted jsonb) returns void
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   update public.media set removed_at = now()
   from private.check_files(attempted) as file
@@ -87,9 +84,7 @@ as $$
 $$;
 
 create function private.files_to_remove(attempted jsonb) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   perform private.forget_removed_files(attempted);
@@ -157,9 +152,7 @@ comment on function private.files_to_remove is
   'returned, after Storage was asked to remove those files.';
 
 create function private.reconcile_media() returns bigint
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   scan private.media_scans;
@@ -215,9 +208,7 @@ comment on function private.reconcile_media is
   'Job: compares the next files with the rows. Returns how many differ; any raises an alarm.';
 
 create function private.save_media_scan(scan private.media_scans, last_name text) returns void
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   update private.media_scans
   set

@@ -104,8 +104,7 @@ create index messages_hidden_idx on public.messages (hidden_at)
   where hidden_at is not null and body <> '';
 
 create function private.my_conversations() returns setof uuid
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- policies call this, so they must not bind it in turn
   set search_path = ''
 as $$

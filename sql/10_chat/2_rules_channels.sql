@@ -8,8 +8,7 @@
 
 create function private.may_hear_conversation(conversation_id uuid, identity_id uuid)
   returns boolean
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads both participants and the blocks between them
   set search_path = ''
 as $$
@@ -33,9 +32,7 @@ $$;
 create function private.live_topic_name(
   conversation_id uuid, conversation_key uuid, account_keys uuid[]
 ) returns text
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   return conversation_id || '.' || left(
@@ -51,8 +48,7 @@ comment on function private.live_topic_name is
   'does. account_keys are in the order of the ids of the accounts.';
 
 create function private.live_topic(conversation_id uuid) returns text
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads secret keys, which no client sees
   set search_path = ''
 as $$
@@ -70,9 +66,7 @@ end
 $$;
 
 create function private.renew_topic(account_id uuid) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   old_topic constant uuid := (private.lock_account_exclusively(account_id)).topic;
@@ -89,8 +83,7 @@ end
 $$;
 
 create function private.may_speak(topic text, extension text) returns boolean
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the names of channels and participants, which the caller may not
   set search_path = ''
 as $$
@@ -110,10 +103,7 @@ comment on function private.may_speak is
   'Whether the caller may send: only to live channels of the acting identity''s conversations.';
 
 create function private.may_hear(topic text, extension text) returns boolean
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 begin
   return exists (

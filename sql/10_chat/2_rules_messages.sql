@@ -1,7 +1,5 @@
 create function private.message_location(body text) returns text
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   coordinates constant text[] := regexp_match(
@@ -18,9 +16,7 @@ comment on function private.message_location is
   'The latitude and longitude of a location with at most six decimals; null if it is none.';
 
 create function private.message_problem(type text, clean text) returns text
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   problem constant text := private.text_problem(clean, 4000);
@@ -49,15 +45,11 @@ end
 $$;
 
 create function private.trimmed_message(body text) returns text
-  language sql
-  immutable
-  parallel safe
+  language sql immutable parallel safe
   return btrim(coalesce(trimmed_message.body, ''), E' \t\r\n');
 
 create function private.clean_message_body(type text, body text) returns text
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   -- A body of more than 16,000 bytes is refused as too long without being trimmed first.
@@ -81,8 +73,7 @@ $$;
 -- is released only after the commit is visible, so a reader who reacts to the event waits for it.
 
 create function private.announce_messages(conversation_ids uuid[]) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform pg_advisory_xact_lock(hashtextextended('history ' || conversation_id, 0))
@@ -91,8 +82,7 @@ end
 $$;
 
 create function private.wait_for_announced(conversation_id uuid) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform pg_advisory_xact_lock_shared(hashtextextended('history ' || conversation_id, 0));

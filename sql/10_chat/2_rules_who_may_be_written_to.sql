@@ -1,6 +1,5 @@
 create function private.require_welcome(writer_id uuid, reader_id uuid) returns void
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the recipient's settings
   set search_path = ''
 as $$
@@ -17,8 +16,7 @@ end
 $$;
 
 create function private.has_conversation_with(account_id uuid, identity_id uuid) returns boolean
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the rows of both participants
   set search_path = ''
 as $$
@@ -35,8 +33,7 @@ $$;
 create function private.conversation_peer(
   caller_id uuid, property_id uuid, identity_id uuid
 ) returns public.identities
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- finds the account behind an identity
   set search_path = ''
 as $$
@@ -67,8 +64,7 @@ comment on function private.conversation_peer is
   'and for a listing that belongs to neither side.';
 
 create function private.check_open_to_chat(property_id uuid, caller_id uuid) returns void
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads listings that row security hides from the caller
   set search_path = ''
 as $$

@@ -1,6 +1,5 @@
 create function private.peer_json(identity_id uuid) returns json
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads other people's names; its callers check access
   set search_path = ''
 as $$
@@ -18,8 +17,7 @@ end
 $$;
 
 create function private.message_json(message public.messages) returns jsonb
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads messages and pictures of both sides
   set search_path = ''
 as $$
@@ -55,8 +53,7 @@ $$;
 
 create function private.message_preview(message public.messages, reader_account_id uuid)
   returns text
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the language of the other side
   set search_path = ''
 as $$
@@ -91,9 +88,7 @@ comment on function private.message_preview is
 create function private.message_summary(
   message public.messages, identity_id uuid, reader_account_id uuid default null
 ) returns jsonb
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return jsonb_build_object(
@@ -110,8 +105,7 @@ $$;
 create function private.last_message_json(
   conversation_id uuid, identity_id uuid, reader_account_id uuid default null
 ) returns jsonb
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads messages; its callers check access
   set search_path = ''
 as $$
@@ -127,8 +121,7 @@ end
 $$;
 
 create function private.shown_read_seq(participant public.participants) returns bigint
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads a setting of both sides
   set search_path = ''
 as $$
@@ -148,9 +141,7 @@ comment on function private.shown_read_seq is 'peer_read_seq, or null if a side 
 
 create function private.conversation_updated_json(participant public.participants)
   returns jsonb
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return jsonb_build_object(
@@ -169,8 +160,7 @@ comment on function private.conversation_updated_json is 'The payload of convers
 
 create function private.conversation_property_json(property_id uuid, identity_id uuid)
   returns json
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads other people's listings, if they may be seen
   set search_path = ''
 as $$
@@ -200,8 +190,7 @@ end
 $$;
 
 create function private.cannot_write_reason(own public.participants) returns text
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads both participants and the blocks between them
   set search_path = ''
   set join_collapse_limit = 1 -- both settings as in private.store_messages
@@ -224,8 +213,7 @@ comment on function private.cannot_write_reason is
   'Why this side may not write now, or null. Only the side that blocked the other learns of a block.';
 
 create function private.conversation_json(conversation_id uuid, identity_id uuid) returns json
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads both participants; its callers check access
   set search_path = ''
 as $$

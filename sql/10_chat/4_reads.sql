@@ -1,8 +1,6 @@
 create function private.require_participant(conversation_id uuid, caller_id uuid)
   returns public.participants
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   participant public.participants;
@@ -18,10 +16,7 @@ end
 $$;
 
 create function private.get_conversation(conversation_id uuid) returns json
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   participant public.participants := private.require_participant(
@@ -34,8 +29,7 @@ comment on function private.get_conversation is
   'Api: One conversation of the acting identity. 404 conversation_not_found.';
 
 create function private.conversations_changed_at(identity_id uuid) returns timestamptz
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- row-level security would determine the identity in each of three look-ups
   set search_path = ''
 as $$
@@ -62,8 +56,7 @@ end
 $$;
 
 create function private.count_unread_messages(identity_id uuid) returns bigint
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- also counts for identities of the account that are not acting
   set search_path = ''
 as $$
@@ -83,10 +76,7 @@ create function private.list_conversations(
 ) returns table (
   items json, "nextCursor" text, "unreadTotal" bigint, "changedAt" timestamptz, "realtimeTopic" text
 )
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   caller_id uuid := private.require_identity();
@@ -215,10 +205,7 @@ comment on function private.list_messages is
 
 create function private.list_blocks(page_cursor text default null, page_size integer default 20)
   returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   caller_id uuid := private.require_account();

@@ -2,9 +2,7 @@
 -- conversations and messages.
 
 create function api.open_socket() returns json
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return (
@@ -17,8 +15,7 @@ comment on function api.open_socket is
   'The channel of the calling account, if its token is valid, and the time of the check.';
 
 create function private.peer_of(conversation_id uuid, identity_id uuid) returns uuid
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the row of the other side, which only that side sees
   set search_path = ''
 as $$
@@ -32,10 +29,7 @@ end
 $$;
 
 create function private.join_conversation(conversation_id uuid) returns json
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   caller_id uuid := private.require_identity();
@@ -64,8 +58,7 @@ comment on function private.join_conversation is
   'Api: The newest seq, both sides and the live channel. 404 conversation_not_found, 403 blocked.';
 
 create function private.changed_sockets(sockets jsonb) returns json
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- checks the rights of all accounts with an open socket
   set search_path = ''
 as $$
@@ -127,8 +120,7 @@ comment on function private.changed_sockets is
   'Sessions and conversations that differ from the given state; lastSeq is set if only seq does.';
 
 create function private.missed_updates(questions jsonb) returns json
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the conversations of all accounts with an open socket
   set search_path = ''
 as $$
@@ -188,8 +180,7 @@ comment on function private.missed_updates is
   'that it has already sent.';
 
 create function private.current_topics(channels jsonb) returns json
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the channels of all accounts with an open socket
   set search_path = ''
 as $$

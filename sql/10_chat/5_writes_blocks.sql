@@ -1,6 +1,5 @@
 create function private.account_to_block(caller_id uuid, identity_id uuid) returns uuid
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- finds the account behind an identity
   set search_path = ''
 as $$
@@ -19,9 +18,7 @@ comment on function private.account_to_block is
   'The identity''s account; null unless it is public or in a conversation with the caller.';
 
 create function private.block_identity(identity_id uuid) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   caller_id uuid := private.lock_caller();
@@ -46,8 +43,7 @@ end
 $$;
 
 create function api.block_identity(identity_id uuid) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.count_action('blocks');
@@ -60,9 +56,7 @@ comment on function api.block_identity is
   'repeated. 404 identity_not_found, 409 blocks_full for more than 500, 422 for oneself.';
 
 create function private.unblock_identity(identity_id uuid) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   caller_id uuid := private.require_account();
@@ -73,8 +67,7 @@ end
 $$;
 
 create function api.unblock_identity(identity_id uuid) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.count_action('blocks');

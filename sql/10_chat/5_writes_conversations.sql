@@ -38,8 +38,7 @@ comment on function private.check_openings is
   'Refuses if too many conversations that the account opened in the last day are unanswered.';
 
 create function private.list_conversation_for(conversation_id uuid, identity_id uuid) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   side public.participants;
@@ -66,9 +65,7 @@ comment on function private.list_conversation_for is
 create function private.open_conversation(
   caller_id uuid, property_id uuid, identity_id uuid, out id uuid, out created boolean
 )
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   caller_account_id uuid := private.account_id();
@@ -118,9 +115,7 @@ create function private.create_conversation(
   property_id uuid default null, identity_id uuid default null, message text default null,
   client_message_id text default null
 ) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   hits jsonb;

@@ -1,9 +1,7 @@
 -- The picture of a hidden message is deleted for good, because anyone with its URL could see it.
 
 create function private.find_message(message_id uuid) returns public.messages
-  language sql
-  stable
-  set search_path = ''
+  language sql stable set search_path = ''
 as $$
   select messages from public.messages where messages.id = find_message.message_id
 $$;
@@ -50,9 +48,7 @@ comment on function private.set_message_hidden is
   'count of one that has not read it. Returns false if it is so already, or was hidden too long ago.';
 
 create function private.hide_message(message public.messages) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   if not private.set_message_hidden(message, true) then
@@ -67,9 +63,7 @@ end
 $$;
 
 create function private.show_message(message public.messages) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   if private.set_message_hidden(message, false) then
@@ -91,9 +85,7 @@ end
 $$;
 
 create function private.purge_hidden_words() returns bigint
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   purged bigint;

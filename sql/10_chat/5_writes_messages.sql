@@ -26,8 +26,7 @@ create type private.message_delivery as (
 -- A standard SQL body without a search_path is inlined into the calling query.
 create function private.message_ends(conversation_id uuid, sender_id uuid)
   returns setof private.message_ends
-  language sql
-  stable
+  language sql stable
   rows 1
 begin atomic
   select
@@ -154,8 +153,7 @@ create function private.write_message(
   caller_id uuid, conversation_id uuid, client_message_id text, type text, body text,
   media_id uuid, reply_to_id uuid
 ) returns json
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   sent private.sent_message;
@@ -214,8 +212,7 @@ comment on function private.write_message is
   'Writes a message as the acting identity, which the calling function has locked.';
 
 create function private.count_message() returns jsonb
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   -- Rates are counted in the same order as in count_texts, which locks the same rows.
@@ -230,8 +227,7 @@ end
 $$;
 
 create function private.uncount_message(hits jsonb) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.uncount_action(hit.key, (hit.value #>> '{}')::timestamptz)
@@ -243,9 +239,7 @@ create function private.send_message(
   conversation_id uuid, client_message_id text, type text, body text, media_id uuid,
   reply_to_id uuid
 ) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   hits jsonb;
@@ -267,8 +261,7 @@ create function api.send_message(
   conversation_id uuid, client_message_id text, type text, body text default null,
   media_id uuid default null, reply_to_id uuid default null
 ) returns json
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   return private.send_message(
@@ -285,8 +278,7 @@ comment on function api.send_message is
   'message_too_long, idempotency_mismatch.';
 
 create function private.next_change(changed_at timestamptz) returns timestamptz
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   return greatest(clock_timestamp(), next_change.changed_at + interval '1 microsecond');
@@ -296,9 +288,7 @@ comment on function private.next_change is
   'A time after the last change, so that clients can tell which state is newer.';
 
 create function private.read_conversation(conversation_id uuid, up_to_seq bigint) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   participant public.participants := private.require_participant(
@@ -329,8 +319,7 @@ $$;
 
 create function api.read_conversation(conversation_id uuid, up_to_seq bigint default null)
   returns json
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.count_action('reads');

@@ -7,8 +7,7 @@ create type private.sent_text as (
 );
 
 create function private.count_texts(messages jsonb) returns private.sent_text[]
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   return array(
@@ -36,8 +35,7 @@ end
 $$;
 
 create function private.lock_texts(texts private.sent_text[]) returns private.sent_message[]
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
   set join_collapse_limit = 1 -- both settings as in private.store_messages
   set plan_cache_mode = 'force_generic_plan'
 as $$
@@ -68,8 +66,7 @@ $$;
 create function private.send_messages(messages jsonb) returns json
   language plpgsql
   security definer -- acts for people whose tokens the edge functions have verified
-  set search_path = ''
-  set lock_timeout = '100ms'
+  set search_path = '' set lock_timeout = '100ms'
 as $$
 declare
   -- Rates are counted before all other locks (03_accounts/2_rules_locks.sql).

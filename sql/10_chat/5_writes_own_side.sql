@@ -1,9 +1,7 @@
 create function private.update_conversation(
   conversation_id uuid, muted boolean, archived boolean, up_to_seq bigint
 ) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   caller_id constant uuid := private.require_identity();
@@ -41,8 +39,7 @@ create function api.update_conversation(
   conversation_id uuid, muted boolean default null, archived boolean default null,
   up_to_seq bigint default null
 ) returns json
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.count_action('reads');

@@ -26,9 +26,7 @@ $$;
 create function private.broadcast_to_participant(
   participant public.participants, event text, payload jsonb
 ) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   if private.may_hear_conversation(participant.conversation_id, participant.identity_id) then
@@ -42,9 +40,7 @@ $$;
 
 create function private.broadcast_conversation_updated(participant public.participants)
   returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   perform private.broadcast_to_participant(
@@ -55,9 +51,7 @@ $$;
 create function private.broadcast_messages(
   deliveries private.message_delivery[], notification_ids uuid[]
 ) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   -- One insert of several events costs little more than one realtime.send. The role

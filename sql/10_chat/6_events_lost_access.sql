@@ -47,9 +47,7 @@ comment on function private.discard_session is
   'renamed, and the account is not notified of a sign-in.';
 
 create function private.on_identity_deactivated() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   -- The account's own channel keeps its name, because it gets no more events of this identity.
@@ -65,9 +63,7 @@ create trigger identities_renew_live_keys
   execute function private.on_identity_deactivated();
 
 create function private.on_blocked() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   newest public.participants;

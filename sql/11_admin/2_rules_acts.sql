@@ -1,6 +1,5 @@
 create function private.find_target(kind text, typed text) returns uuid[]
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads other people's data, for an admin
   set search_path = ''
 as $$
@@ -50,10 +49,7 @@ end
 $$;
 
 create function private.said_by(typed text) returns uuid
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   admin_ids uuid[];
@@ -83,8 +79,7 @@ comment on function private.said_by is
   'Returns the admin named in "by"; null if "by" is empty and at most one admin may act.';
 
 create function private.check_act(act public.admin_acts, kind public.admin_act_kinds) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   given constant jsonb := to_jsonb(act);
@@ -103,15 +98,12 @@ end
 $$;
 
 create function private.done_already(at timestamptz) returns text
-  language sql
-  stable
+  language sql stable
   return format('The same was done at %s: it is not done twice within 10 minutes.',
     to_char(at at time zone 'Asia/Kuwait', 'HH24:MI:SS'));
 
 create function private.refuse_repeated_act(act public.admin_acts) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   earlier public.admin_acts;

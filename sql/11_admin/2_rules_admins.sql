@@ -1,8 +1,5 @@
 create function private.is_admin() returns boolean
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 begin
   return exists (
@@ -12,9 +9,7 @@ end
 $$;
 
 create function private.require_admin() returns uuid
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   caller_id uuid := private.require_account();
@@ -29,10 +24,7 @@ comment on function private.require_admin is
   'Facade: the calling admin''s account id. Raises 403 admin_only and what require_account raises.';
 
 create function private.refuse_admin_target(admin_id uuid, account_id uuid) returns void
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 begin
   if refuse_admin_target.account_id = admin_id then
@@ -49,8 +41,7 @@ comment on function private.refuse_admin_target is
   'admin_acts (admin_id is null) may target admins, so that a team can unlock its own people.';
 
 create function private.lock_admins() returns void
-  language sql
-  set search_path = ''
+  language sql set search_path = ''
 as $$
   select pg_advisory_xact_lock(hashtextextended('admins', 0))
 $$;
@@ -58,9 +49,7 @@ comment on function private.lock_admins is
   'Makes the second of two admins who remove each other wait; it then finds no other admin left.';
 
 create function private.lock_admins_with(account_id uuid) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   if exists (select from public.admins where admins.account_id = lock_admins_with.account_id) then
@@ -73,8 +62,7 @@ comment on function private.lock_admins_with is
   'in 03_accounts/2_rules_locks.sql.';
 
 create function private.admins_in_order() returns setof uuid
-  language plpgsql
-  stable
+  language plpgsql stable
   rows 10
   security definer
   set search_path = ''
@@ -102,9 +90,7 @@ end
 $$;
 
 create function private.on_admin_removed() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   perform private.require_remaining_admin();
@@ -121,9 +107,7 @@ create trigger admins_are_not_emptied
   for each statement execute function private.on_admin_removed();
 
 create function private.on_admin_account_changed() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   if new.status = 'deleted' then

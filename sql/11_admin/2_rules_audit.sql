@@ -1,8 +1,7 @@
 -- Admin functions call private.audit before a change; triggers record changes by hand and by jobs.
 
 create function private.refuse_audit_edit() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   raise exception 'the audit trail is append-only' using errcode = 'insufficient_privilege';
@@ -43,9 +42,7 @@ create function private.audit(
   action text, target_type text, target_id uuid,
   reason text default null, before jsonb default null, after jsonb default null
 ) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   act_id constant text := nullif(current_setting('audit.act', true), '');
@@ -63,9 +60,7 @@ comment on function private.audit is
   'Adds an entry. Called before the change, so that audit_change does not record it a second time.';
 
 create function private.audit_change() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   columns constant text[] := tg_argv[2:];

@@ -2,9 +2,7 @@
 -- in the audit trail. Past a ceiling, each further step of the same size needs a newer proof.
 
 create function private.ceiling_of(entry public.audit, out rule text, out amount numeric)
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   -- Nothing that decide_moderation does counts for a ceiling, so it does not call lock_ceilings.
@@ -20,8 +18,7 @@ end
 $$;
 
 create function private.lock_ceilings(admin_id uuid) returns void
-  language sql
-  set search_path = ''
+  language sql set search_path = ''
 as $$
   select pg_advisory_xact_lock(hashtextextended('ceilings ' || admin_id, 0))
 $$;
@@ -29,9 +26,7 @@ comment on function private.lock_ceilings is
   'Called before any other lock, so that the second of two concurrent calls counts the first.';
 
 create function private.check_ceiling() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   counted constant record := private.ceiling_of(new);

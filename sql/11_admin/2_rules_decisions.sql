@@ -1,7 +1,5 @@
 create function private.tidy_reason(reason text) returns text
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   problem text := private.text_problem(reason, 500);
@@ -22,8 +20,7 @@ end
 $$;
 
 create function private.identity_decisions(identity public.identities) returns text[]
-  language sql
-  stable
+  language sql stable
   return case
     when identity.status = 'active' then '{suspended}'
     when identity.status = 'suspended' then '{active}'
@@ -34,9 +31,7 @@ create function private.identity_decisions(identity public.identities) returns t
   end::text[];
 
 create function private.identity_moderation(identity public.identities) returns text[]
-  language sql
-  stable
-  set search_path = ''
+  language sql stable set search_path = ''
 as $$
   select array(
     select case allowed.status
@@ -52,24 +47,20 @@ comment on function private.identity_moderation is
 
 -- Without a search_path this function is inlined, so queries can use properties_await_review_idx.
 create function private.awaits_review(property public.properties) returns boolean
-  language sql
-  immutable
-  parallel safe
+  language sql immutable parallel safe
   return (
     (awaits_review.property).status = 'pending_review'
     or (awaits_review.property).pending_changes is not null
   ) and (awaits_review.property).status not in ('deleted', 'suspended');
 
 create function private.review_version(property public.properties) returns integer
-  language sql
-  immutable
+  language sql immutable
   return property.version + property.pictures_version;
 comment on function private.review_version is
   'Grows with every change of what an admin sees of the listing, including pictures.';
 
 create function private.property_decisions(property public.properties) returns text[]
-  language sql
-  immutable
+  language sql immutable
   return array_remove(array[
     case when property.status = 'pending_review' or property.pending_changes is not null
       then 'approve' end,

@@ -1,8 +1,7 @@
 -- Only an admin who has seen all documents of a company or office can verify or reject it.
 
 create function private.document_ids(identity_id uuid) returns uuid[]
-  language sql
-  stable
+  language sql stable
   security definer -- reads other people's documents, for an admin
   set search_path = ''
 as $$
@@ -14,8 +13,7 @@ as $$
 $$;
 
 create function private.check_documents_seen(identity public.identities, seen uuid[]) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   there constant uuid[] := private.document_ids(identity.id);
@@ -28,8 +26,7 @@ end
 $$;
 
 create function private.audited_documents(identity_id uuid) returns jsonb
-  language sql
-  stable
+  language sql stable
   security definer -- reads other people's documents, for the audit trail
   set search_path = ''
 as $$
@@ -41,8 +38,7 @@ as $$
 $$;
 
 create function private.check_documents_by_hand() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   stack text;

@@ -1,9 +1,7 @@
 -- Emails are stored with their domain in ASCII, as the edge functions write them and Auth needs it.
 
 create function private.ascii_label(label text) returns text
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   -- The algorithm and its names are those of Punycode, RFC 3492.
@@ -67,9 +65,7 @@ $$;
 comment on function private.ascii_label is 'A label of a domain; in Punycode unless it is ASCII.';
 
 create function private.ascii_email(email text) returns text
-  language sql
-  immutable
-  set search_path = ''
+  language sql immutable set search_path = ''
 as $$
   select split_part(plain, '@', 1) || '@'
     || string_agg(private.ascii_label(label), '.' order by place)

@@ -2,10 +2,7 @@
 -- or write off. Only the facade passes on the hash of X-Proof, so these calls fail in the Data API.
 
 create function private.proven_at() returns timestamptz
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   given constant text := nullif(current_setting('facade.proof', true), '');
@@ -21,9 +18,7 @@ $$;
 comment on function private.proven_at is 'When the given proof was made; null if it is not valid.';
 
 create function private.require_admin_proof() returns void
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   if private.proven_at() is null then

@@ -1,8 +1,7 @@
 create function private.require_reportable(
   target_type text, target_id uuid, viewer_identity_id uuid
 ) returns uuid
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads other people's data, to decide whether the caller may see it
   set search_path = ''
 as $$
@@ -50,8 +49,7 @@ comment on function private.require_reportable is
   'Refuses what the caller cannot see or owns; whom one has talked to can be reported even when deleted. Returns the conversation of a message, else null.';
 
 create function private.on_report_decided() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   if old.status <> 'open' then

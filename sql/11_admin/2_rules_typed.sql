@@ -1,26 +1,21 @@
 -- Unreadable or ambiguous input is refused with an explanation; amounts and days are never guessed.
 
 create function private.phone_of(typed text) returns text
-  language sql
-  immutable
-  set search_path = ''
+  language sql immutable set search_path = ''
 as $$
   select '+965' || substring(private.bare_phone(typed)
     from '^(?:\+?965)?((?=' || private.mobile_prefixes() || ')[0-9]{8})$')
 $$;
 
 create function private.typed_identifier(typed text) returns text
-  language sql
-  immutable
-  set search_path = ''
+  language sql immutable set search_path = ''
 as $$
   select coalesce(
     private.phone_of(typed), private.ascii_email(substring(typed from '^[^@ ]+@[^@ ]+$')))
 $$;
 
 create function private.phone_forms(phone text) returns text
-  language sql
-  immutable
+  language sql immutable
   strict -- an account without a phone has no forms of one
   set search_path = ''
 as $$
@@ -33,9 +28,7 @@ as $$
 $$;
 
 create function private.typed_amount(value text) returns numeric
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   typed constant text := private.typed(value);
@@ -75,9 +68,7 @@ comment on function private.typed_amount is
   'digits follow it: 1,250 could mean either and is refused.';
 
 create function private.typed_day(value text) returns timestamptz
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   typed constant text := private.typed(value);
@@ -108,15 +99,12 @@ comment on function private.typed_day is
   'Reads day/month/year or year/month/day and perhaps a time, in Kuwait unless it has an offset.';
 
 create function private.day_text(moment timestamptz) returns text
-  language sql
-  stable
+  language sql stable
   return regexp_replace(to_char(day_text.moment at time zone 'Asia/Kuwait', 'YYYY-MM-DD HH24:MI:SS.US'),
     '(:00)?[.]000000$', '') || '+03';
 
 create function private.typed_version(value text) returns integer
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   typed constant text := private.typed(value);

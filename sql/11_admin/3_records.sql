@@ -1,7 +1,6 @@
 create function private.user_records(account_ids uuid[])
   returns table (ordinal bigint, id uuid, record json)
-  language plpgsql
-  stable
+  language plpgsql stable
   rows 20
   security definer -- reads other people's accounts; its callers require an admin
   set search_path = ''
@@ -45,8 +44,7 @@ comment on function private.user_records is 'Returns accounts as admins see them
 
 create function private.audit_records(entry_ids bigint[])
   returns table (ordinal bigint, id bigint, record json)
-  language plpgsql
-  stable
+  language plpgsql stable
   rows 20
   security definer -- reads the audit trail; its callers require an admin
   set search_path = ''
@@ -82,8 +80,7 @@ end
 $$;
 
 create function private.report_record(report public.reports) returns json
-  language sql
-  stable
+  language sql stable
   return json_build_object(
     'id', report.id,
     'targetType', report.target_type,
@@ -95,8 +92,7 @@ create function private.report_record(report public.reports) returns json
   );
 
 create function private.admin_report_json(report public.reports) returns json
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads other people's data, for admins
   set search_path = ''
 as $$

@@ -4,10 +4,7 @@ create function private.list_audit(
   until timestamptz default null, sort text default 'newest', page_cursor text default null,
   page_size integer default 20
 ) returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   sorts constant jsonb := '{"oldest": ["audit.at", "audit.id"]}';

@@ -1,7 +1,5 @@
 create function private.waiting_source(filters jsonb, sort text) returns text
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   -- A filter or sort that exists only for some kinds of entries leaves out all other kinds.
@@ -101,8 +99,7 @@ comment on function private.waiting_source is
   'other sort reads the whole queue.';
 
 create function private.licence_claims(identity_id uuid) returns json
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads other people's organisations; its caller requires an admin
   set search_path = ''
 as $$
@@ -123,8 +120,7 @@ end
 $$;
 
 create function private.waiting_identity_json(identity public.identities) returns json
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads someone else's account; its caller requires an admin
   set search_path = ''
 as $$
@@ -160,21 +156,18 @@ end
 $$;
 
 create function private.payout_decisions(payout public.wallet_payouts) returns text[]
-  language sql
-  immutable
+  language sql immutable
   return case payout.state when 'open' then array['paid_out', 'written_off'] else '{}' end;
 
 create function private.waiting_payout_json(payout public.wallet_payouts) returns json
-  language sql
-  stable
+  language sql stable
   return json_build_object(
     'accountId', payout.account_id, 'amount', payout.amount, 'name', payout.name,
     'phone', payout.phone, 'email', payout.email);
 
 create function private.moderation_records(item_ids uuid[])
   returns table (ordinal bigint, record json)
-  language plpgsql
-  stable
+  language plpgsql stable
   rows 20
   security definer -- reads other people's data; its caller requires an admin
   set search_path = ''
@@ -229,10 +222,7 @@ create function private.list_moderation(
   until timestamptz default null, sort text default 'oldest', page_cursor text default null,
   page_size integer default 20
 ) returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   sorts constant jsonb := '{

@@ -1,7 +1,6 @@
 create function private.payment_event_records(event_ids bigint[])
   returns table (ordinal bigint, record json)
-  language plpgsql
-  stable
+  language plpgsql stable
   rows 20
   security definer -- reads all payments; its caller requires an admin
   set search_path = ''
@@ -35,10 +34,7 @@ create function private.list_payment_events(
   until timestamptz default null, sort text default 'newest', page_cursor text default null,
   page_size integer default 20
 ) returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   -- Events without an amount sort as the smallest, unprocessed events after all processed ones.

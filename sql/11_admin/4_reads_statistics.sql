@@ -1,7 +1,5 @@
 create function private.waiting_counts() returns json
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return json_build_object(
@@ -23,10 +21,7 @@ end
 $$;
 
 create function private.get_admin_stats() returns json
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 begin
   perform private.require_admin();

@@ -1,7 +1,5 @@
 create function private.is_decoy(account public.accounts) returns boolean
-  language sql
-  immutable
-  set search_path = ''
+  language sql immutable set search_path = ''
 as $$
   select account.email is not distinct from private.decoy_email()
 $$;
@@ -9,9 +7,7 @@ comment on function private.is_decoy is
   'Whether an account is the decoy for sign-ins with unknown identifiers; admins do not see it.';
 
 create function private.phone_part(q text) returns text
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   return substring(private.bare_phone(q) from '^(?:\+?965)?([0-9]{3,8})$');
@@ -21,8 +17,7 @@ comment on function private.phone_part is
   'The 3 to 8 digits of a text that may be a phone or a part of one, without 965; otherwise null.';
 
 create function private.find_users(q text) returns setof uuid
-  language plpgsql
-  stable
+  language plpgsql stable
   rows 100
   security definer -- reads other people's accounts; its caller requires an admin
   set search_path = ''
@@ -59,8 +54,7 @@ comment on function private.find_users is
   'Returns at most 2001 ids, because users_source uses a list of ids only if it is shorter.';
 
 create function private.matches_user(account public.accounts, q text) returns boolean
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads other people's identities; its caller requires an admin
   set search_path = ''
 as $$
@@ -81,8 +75,7 @@ comment on function private.matches_user is
 
 create function private.account_ids(type text, identity_status text, row_limit integer)
   returns uuid[]
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads other people's identities; its caller requires an admin
   set search_path = ''
   set plan_cache_mode = 'force_custom_plan' -- so that an absent filter costs nothing
@@ -99,9 +92,7 @@ $$;
 comment on function private.account_ids is 'At most row_limit ids, by an index-only scan.';
 
 create function private.users_source(filters jsonb) returns text
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   -- Few matches are selected by their ids. If there are many, a scan of the list soon fills a page.
@@ -157,10 +148,7 @@ create function private.list_users(
   signed_in_since timestamptz default null, signed_in_until timestamptz default null,
   sort text default 'newest', page_cursor text default null, page_size integer default 20
 ) returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   -- A missing email, phone or name sorts first, a missing suspended_until or delete_at sorts last.
@@ -209,8 +197,7 @@ comment on function private.list_users is
   'sign-in; newest or oldest first, or sorted by a shown value. 403 admin_only.';
 
 create function private.count_sessions(account_id uuid) returns bigint
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads an Auth table
   set search_path = ''
 as $$
@@ -220,10 +207,7 @@ end
 $$;
 
 create function private.get_user(user_id uuid) returns json
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   account public.accounts;

@@ -160,9 +160,7 @@ end
 $$;
 
 create function private.do_act_again(act public.admin_acts, kind text, target_id uuid) returns text
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   tries integer := 0;
@@ -183,8 +181,7 @@ end
 $$;
 
 create function private.account_of_target(kind text, target_id uuid) returns uuid
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads other people's data, for an admin
   set search_path = ''
 as $$
@@ -224,9 +221,7 @@ end
 $$;
 
 create function private.carry_out_act() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   kind public.admin_act_kinds;

@@ -1,7 +1,5 @@
 create function private.get_admin_document(document_id uuid) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   document public.documents;

@@ -45,9 +45,7 @@ $$;
 create function private.set_identity_status(
   identity_id uuid, status text, reason text, document_ids uuid[] default null
 ) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   admin_id constant uuid := private.require_admin();

@@ -1,6 +1,5 @@
 create function private.transition_sentence(kind text, status text, allowed text[]) returns text
-  language sql
-  stable
+  language sql stable
   return format('The %s is %s: %s.', kind, replace(status, '_', ' '), case when allowed = '{}'
     then 'nothing more is decided about it'
     else 'what can be done is ' || array_to_string(allowed, ', ') end);
@@ -233,9 +232,7 @@ create function private.decide_moderation(
   id uuid, decision text, reason text default null, version integer default null,
   document_ids uuid[] default null, note text default null, everywhere boolean default false
 ) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   admin_id constant uuid := private.require_admin();

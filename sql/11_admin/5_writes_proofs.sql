@@ -3,8 +3,7 @@
 create function private.may_prove_by_provider(
   account public.accounts, session_id uuid, mail_works boolean
 ) returns boolean
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads Auth tables
   set search_path = ''
 as $$
@@ -37,9 +36,7 @@ comment on function private.may_prove_by_provider is
 create function private.save_proof(
   account_id uuid, session_id uuid, way text, hash text, mail_works boolean
 ) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   account constant public.accounts := private.lock_session(account_id, session_id);

@@ -86,9 +86,7 @@ create function private.refund_invoice(
   invoice_id uuid, destination text, reason text, amount numeric default null,
   payment_id uuid default null
 ) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   refund_id constant uuid := gen_random_uuid();

@@ -1,9 +1,7 @@
 create function private.add_report(
   target_type text, target_id uuid, reason text, note text default null
 ) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   reporter_id uuid;

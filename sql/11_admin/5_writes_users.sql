@@ -46,9 +46,7 @@ comment on function private.decide_account is
 create function private.set_user_status(
   user_id uuid, status text, reason text, until timestamptz default null
 ) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   admin_id constant uuid := private.require_admin();
@@ -96,9 +94,7 @@ comment on function private.end_account is
   'Deletes the Auth user of an account. admin_id is null for a row of admin_acts.';
 
 create function private.delete_user(user_id uuid, reason text) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   admin_id constant uuid := private.require_admin();
@@ -162,9 +158,7 @@ comment on function private.set_contact is
 create function private.set_user_identifier(
   user_id uuid, value text, reason text, remove_other boolean default false
 ) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   admin_id constant uuid := private.require_admin();

@@ -1,7 +1,5 @@
 create function private.notify_admins(details jsonb) returns void
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   -- A job notifies the admins, so that the one who acts does not wait for locks on other accounts.
   insert into private.deferred_notifications (account_id, kind, details)
@@ -10,9 +8,7 @@ as $$
 $$;
 
 create function private.on_act_on_admin() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   if new.action = 'admin.changed'

@@ -1,9 +1,7 @@
 -- Averages change in the transaction of the review, under a row lock per reviewed identity.
 
 create function private.count_rating(identity_id uuid, rating integer, change integer) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   ratings integer[];
@@ -23,9 +21,7 @@ end
 $$;
 
 create function private.count_review() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   if tg_op <> 'INSERT' and old.listed then

@@ -1,6 +1,5 @@
 create function private.have_been_in_contact(author_id uuid, subject_id uuid) returns boolean
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads leads and conversations of both sides
   set search_path = ''
 as $$
@@ -49,8 +48,7 @@ create trigger reviews_name_their_account
 create function private.check_may_review(
   author_id uuid, subject public.identities, property_id uuid
 ) returns void
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the listings of the reviewed identity
   set search_path = ''
 as $$
@@ -75,9 +73,7 @@ end
 $$;
 
 create function private.check_rating(rating jsonb) returns void
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   problem constant text := private.number_problem('integer', rating, 1, 5);
@@ -89,9 +85,7 @@ end
 $$;
 
 create function private.clean_review_text(given text, path text) returns text
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   clean text := nullif(btrim(private.normal_form(given, 'nfc', 1000, path), E' \t\r\n'), '');

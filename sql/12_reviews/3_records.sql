@@ -1,6 +1,5 @@
 create function private.review_record(review public.reviews, viewer_identity_id uuid) returns json
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the names of other people
   set search_path = ''
 as $$

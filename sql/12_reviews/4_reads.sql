@@ -1,10 +1,7 @@
 create function private.list_reviews(
   identity_id uuid, page_cursor text default null, page_size integer default 20
 ) returns table ( items json, "nextCursor" text, average numeric, count integer, histogram json )
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   viewer_id uuid := private.identity_id();

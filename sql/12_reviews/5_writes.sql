@@ -1,6 +1,5 @@
 create function private.review_subject(identity_id uuid) returns public.identities
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the account of the reviewed identity, to notify it
   set search_path = ''
 as $$
@@ -15,9 +14,7 @@ $$;
 create function private.create_review(
   identity_id uuid, rating integer, comment text, property_id uuid
 ) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   author_id uuid := private.lock_identity();
@@ -58,8 +55,7 @@ $$;
 create function api.create_review(
   identity_id uuid, rating integer, comment text default null, property_id uuid default null
 ) returns json
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.require_terms();
@@ -75,8 +71,7 @@ comment on function api.create_review is
   'review_not_eligible, 409 review_exists.';
 
 create function private.lock_own_review(review_id uuid) returns public.reviews
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   author_id uuid := private.lock_identity();
@@ -93,9 +88,7 @@ end
 $$;
 
 create function private.update_review(review_id uuid, fields jsonb) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   review public.reviews := private.lock_own_review(update_review.review_id);
@@ -123,8 +116,7 @@ end
 $$;
 
 create function api.update_review(review_id uuid, fields jsonb) returns json
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.require_terms();
@@ -137,9 +129,7 @@ comment on function api.update_review is
   'terms_not_accepted, 404 not_found, 409 review_edit_closed after 48 hours.';
 
 create function private.delete_review(review_id uuid) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   review public.reviews := private.lock_own_review(delete_review.review_id);
@@ -149,8 +139,7 @@ end
 $$;
 
 create function api.delete_review(review_id uuid) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.count_action('review_edits');
@@ -160,9 +149,7 @@ $$;
 comment on function api.delete_review is 'Deletes a review of the acting identity. 404 not_found.';
 
 create function private.reply_to_review(review_id uuid, body text) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   subject_id uuid := private.lock_identity();
@@ -190,8 +177,7 @@ end
 $$;
 
 create function api.reply_to_review(review_id uuid, body text) returns json
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.require_terms();

@@ -1,8 +1,6 @@
 create function private.device_problems(device_id text, platform text, push_token text)
   returns jsonb
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return (
@@ -21,14 +19,12 @@ end
 $$;
 
 create function private.device_version(app_version text) returns text
-  language sql
-  immutable
+  language sql immutable
   return case when char_length(app_version) between 1 and 40 and app_version !~ '[[:cntrl:]]'
     then app_version end;
 
 create function private.device_locale(locale text) returns text
-  language sql
-  immutable
+  language sql immutable
   return case when char_length(locale) <= 100
     then substring(locale from '^([A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8})*)_{0,2}(?:[@.#].*)?$') end;
 comment on function private.device_locale is

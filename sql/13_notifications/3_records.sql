@@ -1,7 +1,5 @@
 create function private.notification_record(notification public.notifications) returns jsonb
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return jsonb_build_object(
@@ -21,8 +19,7 @@ end
 $$;
 
 create function private.device_record(device public.devices) returns json
-  language sql
-  stable
+  language sql stable
   return json_build_object(
     'deviceId', device.device_id,
     'platform', device.platform,

@@ -4,9 +4,7 @@ create type private.notification_text as (
 
 create function private.texts_of_kind(kind text, details jsonb, times bigint)
   returns private.notification_text
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   given constant jsonb := details || jsonb_build_object('times', times);
@@ -74,9 +72,7 @@ comment on function private.texts_of_kind is
   'Arabic; a text is null if a value is missing. times is the number of events.';
 
 create function private.waiting_text(language text, waiting bigint, out title text, out body text)
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   if language = 'en' then
@@ -90,9 +86,7 @@ end
 $$;
 
 create function private.counted_ar(n bigint, one text, two text, few text, many text) returns text
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   return case

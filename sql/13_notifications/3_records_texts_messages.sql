@@ -1,7 +1,5 @@
 create function private.message_excerpt(message public.messages) returns text
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   if message.type = 'property' then
@@ -15,9 +13,7 @@ end
 $$;
 
 create function private.message_body_ar(type text, preview text, times bigint) returns text
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   said constant text := case type
@@ -34,9 +30,7 @@ end
 $$;
 
 create function private.message_body_en(type text, preview text, times bigint) returns text
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   said constant text := case type
@@ -51,9 +45,7 @@ $$;
 
 create function private.message_texts(heading text, message public.messages, unread bigint)
   returns private.notification_text
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   excerpt constant text := private.message_excerpt(message);
@@ -68,8 +60,7 @@ $$;
 create function private.unread_messages(
   conversation_id uuid, reader_id uuid, out texts private.notification_text, out last_seq bigint
 )
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads both sides of the conversation
   set search_path = ''
 as $$

@@ -1,10 +1,7 @@
 create function private.list_notifications(
   unread boolean default null, page_cursor text default null, page_size integer default 20
 ) returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   caller_id uuid := private.require_account();
@@ -53,9 +50,7 @@ comment on function private.list_notifications is
   'false only the read ones.';
 
 create function private.count_unread(account_id uuid) returns bigint
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return (
@@ -66,9 +61,7 @@ end
 $$;
 
 create function api.count_unread_notifications() returns json
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   caller_id uuid := private.require_account();
@@ -83,9 +76,7 @@ comment on function api.count_unread_notifications is
   'Returns the number of unread notifications, for a badge.';
 
 create function api.list_devices() returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   caller_id uuid := private.require_account();

@@ -38,9 +38,7 @@ comment on function private.queue_badge is
   'ten minutes. The number is counted when the push is sent.';
 
 create function private.announce_unread(account_id uuid) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   perform private.queue_badge(account_id);
@@ -55,8 +53,7 @@ comment on function private.announce_unread is
   'get an event, the others take back the badge. A delete locks the devices before it.';
 
 create function private.announce_read_messages(account_id uuid, were_listed boolean) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   if were_listed then
@@ -75,9 +72,7 @@ comment on function private.announce_read_messages is
   'counts them.';
 
 create function private.read_notification(notification_id uuid) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   caller_id uuid := private.require_account();
@@ -98,8 +93,7 @@ end
 $$;
 
 create function api.read_notification(notification_id uuid) returns json
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.count_action('reads');
@@ -111,9 +105,7 @@ comment on function api.read_notification is
   'Marks a notification as read; returns the number of unread ones. 404 not_found.';
 
 create function private.read_all_notifications() returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   caller_id uuid := private.require_account();
@@ -132,8 +124,7 @@ end
 $$;
 
 create function api.read_all_notifications() returns json
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.count_action('reads');
@@ -145,9 +136,7 @@ comment on function api.read_all_notifications is
   'Marks all notifications as read; returns the number of unread ones that arrived meanwhile.';
 
 create function private.delete_notification(notification_id uuid) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   caller_id uuid := private.lock_caller();
@@ -170,8 +159,7 @@ end
 $$;
 
 create function api.delete_notification(notification_id uuid) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.count_action('reads');

@@ -30,9 +30,7 @@ $$;
 create function private.register_device(
   device_id text, platform text, push_token text, app_version text, locale text
 ) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   caller_id uuid := private.require_account();
@@ -80,8 +78,7 @@ create function api.register_device(
   device_id text, platform text, push_token text, app_version text default null,
   locale text default null
 ) returns json
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.count_action('devices');
@@ -94,9 +91,7 @@ comment on function api.register_device is
   'is left out. 422 device_platform_invalid.';
 
 create function private.remove_device(device_id text) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   caller_id uuid := private.lock_caller();
@@ -111,8 +106,7 @@ end
 $$;
 
 create function api.remove_device(device_id text) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.count_action('devices');

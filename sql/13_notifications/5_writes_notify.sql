@@ -2,9 +2,7 @@ create function private.notification_draft(
   account_id uuid, identity_id uuid, kind private.notification_kinds, entity_id uuid, details jsonb,
   times bigint, texts private.notification_text
 ) returns public.notifications
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   draft public.notifications;
@@ -33,8 +31,7 @@ comment on function private.notification_draft is
 create function private.store_notification(
   draft public.notifications, unread_id uuid, times bigint
 ) returns public.notifications
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   stored public.notifications;
@@ -68,8 +65,7 @@ create function private.set_notification_aside(
   state text, message text, account_id uuid, identity_id uuid, kind text, entity_id uuid,
   details jsonb
 ) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   if state in ('40P01', '40001', '55P03') then -- deadlock, serialization, lock not available
@@ -160,8 +156,7 @@ comment on function private.make_notification is
   'for messages, and if an event notifies many accounts.';
 
 create function private.is_stranger(author_id uuid, account_id uuid, seconds integer) returns boolean
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the conversations of both sides
   set search_path = ''
 as $$
@@ -189,8 +184,7 @@ comment on function private.is_stranger is
   'Whether an author is unproven, was never answered, and first wrote within the given seconds.';
 
 create function private.awaits_reading(reader public.participants) returns boolean
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the other side, settings and notifications
   set search_path = ''
 as $$
@@ -227,9 +221,7 @@ comment on function private.awaits_reading is
   'archived, muted nor blocked, and its notification, if messages make any, was not read.';
 
 create function private.was_read(push private.push_outbox) returns boolean
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return exists (
@@ -276,9 +268,7 @@ comment on function private.may_push is
 create function private.queue_waiting_push(
   account_id uuid, chosen public.account_settings, conversation_id uuid, device_ids text[]
 ) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 #variable_conflict use_column -- the target of "on conflict" takes no qualified names
 declare
@@ -328,9 +318,7 @@ create function private.queue_push(
   made public.notifications, category text, at_once boolean, language text,
   chosen public.account_settings, author_id uuid
 ) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   due timestamptz := case when at_once then now()

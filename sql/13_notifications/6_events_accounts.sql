@@ -35,9 +35,7 @@ create trigger identities_notify_of_decisions
   execute function private.on_identity_decided();
 
 create function private.on_session_begun() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   -- The first sign-in is by the person who has just registered, so nobody is notified of it, nor of
@@ -93,9 +91,7 @@ comment on function private.on_password_changed is
   'administrators'' proofs and notifies the account. The trigger is in 90_platform.sql.';
 
 create function private.on_session_ended() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   -- Devices are locked last, so everything that this transaction locks later is locked first: the
@@ -180,9 +176,7 @@ create trigger reviews_withdraw_notifications_when_hidden
   execute function private.on_review_gone();
 
 create function private.on_terms_changed() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   delete from private.notification_events where notification_events.kind = 'terms_new';

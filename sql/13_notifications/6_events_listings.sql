@@ -2,9 +2,7 @@
 -- owner does not wait for 10,000 notifications.
 
 create function private.queue_listing_event() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   if not exists (select from public.favorites where favorites.property_id = new.id) then

@@ -1,12 +1,10 @@
 create function private.delivery_texts(message public.messages, ends private.message_ends)
   returns private.notification_text
-  language sql
-  stable
+  language sql stable
   return private.message_texts(ends.heading, message, ends.reader_unread + 1);
 
 create function private.count_up_messages(deliveries private.message_delivery[]) returns uuid[]
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   counted_ids uuid[];
@@ -71,15 +69,13 @@ comment on function private.count_up_messages is
   'these in the order of the messages, null where there is none.';
 
 create function private.message_details(delivery private.message_delivery) returns jsonb
-  language sql
-  stable
+  language sql stable
   return jsonb_build_object(
     'by', (delivery.ends).sender_account_id, 'from', (delivery.ends).sender_id,
     'seq', (delivery.message).seq);
 
 create function private.notify_of_messages(deliveries private.message_delivery[]) returns uuid[]
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   sent record;
@@ -125,9 +121,7 @@ end
 $$;
 
 create function private.on_messages_read() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   if new.unread > 0 and not new.archived then
@@ -194,9 +188,7 @@ comment on function private.renew_message_notification is
   'is.';
 
 create function private.on_message_hidden() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   reader public.participants;
@@ -227,9 +219,7 @@ create trigger messages_are_quoted_no_more
   execute function private.on_message_hidden();
 
 create function private.on_conversation_muted() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   -- A push that is already being sent still arrives.

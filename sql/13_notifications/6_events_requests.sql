@@ -1,6 +1,5 @@
 create function private.on_notification_request() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.make_notification(

@@ -1,6 +1,5 @@
 create function private.warn_expiring_listing(property_id uuid) returns boolean
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   property public.properties;
@@ -45,9 +44,7 @@ comment on function private.warn_expiring_listings is
   'Job: warns the owner of a listing once, three days before it expires.';
 
 create function private.purge_notifications() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   select private.purge('public.notifications', 'created_at', '180 days')
     + private.purge('private.expiry_warnings', 'expires_at', '1 day')
@@ -56,9 +53,7 @@ comment on function private.purge_notifications is
   'Job: deletes notifications after 180 days, and warnings a day after the expiry.';
 
 create function private.purge_notification_events() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   with gone as (
     delete from private.notification_events where notification_events.ctid = any (array(

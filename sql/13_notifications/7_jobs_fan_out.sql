@@ -1,8 +1,5 @@
 create function private.has_notification_events() returns boolean
-  language sql
-  stable
-  security definer
-  set search_path = ''
+  language sql stable security definer set search_path = ''
 as $$
   select exists (
       select from private.notification_events where notification_events.notified_at is null
@@ -100,9 +97,7 @@ comment on function private.notify_of_terms is
   'are done.';
 
 create function private.next_listing_event() returns private.notification_events
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   event private.notification_events;
@@ -143,8 +138,7 @@ end
 $$;
 
 create function private.listing_event_details(event private.notification_events) returns jsonb
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads other people's listings and notifications
   set search_path = ''
 as $$

@@ -1,8 +1,5 @@
 create function private.are_pushes_paused() returns boolean
-  language sql
-  stable
-  security definer
-  set search_path = ''
+  language sql stable security definer set search_path = ''
 as $$
   select exists (
     select from private.timestamps
@@ -10,9 +7,7 @@ as $$
 $$;
 
 create function private.pause_pushes(seconds integer) returns void
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   insert into private.timestamps as known (name, at)
   values ('pushes_paused', clock_timestamp() + make_interval(secs => pause_pushes.seconds))
@@ -20,19 +15,14 @@ as $$
 $$;
 
 create function private.has_pushes() returns boolean
-  language sql
-  stable
-  security definer
-  set search_path = ''
+  language sql stable security definer set search_path = ''
 as $$
   select exists (select from private.push_outbox where push_outbox.due_at <= clock_timestamp())
     and not private.are_pushes_paused()
 $$;
 
 create function private.drop_pushes() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   with gone as (
     delete from private.push_outbox where push_outbox.ctid = any (array(
@@ -74,9 +64,7 @@ comment on function private.drop_pushes is
 create function private.message_push(
   push private.push_outbox, out title text, out body text, out data jsonb
 )
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   language constant text := (
@@ -108,9 +96,7 @@ comment on function private.message_push is
   'null if nothing is. Of messages that wait it counts those that were not pushed.';
 
 create function private.badge(account_id uuid) returns bigint
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return private.count_unread(account_id) + (
@@ -134,9 +120,7 @@ comment on function private.badge is
   'conversations.';
 
 create function private.claim_pushes(batch integer) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   claim uuid := gen_random_uuid();
@@ -203,8 +187,7 @@ end
 $$;
 
 create function private.count_push(id bigint) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   push private.push_outbox;
@@ -249,8 +232,7 @@ comment on function private.count_push is
 create function private.try_push_later(
   id bigint, lease uuid, outcome text, wait integer, held_until timestamptz
 ) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   update private.push_outbox as later
@@ -287,9 +269,7 @@ $$;
 create function private.finish_push(
   id bigint, lease uuid, outcome text, token text, wait integer default 0, held integer default 0
 ) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   until constant timestamptz := clock_timestamp() + make_interval(secs => held);

@@ -3,10 +3,7 @@
 -- identities.status -> 'closed'. Financial records are kept, without names.
 
 create function private.obligations(account_id uuid, money text) returns text[]
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 begin
   return array_remove(array[

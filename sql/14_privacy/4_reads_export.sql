@@ -2,8 +2,7 @@
 -- Only the facade calls it, after committing the rate's count (06_properties/5_writes_contact.sql).
 
 create function private.exported_conversation(participant public.participants) returns json
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the other side's name and messages
   set search_path = ''
 as $$
@@ -46,8 +45,7 @@ end
 $$;
 
 create function private.exported_identity(identity public.identities) returns json
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the identity's rows in tables closed to clients
   set search_path = ''
 as $$
@@ -153,8 +151,7 @@ end
 $$;
 
 create function private.exported_providers(account_id uuid) returns json
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads an Auth table
   set search_path = ''
 as $$
@@ -173,8 +170,7 @@ end
 $$;
 
 create function private.exported_metadata(account_id uuid) returns jsonb
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads an Auth table
   set search_path = ''
 as $$
@@ -186,10 +182,7 @@ end
 $$;
 
 create function private.export_account() returns json
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   caller_id constant uuid := private.require_account();

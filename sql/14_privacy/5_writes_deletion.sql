@@ -1,7 +1,5 @@
 create function private.request_deletion(account_id uuid, money text default null) returns jsonb
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   available constant numeric := private.available_money(account_id);

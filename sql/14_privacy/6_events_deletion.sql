@@ -1,7 +1,5 @@
 create function private.forget_traces() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   delete from private.codes

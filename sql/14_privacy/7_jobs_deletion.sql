@@ -1,6 +1,5 @@
 create function private.delete_due_account(account_id uuid) returns boolean
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   account public.accounts;
@@ -43,8 +42,7 @@ comment on function private.delete_due_accounts is
   'Job: deletes users whose 14 days are over; triggers make their accounts anonymous.';
 
 create function private.notify_of_stopped_deletion(account_id uuid) returns boolean
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   owed text[];
@@ -88,9 +86,7 @@ end
 $$;
 
 create function private.notify_of_stopped_deletions() returns bigint
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   update private.alarms set settled_at = now(), settled_note = 'nothing stops it any more'
@@ -119,8 +115,7 @@ comment on function private.notify_of_stopped_deletions is
   'Job: notifies the admins and the owner, once, of each deletion that money or an auction stops.';
 
 create function private.give_up_unreachable_account(account_id uuid) returns boolean
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   owed constant text[] := private.obligations(account_id, null);
@@ -136,9 +131,7 @@ end
 $$;
 
 create function private.give_up_unreachable_accounts() returns bigint
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   update private.alarms set settled_at = now(), settled_note = 'it can be signed in to, or is deleted'

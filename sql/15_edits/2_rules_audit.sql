@@ -1,7 +1,5 @@
 create function private.audit_edit() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   -- private.audit_change records changes of these columns; edited is set by a trigger.

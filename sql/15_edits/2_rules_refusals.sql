@@ -1,7 +1,5 @@
 create function private.broken_rule(relation regclass, given jsonb, before jsonb) returns text
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   rule record;
@@ -74,8 +72,7 @@ comment on function private.broken_rule is
   'show the name of a constraint and the whole row.';
 
 create function private.explain_refusal() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   stack text;

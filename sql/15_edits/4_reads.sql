@@ -1,8 +1,5 @@
 create function private.missing_rows() returns text[]
-  language sql
-  stable
-  security definer
-  set search_path = ''
+  language sql stable security definer set search_path = ''
 as $$
   select array(
     select needed_rows.table_name || ' ' || needed_rows.name from private.needed_rows
@@ -13,10 +10,7 @@ as $$
 $$;
 
 create function private.health() returns json
-  language sql
-  stable
-  security definer
-  set search_path = ''
+  language sql stable security definer set search_path = ''
 as $$
   select json_build_object(
     'jobsRan', exists (

@@ -194,17 +194,14 @@ create policy "nobody but functions of their owner" on private.deferred_notifica
 -- does not set edits.by, as migrations do.
 
 create function private.is_by_hand(stack text) returns boolean
-  language sql
-  stable
-  set search_path = ''
+  language sql stable set search_path = ''
 as $$
   -- If the stack has a single line, a top-level statement fired the calling trigger.
   select position(E'\n' in stack) = 0 and coalesce(current_setting('edits.by', true), '') = ''
 $$;
 
 create function private.refuse_by_hand(sentence text) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   raise exception using errcode = 'check_violation', message = sentence;
@@ -212,8 +209,7 @@ end
 $$;
 
 create function private.refuse_edit() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   stack text;
@@ -228,8 +224,7 @@ $$;
 comment on function private.refuse_edit is 'Refuses changes by hand. The argument is the message.';
 
 create function private.check_edit() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   stack text;
@@ -246,8 +241,7 @@ comment on function private.check_edit is
   'Refuses a change by hand of any column but those listed. Arguments: the message, these columns.';
 
 create function private.refuse_rewriting() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   raise exception '% is only added to', tg_table_name using errcode = '42501';
@@ -256,8 +250,7 @@ $$;
 comment on function private.refuse_rewriting is 'Refuses any change, even by the table''s owner.';
 
 create function private.keep_edits() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   stack text;
@@ -280,8 +273,7 @@ comment on function private.keep_edits is
   'Records in edited which columns were changed by hand, and keeps their values at a release.';
 
 create function private.check_setting() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   new.value := coalesce(new.value, 'null'); -- Studio sends an SQL null if the field is emptied
@@ -366,10 +358,7 @@ create trigger rates_keep_what_was_edited
 -- that existing names stay valid. Constraints check only is_name.
 
 create function private.is_written(value text) returns boolean
-  language plpgsql
-  immutable
-  parallel safe
-  set search_path = ''
+  language plpgsql immutable parallel safe set search_path = ''
 as $$
 declare
   marks constant text := private.marks();
@@ -384,10 +373,7 @@ comment on function private.is_written is
   'Whether a name has a visible letter and never more than four marks in a row.';
 
 create function private.fold_lookalikes(word text) returns text
-  language plpgsql
-  immutable
-  parallel safe
-  set search_path = ''
+  language plpgsql immutable parallel safe set search_path = ''
 as $$
 begin
   -- In an Arabic word, look-alike letters and chat digits (3 for ع, 7 for ح) become the Arabic
@@ -421,10 +407,7 @@ comment on function private.fold_lookalikes is
   'Replaces look-alike letters with one of them (UTS #39), in a word from private.search_text.';
 
 create function private.compared_words(name text) returns text
-  language plpgsql
-  immutable
-  parallel safe
-  set search_path = ''
+  language plpgsql immutable parallel safe set search_path = ''
 as $$
 begin
   -- Look-alike capitals and signs are replaced before search_text lower-cases or removes them.
@@ -439,10 +422,7 @@ end
 $$;
 
 create function private.is_reserved_name(name text, of_person boolean) returns boolean
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   compared constant text := private.compared_words(name);
@@ -485,8 +465,7 @@ comment on function private.is_reserved_name is
   'Whether a name contains a reserved one, even with look-alike letters or two extra spaces.';
 
 create function private.is_free_name(name text, of_person boolean) returns boolean
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- the backend role may not execute is_reserved_name
   set search_path = ''
 as $$
@@ -500,9 +479,7 @@ $$;
 
 create function private.check_new_name(path text, name text, before text, of_person boolean)
   returns void
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   if name is distinct from before and not private.is_free_name(name, of_person) then
@@ -523,9 +500,7 @@ create function private.log_hit(
   rule text, subject text, "limit" integer, seconds integer,
   out remaining integer, out reset integer, out hit timestamptz
 )
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   recent timestamptz[];
@@ -559,10 +534,7 @@ end
 $$;
 
 create function private.hits_within(rule text, subject text, seconds integer) returns integer
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 begin
   return coalesce((
@@ -578,9 +550,7 @@ create function private.count_hit(
   rule text, subject text, allowed integer default null, times integer default 1,
   out "limit" integer, out remaining integer, out reset integer, out hit timestamptz
 )
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   rate private.rates;
@@ -609,9 +579,7 @@ comment on function private.count_hit is
   'Counts a hit; hit is null if the limit is used up. reset is the seconds until a hit expires.';
 
 create function private.store_hit(rule text, subject text) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   rate private.rates;
@@ -631,9 +599,7 @@ $$;
 comment on function private.store_hit is 'Stores a hit and keeps only the last rates.max.';
 
 create function private.hold_hits(rule text, subjects text[]) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   -- This locks each row, or creates it, and changes no existing row.
@@ -648,9 +614,7 @@ $$;
 comment on function private.hold_hits is 'Locks the subjects'' rows in order, before counting.';
 
 create function private.uncount_hit(rule text, subject text, hit timestamptz) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   update private.rate_hits set hits = array_remove(rate_hits.hits, uncount_hit.hit)
@@ -659,8 +623,7 @@ end
 $$;
 
 create function private.uncount_hits(hits jsonb) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.uncount_hit(taken.rule, taken.subject, taken.hit)
@@ -669,9 +632,7 @@ end
 $$;
 
 create function private.rate_subjects(subject text) returns text[]
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   block constant text := substring(subject from '^(?:[0-9a-f]{1,4}:){3}(?=[0-9a-f]{1,4}::/64)');
@@ -687,8 +648,7 @@ create function private.count_hits(
   rules text[], subjects text[],
   out refused text, out "limit" integer, out remaining integer, out reset integer, out hits jsonb
 )
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   every_subject text[];
@@ -729,8 +689,7 @@ grant execute on function private.count_hit, private.uncount_hit, private.uncoun
 create function private.refuse(
   status integer, code text, detail jsonb default '{}', by_hand text default null
 ) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   -- Studio shows only the message of an error.
@@ -747,8 +706,7 @@ comment on function private.refuse is
 create function private.field_problem(
   path text, code text, fewest numeric default null, most numeric default null
 ) returns jsonb
-  language sql
-  stable
+  language sql stable
   return jsonb_strip_nulls(jsonb_build_object('path', path, 'code', code,
     'min', case code when 'too_short' then fewest end,
     'max', case code when 'too_long' then most end));
@@ -758,8 +716,7 @@ comment on function private.field_problem is
 create function private.refuse_fields(
   problems jsonb, status integer default 422, by_hand text default null
 ) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   if jsonb_array_length(problems) > 0 then
@@ -784,8 +741,7 @@ create function private.refuse_field(
   path text, code text, status integer default 422, by_hand text default null,
   fewest numeric default null, most numeric default null
 ) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.refuse_fields(
@@ -795,8 +751,7 @@ $$;
 
 create function private.refuse_value(path text, value text, by_hand text default null)
   returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.refuse_field(
@@ -806,9 +761,7 @@ $$;
 comment on function private.refuse_value is 'Refuses a value that does not fit, or is not there.';
 
 create function private.given_fields(fields jsonb, clearable text[]) returns jsonb
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   return case when jsonb_typeof(fields) = 'object' then (
@@ -842,10 +795,7 @@ grant execute on function
 create extension if not exists pg_trgm with schema extensions;
 
 create function private.search_text(value text) returns text
-  language plpgsql
-  immutable
-  parallel safe
-  set search_path = ''
+  language plpgsql immutable parallel safe set search_path = ''
 as $$
 declare
   -- The limit is 16,000 characters; all texts of a listing together are never longer.
@@ -870,19 +820,14 @@ end
 $$;
 
 create function private.name_order(name text) returns text
-  language sql
-  immutable
-  parallel safe
+  language sql immutable parallel safe
   return left(private.search_text(coalesce(name_order.name, '')), 120);
 comment on function private.name_order is
   'What names sort by, in collation C: their plain letters, whose code points are in the order of the '
   'alphabet. Code points of the name itself, and many collations, have آ, أ, إ and ا apart.';
 
 create function private.search_words(value text) returns text[]
-  language plpgsql
-  immutable
-  parallel safe
-  set search_path = ''
+  language plpgsql immutable parallel safe set search_path = ''
 as $$
 begin
   -- Words are cut to fit into index entries, and sorted, because cursors depend on their order.
@@ -896,10 +841,7 @@ end
 $$;
 
 create function private.is_query(q text) returns boolean
-  language plpgsql
-  immutable
-  parallel safe
-  set search_path = ''
+  language plpgsql immutable parallel safe set search_path = ''
 as $$
 begin
   return coalesce(private.visible(q) collate pg_catalog.pg_c_utf8 ~ (
@@ -912,10 +854,7 @@ comment on function private.is_query is
   'Otherwise it is none; one of other signs alone matches nothing.';
 
 create function private.query_words(q text) returns text[]
-  language plpgsql
-  immutable
-  parallel safe
-  set search_path = ''
+  language plpgsql immutable parallel safe set search_path = ''
 as $$
 declare
   plain constant text := private.search_text(private.bounded(q, 200, 'q'));
@@ -942,24 +881,17 @@ comment on function private.query_words is 'The first 30 distinct words of a que
 
 -- quote_literal would escape backslashes as in SQL. Without a search_path the function is inlined.
 create function private.quote_lexeme(word text) returns text
-  language sql
-  immutable
-  parallel safe
+  language sql immutable parallel safe
   return '''' || replace(replace(quote_lexeme.word, '\', '\\'), '''', '''''') || '''';
 
 -- sql/01_base/2_rules_text.sql
 
 create function private.ascii_digits(value text) returns text
-  language sql
-  immutable
-  parallel safe
+  language sql immutable parallel safe
   return translate(value, '٠١٢٣٤٥٦٧٨٩' || '۰۱۲۳۴۵۶۷۸۹' || '０１２３４５６７８９', repeat('0123456789', 3));
 
 create function private.is_clean(value text) returns boolean
-  language plpgsql
-  immutable
-  parallel safe
-  set search_path = ''
+  language plpgsql immutable parallel safe set search_path = ''
 as $$
 begin
   return value !~ '[\u0001-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]';
@@ -967,9 +899,7 @@ end
 $$;
 
 create function private.marks() returns text
-  language sql
-  immutable
-  parallel safe
+  language sql immutable parallel safe
   return '['
     '\u0300-\u036F\u0483-\u0489\u0591-\u05BD\u05BF\u05C1-\u05C2\u05C4-\u05C5\u05C7\u0610-\u061A'
     '\u064B-\u065F\u0670\u06D6-\u06DC\u06DF-\u06E4\u06E7-\u06E8\u06EA-\u06ED\u0711\u0730-\u074A'
@@ -1022,10 +952,7 @@ comment on function private.marks is
   'The combining marks of Unicode 17, and half-width marks that NFKC turns into combining ones.';
 
 create function private.beginning(value text, most integer) returns text
-  language plpgsql
-  immutable
-  parallel safe
-  set search_path = ''
+  language plpgsql immutable parallel safe set search_path = ''
 as $$
 declare
   -- Of two characters the second belongs to the first: a mark, a joiner, a skin tone, a tag of a
@@ -1056,10 +983,7 @@ comment on function private.beginning is
   'flag, family or letter with marks is cut. Only a grapheme of more than 40 characters is.';
 
 create function private.text_problem(value text, most integer) returns text
-  language plpgsql
-  immutable
-  parallel safe
-  set search_path = ''
+  language plpgsql immutable parallel safe set search_path = ''
 as $$
 declare
   size constant integer := octet_length(value);
@@ -1079,9 +1003,7 @@ comment on function private.text_problem is
   '(UAX #15); normalising it takes quadratic time and cannot be interrupted.';
 
 create function private.length_problem(value text, fewest integer, most integer) returns text
-  language sql
-  immutable
-  parallel safe
+  language sql immutable parallel safe
   return case
     when value is null then 'required'
     when char_length(value) < fewest then 'too_short'
@@ -1089,10 +1011,7 @@ create function private.length_problem(value text, fewest integer, most integer)
   end;
 
 create function private.is_name(value text) returns boolean
-  language sql
-  immutable
-  parallel safe
-  set search_path = ''
+  language sql immutable parallel safe set search_path = ''
 as $$
   -- Control characters and ignorable characters are invisible or change the direction of the text.
   select case when private.text_problem(value, 120) is null then value !~ (
@@ -1111,10 +1030,7 @@ comment on function private.is_name is
   'Whether a text has 2 to 120 characters and is displayed exactly as it is written.';
 
 create function private.bounded(value text, most integer, path text) returns text
-  language plpgsql
-  immutable
-  parallel safe
-  set search_path = ''
+  language plpgsql immutable parallel safe set search_path = ''
 as $$
 declare
   problem constant text := private.text_problem(value, most);
@@ -1131,10 +1047,7 @@ comment on function private.bounded is
   'Returns the text, or raises 422 if it must not be processed (text_problem).';
 
 create function private.normal_form(value text, form text, most integer, path text) returns text
-  language plpgsql
-  immutable
-  parallel safe
-  set search_path = ''
+  language plpgsql immutable parallel safe set search_path = ''
 as $$
 declare
   plain constant text := private.bounded(value, most, path);
@@ -1154,17 +1067,13 @@ $$;
 comment on function private.normal_form is 'Normalises a text; nothing else may (npm run check).';
 
 create function private.tidy(value text, most integer, path text) returns text
-  language sql
-  immutable
-  parallel safe
+  language sql immutable parallel safe
   return nullif(btrim(regexp_replace(
     private.normal_form(value, 'nfkc', most, path), '[[:space:]]+', ' ', 'g')), '');
 comment on function private.tidy is 'One trimmed NFKC line, which may exceed most; null if empty.';
 
 create function private.visible(value text) returns text
-  language sql
-  immutable
-  parallel safe
+  language sql immutable parallel safe
   return regexp_replace(value,
     '[\u00AD\u061C\u180B-\u180D\u180F\u200B\u200E\u200F\u202A-\u202E\u2060\u2066-\u2069'
     '\uFE00-\uFE0F\uFEFF\U000E0100-\U000E01EF]', '', 'g');
@@ -1173,9 +1082,7 @@ comment on function private.visible is
   'variation selectors. Phones put them around what is copied.';
 
 create function private.visible_line(value text, most integer, path text) returns text
-  language sql
-  immutable
-  parallel safe
+  language sql immutable parallel safe
   return nullif(btrim(
     private.tidy(private.visible(private.bounded(value, most, path)), most, path),
     E' \u200C\u200D'), '');
@@ -1185,10 +1092,7 @@ comment on function private.visible_line is
 
 create function private.typed(value text, most integer default 320, path text default 'value')
   returns text
-  language plpgsql
-  immutable
-  parallel safe
-  set search_path = ''
+  language plpgsql immutable parallel safe set search_path = ''
 as $$
 declare
   plain constant text := private.ascii_digits(private.visible_line(value, most, path));
@@ -1206,26 +1110,20 @@ comment on function private.typed is
   'would change.';
 
 create function private.bare_phone(typed text) returns text
-  language sql
-  immutable
-  parallel safe
+  language sql immutable parallel safe
   return regexp_replace(
     regexp_replace(typed, '[][ ().\u2010-\u2015\u2212-]', '', 'g'), '^00(?=965)', '+');
 comment on function private.bare_phone is
   'A phone without what only separates its digits, and with + for 00.';
 
 create function private.mobile_prefixes() returns text
-  language sql
-  immutable
-  parallel safe
+  language sql immutable parallel safe
   return '5|6|9';
 comment on function private.mobile_prefixes is
   'What Kuwaiti mobiles begin with. identifiers.ts has the same (docs/deploy.md).';
 
 create function private.kwd_text(amount numeric) returns text
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   return to_char(amount, 'FM99,999,999,990.000');
@@ -1234,8 +1132,7 @@ $$;
 comment on function private.kwd_text is 'An amount in the format of receipts: 1,250.000.';
 
 create function private.in_english() returns boolean
-  language sql
-  stable
+  language sql stable
   return current_setting('facade.language', true) is not distinct from 'en';
 comment on function private.in_english is 'Whether the caller''s Accept-Language prefers English.';
 
@@ -1247,8 +1144,7 @@ grant execute on function private.ascii_digits, private.is_clean, private.marks,
 -- sql/01_base/4_reads.sql
 
 create function private.setting(name text) returns jsonb
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- clients may not read settings, which have no data about people
   set search_path = ''
 as $$
@@ -1259,8 +1155,7 @@ $$;
 
 -- The function is plain SQL, so that it is planned as part of the calling query.
 create function private.terms() returns table (version text, url text, required_from timestamptz)
-  language sql
-  stable
+  language sql stable
   rows 1
 begin atomic
   select settings.value ->> 'version', settings.value ->> 'url',
@@ -1271,9 +1166,7 @@ comment on function private.terms is 'The current terms; no row if there are non
 
 -- pg_last_xact_replay_timestamp would not show whether a replica still receives anything.
 create function private.last_beat() returns timestamptz
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return (select timestamps.at from private.timestamps where timestamps.name = 'beat');
@@ -1282,10 +1175,7 @@ $$;
 comment on function private.last_beat is 'All commits of the primary before this time are here.';
 
 create function private.require_replica(system_id text) returns void
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 begin
   -- A promoted replica has the same system identifier and a fresh beat, which it writes itself.
@@ -1308,9 +1198,7 @@ grant execute on function private.require_replica to backend;
 -- A cursor is the sort key of the last row of a page, with a checksum that ties it to its query.
 
 create function private.page_size(given integer) returns integer
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   if given is null or given not between 1 and 50 then
@@ -1321,24 +1209,17 @@ end
 $$;
 
 create function private.cursor_checksum(query text, key text) returns text
-  language sql
-  stable
-  parallel safe
+  language sql stable parallel safe
   return left(encode(sha256(convert_to(query || E'\n' || key, 'UTF8')), 'hex'), 12);
 comment on function private.cursor_checksum is 'Ties a cursor to its query and detects changes.';
 
 create function private.cursor_of(query text, key jsonb) returns text
-  language sql
-  stable
-  parallel safe
+  language sql stable parallel safe
   return private.cursor_checksum(query, key::text)
     || translate(encode(convert_to(key::text, 'UTF8'), 'base64'), E'+/=\n', '-_');
 
 create function private.next_cursor(query text, last_keys jsonb) returns text
-  language plpgsql
-  stable
-  parallel safe
-  set search_path = ''
+  language plpgsql stable parallel safe set search_path = ''
 as $$
 begin
   return case when jsonb_array_length(last_keys) > 1
@@ -1349,9 +1230,7 @@ comment on function private.next_cursor is
   'Null on the last page. last_keys are the keys of its last row and, if any, of the row after it.';
 
 create function private.cursor_key(query text, page_cursor text) returns jsonb
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   packed constant text := substr(left(page_cursor, 4000), 13);
@@ -1380,17 +1259,14 @@ comment on function private.cursor_key is
   'The key in a cursor. Raises 422 cursor_invalid if it is damaged or belongs to another query.';
 
 create function private.is_sort(sorts jsonb, sort text) returns boolean
-  language sql
-  immutable
+  language sql immutable
   return coalesce(sort = 'newest' or sorts ? regexp_replace(sort, '^-', ''), false);
 comment on function private.is_sort is 'Whether a sort is known. - reverses it; newest is -oldest.';
 
 create function private.sorted_keys(
   source text, sorts jsonb, sort text, filters jsonb, after_key jsonb, page_size integer
 ) returns jsonb[]
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   canonical_sort constant text := case sort when 'newest' then '-oldest' else sort end;
@@ -1417,9 +1293,7 @@ comment on function private.sorted_keys is
   'source is the from and where clause, with $1 for the filters. sorts and source are constants.';
 
 create function private.key_ids(keys jsonb[]) returns text[]
-  language sql
-  immutable
-  set search_path = ''
+  language sql immutable set search_path = ''
 as $$
   select array(
     select page.key ->> 1 from unnest(keys) with ordinality as page (key, ordinal)
@@ -1434,8 +1308,7 @@ grant execute on function
 -- sql/01_base/5_writes_alarms.sql
 
 create function private.cause_of(state text, message text) returns text
-  language sql
-  immutable
+  language sql immutable
   -- Messages of these classes quote no input: refusals (PT), our exceptions (P0), constraint
   -- violations (23), unknown names and types (42), cancellations (57). Syntax errors (42601) do.
   return case
@@ -1445,9 +1318,7 @@ comment on function private.cause_of is 'The message, or the SQLSTATE if it may 
 
 create function private.raise_alarm(kind text, subject_id text, details jsonb default '{}')
   returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   insert into private.alarms (kind, subject_id, details)
@@ -1472,9 +1343,7 @@ comment on function private.raise_alarm is
 
 create function private.settle_alarms(kind text, subjects text[], quiet interval default '0')
   returns void
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   update private.alarms set settled_at = now(), settled_note = 'succeeded later'
   where alarms.kind = settle_alarms.kind and alarms.subject_id = any (subjects)
@@ -1509,9 +1378,7 @@ comment on function private.notify is
 -- In for_each, a row that fails is rolled back, raises an alarm and is skipped for an hour.
 
 create function private.failed_recently(step text, subject text) returns boolean
-  language sql
-  stable
-  set search_path = ''
+  language sql stable set search_path = ''
 as $$
   select exists (
     select from private.alarms
@@ -1522,9 +1389,7 @@ as $$
 $$;
 
 create function private.record_failure(step text, subject text, code text, why text) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   -- A lock conflict raises no alarm, because the next run tries the row again.
@@ -1537,8 +1402,7 @@ $$;
 
 create function private.for_each(step text, subjects text[], one boolean default false)
   returns bigint
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   began timestamptz := clock_timestamp();
@@ -1570,9 +1434,7 @@ comment on function private.for_each is
   'Calls the step for each subject. With one => true it stops after a success, to lock few rows.';
 
 create function private.purge(from_table regclass, by_time text, age interval) returns bigint
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   gone bigint;
@@ -1590,27 +1452,21 @@ end
 $$;
 
 create function private.purge_alarms() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   select private.purge('private.alarms', 'settled_at', '1 year')
 $$;
 comment on function private.purge_alarms is 'Job: deletes alarms that were settled a year ago.';
 
 create function private.purge_rates() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   select private.purge('private.rate_hits', 'expires_at', '0')
 $$;
 comment on function private.purge_rates is 'Job: deletes counters whose window is over.';
 
 create function private.note_jobs_ran() returns void
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   insert into private.timestamps (name, at) values ('jobs_ran', clock_timestamp())
   on conflict on constraint timestamps_pkey do update set at = excluded.at;
@@ -1619,9 +1475,7 @@ as $$
 $$;
 
 create function private.claim_timestamp(name text, every interval) returns timestamptz
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   claimed timestamptz;
@@ -1637,9 +1491,7 @@ comment on function private.claim_timestamp is
   'Returns the time of the claim, or null if the work is not due or another caller has claimed it.';
 
 create function private.release_timestamp(name text, claimed timestamptz) returns void
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   delete from private.timestamps
   where timestamps.name = release_timestamp.name and timestamps.at = release_timestamp.claimed
@@ -1647,8 +1499,7 @@ $$;
 comment on function private.release_timestamp is 'Makes work due again unless another claimed it.';
 
 create function private.beat() returns void
-  language sql
-  set search_path = ''
+  language sql set search_path = ''
 as $$
   insert into private.timestamps (name, at) values ('beat', clock_timestamp())
   on conflict on constraint timestamps_pkey do update set at = excluded.at;
@@ -1728,9 +1579,7 @@ create policy "everybody reads areas" on public.areas
   for select to anon, authenticated, acting, administering using (true);
 
 create function private.is_word(vocabulary text, code text) returns boolean
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return exists (
@@ -1757,10 +1606,7 @@ create trigger areas_keep_what_was_edited
 -- sql/02_meta/4_reads.sql
 
 create function private.get_app() returns jsonb
-  language sql
-  stable
-  security definer
-  set search_path = ''
+  language sql stable security definer set search_path = ''
 as $$
   select private.setting('app') || jsonb_build_object('terms', (
     select jsonb_build_object(
@@ -1774,9 +1620,7 @@ comment on function private.get_app is
 grant execute on function private.get_app to anon, authenticated;
 
 create function api.list_governorates() returns json
-  language sql
-  stable
-  set search_path = ''
+  language sql stable set search_path = ''
 as $$
   select json_build_object('items', json_agg(item), 'nextCursor', null)
   from (
@@ -1789,9 +1633,7 @@ $$;
 comment on function api.list_governorates is 'The governorates of Kuwait.';
 
 create function api.list_areas() returns json
-  language sql
-  stable
-  set search_path = ''
+  language sql stable set search_path = ''
 as $$
   select json_build_object('items', json_agg(item), 'nextCursor', null)
   from (
@@ -1805,9 +1647,7 @@ $$;
 comment on function api.list_areas is 'The areas of Kuwait, governorate by governorate.';
 
 create function api.list_kinds() returns json
-  language sql
-  stable
-  set search_path = ''
+  language sql stable set search_path = ''
 as $$
   select json_build_object('items', json_agg(item), 'nextCursor', null)
   from (
@@ -1821,9 +1661,7 @@ $$;
 comment on function api.list_kinds is 'The kinds of property and their usual listing types.';
 
 create function api.list_amenities() returns json
-  language sql
-  stable
-  set search_path = ''
+  language sql stable set search_path = ''
 as $$
   select json_build_object('items', json_agg(item), 'nextCursor', null)
   from (
@@ -1836,9 +1674,7 @@ $$;
 comment on function api.list_amenities is 'The amenities that a property may have.';
 
 create function api.list_enums() returns json
-  language sql
-  stable
-  set search_path = ''
+  language sql stable set search_path = ''
 as $$
   select json_object_agg(words.name, words.items order by words.name)
   from (
@@ -1869,15 +1705,12 @@ grant execute on function
 -- sql/03_accounts/1_callers.sql
 
 create function private.claims() returns jsonb
-  language sql
-  stable
+  language sql stable
   return nullif(current_setting('request.jwt.claims', true), '')::jsonb;
 comment on function private.claims is 'The verified claims of the caller''s token; null for a guest.';
 
 create function private.session_id() returns uuid
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return (private.claims() ->> 'session_id')::uuid;
@@ -1885,8 +1718,7 @@ end
 $$;
 
 create function private.account_id() returns uuid
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- policies call it, so no policy may apply to it
   set search_path = ''
 as $$
@@ -1906,8 +1738,7 @@ $$;
 comment on function private.account_id is 'The caller''s account, if it may act and is signed in.';
 
 create function private.identity_id() returns uuid
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- policies call it, so no policy may apply to it
   set search_path = ''
 as $$
@@ -1930,9 +1761,7 @@ comment on function private.identity_id is
   'The acting identity; null if there is none, the account may not act or the session is over.';
 
 create function private.is_ignored() returns boolean
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return current_setting('private.acts', true) is distinct from 't'
@@ -1943,8 +1772,7 @@ comment on function private.is_ignored is
   'Whether the token is no longer valid. Called last, when identity_id may have set private.acts.';
 
 create function private.caller_refusal() returns jsonb
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- policies hide an account that may not act
   set search_path = ''
 as $$
@@ -1967,9 +1795,7 @@ comment on function private.caller_refusal is
   'Why the caller may not act, as {status, code, detail}; null if it may.';
 
 create function private.require_account() returns uuid
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   account_id uuid := private.account_id();
@@ -1987,9 +1813,7 @@ comment on function private.require_account is
   'Raises 401 token_missing or token_invalid, 403 account_suspended or account_banned.';
 
 create function private.check_expected(identity_id uuid) returns void
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   expected_id uuid := nullif(current_setting('facade.expected_identity', true), '');
@@ -2001,9 +1825,7 @@ end
 $$;
 
 create function private.require_identity() returns uuid
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   identity_id uuid := private.identity_id();
@@ -2023,8 +1845,7 @@ comment on function private.require_identity is
   'Raises the errors of require_account, 403 identity_not_usable or 409 identity_changed.';
 
 create function private.expect_identity(identity_id uuid) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.require_account();
@@ -2038,8 +1859,7 @@ $$;
 comment on function private.expect_identity is 'Checks X-Expect-Identity against the acting identity.';
 
 create function private.require_identity_type(type text) returns uuid
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the type of the acting identity
   set search_path = ''
 as $$
@@ -2620,9 +2440,7 @@ create policy "nobody but functions of their owner" on private.apple_tokens usin
 
 -- A standard SQL body is parsed at creation, so it needs no search_path and can be inlined.
 create function private.is_locked(account public.accounts) returns boolean
-  language sql
-  stable
-  parallel safe
+  language sql stable parallel safe
   return (
     (is_locked.account).status = 'active'
     or (is_locked.account).status = 'suspended' and (is_locked.account).suspended_until < now()
@@ -2631,17 +2449,13 @@ comment on function private.is_locked is
   'Whether an account is suspended, banned, deleted or missing. Only this function decides it.';
 
 create function private.may_act(account public.accounts) returns boolean
-  language sql
-  stable
-  parallel safe
+  language sql stable parallel safe
   return (not private.is_locked(may_act.account) and not (may_act.account).stays_hidden) is true;
 comment on function private.may_act is
   'Whether an account may act and others see it. Only this function decides it.';
 
 create function private.lock_refusal(account public.accounts) returns jsonb
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   deletion constant jsonb := jsonb_strip_nulls(jsonb_build_object('deleteAt', account.delete_at));
@@ -2664,8 +2478,7 @@ grant execute on function private.is_locked, private.may_act
   to anon, authenticated, service_role, backend, supabase_auth_admin;
 
 create function private.identity_may_act(identity_id uuid) returns boolean
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the state of someone else's account
   set search_path = ''
 as $$
@@ -2680,8 +2493,7 @@ end
 $$;
 
 create function private.individual_of(account_id uuid) returns uuid
-  language sql
-  stable
+  language sql stable
   security definer -- reads other people's identities
   set search_path = ''
 as $$
@@ -2690,9 +2502,7 @@ as $$
 $$;
 
 create function private.on_identity_status() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   update public.accounts set active_identity_id = null
@@ -2732,10 +2542,7 @@ create trigger accounts_act_as_an_active_identity
   execute function private.check_acting_identity();
 
 create function private.require_terms() returns void
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   -- Inside the condition, the planner would also evaluate this call to make an estimate.
@@ -2757,14 +2564,11 @@ comment on function private.require_terms is
   'require_account.';
 
 create function private.is_proven(account public.accounts) returns boolean
-  language sql
-  immutable
+  language sql immutable
   return (is_proven.account).phone is not null or (is_proven.account).email_proven;
 
 create function private.can_be_proven() returns boolean
-  language sql
-  stable
-  set search_path = ''
+  language sql stable set search_path = ''
 as $$
   select settings.value = 'true' from private.settings where settings.name = 'codes_are_sent'
 $$;
@@ -2783,8 +2587,7 @@ as $$
 $$;
 
 create function private.require_proof() returns void
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the caller's account, a rate and a setting
   set search_path = ''
 as $$
@@ -2806,8 +2609,7 @@ comment on function private.require_proof is
 grant execute on function private.set_codes_are_sent to backend;
 
 create function private.outdated_terms(version text) returns jsonb
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads a setting
   set search_path = ''
 as $$
@@ -2826,8 +2628,7 @@ grant execute on function private.outdated_terms to backend;
 -- sql/03_accounts/2_rules_blocks.sql
 
 create function private.are_blocked(one_account_id uuid, other_account_id uuid) returns boolean
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the blocks of both accounts
   set search_path = ''
 as $$
@@ -2844,8 +2645,7 @@ $$;
 
 -- Few callers have blocked anybody, so the session is checked last.
 create function private.blocked_identities() returns uuid[]
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the caller's blocks before checking the session
   set search_path = ''
 as $$
@@ -2877,9 +2677,7 @@ create function private.code_limits(
   out resend_after integer, out life interval, out attempt_life interval,
   out contested_for interval, out tries integer, out unknown_tries integer
 )
-  language sql
-  immutable
-  set search_path = ''
+  language sql immutable set search_path = ''
 as $$
   select 45, interval '5 minutes', interval '1 hour', interval '24 hours', 5, 3
 $$;
@@ -2893,10 +2691,7 @@ alter table private.codes add constraint codes_tries_are_few check (
 );
 
 create function private.code_wait(purpose text, identifier text, requested_by bytea) returns integer
-  language sql
-  stable
-  security definer
-  set search_path = ''
+  language sql stable security definer set search_path = ''
 as $$
   -- An address waits only for the last code that it requested, so no stranger can block the owner.
   -- A registration waits for any code to the phone, so of twenty concurrent ones one sends a code.
@@ -2909,18 +2704,14 @@ $$;
 comment on function private.code_wait is 'The seconds until the next code; 0 or null means now.';
 
 create function private.code_rate_subject(identifier text, address text) returns text
-  language sql
-  immutable
-  set search_path = ''
+  language sql immutable set search_path = ''
 as $$
   -- Email addresses cost nothing, so codes by mail must not allow more SMS.
   select address || case when identifier like '+%' then '' else ' mail' end
 $$;
 
 create function private.count_use(identifier text, address text, address_hash text) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   -- Codes for accounts known at the address do not use up its limit, so they must not raise it.
@@ -2938,9 +2729,7 @@ create function private.count_sending(
   is_sms boolean, is_favored boolean, sends boolean, sms_per_day integer,
   out reset integer, out alarm text
 )
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   -- The last fifth of each limit is reserved for favored requests (see count_code).
@@ -2989,9 +2778,7 @@ create function private.count_code(
   purpose text, identifier text, requested_by bytea, address text, is_known boolean, sends boolean,
   sms_per_day integer, for_another boolean default false
 ) returns jsonb
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   wait constant integer := private.code_wait(purpose, identifier, requested_by);
@@ -3050,14 +2837,11 @@ comment on function private.count_code is
 -- the other cannot change for 72 hours, and a reset by the other undoes it (5_writes_resets.sql).
 
 create function private.other_kind(kind text) returns text
-  language sql
-  immutable
+  language sql immutable
   return case kind when 'phone' then 'email' else 'phone' end;
 
 create function private.proven_contact(account public.accounts, kind text) returns text
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   return case when kind = 'phone' then account.phone when account.email_proven then account.email end;
@@ -3065,10 +2849,7 @@ end
 $$;
 
 create function private.contact_held_until(account public.accounts, kind text) returns timestamptz
-  language sql
-  stable
-  security definer
-  set search_path = ''
+  language sql stable security definer set search_path = ''
 as $$
   select max(changes.done_at) + interval '72 hours' from private.contact_changes as changes
   where changes.account_id = account.id and changes.kind <> contact_held_until.kind
@@ -3081,8 +2862,7 @@ comment on function private.contact_held_until is
 create function private.proves_change(
   account public.accounts, session_id uuid, proof text, kind text
 ) returns boolean
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads Auth's tables
   set search_path = ''
 as $$
@@ -3111,8 +2891,7 @@ comment on function private.proves_change is
 create function private.has_other_way(
   account public.accounts, without text, mail_works boolean
 ) returns boolean
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads auth.identities
   set search_path = ''
 as $$
@@ -3151,9 +2930,7 @@ comment on function private.lock_session is
 -- sql/03_accounts/2_rules_deleted_accounts.sql
 
 create function private.anonymise_account(account_id uuid) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   update public.accounts
@@ -3173,9 +2950,7 @@ comment on function private.anonymise_account is
   'Removes personal data from the account. Triggers on its updates clean up the other areas.';
 
 create function private.on_account_deleted_for_apple() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   update private.apple_tokens set revoke_at = now() where apple_tokens.account_id = new.id;
@@ -3192,8 +2967,7 @@ create trigger accounts_revoke_apple
 -- sql/03_accounts/2_rules_edits.sql
 
 create function private.apply_account_state() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   if old.status = 'deleted' then
@@ -3234,9 +3008,7 @@ create trigger accounts_are_not_deleted_by_hand
     'delete the user under Authentication.');
 
 create function private.apply_identity_state() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   if old.status = 'closed' then
@@ -3339,9 +3111,7 @@ create trigger individual_profiles_show_their_name
 -- nevertheless is repeated as a whole (functions/_shared/database/pools.ts).
 
 create function private.lock_own_account() returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   -- The caller's rights are checked afterwards, on the locked row.
@@ -3350,8 +3120,7 @@ end
 $$;
 
 create function private.lock_caller() returns uuid
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.lock_own_account();
@@ -3362,9 +3131,7 @@ comment on function private.lock_caller is
   'Like require_account, but with a shared lock on the account; for writes for the account itself.';
 
 create function private.lock_identity() returns uuid
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   claims jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
@@ -3478,9 +3245,7 @@ comment on function private.lock_auth_user is
   'Locks an Auth user and its sessions. A deletion calls this before it takes any other lock.';
 
 create function private.lock_caller_exclusively() returns uuid
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   perform private.lock_account_exclusively((private.claims() ->> 'sub')::uuid);
@@ -3567,9 +3332,7 @@ comment on function private.lock_dependents is
   'Locks the account and all rows that depend on it; goes means that they will be deleted.';
 
 create function private.before_state_change() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   if tg_table_name = 'accounts' then
@@ -3607,8 +3370,7 @@ create trigger identities_take_what_follows
 -- costs something even if it fails, is counted and committed beforehand (count_rate, require_rate).
 
 create function private.refuse_rate(rate text, path text default null) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   raise exception using
@@ -3624,9 +3386,7 @@ comment on function private.refuse_rate is
   'Raises 429. The hint has the numbers for the headers, because a setting would be rolled back.';
 
 create function private.count_action(rule text, allowed integer default null) returns timestamptz
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   account_id text :=
@@ -3660,9 +3420,7 @@ comment on function private.count_action is
   'The caller checks afterwards that the account may act; a refusal undoes the count.';
 
 create function private.uncount_action(rule text, hit timestamptz) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   perform private.uncount_hit(rule, private.account_id()::text, hit),
@@ -3672,8 +3430,7 @@ $$;
 comment on function private.uncount_action is 'Undoes the count of an act that was done already.';
 
 create function private.check_limit(rule text, code text, used bigint) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   allowed constant integer := (
@@ -3688,10 +3445,7 @@ $$;
 comment on function private.check_limit is 'Raises 409 if used has reached the rule''s max.';
 
 create function private.unproven_limit(rule text, account_id uuid) returns integer
-  language sql
-  stable
-  security definer
-  set search_path = ''
+  language sql stable security definer set search_path = ''
 as $$
   select min(rates.max) from private.rates
   where rates.rule in (unproven_limit.rule, unproven_limit.rule || '_unproven') and exists (
@@ -3702,9 +3456,7 @@ $$;
 comment on function private.unproven_limit is 'The limit of an unproven account; null if proven.';
 
 create function private.count_rate(rule text, address text) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   caller_id uuid;
@@ -3758,8 +3510,7 @@ comment on function private.count_rate is
   'Counts a call before it is tried. Only a timeout is raised here; require_rate raises the rest.';
 
 create function private.require_rate() returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   verdict jsonb := nullif(current_setting('facade.verdict', true), '')::jsonb;
@@ -3782,8 +3533,7 @@ grant execute on function private.refuse_rate, private.require_rate to anon, aut
 -- sql/03_accounts/2_rules_settings.sql
 
 create function private.notification_channels() returns table (channel text)
-  language sql
-  immutable
+  language sql immutable
   rows 4
   set search_path = ''
 as $$
@@ -3792,9 +3542,7 @@ $$;
 
 create function private.wants(chosen public.account_settings, category text, channel text)
   returns boolean
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   return coalesce(
@@ -3804,9 +3552,7 @@ $$;
 
 create function private.after_quiet_hours(at timestamptz, quiet_from time, quiet_to time)
   returns timestamptz
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   local timestamp := at at time zone 'Asia/Kuwait';
@@ -3828,8 +3574,7 @@ $$;
 comment on function private.after_quiet_hours is 'Delays a time in quiet hours until their end.';
 
 create function private.shows_read_receipts(account_id uuid) returns boolean
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads one setting of someone else's account
   set search_path = ''
 as $$
@@ -3844,9 +3589,7 @@ $$;
 
 create function private.setting_problems(fields jsonb)
   returns table (path text, code text)
-  language sql
-  stable
-  set search_path = ''
+  language sql stable set search_path = ''
 as $$
   with leaves as ( -- each value with its path and allowed form
     select given.key as path, given.value,
@@ -3913,9 +3656,7 @@ as $$
 $$;
 
 create function private.merged_choices(before jsonb, given jsonb) returns jsonb
-  language sql
-  immutable
-  set search_path = ''
+  language sql immutable set search_path = ''
 as $$
   select before || coalesce(jsonb_object_agg(
     category.key, coalesce(before -> category.key, '{}') || category.value), '{}')
@@ -3925,8 +3666,7 @@ $$;
 -- sql/03_accounts/2_rules_sign_in.sql
 
 create function private.account_with(identifier text) returns uuid
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads accounts for guests
   set search_path = ''
 as $$
@@ -3939,16 +3679,13 @@ end
 $$;
 
 create function private.decoy_email() returns text
-  language sql
-  immutable
+  language sql immutable
   return 'decoy@accounts.invalid';
 comment on function private.decoy_email is
   'Sign-ins with unknown identifiers try this account, so that they take as long as others.';
 
 create function private.address_mark(whose text, address_hash text) returns bytea
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   -- Only the edge functions have the key of address_hash. The mark differs between accounts.
@@ -3957,10 +3694,7 @@ end
 $$;
 
 create function private.is_known_address(account_id uuid, address_hash text) returns boolean
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   -- Without an account the same query runs and finds nothing, so that the answer takes as long.
@@ -3980,17 +3714,14 @@ grant execute on function private.account_with to backend;
 -- sql/03_accounts/3_records.sql
 
 create function private.shown_name(identity public.identities) returns text
-  language sql
-  stable
+  language sql stable
   return case when identity.status = 'closed' and private.in_english() then 'Deleted account'
     else identity.display_name end;
 comment on function private.shown_name is
   'The name of an identity; that of a closed one is in the caller''s language.';
 
 create function private.identity_json(identity public.identities) returns json
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return case when identity.id is not null then json_build_object(
@@ -4004,9 +3735,7 @@ end
 $$;
 
 create function private.identity_record(identity public.identities) returns json
-  language sql
-  stable
-  set search_path = ''
+  language sql stable set search_path = ''
 as $$
   select case identity.type
     when 'individual' then json_build_object(
@@ -4048,8 +3777,7 @@ as $$
 $$;
 
 create function private.session_records(account_id uuid, given boolean) returns json
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads auth.sessions and a table closed to clients
   set search_path = ''
 as $$
@@ -4095,9 +3823,7 @@ comment on function private.session_records is
   'The sessions of an account; given => true omits those whose tokens were never delivered.';
 
 create function private.settings_record(account_id uuid) returns json
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   chosen public.account_settings;
@@ -4140,8 +3866,7 @@ grant execute on function
 -- sql/03_accounts/4_reads.sql
 
 create function private.providers_of(account_id uuid) returns text[]
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads auth.identities
   set search_path = ''
 as $$
@@ -4155,10 +3880,7 @@ end
 $$;
 
 create function private.get_me() returns json
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   account constant uuid := private.require_account();
@@ -4206,9 +3928,7 @@ create function api.get_me()
   returns table (
     "user" json, "activeIdentity" json, identities json, "realtimeTopic" text
   )
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return query
@@ -4223,9 +3943,7 @@ comment on function api.get_me is
   'identity is unreadTotal of its conversations, 0 while it may not act.';
 
 create function api.check_session() returns uuid
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return private.require_account();
@@ -4235,8 +3953,7 @@ comment on function api.check_session is
   'Returns the caller''s account or raises why it may not act. The facade calls it before Auth.';
 
 create function private.list_sessions() returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- calls session_records, which clients may not execute
   set search_path = ''
 as $$
@@ -4247,9 +3964,7 @@ $$;
 comment on function private.list_sessions is 'Api: The sessions of the caller, last used first.';
 
 create function api.list_identities() returns table (items json, "nextCursor" text)
-  language sql
-  stable
-  set search_path = ''
+  language sql stable set search_path = ''
 as $$
   select
     json_agg(private.identity_record(identities) order by identities.created_at, identities.id),
@@ -4260,9 +3975,7 @@ $$;
 comment on function api.list_identities is 'All identities of the caller, in any state.';
 
 create function api.get_identity(identity_id uuid) returns json
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   caller_id uuid := private.require_account();
@@ -4279,10 +3992,7 @@ $$;
 comment on function api.get_identity is 'An identity of the caller. 404 identity_not_found.';
 
 create function private.get_settings() returns json
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 begin
   return private.settings_record(private.require_account());
@@ -4303,9 +4013,7 @@ create function private.add_code(
   purpose text, identifier text, hmac text, requested_by bytea, registration_id uuid,
   account_id uuid, is_named boolean, reset_id uuid default null, change_id uuid default null
 ) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   update private.codes set replaced = true
@@ -4402,8 +4110,7 @@ comment on function private.request_code is
   'the answer is the same, but no code is sent. account_id is the signed-in account, if any.';
 
 create function private.same_bytes(a bytea, b bytea) returns boolean
-  language sql
-  set search_path = ''
+  language sql set search_path = ''
 as $$
   -- The digests are salted, so the time of the comparison reveals nothing about a or b.
   select sha256(a || salt) = sha256(b || salt)
@@ -4415,9 +4122,7 @@ create function private.codes_to_compare(
   registration_id uuid, reset_id uuid, change_id uuid,
   out own uuid[], out others uuid[], out tries_left integer, out expired boolean, out named boolean
 )
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   terms constant record := private.code_limits();
@@ -4460,8 +4165,7 @@ comment on function private.codes_to_compare is
 create function private.use_code(
   code private.codes, address text, address_hash text, is_named boolean
 ) returns jsonb
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   attempts integer;
@@ -4560,9 +4264,7 @@ comment on function private.verify_code is
   'The guess counts for the address and, if there is a valid code, for address and identifier.';
 
 create function private.release_code(code_id uuid) returns void
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   update private.codes set used_at = null where codes.id = release_code.code_id
 $$;
@@ -4581,10 +4283,7 @@ grant execute on function
 create function private.open_contact_change(
   account_id uuid, session_id uuid, kind text, value text
 ) returns uuid
-  language sql
-  stable
-  security definer
-  set search_path = ''
+  language sql stable security definer set search_path = ''
 as $$
   select changes.id from private.contact_changes as changes
   where changes.account_id = open_contact_change.account_id
@@ -4598,8 +4297,7 @@ comment on function private.open_contact_change is
 create function private.contact_holder(
   account_id uuid, value text, out holder_id uuid, out is_taken boolean
 )
-  language sql
-  stable
+  language sql stable
   security definer -- reads other people's accounts
   set search_path = ''
 as $$
@@ -4616,9 +4314,7 @@ comment on function private.contact_holder is
 create function private.contact_refusal(
   account public.accounts, kind text, value text, address text
 ) returns jsonb
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   held_until constant timestamptz := private.contact_held_until(account, kind);
@@ -4704,9 +4400,7 @@ create function private.verify_contact_change(
   account_id uuid, session_id uuid, kind text, change_id uuid, hmac text, address text,
   address_hash text
 ) returns jsonb
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   change private.contact_changes;
@@ -4754,10 +4448,7 @@ comment on function private.verify_contact_change is
   'The value to write at Auth, and whether it is written. Can be repeated for ten minutes.';
 
 create function private.contact_change_outcome(account_id uuid, change_id uuid) returns jsonb
-  language sql
-  stable
-  security definer
-  set search_path = ''
+  language sql stable security definer set search_path = ''
 as $$
   select jsonb_build_object(
     'done', changes.done_at is not null,
@@ -4771,10 +4462,7 @@ comment on function private.contact_change_outcome is
   'Whether a change is done or its value taken; null if the change was cancelled.';
 
 create function private.code_identifier(account_id uuid, purpose text) returns text
-  language sql
-  stable
-  security definer
-  set search_path = ''
+  language sql stable security definer set search_path = ''
 as $$
   select coalesce((
     select codes.identifier from private.codes
@@ -4809,9 +4497,7 @@ $$;
 create function private.check_removal(
   account public.accounts, session_id uuid, proof text, kind text, what text, mail_works boolean
 ) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   held_until constant timestamptz := private.contact_held_until(account, kind);
@@ -4882,9 +4568,7 @@ grant execute on function private.remove_phone, private.remove_provider to backe
 -- sql/03_accounts/5_writes_idempotency.sql
 
 create function private.stored_answer(key text, request jsonb) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   caller_id uuid := private.require_account();
@@ -4919,16 +4603,13 @@ comment on function private.stored_answer is
   'The stored answer, or null after claiming the key, which private.has_claimed_key then says.';
 
 create function private.has_claimed_key() returns boolean
-  language sql
-  stable
+  language sql stable
   return coalesce(current_setting('private.claimed_key', true), '') <> '';
 comment on function private.has_claimed_key is
   'Whether the call came with an Idempotency-Key: it is meant, even where it looks like a repetition.';
 
 create function private.store_answer(key text, answer json) returns json
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   update private.idempotency_keys set answer = store_answer.answer
   where idempotency_keys.account_id = private.account_id()
@@ -4941,9 +4622,7 @@ grant execute on function private.stored_answer, private.store_answer to authent
 -- sql/03_accounts/5_writes_identities.sql
 
 create function private.switch_identity(identity_id uuid) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   caller_id uuid := private.lock_caller_exclusively();
@@ -4965,8 +4644,7 @@ $$;
 
 create function api.switch_identity(identity_id uuid)
   returns table ("user" json, "activeIdentity" json, identities json)
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.count_action('switches');
@@ -4983,9 +4661,7 @@ grant execute on function private.switch_identity, api.switch_identity to authen
 -- sql/03_accounts/5_writes_profile.sql
 
 create function private.update_me(fields jsonb) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   caller_id uuid := private.lock_caller_exclusively();
@@ -5026,8 +4702,7 @@ create function api.update_me(fields jsonb)
   returns table (
     "user" json, "activeIdentity" json, identities json, "realtimeTopic" text
   )
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.count_action('profile');
@@ -5040,9 +4715,7 @@ comment on function api.update_me is
   'picture. 404 not_found for another''s picture.';
 
 create function private.update_settings(fields jsonb) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   caller_id uuid := private.lock_caller_exclusively();
@@ -5082,8 +4755,7 @@ end
 $$;
 
 create function api.update_settings(fields jsonb) returns json
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.count_action('profile');
@@ -5094,9 +4766,7 @@ comment on function api.update_settings is 'Changes the given settings only. 422
 
 grant execute on function private.update_me, private.update_settings to authenticated;
 create function private.accept_terms(version text) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   caller_id uuid;
@@ -5124,8 +4794,7 @@ grant execute on function private.accept_terms to authenticated;
 -- Registering by email reserves it while Auth creates the user; registering by phone needs a code.
 
 create function private.count_registration(address text) returns jsonb
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   counted constant record := private.count_hits('{register_address}', array[address]);
@@ -5141,8 +4810,7 @@ comment on function private.count_registration is 'Returns rate and hits, and er
 
 create function private.taken_error(code text, address text, path text default 'identifier')
   returns jsonb
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   -- The answer reveals that an account exists, so it is counted as five registrations.
@@ -5178,17 +4846,13 @@ comment on function private.claim_email is
   'Reserves an email while Auth creates its user. Returns refusals as {error} to keep the counts.';
 
 create function private.release_email(email text) returns void
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   delete from private.email_claims where email_claims.email = release_email.email
 $$;
 
 create function private.add_refused_registration(phone text) returns void
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   -- The refused person may still type a code that another registration sent to this phone.
   insert into private.registrations (id, phone)
@@ -5239,9 +4903,7 @@ comment on function private.register_phone is
   'Stores a registration and its code. Returns refusals as {error} to keep the counts.';
 
 create function private.is_crowded(subject text, "limit" integer, seconds integer) returns boolean
-  language sql
-  stable
-  set search_path = ''
+  language sql stable set search_path = ''
 as $$
   select count(*) >= "limit"
   from (
@@ -5254,8 +4916,7 @@ $$;
 comment on function private.is_crowded is 'Whether the limit of unproven accounts is reached.';
 
 create function private.note_registration(account_id uuid, address text) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   rate private.rates;
@@ -5282,9 +4943,7 @@ $$;
 comment on function private.note_registration is 'Sets proof_first if the IP address is crowded.';
 
 create function private.forget_registration() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   delete from private.email_registrations where email_registrations.account_id = new.id;
@@ -5300,9 +4959,7 @@ create trigger accounts_are_proven
   execute function private.forget_registration();
 
 create function private.end_registrations() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   if tg_op = 'INSERT' then
@@ -5505,9 +5162,7 @@ comment on function private.begin_sign_in is
   'Auth''s tables.';
 
 create function private.return_sign_in(identifier text, address text, hits jsonb) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   -- Only a limited number is undone, so that slowing Auth down does not allow endless tries.
@@ -5624,8 +5279,7 @@ create function private.repeat_social_sign_in(
   keys text[], client text, account_id uuid,
   out topic uuid, out was_new_account boolean, out is_pending boolean
 )
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   -- The answer got lost, or the person tapped twice. The row locks let one of several calls through.
@@ -5754,9 +5408,7 @@ comment on function private.link_announced_sign_in is
 create function private.finish_social_sign_in(
   keys text[], remembered_until timestamptz, account_id uuid, is_new_account boolean
 ) returns void
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   insert into private.social_tokens (key, expires_at, used_at, was_new_account, topic)
   select key, remembered_until, clock_timestamp(), is_new_account, accounts.topic
@@ -5771,9 +5423,7 @@ comment on function private.finish_social_sign_in is
   'Marks a token as used, in the transaction that returns the session.';
 
 create function private.release_social_tokens(keys text[], announcement_id uuid) returns void
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   delete from private.announced_sign_ins
   where announced_sign_ins.id = release_social_tokens.announcement_id;
@@ -5784,9 +5434,7 @@ comment on function private.release_social_tokens is 'Makes a token usable again
 
 create function private.store_apple_token(account_id uuid, client_id text, sealed_token text)
   returns void
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   insert into private.apple_tokens (account_id, client_id, sealed_token)
   values (store_apple_token.account_id, store_apple_token.client_id, store_apple_token.sealed_token)
@@ -5804,9 +5452,7 @@ grant execute on function
 -- Accounts follow the users of Supabase Auth (docs/auth.md).
 
 create function private.add_individual(account_id uuid, full_name text) returns uuid
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   identity_id uuid;
@@ -5896,8 +5542,7 @@ comment on function private.bound_user_metadata is
   'email that is not the account''s. A provider''s data that exceeds the limit is dropped.';
 
 create function private.bound_user_agent() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   new.user_agent := left(new.user_agent, 200);
@@ -6060,9 +5705,7 @@ comment on function private.on_refresh_token_revoked is
 -- transaction that writes it (docs/auth.md).
 
 create function private.own_metadata(metadata jsonb, email text) returns jsonb
-  language sql
-  immutable
-  set search_path = ''
+  language sql immutable set search_path = ''
 as $$
   select case when lower(metadata ->> 'email') is distinct from lower(email) and metadata ? 'email'
     then metadata - 'email' - 'email_verified' else metadata end
@@ -6071,8 +5714,7 @@ $$;
 create function private.proven_contact_change(
   user_id uuid, old_email text, old_phone text, email text, phone text
 ) returns private.contact_changes
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- Auth's role may not read our tables
   set search_path = ''
 as $$
@@ -6149,9 +5791,7 @@ $$;
 comment on function private.make_way is 'Takes an unproven email from its holder for the change.';
 
 create function private.check_contact_at_auth() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   account public.accounts;
@@ -6261,9 +5901,7 @@ $$;
 create function private.send_contact_messages(
   account public.accounts, kind text, old_value text, other_value text
 ) returns void
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   delete from private.contact_messages
   where contact_messages.account_id = account.id
@@ -6326,9 +5964,7 @@ comment on function private.finish_contact_change is
 create function private.announce_password(
   account_id uuid, session_id uuid default null, identifier text default null
 ) returns void
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   insert into private.announced_passwords (account_id, session_id, identifier)
   values (announce_password.account_id, announce_password.session_id, announce_password.identifier)
@@ -6337,15 +5973,12 @@ comment on function private.announce_password is
   'Announces that a password will be set in this session, or by a code sent to this contact.';
 
 create function private.account_bits(account_id uuid) returns bigint
-  language sql
-  immutable
+  language sql immutable
   return ('x' || left(replace(account_id::text, '-', ''), 16))::bit(64)::bigint
     & 9223372036854775807;
 
 create function private.refuse_password(account_id uuid) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   -- Auth rolls its transaction back, but not the line in the log of Postgres and the sequence that
@@ -6363,9 +5996,7 @@ comment on function private.refuse_password is
 
 -- This is plpgsql, because inlined into a query the cast might be tried before the condition.
 create function private.hash_key(hash text) returns text
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   if pg_input_is_valid(hash, 'jsonb') then
@@ -6379,10 +6010,7 @@ comment on function private.hash_key is
 
 create function private.is_same_password(account_id uuid, old_hash text, new_hash text)
   returns boolean
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 begin
   -- At a sign-in Auth encrypts the hash again if the project has a new key (supabase/auth,
@@ -6475,9 +6103,7 @@ comment on function private.take_announced_password is
   'which sessions Auth has kept; null if there is none. Called at the commit.';
 
 create function private.report_refused_password() returns bigint
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   refused record;
@@ -6500,8 +6126,7 @@ comment on function private.report_refused_password is
   'Job: notifies the account and the admins that a new password was refused at Auth.';
 
 create function private.refuse_redirect() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   -- Auth lets anyone begin such a sign-in without a limit, and stores each row for a day.
@@ -6574,10 +6199,7 @@ comment on function private.custom_access_token is
   'Auth calls this before every token; it allows passwords, refreshes and announced providers.';
 
 create function private.refresh_wait(session_id uuid) returns integer
-  language sql
-  stable
-  security definer
-  set search_path = ''
+  language sql stable security definer set search_path = ''
 as $$
   -- Auth has already written the next token, and removes it after a refusal.
   select ceil(extract(epoch from min(refresh_tokens.created_at)
@@ -6621,8 +6243,7 @@ end
 $$;
 
 create function private.is_signing_in_by_provider(account_id uuid) returns boolean
-  language sql
-  stable
+  language sql stable
   security definer -- reads auth.identities and a table closed to clients
   set search_path = ''
 as $$
@@ -6636,9 +6257,7 @@ as $$
 $$;
 
 create function private.usable_individual(account_id uuid) returns uuid
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   individual uuid := private.add_individual(account_id, null);
@@ -6653,8 +6272,7 @@ comment on function private.usable_individual is
   'The individual identity of the account, added if it is missing; null if it is suspended.';
 
 create function private.refuse_sending(event jsonb) returns jsonb
-  language sql
-  stable
+  language sql stable
   return jsonb_build_object('error', jsonb_build_object(
     'http_code', 403, 'message',
     'Auth sends nothing: the person asks for a code in the app, where a password is forgotten.'));
@@ -6668,8 +6286,7 @@ grant execute on function private.custom_access_token, private.refuse_sending
 -- These triggers act on what an admin does under Authentication in Studio or by Auth's admin API.
 
 create function private.refuse_ban() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   -- Auth reports its ban before it compares the password, and leaves access tokens valid.
@@ -6684,8 +6301,7 @@ $$;
 comment on function private.refuse_ban is 'Refuses Auth''s ban, which leaves access tokens valid.';
 
 create function private.confirm_new_user() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   if new.email is not null and new.email_confirmed_at is null then
@@ -6703,8 +6319,7 @@ comment on function private.confirm_new_user is
 -- sql/03_accounts/7_jobs.sql
 
 create function private.end_suspension(account_id uuid) returns boolean
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform from public.accounts
@@ -6722,9 +6337,7 @@ end
 $$;
 
 create function private.end_suspensions() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   select private.for_each('end_suspension', array(
     select accounts.id::text from public.accounts
@@ -6737,8 +6350,7 @@ $$;
 comment on function private.end_suspensions is 'Job: ends suspensions whose time is over.';
 
 create function private.end_sessions_left_of(account_id uuid) returns boolean
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   delete from auth.sessions where sessions.id in (
@@ -6769,8 +6381,7 @@ $$;
 comment on function private.end_sessions_left is 'Job: ends the sessions of private.sessions_left.';
 
 create function private.end_surplus_sessions_of(account_id uuid) returns boolean
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   surplus uuid[] := array(
@@ -6792,9 +6403,7 @@ end
 $$;
 
 create function private.end_surplus_sessions() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   -- Only accounts with a sign-in in the last hour are checked, because only a sign-in adds a
   -- session. At most one session more than the limit is counted.
@@ -6820,9 +6429,7 @@ comment on function private.end_surplus_sessions is
   'Job: ends the least recently used sessions of accounts that have too many.';
 
 create function private.take_apple_revocations() returns jsonb
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   with due as (
     select apple_tokens.account_id, apple_tokens.client_id from private.apple_tokens
@@ -6847,9 +6454,7 @@ $$;
 comment on function private.take_apple_revocations is 'Job: gives one worker tokens to revoke.';
 
 create function private.finish_apple_revocation(account_id uuid, client_id text) returns void
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   delete from private.apple_tokens
   where apple_tokens.account_id = finish_apple_revocation.account_id
@@ -6858,9 +6463,7 @@ as $$
 $$;
 
 create function private.forget_registrations() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   with old as (
     delete from private.registrations where registrations.ctid = any (array(
@@ -6882,9 +6485,7 @@ comment on function private.forget_registrations is
   'Deletes the data of up to 1,000 old registrations, but keeps one row for each phone.';
 
 create function private.purge_codes() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   select private.forget_registrations()
     + private.purge('private.registrations', 'created_at', (private.code_limits()).contested_for)
@@ -6898,9 +6499,7 @@ $$;
 comment on function private.purge_codes is 'Job: deletes old registrations, codes and contact changes.';
 
 create function private.take_contact_messages(sms_per_day integer) returns jsonb
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   this_hour constant timestamptz := date_trunc('hour', clock_timestamp());
@@ -6949,35 +6548,27 @@ comment on function private.take_contact_messages is
   'Job: gives one worker messages to send. SMS are counted only for SMS_PER_DAY.';
 
 create function private.finish_contact_message(id uuid) returns void
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   delete from private.contact_messages where contact_messages.id = finish_contact_message.id
 $$;
 
 create function private.purge_idempotency_keys() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   select private.purge('private.idempotency_keys', 'created_at', '24 hours')
 $$;
 comment on function private.purge_idempotency_keys is 'Job: deletes keys older than 24 hours.';
 
 create function private.purge_known_addresses() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   select private.purge('private.known_addresses', 'known_until', '0')
 $$;
 comment on function private.purge_known_addresses is 'Job: deletes addresses without a sign-in for 90 days.';
 
 create function private.purge_social_tokens() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   select private.purge('private.social_tokens', 'expires_at', '0')
     + private.purge('private.announced_sign_ins', 'expires_at', '0')
@@ -7040,10 +6631,7 @@ grant execute on function private.purge_auth_audit to backend;
 -- sql/04_organisations/1_tables.sql
 
 create function private.weighed_rating(average numeric, count integer) returns numeric
-  language plpgsql
-  immutable
-  parallel safe
-  set search_path = ''
+  language plpgsql immutable parallel safe set search_path = ''
 as $$
 declare
   -- This lies between the middle of the scale, 3, and the 4 or more that most businesses get, so
@@ -7215,9 +6803,7 @@ create trigger organisations_are_verified_by_their_identity
 -- sql/04_organisations/2_rules_fields.sql
 
 create function private.check_organisation(organisation public.organisations) returns void
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   today date := (now() at time zone 'Asia/Kuwait')::date;
@@ -7269,9 +6855,7 @@ end
 $$;
 
 create function private.check_organisation_fields(fields jsonb) returns void
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   -- The maximum length of each field.
@@ -7310,9 +6894,7 @@ $$;
 
 create function private.organisation_with(fields jsonb, organisation public.organisations)
   returns public.organisations
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   fields := private.given_fields(fields, '{nameEn,aboutAr,phone,whatsapp,email,website,'
@@ -7362,8 +6944,7 @@ comment on function private.organisation_with is
   'The page with the given fields changed; absent ones are kept, and null clears a field.';
 
 create function private.set_picture(identity_id uuid, use text, given jsonb) returns text
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   if given = 'null' then
@@ -7377,8 +6958,7 @@ $$;
 -- sql/04_organisations/2_rules_states.sql
 
 create function private.holds_licence(identity_status text) returns boolean
-  language sql
-  immutable
+  language sql immutable
   return identity_status in ('active', 'expired', 'suspended');
 comment on function private.holds_licence is 'Whether this status reserves the licence number.';
 grant execute on function private.holds_licence
@@ -7466,8 +7046,7 @@ create trigger identities_active_need_a_licence
   execute function private.check_licence();
 
 create function private.check_held_licence() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.check_licence_is_free(new.licence_no, new.identity_id);
@@ -7549,8 +7128,7 @@ create trigger accounts_show_their_organisations
 -- sql/04_organisations/2_rules_visibility.sql
 
 create function private.is_publicly_visible(identity_id uuid) returns boolean
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads other people's identities
   set search_path = ''
 as $$
@@ -7570,8 +7148,7 @@ comment on function private.is_publicly_visible is
 
 create function private.organisation_records(identity_ids uuid[])
   returns table (ordinal bigint, id uuid, record json)
-  language plpgsql
-  stable
+  language plpgsql stable
   rows 20
   security definer -- reads other people's organisations; callers have checked access
   set search_path = ''
@@ -7620,8 +7197,7 @@ comment on function private.organisation_records is
   'The pages of these identities, in order. The caller must have checked that they are visible.';
 
 create function private.organisation_profile(identity_id uuid) returns json
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- callers have checked that the identity is the acting one
   set search_path = ''
 as $$
@@ -7640,9 +7216,7 @@ $$;
 create function private.rating_totals(
   histogram integer[], out count integer, out average numeric
 )
-  language sql
-  immutable
-  set search_path = ''
+  language sql immutable set search_path = ''
 as $$
   select
     sum(given)::integer, round(sum(given * rating)::numeric / nullif(sum(given), 0), 2)
@@ -7650,8 +7224,7 @@ as $$
 $$;
 
 create function private.review_summary(identity_id uuid) returns json
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads public sums from a table closed to clients
   set search_path = ''
 as $$
@@ -7678,10 +7251,7 @@ $$;
 -- sql/04_organisations/4_reads.sql
 
 create function private.word_query(words text[]) returns tsquery
-  language plpgsql
-  immutable
-  parallel safe
-  set search_path = ''
+  language plpgsql immutable parallel safe set search_path = ''
 as $$
 begin
   -- Words contain only letters and digits, so quoting is enough.
@@ -7694,8 +7264,7 @@ $$;
 create function private.organisations_after(
   filters public.organisations, sort text, query tsquery, key jsonb, take integer
 ) returns uuid[]
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- under row-level security, words and ratings could not use an index
   set search_path = ''
 as $$
@@ -7749,9 +7318,7 @@ end
 $$;
 
 create function private.check_area(governorate_id text, area_id text) returns void
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   areas_governorate_id text := (
@@ -7774,10 +7341,7 @@ create function private.list_organisations(
   type text, q text default null, governorate_id text default null, area_id text default null,
   sort text default 'rating', page_cursor text default null, page_size integer default 20
 ) returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   words text[] := private.query_words(q);
@@ -7821,10 +7385,7 @@ comment on function private.list_organisations is
   'listings or newest.';
 
 create function private.get_organisation_profile(type text) returns json
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 begin
   return private.organisation_profile(private.require_identity_type(get_organisation_profile.type));
@@ -7839,8 +7400,7 @@ grant execute on function private.get_organisation_profile to authenticated;
 -- sql/04_organisations/5_writes_identities.sql
 
 create function private.check_waiting_identities(account_id uuid) returns void
-  language sql
-  set search_path = ''
+  language sql set search_path = ''
 as $$
   select private.check_limit('identities_waiting', 'identities_full', (
     select count(*) from public.identities
@@ -7851,9 +7411,7 @@ $$;
 
 create function private.add_identity(type text, fields jsonb)
   returns public.identities
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   caller_id uuid := private.lock_caller_exclusively(); -- serialises the count of pending identities
@@ -7891,8 +7449,7 @@ end
 $$;
 
 create function api.add_identity(type text, fields jsonb) returns json
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   added public.identities;
@@ -7912,9 +7469,7 @@ comment on function api.add_identity is
 
 create function private.update_identity(identity_id uuid, fields jsonb)
   returns public.identities
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   caller_id uuid := private.lock_caller_exclusively();
@@ -7988,8 +7543,7 @@ comment on function private.update_identity is
   'reactivates an expired identity.';
 
 create function api.update_identity(identity_id uuid, fields jsonb) returns json
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   changed public.identities;
@@ -8010,9 +7564,7 @@ grant execute on function api.add_identity, api.update_identity to authenticated
 -- sql/04_organisations/5_writes_own_organisation.sql
 
 create function private.update_organisation_profile(type text, fields jsonb) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   identity_id uuid;
@@ -8025,8 +7577,7 @@ end
 $$;
 
 create function api.update_organisation_profile(type text, fields jsonb) returns json
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.count_action('profile');
@@ -8044,8 +7595,7 @@ grant execute on function
 -- sql/04_organisations/7_jobs.sql
 
 create function private.expire_licence(identity_id uuid) returns boolean
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   -- An account that is locked, for example by a renewal, is skipped and left to the next run.
@@ -8075,9 +7625,7 @@ end
 $$;
 
 create function private.expire_licences() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   select private.for_each('expire_licence', array(
     select organisations.identity_id::text from public.organisations
@@ -8092,8 +7640,7 @@ comment on function private.expire_licences is 'Job: expires identities whose li
 
 create function private.response_minutes(identity_id uuid, conversations integer default 200)
   returns integer
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads other people's conversations
   set search_path = ''
 as $$
@@ -8143,8 +7690,7 @@ comment on function private.response_minutes is
   'fewer than five answers.';
 
 create function private.measure_response(identity_id uuid) returns boolean
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   minutes integer;
@@ -8169,9 +7715,7 @@ end
 $$;
 
 create function private.measure_responses() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   select private.for_each('measure_response', array(
     select response_measures.identity_id::text from private.response_measures
@@ -8843,8 +8387,7 @@ comment on trigger invoices_are_paid_by_payments on public.invoices is
 -- sql/05_billing/2_rules_invoices.sql
 
 create function private.invoice_steps() returns table (from_state text, to_state text)
-  language sql
-  immutable
+  language sql immutable
   rows 16
   set search_path = ''
 as $$
@@ -8857,9 +8400,7 @@ as $$
 $$;
 
 create function private.number_invoice() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   new.year := extract(year from new.issued_at at time zone 'Asia/Kuwait');
@@ -8878,8 +8419,7 @@ create trigger invoices_are_numbered
   for each row execute function private.number_invoice();
 
 create function private.step_invoice() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   if (new.id, new.year, new.serial, new.identity_id, new.account_id, new.purpose, new.total)
@@ -8961,8 +8501,7 @@ create trigger invoice_events_are_only_added
   for each statement execute function private.refuse_rewriting();
 
 create function private.guard_receipt() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   if new.invoice_id <> old.invoice_id or new.receipt::text <> old.receipt::text
@@ -9000,9 +8539,7 @@ create trigger wallet_entries_keep_the_balance
   for each row execute function private.keep_balance();
 
 create function private.check_transfers() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   if exists (
@@ -9033,8 +8570,7 @@ create trigger wallets_stay
   for each statement execute function private.refuse_rewriting();
 
 create function private.guard_wallet() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   -- When an entry's trigger updates a wallet, pg_trigger_depth() is 2; for a direct update it is 1.
@@ -9054,8 +8590,7 @@ create trigger wallets_change_by_entries
   for each row execute function private.guard_wallet();
 
 create function private.start_at_zero() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   new.balance := 0;
@@ -9071,9 +8606,7 @@ create trigger wallets_begin_empty
 -- sql/05_billing/2_rules_quota.sql
 
 create function private.plan_of(identity_id uuid) returns public.plans
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   plan public.plans;
@@ -9122,8 +8655,7 @@ comment on function private.count_publication is
   'the daily limit of first publications is twice the plan''s limit plus the rate.';
 
 create function private.lock_quota(identity_id uuid) returns void
-  language sql
-  set search_path = ''
+  language sql set search_path = ''
 as $$
   select pg_advisory_xact_lock(hashtextextended('quota ' || identity_id, 0))
 $$;
@@ -9131,25 +8663,21 @@ comment on function private.lock_quota is
   'Locks the quota of an identity. The lock must be taken before any lock on a listing.';
 
 create function private.try_lock_quota(identity_id uuid) returns boolean
-  language sql
-  set search_path = ''
+  language sql set search_path = ''
 as $$
   select pg_try_advisory_xact_lock(hashtextextended('quota ' || identity_id, 0))
 $$;
 comment on function private.try_lock_quota is 'Never waits, because the caller locked a listing.';
 
 create function private.lock_quota_of_listing(property_id uuid) returns void
-  language sql
-  set search_path = ''
+  language sql set search_path = ''
 as $$
   select private.lock_quota(properties.owner_identity_id) from public.properties
   where properties.id = lock_quota_of_listing.property_id
 $$;
 
 create function private.listings_used(identity_id uuid) returns integer
-  language sql
-  stable
-  set search_path = ''
+  language sql stable set search_path = ''
 as $$
   -- A listing in review already counts against the quota.
   select count(*)::integer from public.properties
@@ -9158,8 +8686,7 @@ as $$
 $$;
 
 create function private.check_quota(identity_id uuid) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   allowed integer := (private.plan_of(identity_id)).active_listings;
@@ -9173,9 +8700,7 @@ end
 $$;
 
 create function private.has_room(identity_id uuid, counted boolean) returns boolean
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return private.listings_used(identity_id) + (not counted)::integer
@@ -9184,8 +8709,7 @@ end
 $$;
 
 create function private.check_drafts(identity_id uuid) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   allowed constant integer := (
@@ -9248,8 +8772,7 @@ $$;
 -- sql/05_billing/2_rules_refunds.sql
 
 create function private.refund_room(invoice public.invoices) returns numeric
-  language sql
-  stable
+  language sql stable
   security definer -- reads refunds, which no client may read
   set search_path = ''
 as $$
@@ -9260,8 +8783,7 @@ as $$
 $$;
 
 create function private.surplus_room(payment public.payments) returns numeric
-  language sql
-  stable
+  language sql stable
   security definer -- reads refunds, which no client may read
   set search_path = ''
 as $$
@@ -9273,9 +8795,7 @@ comment on function private.surplus_room is
 
 create function private.went_to_wallet(invoice public.invoices, payment public.payments)
   returns boolean
-  language sql
-  immutable
-  set search_path = ''
+  language sql immutable set search_path = ''
 as $$
   select invoice.credited or payment.state is not distinct from 'surplus'
 $$;
@@ -9284,8 +8804,7 @@ comment on function private.went_to_wallet is
   'held there until the provider answers.';
 
 create function private.held_for_refunds(identity_id uuid) returns numeric
-  language sql
-  stable
+  language sql stable
   security definer -- reads refunds, which no client may read
   set search_path = ''
 as $$
@@ -9300,8 +8819,7 @@ as $$
 $$;
 
 create function private.can_deliver(invoice public.invoices) returns boolean
-  language sql
-  stable
+  language sql stable
   security definer -- reads the identity and its plan, for private.settle_payment
   set search_path = ''
 as $$
@@ -9320,13 +8838,11 @@ as $$
 $$;
 
 create function private.most_given_up() returns numeric
-  language sql
-  immutable
+  language sql immutable
   return 20.000;
 
 create function private.available_money(account_id uuid) returns numeric
-  language sql
-  stable
+  language sql stable
   security definer -- reads the wallets of all identities of the account
   set search_path = ''
 as $$
@@ -9336,8 +8852,7 @@ as $$
 $$;
 
 create function private.has_obligations(account_id uuid, money text) returns boolean
-  language sql
-  stable
+  language sql stable
   security definer -- reads the wallets of all identities of the account
   set search_path = ''
 as $$
@@ -9357,8 +8872,7 @@ comment on function private.has_obligations is
 -- sql/05_billing/3_records.sql
 
 create function private.payment_records(invoice_id uuid) returns json
-  language sql
-  stable
+  language sql stable
   security definer -- reads payments of any invoice; the caller has checked who may see it
   set search_path = ''
 as $$
@@ -9377,8 +8891,7 @@ as $$
 $$;
 
 create function private.invoice_record(invoice public.invoices) returns json
-  language sql
-  stable
+  language sql stable
   security definer -- reads lines of any invoice; the caller has checked who may see it
   set search_path = ''
 as $$
@@ -9410,8 +8923,7 @@ as $$
 $$;
 
 create function private.plan_record(plan public.plans) returns json
-  language sql
-  stable
+  language sql stable
   return json_build_object(
     'id', plan.id, 'code', plan.code, 'nameAr', plan.name_ar, 'nameEn', plan.name_en,
     'audience', plan.audience, 'price', plan.price, 'intervalDays', plan.interval_days,
@@ -9419,8 +8931,7 @@ create function private.plan_record(plan public.plans) returns json
     'photosPerListing', plan.photos_per_listing, 'featuredCredits', plan.featured_credits);
 
 create function private.refund_answer(refund_id uuid) returns json
-  language sql
-  stable
+  language sql stable
   security definer -- reads any refund, for administrators and the backend
   set search_path = ''
 as $$
@@ -9435,8 +8946,7 @@ as $$
 $$;
 
 create function private.charge_order(payment_id uuid) returns json
-  language sql
-  stable
+  language sql stable
   security definer -- reads the payer's phone and email; the caller has checked the owner
   set search_path = ''
 as $$
@@ -9462,15 +8972,13 @@ as $$
 $$;
 
 create function private.due_payment(payment public.payments) returns json
-  language sql
-  stable
+  language sql stable
   return json_build_object(
     'paymentId', payment.id, 'provider', payment.provider, 'ref', payment.provider_ref,
     'createdAt', payment.created_at);
 
 create function private.refund_order(refund_id uuid) returns json
-  language sql
-  stable
+  language sql stable
   security definer -- reads refunds, which the backend may not read itself
   set search_path = ''
 as $$
@@ -9489,10 +8997,7 @@ grant execute on function private.refund_order to backend;
 -- sql/05_billing/4_reads_invoices.sql
 
 create function private.get_invoice(invoice_id uuid) returns json
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   owner_id uuid := private.require_identity();
@@ -9512,10 +9017,7 @@ comment on function private.get_invoice is
 create function private.list_invoices(
   state text default null, page_cursor text default null, page_size integer default 20
 ) returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   owner_id uuid := private.require_identity();
@@ -9548,10 +9050,7 @@ $$;
 comment on function private.list_invoices is 'Api: The acting identity''s invoices, newest first.';
 
 create function private.get_receipt(invoice_id uuid) returns table (payer text, receipt json)
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   owner_id uuid := private.require_identity();
@@ -9579,10 +9078,7 @@ grant execute on function private.get_invoice, private.list_invoices, private.ge
 -- sql/05_billing/4_reads_plans.sql
 
 create function private.list_plans() returns json
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 begin
   perform private.require_account();
@@ -9595,10 +9091,7 @@ $$;
 comment on function private.list_plans is 'Api: The plans that are on sale.';
 
 create function private.current_plan() returns json
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   owner_id uuid := private.require_identity();
@@ -9630,8 +9123,7 @@ comment on function private.current_plan is
   'Api: The current plan of the acting identity, its subscription, and how much of it is used.';
 
 create function private.unpaid_plan_invoice(identity_id uuid, plan public.plans) returns uuid
-  language sql
-  stable
+  language sql stable
   security definer -- reads an identity's invoices for private.subscribe and private.remind_of_plan
   set search_path = ''
 as $$
@@ -9651,10 +9143,7 @@ grant execute on function private.list_plans, private.current_plan to authentica
 -- sql/05_billing/4_reads_wallet.sql
 
 create function private.get_wallet() returns json
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   owner_id uuid := private.require_identity();
@@ -9675,10 +9164,7 @@ comment on function private.get_wallet is
 create function private.list_wallet_transactions(
   page_cursor text default null, page_size integer default 20
 ) returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   owner_id uuid := private.require_identity();
@@ -9725,8 +9211,7 @@ grant execute on function private.get_wallet, private.list_wallet_transactions t
 -- sql/05_billing/5_writes_charges.sql
 
 create function private.set_provider(provider text, mode text) returns void
-  language sql
-  set search_path = ''
+  language sql set search_path = ''
 as $$
   select set_config('facade.provider',
     jsonb_build_object('provider', set_provider.provider, 'mode', set_provider.mode)::text, true)
@@ -9736,9 +9221,7 @@ comment on function private.set_provider is 'Sets the provider; only the edge fu
 create function private.charge_invoice(
   invoice_id uuid, return_url text, idempotency_key text default null
 ) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   owner_id uuid := private.lock_identity();
@@ -9817,9 +9300,7 @@ comment on function private.charge_invoice is
   'payment_not_configured unless the edge functions call it.';
 
 create function private.get_payment_status(invoice_id uuid, out invoice text, out due json)
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   invoice := private.get_invoice(invoice_id);
@@ -9888,9 +9369,7 @@ comment on function private.charge_started is
   'belongs to another payment.';
 
 create function private.charge_refused(payment_id uuid, why text, alarming boolean) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   if alarming then
@@ -9964,8 +9443,7 @@ $$;
 create function private.issue_plan_invoice(
   identity_id uuid, plan public.plans, due_at timestamptz
 ) returns uuid
-  language sql
-  set search_path = ''
+  language sql set search_path = ''
 as $$
   select private.issue_invoice(identity_id, 'plan', due_at,
     format('%s، %s يوماً', plan.name_ar, plan.interval_days),
@@ -10129,9 +9607,7 @@ $$;
 -- sql/05_billing/5_writes_orders.sql
 
 create function private.subscribe(plan_id uuid, pay_with text) returns uuid
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   owner_id uuid := private.lock_identity();
@@ -10176,8 +9652,7 @@ $$;
 
 create function api.subscribe_plan(plan_id uuid, pay_with text)
   returns table (invoice json, current json)
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   invoice_id uuid;
@@ -10193,9 +9668,7 @@ comment on function api.subscribe_plan is
   'already_subscribed, plan_audience_mismatch, 402 wallet_insufficient.';
 
 create function private.cancel_plan() returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   owner_id uuid := private.lock_identity();
@@ -10215,8 +9688,7 @@ end
 $$;
 
 create function api.cancel_plan() returns json
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.count_action('subscriptions');
@@ -10228,8 +9700,7 @@ comment on function api.cancel_plan is
   'Stops renewal of the plan, which runs to its end. 404 plan_not_found without one.';
 
 create function private.open_topups(account_id uuid) returns bigint
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- counts the invoices of all identities of the account
   set search_path = ''
 as $$
@@ -10245,9 +9716,7 @@ $$;
 comment on function private.open_topups is 'The number of unpaid top-ups that can still be paid.';
 
 create function private.order_topup(amount numeric) returns uuid
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   owner_id uuid := private.lock_identity();
@@ -10265,8 +9734,7 @@ end
 $$;
 
 create function api.top_up_wallet(amount numeric) returns json
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   invoice_id uuid;
@@ -10361,8 +9829,7 @@ comment on function private.settle_payment is
   'Settles a charge once; if what was bought cannot be delivered, the amount goes to the wallet.';
 
 create function private.find_payment(provider text, answer jsonb) returns public.payments
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads all payments, for functions of the backend
   set search_path = ''
 as $$
@@ -10423,8 +9890,7 @@ comment on function private.apply_payment_answer is
   'Settles or fails the payment as the provider reports; a mismatch only raises an alarm.';
 
 create function private.is_final(event public.payment_events) returns boolean
-  language sql
-  immutable
+  language sql immutable
   return event.kind = 'other'
     or event.outcome not in ('received', 'pending', 'ignored', 'unmatched');
 
@@ -10432,9 +9898,7 @@ create function private.record_event(
   provider text, event_key text, kind text, payload_sha256 text,
   reported_amount text, reported_currency text
 ) returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   -- The second of two concurrent calls waits here for the first.
   insert into public.payment_events (provider, event_key, kind, payload_sha256, amount, currency)
@@ -10451,9 +9915,7 @@ comment on function private.record_event is 'Stores an event; returns null if it
 create function private.finish_event(
   event_id bigint, outcome text, payment_id uuid, answer jsonb
 ) returns void
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   update public.payment_events
   set outcome = finish_event.outcome, payment_id = finish_event.payment_id,
@@ -10465,8 +9927,7 @@ as $$
 $$;
 
 create function private.event_answer(outcome text, duplicate boolean default false) returns json
-  language sql
-  stable
+  language sql stable
   return json_build_object('received', true, 'duplicate', duplicate, 'outcome', outcome,
     'final', outcome not in ('pending', 'ignored', 'unmatched'));
 
@@ -10504,10 +9965,7 @@ comment on function private.receive_payment is
   'Applies an event unless its outcome is already final. Our own look-ups are always applied.';
 
 create function private.is_known_event(provider text, event_key text) returns boolean
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 begin
   return exists (
@@ -10521,8 +9979,7 @@ $$;
 comment on function private.is_known_event is 'Whether an event is stored and final.';
 
 create function private.parse_amount(written text) returns numeric
-  language sql
-  immutable
+  language sql immutable
   return case when written ~ '^-?[0-9]{1,14}(\.[0-9]{1,6})?$' then written::numeric end;
 
 grant execute on function private.receive_payment, private.is_known_event to backend;
@@ -10761,9 +10218,7 @@ end
 $$;
 
 create function private.end_unmatched_refund(provider text, refund_ref text, note text) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   delete from private.unmatched_refunds
@@ -10868,9 +10323,7 @@ comment on function private.take_refund_word is
   'Applies the provider''s latest status to a refund in any state (docs/contract/billing.md).';
 
 create function private.book_unmatched_refunds(payment public.payments) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   answer jsonb;
@@ -10887,8 +10340,7 @@ end
 $$;
 
 create function private.find_refund(payment public.payments, answer jsonb) returns public.refunds
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads refunds, which no client may read
   set search_path = ''
 as $$
@@ -11030,8 +10482,7 @@ grant execute on function private.receive_refund to backend;
 -- sql/05_billing/5_writes_refund_requests.sql
 
 create function private.refund_repeats_for() returns interval
-  language sql
-  immutable
+  language sql immutable
   return interval '23 hours';
 comment on function private.refund_repeats_for is
   'How long a request may be repeated. Tap recognises its reference for 24 hours.';
@@ -11064,9 +10515,7 @@ comment on function private.begin_refund is
 create function private.refund_answered(
   refund_id uuid, provider_ref text, status text
 ) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   refund public.refunds;
@@ -11101,9 +10550,7 @@ $$;
 
 create function private.refund_declined(refund_id uuid, repeated boolean, listed boolean)
   returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   refund public.refunds;
@@ -11131,9 +10578,7 @@ comment on function private.refund_declined is
   'of refunds and not found it, so it is rejected at once.';
 
 create function private.give_up_refund(refund_id uuid) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   refund public.refunds;
@@ -11230,9 +10675,7 @@ comment on function private.book_refund is
 create function private.sandbox_charge(
   reference text, amount numeric, currency text, title text, return_url text
 ) returns text
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   insert into private.sandbox_charges (reference, amount, currency, title, return_url)
@@ -11247,10 +10690,7 @@ end
 $$;
 
 create function private.sandbox_look_up(id text, reference text) returns json
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 begin
   return (
@@ -11273,9 +10713,7 @@ end
 $$;
 
 create function private.sandbox_decide(id text, state text) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   update private.sandbox_charges
@@ -11287,9 +10725,7 @@ $$;
 
 create function private.sandbox_refund(charge_id text, reference text, amount numeric)
   returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   insert into private.sandbox_refunds (charge_id, reference, amount)
@@ -11300,10 +10736,7 @@ end
 $$;
 
 create function private.sandbox_refund_look_up(id text, reference text) returns json
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 begin
   return (
@@ -11326,8 +10759,7 @@ grant execute on function
 -- sql/05_billing/5_writes_subscriptions.sql
 
 create function private.lock_plan(identity_id uuid) returns void
-  language sql
-  set search_path = ''
+  language sql set search_path = ''
 as $$
   select pg_advisory_xact_lock(hashtextextended('plan ' || identity_id, 0))
 $$;
@@ -11495,8 +10927,7 @@ end
 $$;
 
 create function private.system_account(name text) returns uuid
-  language sql
-  stable
+  language sql stable
   security definer -- reads a system account, which no client may read
   set search_path = ''
 as $$
@@ -11593,9 +11024,7 @@ create trigger identities_are_forgotten_on_receipts
 -- sql/05_billing/7_jobs.sql
 
 create function private.due_payments() returns json
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   with due as (
     select payments.id from public.payments
@@ -11616,16 +11045,13 @@ comment on function private.due_payments is
   'Job: returns payments that were pending for 10 minutes, each at most once in 4 minutes.';
 
 create function private.give_up_payment(payment_id uuid) returns boolean
-  language sql
-  set search_path = ''
+  language sql set search_path = ''
 as $$
   select private.fail_payment(give_up_payment.payment_id) = 'failed'
 $$;
 
 create function private.give_up_payments() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   select private.for_each('give_up_payment', array(
     select payments.id::text from public.payments
@@ -11640,9 +11066,7 @@ comment on function private.give_up_payments is
   'Job: fails charges still pending or unknown after a day; a late webhook still pays the invoice.';
 
 create function private.due_refunds() returns json
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   with due as (
     select refunds.id from public.refunds
@@ -11662,8 +11086,7 @@ $$;
 comment on function private.due_refunds is 'Job: returns requested refunds to be looked up.';
 
 create function private.expire_invoice(invoice_id uuid) returns boolean
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform from public.invoices
@@ -11681,9 +11104,7 @@ end
 $$;
 
 create function private.expire_invoices() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   select private.for_each('expire_invoice', array(
     select invoices.id::text from public.invoices
@@ -11696,8 +11117,7 @@ $$;
 comment on function private.expire_invoices is 'Job: expires invoices that were not paid in time.';
 
 create function private.remind_of_plan(subscription_id uuid) returns boolean
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   due record;
@@ -11729,9 +11149,7 @@ end
 $$;
 
 create function private.remind_of_plans() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   select private.for_each('remind_of_plan', array(
     select subscriptions.id::text from public.subscriptions
@@ -11748,8 +11166,7 @@ comment on function private.remind_of_plans is
   'Job: notifies owners three days before a plan ends, and issues a renewal''s invoice if needed.';
 
 create function private.renew_plan(subscription_id uuid) returns boolean
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   due record;
@@ -11780,9 +11197,7 @@ end
 $$;
 
 create function private.renew_plans() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   select private.for_each('renew_plan', array(
     select subscriptions.id::text from public.subscriptions
@@ -11805,16 +11220,13 @@ comment on function private.renew_plans is
   'Job: renews plans on their last day from the wallet, if that holds enough.';
 
 create function private.downgrade_plan(subscription_id uuid) returns boolean
-  language sql
-  set search_path = ''
+  language sql set search_path = ''
 as $$
   select private.end_subscription(downgrade_plan.subscription_id, 'expired')
 $$;
 
 create function private.downgrade_plans() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   select private.for_each('downgrade_plan', array(
     select subscriptions.id::text from public.subscriptions
@@ -11828,9 +11240,7 @@ comment on function private.downgrade_plans is
   'Job: ends plans whose time is over and pauses active listings over the free quota.';
 
 create function private.recount_wallets() returns bigint
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   last uuid;
@@ -11878,8 +11288,7 @@ comment on function private.recount_wallets is
   'Job: compares 2,000 wallets with their entries and refunds; raises alarms for differences.';
 
 create function private.forget_payout(payout_id uuid) returns boolean
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   payout public.wallet_payouts;
@@ -11900,9 +11309,7 @@ end
 $$;
 
 create function private.forget_payouts() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   select private.for_each('forget_payout', array(
     select wallet_payouts.id::text from public.wallet_payouts
@@ -11918,9 +11325,7 @@ comment on function private.forget_payouts is
   'Job: removes the person''s data from payouts after 180 days; an admin can still decide.';
 
 create function private.purge_void_lines() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   with gone as (
     delete from public.invoice_lines
@@ -12395,8 +11800,7 @@ create trigger auctions_window_is_copied
   for each row execute function private.copy_auction_window();
 
 create function private.lock_property_for_auction(property_id uuid) returns public.properties
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   property public.properties := private.lock_own_property(property_id);
@@ -12415,8 +11819,7 @@ $$;
 
 -- This has no search_path, so that it is inlined; calls would take half of a record's build time.
 create function private.numbers_of(identity_id uuid) returns table (phone text, whatsapp text)
-  language sql
-  stable
+  language sql stable
   rows 1
 begin atomic
   -- A person's number is shown only if their settings allow it; an organisation's number is public.
@@ -12434,8 +11837,7 @@ create function private.contact_of(
   property public.properties, out phone text, out whatsapp text, out ways text[],
   out missing text[]
 )
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads other people's numbers, for one listing at a time
   set search_path = ''
 as $$
@@ -12458,9 +11860,7 @@ comment on function private.contact_of is
   'lack a number (missing).';
 
 create function private.check_reachable(property public.properties) returns void
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   contact constant record := private.contact_of(property);
@@ -12501,8 +11901,7 @@ end
 $$;
 
 create function private.keep_reachable() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   if (private.contact_of(new)).ways = '{}' then
@@ -12540,16 +11939,13 @@ comment on trigger properties_can_be_answered on public.properties is
 -- sql/06_properties/2_rules_deals.sql
 
 create function private.price_history_stored() returns interval
-  language sql
-  immutable
+  language sql immutable
   return interval '2 years';
 comment on function private.price_history_stored is
   'How long past prices are stored, apart from the one that applied at the start of that time.';
 
 create function private.record_price() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   latest public.price_history;
@@ -12604,8 +12000,7 @@ create trigger properties_price_is_recorded
   execute function private.record_price();
 
 create function private.price_since(property_id uuid, at timestamptz) returns timestamptz
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the prices of any listing
   set search_path = ''
 as $$
@@ -12767,8 +12162,7 @@ create function private.property_fields()
   returns table (
     name text, form text, vocabulary text, minimum numeric, maximum numeric, uses text[]
   )
-  language plpgsql
-  stable
+  language plpgsql stable
   rows 40
   set search_path = ''
 as $$
@@ -12820,15 +12214,12 @@ comment on function private.property_fields is
   'listings are reviewed), card, by_hand (an admin may change it in Studio), searched.';
 
 create function private.column_of(field text) returns text
-  language sql
-  immutable
+  language sql immutable
   return lower(regexp_replace(field, '([A-Z])', '_\1', 'g'));
 comment on function private.column_of is 'Returns title_ar for titleAr.';
 
 create function private.property_columns(use text default null) returns text[]
-  language sql
-  stable
-  set search_path = ''
+  language sql stable set search_path = ''
 as $$
   select array_agg(columns.name order by field.ordinality, columns.place)
   from private.property_fields() with ordinality as field
@@ -12842,9 +12233,7 @@ $$;
 create function private.property_selection(
   source text, first_field text, last_field text, use text default null
 ) returns text
-  language sql
-  stable
-  set search_path = ''
+  language sql stable set search_path = ''
 as $$
   select string_agg(
     format('%s.%I as %I', source, private.column_of(field.name), field.name), E',\n          '
@@ -12863,9 +12252,7 @@ comment on function private.property_selection is
   'The select list of the fields from first_field to last_field, all or only those with the use.';
 
 create function private.this_year() returns integer
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return extract(year from now() at time zone 'Asia/Kuwait')::integer;
@@ -12876,9 +12263,7 @@ create function private.parse_field(
   form text, vocabulary text, value jsonb, minimum numeric, maximum numeric,
   out clean jsonb, out problem text
 )
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   parsed record;
@@ -12932,9 +12317,7 @@ $$;
 comment on function private.parse_field is 'The normalised value, or the code of its problem.';
 
 create function private.parse_property_fields(fields jsonb) returns jsonb
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   answer jsonb;
@@ -12966,9 +12349,7 @@ end
 $$;
 
 create function private.check_new_titles(fields jsonb, before public.properties) returns void
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   old_titles constant jsonb := to_jsonb(array[before.title_ar, before.title_en,
@@ -12984,9 +12365,7 @@ $$;
 
 create function private.apply_fields(property public.properties, fields jsonb)
   returns public.properties
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   location jsonb := fields -> 'location';
@@ -13034,8 +12413,7 @@ $$;
 -- sql/06_properties/2_rules_locks.sql
 
 create function private.lock_own_property(property_id uuid) returns public.properties
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   owner_id uuid := private.lock_identity();
@@ -13054,8 +12432,7 @@ end
 $$;
 
 create function private.lock_editable_property(property_id uuid) returns public.properties
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   property public.properties := private.lock_own_property(property_id);
@@ -13071,9 +12448,7 @@ $$;
 -- sql/06_properties/2_rules_publishing.sql
 
 create function private.check_property(property public.properties, publishing boolean) returns void
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   perform private.refuse_fields((
@@ -13115,9 +12490,7 @@ end
 $$;
 
 create function private.check_reach(property public.properties, was public.properties) returns void
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   -- Only a changed pin or area is checked, so that a listing outside its area can still be edited.
@@ -13142,9 +12515,7 @@ comment on function private.check_reach is
   'Refuses an owner''s change that puts the pin further from the area''s centroid than reach_km.';
 
 create function private.submit_property(property public.properties) returns public.properties
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   perform private.require_proof();
@@ -13159,9 +12530,7 @@ comment on function private.submit_property is
   'Checks a listing and makes it active, or pending_review if listings are reviewed.';
 
 create function private.is_moderated(property public.properties) returns boolean
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return property.status in ('active', 'paused', 'expired')
@@ -13170,9 +12539,7 @@ end
 $$;
 
 create function private.moderated_fields(fields jsonb) returns jsonb
-  language sql
-  stable
-  set search_path = ''
+  language sql stable set search_path = ''
 as $$
   select coalesce(jsonb_object_agg(given.key, given.value), '{}')
   from jsonb_each(fields) as given
@@ -13181,9 +12548,7 @@ as $$
 $$;
 
 create function private.unmoderated_fields(fields jsonb) returns jsonb
-  language sql
-  stable
-  set search_path = ''
+  language sql stable set search_path = ''
 as $$
   select fields - array(
     select field.name from private.property_fields() as field where 'reviewed' = any (field.uses)
@@ -13199,8 +12564,7 @@ $$;
 
 create function private.property_actions()
   returns table (action text, from_statuses text[], only_type text)
-  language sql
-  immutable
+  language sql immutable
   rows 10
   set search_path = ''
 as $$
@@ -13219,9 +12583,7 @@ as $$
 $$;
 
 create function private.allowed_actions(property public.properties) returns text[]
-  language sql
-  stable
-  set search_path = ''
+  language sql stable set search_path = ''
 as $$
   select array(
     select actions.action from private.property_actions() as actions
@@ -13232,8 +12594,7 @@ as $$
 $$;
 
 create function private.refuse_action(property public.properties) returns void
-  language sql
-  set search_path = ''
+  language sql set search_path = ''
 as $$
   select private.refuse(409, 'property_state_conflict', jsonb_build_object(
     'from', property.status, 'allowed', private.allowed_actions(property)))
@@ -13242,8 +12603,7 @@ $$;
 -- A new state has the same effects after an owner's act, an admin's decision and a change in
 -- Studio. Given times are kept, missing ones are filled in, and impossible states are refused.
 create function private.require_complete(listing public.properties) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   missing constant text[] := array_remove(array[
@@ -13265,8 +12625,7 @@ $$;
 create function private.with_listing_time(
   listing public.properties, before public.properties, previous text
 ) returns public.properties
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   if previous = 'paused' and listing.status = 'active' and listing.expires_at = before.expires_at then
@@ -13388,9 +12747,7 @@ comment on trigger properties_abide_by_their_state on public.properties is
 -- sql/06_properties/2_rules_values.sql
 
 create function private.are_codes(vocabulary text, codes jsonb) returns boolean
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   -- Codes are checked one by one, because most lists have only one.
@@ -13412,15 +12769,11 @@ end
 $$;
 
 create function private.is_code(vocabulary text, code jsonb) returns boolean
-  language sql
-  stable
+  language sql stable
   return private.are_codes(vocabulary, jsonb_build_array(code));
 
 create function private.tidy_text(value text, most integer, path text) returns text
-  language plpgsql
-  immutable
-  parallel safe
-  set search_path = ''
+  language plpgsql immutable parallel safe set search_path = ''
 as $$
 begin
   return substring(
@@ -13432,9 +12785,7 @@ $$;
 create function private.parse_text(
   form text, value jsonb, minimum numeric, maximum numeric, out clean jsonb, out problem text
 )
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   line_or_text text;
@@ -13464,8 +12815,7 @@ comment on function private.parse_text is
 create function private.number_problem(
   form text, value jsonb, minimum numeric, maximum numeric
 ) returns text
-  language sql
-  immutable
+  language sql immutable
   return case
     when value is null then 'required'
     when jsonb_typeof(value) <> 'number' then 'invalid'
@@ -13476,9 +12826,7 @@ create function private.number_problem(
   end;
 
 create function private.check_codes(vocabulary text, value jsonb, maximum numeric) returns text
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return case
@@ -13493,9 +12841,7 @@ end
 $$;
 
 create function private.parse_location(value jsonb, out clean jsonb, out problem text)
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   problem := 'invalid';
@@ -13517,9 +12863,7 @@ $$;
 create function private.parse_terms(
   form text, vocabulary text, value jsonb, maximum numeric, out clean jsonb, out problem text
 )
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   label text := case form when 'conditions' then 'textAr' else 'labelAr' end;
@@ -13617,8 +12961,7 @@ comment on trigger properties_start on public.properties is
   'Runs after properties_abide_by_their_state_on_insert, which may change the status.';
 
 create function private.set_listed() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   new.listed := new.status = 'active' and new.owner_active;
@@ -13647,8 +12990,7 @@ comment on trigger properties_are_listed on public.properties is
 -- This has no search_path, so that it is inlined (03_accounts/2_rules_access.sql).
 create function private.may_see(property public.properties, viewer_identity_id uuid)
   returns boolean
-  language sql
-  stable
+  language sql stable
   return (
     (property).listed
     or (property).owner_identity_id = viewer_identity_id and (property).status <> 'deleted'
@@ -13660,8 +13002,7 @@ comment on function private.may_see is
 
 create function private.shown_title(property public.properties, viewer_identity_id uuid)
   returns text
-  language sql
-  stable
+  language sql stable
   return case when private.may_see((shown_title.property), viewer_identity_id)
     or (shown_title.property).owner_active and (shown_title.property).suspended_from is null
       and (shown_title.property).status in (
@@ -13678,9 +13019,7 @@ comment on function private.shown_title is
 
 create function private.require_visible_property(property_id uuid, viewer_identity_id uuid)
   returns public.properties
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   property public.properties;
@@ -13695,8 +13034,7 @@ end
 $$;
 
 create function private.without_blocked(property_ids uuid[]) returns uuid[]
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the owners of listings
   set search_path = ''
 as $$
@@ -13724,9 +13062,7 @@ comment on function private.without_blocked is
 -- The next five functions have no search_path, so that they are inlined
 -- (03_accounts/2_rules_access.sql).
 create function private.price_label(type text, price numeric, english boolean) returns text
-  language sql
-  stable
-  parallel safe
+  language sql stable parallel safe
   return case
     when price is null then case when english then 'Price not stated' else 'السعر غير معلن' end
     else rtrim(to_char(price, 'FM99,999,999,999,990.999'), '.')
@@ -13736,32 +13072,25 @@ create function private.price_label(type text, price numeric, english boolean) r
   end;
 
 create function private.price_period(type text) returns text
-  language sql
-  immutable
-  parallel safe
+  language sql immutable parallel safe
   return case price_period.type when 'RENT' then 'month' when 'SALE' then 'once' end;
 
 create function private.shows_street(location_precision text) returns boolean
-  language sql
-  immutable
+  language sql immutable
   return location_precision is distinct from 'area';
 
 create function private.shows_building(location_precision text) returns boolean
-  language sql
-  immutable
+  language sql immutable
   return coalesce(location_precision, 'exact') = 'exact';
 
 create function private.share_url_json(template text, ref_no bigint) returns text
-  language sql
-  stable
+  language sql stable
   return replace(share_url_json.template, '{refNo}', 'KW-' || share_url_json.ref_no);
 comment on function private.share_url_json is
   'The public URL of a listing as JSON text. template is the setting share_url, or null.';
 
 create function private.worded_terms(terms jsonb, vocabulary text, english boolean) returns jsonb
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   words constant text := case vocabulary when 'expense' then 'label' else 'text' end;
@@ -13792,8 +13121,7 @@ create function private.property_records(
   property_ids uuid[], viewer_identity_id uuid, english boolean default private.in_english()
 )
   returns table (ordinal bigint, id uuid, record json)
-  language plpgsql
-  stable
+  language plpgsql stable
   rows 20
   security definer -- reads other people's listings and names; the caller has checked access
   set search_path = ''
@@ -13927,9 +13255,7 @@ comment on function private.property_records is
   'see these listings.';
 
 create function private.property_record(property_id uuid, viewer_identity_id uuid) returns json
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return (
@@ -13944,8 +13270,7 @@ $$;
 create function private.first_picture(
   property_id uuid, out picture text, out pictures_count bigint
 )
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the pictures of any listing
   set search_path = ''
 as $$
@@ -13965,9 +13290,7 @@ $$;
 create function private.location_text(
   block text, lat double precision, lng double precision, location_precision text
 ) returns text
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   return coalesce(to_json(block)::text, 'null') || ',"location":' || coalesce(
@@ -13976,8 +13299,7 @@ end
 $$;
 
 create function private.owner_name_text(identity_id uuid) returns text
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads other people's names, which are public
   set search_path = ''
 as $$
@@ -14004,11 +13326,7 @@ do $$
 begin
   execute format($function$
 create function private.property_card(property public.properties) returns private.property_cards
-  language plpgsql
-  stable
-  set search_path = ''
-  set timezone = 'UTC'
-  set extra_float_digits = 1
+  language plpgsql stable set search_path = '' set timezone = 'UTC' set extra_float_digits = 1
 as $body$
 declare
   pictures record := private.first_picture(property.id);
@@ -14071,8 +13389,7 @@ create function private.card_text(
   card private.property_cards, is_favorite boolean, viewer_identity_id uuid, files_url text,
   english boolean
 ) returns text
-  language sql
-  stable
+  language sql stable
   return (card_text.card).up_to_price_label
     || case when card_text.english then (card_text.card).price_label_en
       else (card_text.card).price_label end
@@ -14096,9 +13413,7 @@ create function private.card_text(
     || (card_text.card).after_drop;
 
 create function private.wants_records(fields text) returns boolean
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   if fields is null or fields not in ('card', 'full') then
@@ -14111,8 +13426,7 @@ $$;
 create function private.list_items(
   property_ids uuid[], viewer_identity_id uuid, fields text
 ) returns text
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads other people's listings, which are public
   set search_path = ''
   set plan_cache_mode = 'force_generic_plan' -- otherwise a short page would be planned every time
@@ -14151,11 +13465,7 @@ comment on function private.list_items is
 
 -- The stored text must not depend on the session, so its time zone and number digits are fixed.
 create function private.listed_record(property public.properties) returns private.listed_records
-  language plpgsql
-  stable
-  set search_path = ''
-  set timezone = 'UTC'
-  set extra_float_digits = 0
+  language plpgsql stable set search_path = '' set timezone = 'UTC' set extra_float_digits = 0
   set plan_cache_mode = force_generic_plan -- a new plan for each record takes 4 ms instead of 0.2
 as $$
 declare
@@ -14216,8 +13526,7 @@ create function private.listed_record_text(
   stored private.listed_records, is_favorite boolean, counters private.property_counters,
   share_template text, english boolean
 ) returns text
-  language sql
-  stable
+  language sql stable
   return (listed_record_text.stored).up_to_price_label
     || case when listed_record_text.english then (listed_record_text.stored).price_label_en
       else (listed_record_text.stored).price_label end
@@ -14247,9 +13556,7 @@ comment on function private.listed_record_text is
 -- sql/06_properties/4_reads.sql
 
 create function private.get_property(property_id uuid) returns text
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   viewer_id uuid := private.identity_id();
@@ -14303,9 +13610,7 @@ comment on function private.get_property is
 create function private.unlisted_property(
   property_id uuid, viewer_id uuid, out record text, out is_own boolean
 )
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   property public.properties := private.require_visible_property(property_id, viewer_id);
@@ -14318,9 +13623,7 @@ comment on function private.unlisted_property is
   'Returns a listing''s record to its owner, and to others until 30 days after it was closed.';
 
 create function private.get_property_by_number(ref_no bigint) returns text
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   viewer_id constant uuid := private.identity_id();
@@ -14355,10 +13658,7 @@ grant execute on function private.get_property, private.get_property_by_number t
 create function private.list_my_properties(
   status text default null, page_cursor text default null, page_size integer default 20
 ) returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   owner_id uuid := private.require_identity();
@@ -14398,10 +13698,7 @@ comment on function private.list_my_properties is
 create function private.list_price_history(
   property_id uuid, page_cursor text default null, page_size integer default 20
 ) returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   property public.properties :=
@@ -14438,8 +13735,7 @@ comment on function private.list_price_history is
 
 create function private.similar_properties(property public.properties, depth integer)
   returns uuid[]
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- under row-level security no index can compare prices; reads owners' accounts
   set search_path = ''
 as $$
@@ -14501,10 +13797,7 @@ comment on function private.similar_properties is
 
 create function private.list_similar_properties(property_id uuid, fields text default 'card')
   returns text
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   viewer_id uuid := private.identity_id();
@@ -14533,10 +13826,7 @@ grant execute on function private.list_price_history, private.list_similar_prope
 create function private.get_organisation(
   type text, identity_id uuid, fields text default 'card'
 ) returns text
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   record text := (
@@ -14572,10 +13862,7 @@ comment on function private.get_organisation is
 create function private.list_organisation_listings(
   type text, status text default null, page_cursor text default null, page_size integer default 20
 ) returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 begin
   perform private.require_identity_type(list_organisation_listings.type);
@@ -14590,8 +13877,7 @@ comment on function private.list_organisation_listings is
   'Api: Listings of the acting company or office (type), newest first, all or those in one state.';
 
 create function private.lead_sender(identity_id uuid) returns json
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the name of another person, whose lead the caller may see
   set search_path = ''
 as $$
@@ -14609,9 +13895,7 @@ $$;
 
 create function private.leads_of(owner_id uuid, page_cursor text, size integer)
   returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   query text := concat_ws(' ', 'list_leads', owner_id);
@@ -14653,10 +13937,7 @@ $$;
 
 create function private.list_leads(page_cursor text default null, page_size integer default 20)
   returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 begin
   return query select * from private.leads_of(
@@ -14669,10 +13950,7 @@ comment on function private.list_leads is
 create function private.list_organisation_leads(
   type text, page_cursor text default null, page_size integer default 20
 ) returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 begin
   return query select * from private.leads_of(
@@ -14684,10 +13962,7 @@ comment on function private.list_organisation_leads is
   'Api: The requests for contact with the acting company or office (type), newest first.';
 
 create function private.get_organisation_stats(type text) returns json
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   owner_id uuid := private.require_identity_type(get_organisation_stats.type);
@@ -14745,8 +14020,7 @@ grant execute on function
 -- sql/06_properties/4_reads_owners.sql
 
 create function private.require_advertiser(identity_id uuid) returns public.identities
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads other people's identities
   set search_path = ''
 as $$
@@ -14771,10 +14045,7 @@ comment on function private.require_advertiser is
   'or a person with a listed property.';
 
 create function private.get_advertiser(identity_id uuid) returns text
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   identity constant public.identities := private.require_advertiser(identity_id);
@@ -14808,10 +14079,7 @@ create function private.list_advertiser_listings(
   identity_id uuid, fields text default 'card', page_cursor text default null,
   page_size integer default 20
 ) returns text
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   identity constant public.identities := private.require_advertiser(identity_id);
@@ -14848,9 +14116,7 @@ grant execute on function private.get_advertiser, private.list_advertiser_listin
 create function private.create_property(
   fields jsonb, publish boolean default false, upload_session_id uuid default null
 ) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   owner_id uuid;
@@ -14900,9 +14166,7 @@ comment on function private.create_property is
 
 create function private.update_property(property_id uuid, fields jsonb, expected_version integer)
   returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   given jsonb;
@@ -14951,9 +14215,7 @@ end
 $$;
 
 create function private.delete_property(property_id uuid) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   property public.properties := private.lock_own_property(property_id);
@@ -14968,8 +14230,7 @@ do $$
 begin
   execute format($function$
 create function private.save_property(property public.properties) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $body$
 begin
   update public.properties
@@ -14991,8 +14252,7 @@ $$;
 create function api.update_property(
   property_id uuid, fields jsonb, expected_version integer default null
 ) returns json
-  language sql
-  set search_path = ''
+  language sql set search_path = ''
 as $$
   select private.count_action('listing_edits');
   select private.update_property(property_id, fields, expected_version);
@@ -15003,8 +14263,7 @@ comment on function api.update_property is
   'contact_missing, location_outside_area.';
 
 create function api.delete_property(property_id uuid) returns void
-  language sql
-  set search_path = ''
+  language sql set search_path = ''
 as $$
   select private.count_action('listing_deletions');
   select private.delete_property(property_id);
@@ -15020,9 +14279,7 @@ grant execute on function
 -- sql/06_properties/5_writes_actions.sql
 
 create function private.act_on_property(property_id uuid, action text) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   makes_active boolean := action in ('publish', 'resume', 'renew');
@@ -15096,9 +14353,7 @@ create function private.set_auction(
   start_price numeric,
   min_increment numeric
 ) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   property public.properties;
@@ -15132,9 +14387,7 @@ end
 $$;
 
 create function private.remove_auction(property_id uuid) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   property public.properties := private.lock_property_for_auction(property_id);
@@ -15150,8 +14403,7 @@ create function api.set_auction(
   start_price numeric,
   min_increment numeric
 ) returns json
-  language sql
-  set search_path = ''
+  language sql set search_path = ''
 as $$
   select private.count_action('listing_edits');
   select private.set_auction(property_id, starts_at, ends_at, start_price, min_increment);
@@ -15161,8 +14413,7 @@ comment on function api.set_auction is
   'running. 404 property_not_found, 422 field_not_for_type, 409 property_state_conflict.';
 
 create function api.remove_auction(property_id uuid) returns void
-  language sql
-  set search_path = ''
+  language sql set search_path = ''
 as $$
   select private.count_action('listing_edits');
   select private.remove_auction(property_id);
@@ -15185,8 +14436,7 @@ create function private.offered_contact(
   caller_id uuid, property_id uuid, kind text,
   out property public.properties, out phone text, out whatsapp text
 )
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads other people's listings and numbers
   set search_path = ''
 as $$
@@ -15232,9 +14482,7 @@ comment on function private.offered_contact is
 create function private.precheck_contact(
   property_id uuid, kind text, idempotency_key text default null
 ) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   -- A repeated request gets its stored answer, whatever happened to the listing.
@@ -15256,9 +14504,7 @@ comment on function private.precheck_contact is
   'contact_property is counted.';
 
 create function private.contact_property(property_id uuid, kind text) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   caller_id uuid;
@@ -15323,8 +14569,7 @@ $$;
 -- The email of an account may have been registered by another person before it was first proven.
 
 create function private.unproven_past_reason() returns text
-  language sql
-  immutable
+  language sql immutable
   return 'أُرسل هذا الطلب قبل إثبات ملكية البريد الإلكتروني، راجع البيانات وأرسلها من جديد';
 
 create function private.suspend_unproven_past(account_id uuid) returns void
@@ -15393,9 +14638,7 @@ comment on function private.suspend_unproven_past is
 -- statement, so that the second of two concurrent writers sees both changes.
 
 create function private.write_property_cards(property_ids uuid[]) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   delete from private.property_cards
@@ -15419,9 +14662,7 @@ end
 $$;
 
 create function private.on_property_shown() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   -- The row is read again, because an earlier trigger may have written it once more.
@@ -15527,8 +14768,7 @@ comment on function private.follow_numbers is
   'Switches chat on where no other way of contact is left, and rewrites stored records.';
 
 create function private.on_account_number() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.follow_numbers(new.id);
@@ -15544,8 +14784,7 @@ create trigger accounts_tell_listings_of_their_number
   execute function private.on_account_number();
 
 create function private.on_number_shown() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.follow_numbers(new.account_id);
@@ -15709,9 +14948,7 @@ create trigger properties_are_counted
 -- Writers have locked the listing, as for cards (6_events_cards.sql).
 
 create function private.write_listed_records(property_ids uuid[]) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   delete from private.listed_records
@@ -15736,9 +14973,7 @@ end
 $$;
 
 create function private.on_listed_property() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   -- The row is read again, because an earlier trigger may have written it once more.
@@ -15760,8 +14995,7 @@ create trigger properties_have_records
 -- sql/06_properties/7_jobs.sql
 
 create function private.expire_listing(property_id uuid) returns boolean
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform from public.properties
@@ -15778,9 +15012,7 @@ end
 $$;
 
 create function private.expire_listings() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   -- Sorted by owner, because a trigger locks their organisations (03_accounts/2_rules_locks.sql).
   select private.for_each('expire_listing', array(
@@ -15798,8 +15030,7 @@ $$;
 comment on function private.expire_listings is 'Job: expires listings whose time is over.';
 
 create function private.count_views_of(property_id uuid) returns boolean
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   viewers bigint;
@@ -15824,9 +15055,7 @@ end
 $$;
 
 create function private.count_views() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   select private.for_each('count_views_of', array(
     select distinct property_views.property_id::text from private.property_views
@@ -15838,9 +15067,7 @@ $$;
 comment on function private.count_views is 'Job: adds new views to the counts of listings.';
 
 create function private.purge_views() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   with deleted as (
     delete from private.property_views where property_views.ctid = any (array(
@@ -15860,18 +15087,14 @@ comment on function private.purge_views is
   'Job: deletes counted views after two days, and uncounted ones after a week.';
 
 create function private.purge_leads() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   select private.purge('public.leads', 'created_at', '1 year')
 $$;
 comment on function private.purge_leads is 'Job: deletes leads after a year.';
 
 create function private.purge_deleted_listings() returns bigint
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   gone bigint;
@@ -15939,16 +15162,13 @@ grant select, delete, insert on public.favorites to acting;
 
 -- This has no search_path, so that it is inlined (03_accounts/2_rules_access.sql).
 create function private.is_saveable(property public.properties, identity_id uuid) returns boolean
-  language sql
-  immutable
-  parallel safe
+  language sql immutable parallel safe
   return (is_saveable.property).listed
     or (is_saveable.property).status = 'active'
       and (is_saveable.property).owner_identity_id = is_saveable.identity_id;
 
 create function private.may_save(property_id uuid) returns boolean
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads listings that row-level security hides from the caller
   set search_path = ''
 as $$
@@ -15980,9 +15200,7 @@ grant execute on function private.may_save to authenticated;
 -- sql/07_favorites/2_rules.sql
 
 create function private.is_withdrawn(property public.properties) returns boolean
-  language sql
-  immutable
-  parallel safe
+  language sql immutable parallel safe
   return (is_withdrawn.property).status in (
     'deleted', 'suspended', 'rejected', 'draft', 'pending_review'
   );
@@ -16002,8 +15220,7 @@ create policy "people see their own properties, public ones and saved ones"
   );
 
 create function private.property_exists(property_id uuid) returns boolean
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads listings that row-level security hides from the caller
   set search_path = ''
 as $$
@@ -16018,9 +15235,7 @@ $$;
 grant execute on function private.property_exists to authenticated;
 
 create function private.count_favorite() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   change constant integer := coalesce(new.counted::integer, 0) - coalesce(old.counted::integer, 0);
@@ -16047,10 +15262,7 @@ create trigger favorites_are_counted
 -- sql/07_favorites/4_reads.sql
 
 create function private.list_favorite_ids() returns json
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   owner_id uuid := private.require_identity();
@@ -16070,10 +15282,7 @@ comment on function private.list_favorite_ids is
 
 create function private.favorite_without_card(property public.properties, owner_id uuid)
   returns text
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 begin
   if property.listed or property.status = 'active' and property.owner_identity_id = owner_id then
@@ -16098,10 +15307,7 @@ comment on function private.favorite_without_card is
 create function private.list_favorites(
   page_cursor text default null, page_size integer default 20, fields text default 'card'
 ) returns text
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
   set plan_cache_mode = 'force_generic_plan' -- the plan is the same for everybody
 as $$
 declare
@@ -16162,9 +15368,7 @@ comment on function private.list_favorites is
   'ones are left out.';
 
 create function private.favorite_records(items text[], owner_id uuid) returns text[]
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return (
@@ -16183,9 +15387,7 @@ end
 $$;
 
 create function api.check_favorite(property_id uuid) returns boolean
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   owner_id uuid := private.require_identity();
@@ -16206,9 +15408,7 @@ grant execute on function private.list_favorite_ids, private.list_favorites, api
 -- sql/07_favorites/5_writes.sql
 
 create function private.toggle_favorite(property_id uuid) returns boolean
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   -- The rate is counted before anything is locked.
@@ -16245,8 +15445,7 @@ comment on function private.toggle_favorite is
 
 create function api.toggle_favorite(property_id uuid)
   returns table ("propertyId" uuid, "isFavorite" boolean)
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   "propertyId" := toggle_favorite.property_id;
@@ -16262,9 +15461,7 @@ grant execute on function private.toggle_favorite, api.toggle_favorite to authen
 -- sql/07_favorites/6_events.sql
 
 create function private.delete_favorites() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   delete from public.favorites where favorites.identity_id = new.id;
@@ -16301,9 +15498,7 @@ as $$
 $$;
 
 create function private.on_saver_account() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   perform private.count_savings_of(identities.id)
@@ -16323,9 +15518,7 @@ create trigger accounts_count_their_favorites
   execute function private.on_saver_account();
 
 create function private.on_saver_identity() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   perform private.count_savings_of(new.id);
@@ -16424,8 +15617,7 @@ create policy "nobody but functions of their owner" on private.office_ranks usin
 -- readers do not wait long.
 
 create function private.publishing_time() returns timestamptz
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform pg_advisory_xact_lock_shared(hashtextextended('publishing', 2));
@@ -16437,8 +15629,7 @@ comment on function private.publishing_time is
 
 create function private.take_feed_place(owner_id uuid, published_at timestamptz)
   returns timestamptz
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   account_id uuid;
@@ -16470,8 +15661,7 @@ comment on function private.take_feed_place is
   'at most 24 hours ahead.';
 
 create function private.require_snapshot(snapshot timestamptz) returns timestamptz
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   if snapshot > now() or snapshot < now() - interval '6 hours' then
@@ -16509,8 +15699,7 @@ comment on function private.require_snapshot is
 create function private.published_listings(
   listing_type text, at timestamptz, skip integer, take integer
 ) returns uuid[]
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads a table closed to clients
   set search_path = ''
 as $$
@@ -16566,8 +15755,7 @@ comment on function private.published_listings is
   'The ids of the listings in these slots, even if unlisted or deleted since the snapshot.';
 
 create function private.ranked_offices(at timestamptz, take integer) returns uuid[]
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads a table closed to clients
   set search_path = ''
 as $$
@@ -16600,9 +15788,7 @@ create function private.feed_slots(
   out office_ids uuid[], out office_slots integer[],
   out more boolean
 )
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   first constant integer := (page - 1) * page_size + 1;
@@ -16637,9 +15823,7 @@ $$;
 create function private.feed_properties(
   property_ids uuid[], property_slots integer[], blocked uuid[], fields text
 ) returns table (slot integer, item text)
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   viewer_id uuid := private.identity_id();
@@ -16687,8 +15871,7 @@ comment on function private.feed_properties is
 create function private.feed_offices(
   office_ids uuid[], office_slots integer[], blocked uuid[]
 ) returns table (slot integer, item text)
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the accounts of offices
   set search_path = ''
 as $$
@@ -16714,9 +15897,7 @@ create function private.feed_items(
   property_ids uuid[], property_slots integer[], office_ids uuid[], office_slots integer[],
   fields text
 ) returns text
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   blocked constant uuid[] := private.blocked_identities();
@@ -16738,9 +15919,7 @@ create function private.list_feed(
   filter text, page integer, page_size integer, snapshot timestamptz default null,
   fields text default 'card'
 ) returns text
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   listing_type constant text := case when filter <> 'all' then upper(filter) end;
@@ -16784,9 +15963,7 @@ grant execute on function private.list_feed to anon, authenticated;
 -- sql/08_feed/6_events.sql
 
 create function private.record_publication() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   place timestamptz;
@@ -16831,9 +16008,7 @@ create constraint trigger properties_publishing_is_recorded
   execute function private.record_publication();
 
 create function private.record_office_rank() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   at constant timestamptz := private.publishing_time();
@@ -16867,9 +16042,7 @@ create constraint trigger organisations_rank_is_recorded
 -- sql/08_feed/7_jobs.sql
 
 create function private.purge_publications() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   select private.purge('private.publications', 'until', '7 hours')
 $$;
@@ -16877,9 +16050,7 @@ comment on function private.purge_publications is
   'Job: deletes publications that no readable snapshot needs, 1,000 at a time.';
 
 create function private.purge_office_ranks() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   select private.purge('private.office_ranks', 'until', '7 hours')
 $$;
@@ -16950,9 +16121,7 @@ comment on type private.reading is
 -- sql/08_reading/2_rules_edits.sql
 
 create function private.reading_values(field text) returns text[]
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return case
@@ -16975,8 +16144,7 @@ end
 $$;
 
 create function private.check_reading_word() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   numbers constant text[] := '{times,count,rooms,bathrooms,floor,ordinal}';
@@ -17055,9 +16223,7 @@ create trigger reading_names_go_elsewhere
 -- sql/08_reading/2_rules_items.sql
 
 create function private.said_once(plain text[], typed text[], out once text[], out shown text[])
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   if cardinality(plain) <= 20 then
@@ -17087,9 +16253,7 @@ comment on function private.said_once is
   'from the 31st distinct word on.';
 
 create function private.reading_signs(q text) returns text
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   signs text := q;
@@ -17134,9 +16298,7 @@ comment on function private.reading_signs is
 create function private.reading_tokens(
   q text, out plain text[], out typed text[], out ignored text[]
 )
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   joined constant text := '^([^0-9]*)([0-9]+(?:ƍ[0-9]+)?)([^0-9ƍƌ].*)?$';
@@ -17219,10 +16381,7 @@ comment on type private.reading_item is
   'mean.';
 
 create function private.reading_items(plain text[]) returns private.reading_item[]
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
   set plan_cache_mode = force_generic_plan
 as $$
 declare
@@ -17305,9 +16464,7 @@ comment on function private.reading_items is
 
 create function private.reading_negations(items private.reading_item[], plain text[])
   returns private.reading_item[]
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   named constant text[] := '{kind,area,governorate}';
@@ -17395,9 +16552,7 @@ comment on type private.amount is
   'last: the index of its last item.';
 
 create function private.reading_letter(item private.reading_item) returns text
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   return case
@@ -17436,9 +16591,7 @@ comment on function private.reading_letter is
   's, c, r, o: units. <, >, ~, (, ), =: bounds. ^: a negation, V that of a verb.';
 
 create function private.reading_letters(inout items private.reading_item[], out letters text)
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   item private.reading_item;
@@ -17492,9 +16645,7 @@ comment on function private.reading_letters is
 create function private.reading_amount(
   items private.reading_item[], letters text, index integer, is_alone boolean
 ) returns private.amount
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   rest constant text := substr(letters, index);
@@ -17590,9 +16741,7 @@ comment on function private.reading_amount is
 
 create function private.with_end(amount private.amount, other private.amount)
   returns private.amount
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   unit constant text := coalesce(amount.unit, other.unit);
@@ -17632,9 +16781,7 @@ create function private.reading_range(
   items private.reading_item[], letters text, index integer,
   out range private.reading_item, out last integer
 )
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   before constant text := replace(left(letters, index - 1), '^!', 'ww'); -- without a deposit
@@ -17755,9 +16902,7 @@ comment on function private.reading_range is
 
 create function private.reading_numbers(items private.reading_item[])
   returns private.reading_item[]
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   read private.reading_item[] := '{}';
@@ -17839,9 +16984,7 @@ comment on function private.reading_numbers is
 create function private.with_reading(
   reading private.reading, name text, value jsonb, said text
 ) returns private.reading
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   if value is null then
@@ -17870,9 +17013,7 @@ comment on function private.with_reading is
 create function private.with_names(
   reading private.reading, name text, field text, items private.reading_item[], typed text[]
 ) returns private.reading
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   item private.reading_item;
@@ -17893,9 +17034,7 @@ comment on function private.with_names is
 create function private.with_range(
   reading private.reading, low_name text, high_name text, low numeric, high numeric, said text
 ) returns private.reading
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   if coalesce(reading.filters -> low_name <> to_jsonb(low), false)
@@ -17911,8 +17050,7 @@ comment on function private.with_range is
   'Adds two filters, or ignores both if the query has named a different value of one.';
 
 create function private.price_scale(item private.reading_item, type text) returns integer
-  language sql
-  immutable
+  language sql immutable
   return case
     when item.field = 'price' then 1
     when price_scale.type is null then null
@@ -17930,9 +17068,7 @@ create function private.with_types(
   reading private.reading, types private.reading_item[], prices private.reading_item[],
   typed text[], strategy text
 ) returns private.reading
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   item private.reading_item;
@@ -17974,9 +17110,7 @@ comment on function private.with_types is
   'Adds the type if all its items name the same one, and the prices, whose amounts depend on it.';
 
 create function private.reading_of_number(plain text[], typed text[]) returns private.reading
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   reading private.reading;
@@ -17998,10 +17132,7 @@ comment on function private.reading_of_number is
   'The reading of a query that is only the reference number of a listing; else an empty one.';
 
 create function private.parted(word text, deep boolean default true) returns text[]
-  language plpgsql
-  stable
-  set search_path = ''
-  set plan_cache_mode = force_generic_plan
+  language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 declare
   fields text[] := '{type,kind,area,governorate,furnished,plot_position,rooms,bathrooms,floor,'
@@ -18032,9 +17163,7 @@ comment on function private.parted is
   'The two or three listed words that are written as one here, or null.';
 
 create function private.read_query(q text, strategy text) returns private.reading
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   tokens record;
@@ -18259,11 +17388,9 @@ create index search_documents_location_idx
   on private.search_documents using gist (location) include (property_id);
 
 create function private.search_cell(lat double precision, lng double precision) returns integer
-  language plpgsql
-  immutable
+  language plpgsql immutable
   strict -- returns null for a listing without a location
-  parallel safe
-  set search_path = ''
+  parallel safe set search_path = ''
 as $$
 begin
   return floor(lat * 50)::integer * 32768 + floor(lng * 50)::integer;
@@ -18394,10 +17521,7 @@ create index search_vocabulary_prefix_idx on private.search_vocabulary (word tex
 -- sql/08_search/2_rules_documents.sql
 
 create function private.search_block(block text) returns text
-  language plpgsql
-  immutable
-  parallel safe
-  set search_path = ''
+  language plpgsql immutable parallel safe set search_path = ''
 as $$
 begin
   return nullif(regexp_replace(
@@ -18407,10 +17531,7 @@ $$;
 comment on function private.search_block is 'Returns 5 for ٥ and قطعة 5; null if it is empty.';
 
 create function private.said_terms(plain text) returns text[]
-  language plpgsql
-  stable
-  set search_path = ''
-  set plan_cache_mode = force_generic_plan
+  language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 declare
   -- Also without a joined "and" or "with".
@@ -18485,9 +17606,7 @@ comment on function private.said_terms is
 
 create function private.search_document(property public.properties)
   returns private.search_documents
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   answer private.search_documents := row(
@@ -18622,8 +17741,7 @@ comment on table private.kind_groups is
 
 create function private.inside_maximum(lowest numeric, highest numeric, edge numeric)
   returns numeric
-  language sql
-  immutable
+  language sql immutable
   return case
     when highest >= edge then edge
     -- The number just before it. A far smaller one would be too small for double precision.
@@ -18636,9 +17754,7 @@ comment on function private.inside_maximum is
   'edge one has what lies on it; at the edge of Kuwait, and where the box has no size, it is inside.';
 
 create function private.parse_bbox(value jsonb, out clean jsonb, out problem text)
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
   set extra_float_digits = 1 -- the number before a maximum must be exact
 as $$
 declare
@@ -18662,9 +17778,7 @@ $$;
 comment on function private.parse_bbox is 'Clips a box to Kuwait; bbox_invalid if nothing is left.';
 
 create function private.parse_near(value jsonb, out clean jsonb, out problem text)
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   problem := 'invalid';
@@ -18681,9 +17795,7 @@ end
 $$;
 
 create function private.parse_time(value jsonb, out clean jsonb, out problem text)
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   time text := value #>> '{}';
@@ -18707,9 +17819,7 @@ comment on function private.parse_time is
 create function private.parse_search_filter(
   rule private.search_filter_rules, value jsonb, out clean jsonb, out problem text
 )
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   parsed record;
@@ -18772,9 +17882,7 @@ $$;
 
 create function private.parse_search_filters(filters jsonb, strategy text)
   returns private.search_filters
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   clean jsonb := '{}';
@@ -18823,9 +17931,7 @@ $$;
 create function private.search_conditions(
   strategy text, filters private.search_filters, out conditions text, out is_indexed boolean
 )
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   given constant jsonb := to_jsonb(filters);
@@ -18870,8 +17976,7 @@ comment on function private.search_conditions is
   'never from input. is_indexed: whether the newest-first indexes can answer all conditions.';
 
 create function private.strategy_terms(strategy text) returns tsquery
-  language sql
-  immutable
+  language sql immutable
   return case
     when strategy in ('deal', 'auction', 'company') then ('''strategy:' || strategy || '''')::tsquery
     when strategy = 'exchange' then '''type:EXCHANGE'''::tsquery
@@ -18880,9 +17985,7 @@ comment on function private.strategy_terms is
   'Terms that preselect listings; they are never stricter than private.search_conditions.';
 
 create function private.search_terms(given jsonb, are_said boolean default false) returns tsquery
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   -- The codes are already validated. A document has a term for each number of rooms up to its own.
@@ -18918,9 +18021,7 @@ comment on function private.search_terms is
 -- sql/08_search/2_rules_names.sql
 
 create function private.name_phrases(name text) returns text[]
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   plain constant text := private.search_text(name);
@@ -18945,9 +18046,7 @@ end
 $$;
 
 create function private.update_names() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   named jsonb := to_jsonb(coalesce(new, old));
@@ -18994,10 +18093,7 @@ create trigger kinds_and_usages_are_forgotten
 
 create function private.earth_point(lat double precision, lng double precision)
   returns extensions.cube
-  language plpgsql
-  immutable
-  parallel safe
-  set search_path = ''
+  language plpgsql immutable parallel safe set search_path = ''
 as $$
 begin
   return extensions.cube(array[
@@ -19010,9 +18106,7 @@ comment on function private.earth_point is
   'the straight line between two points grows with the distance on the surface.';
 
 create function private.search_rectangle(filters private.search_filters) returns double precision[]
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   angle double precision := filters.near[3] / 6371.0088;
@@ -19039,9 +18133,7 @@ comment on function private.search_rectangle is
   'inverted if it is empty, null if bbox and near are both absent.';
 
 create function private.search_cells(rectangle double precision[]) returns integer[]
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   return array(
@@ -19061,9 +18153,7 @@ $$;
 -- sql/08_search/2_rules_words.sql
 
 create function private.guessable_words(document tsvector) returns text[]
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   -- Even a long description usually has only about a hundred such words.
@@ -19077,9 +18167,7 @@ $$;
 comment on function private.guessable_words is 'At most 200 words that a misspelt word can mean.';
 
 create function private.word_writer(account public.accounts) returns smallint
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   return case when account.phone is not null then hashtext(account.id::text) % 32768 end;
@@ -19089,9 +18177,7 @@ comment on function private.word_writer is
   'A small hash of the account, not unique; null without a phone, as such accounts cost nothing.';
 
 create function private.five_writers(known smallint[], others smallint[]) returns smallint[]
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   return case when cardinality(known) >= 5 then known
@@ -19102,8 +18188,7 @@ comment on function private.five_writers is
   'Adds up to five new marks if there are fewer than five. More than five do no harm.';
 
 create function private.similar_words(word text) returns text[]
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- under row-level security no index can compare words
   set search_path = ''
   set plan_cache_mode = force_generic_plan -- planning at every call takes five times as long
@@ -19178,8 +18263,7 @@ comment on function private.similar_words is
 
 -- This function is inlined, because a body of begin atomic needs no search_path.
 create function private.lexemes_of(word text) returns setof text
-  language sql
-  stable
+  language sql stable
 begin atomic
   select lexemes_of.word
   union all
@@ -19189,10 +18273,7 @@ comment on function private.lexemes_of is
   'The word itself, and the terms of places, kinds and usages whose names contain it.';
 
 create function private.any_word(words text[]) returns tsquery
-  language plpgsql
-  stable
-  set search_path = ''
-  set plan_cache_mode = force_generic_plan
+  language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 begin
   -- Words contain only letters and digits, and terms are our own, so quoting is enough.
@@ -19206,10 +18287,7 @@ comment on function private.any_word is
   'The text query for listings with any of these words in their text or names.';
 
 create function private.alike_words(words text[]) returns jsonb
-  language plpgsql
-  stable
-  set search_path = ''
-  set plan_cache_mode = force_generic_plan
+  language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 begin
   return (
@@ -19232,10 +18310,7 @@ comment on function private.alike_words is
   'What the first four words that are not frequent, nor of a name, can be misspellings of.';
 
 create function private.search_query(words text[], alike jsonb default '{}') returns tsquery
-  language plpgsql
-  stable
-  set search_path = ''
-  set plan_cache_mode = force_generic_plan
+  language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 begin
   return (
@@ -19263,9 +18338,7 @@ create function private.both_filters(
   given private.search_filters, understood jsonb,
   out filters private.search_filters, out conflicts text[]
 )
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   own constant jsonb := jsonb_strip_nulls(to_jsonb(given));
@@ -19317,9 +18390,7 @@ create function private.exact_query(
   out filters private.search_filters, out words tsquery, out understood jsonb,
   out read private.reading
 )
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   together record;
@@ -19373,9 +18444,7 @@ comment on function private.exact_query is
 create function private.cursor_reading(
   cursor_state jsonb, out read private.reading, out rest text[], out names text[]
 )
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   read := jsonb_populate_record(null::private.reading, cursor_state -> 'reading');
@@ -19446,9 +18515,7 @@ comment on type private.search_plan is
 create function private.with_ranges(
   plan private.search_plan, strategy text, sort text
 ) returns private.search_plan
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   filters constant private.search_filters := plan.filters;
@@ -19523,9 +18590,7 @@ create function private.search_plan(
   strategy text, sort text, filters private.search_filters, words tsquery, among uuid[],
   after_key text, after_id uuid, size integer
 ) returns private.search_plan
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   own constant record := private.search_conditions(strategy, filters);
@@ -19571,9 +18636,7 @@ end
 $$;
 
 create function private.matches_of(plan private.search_plan) returns text
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   -- Without "offset 0", listings found by their words would be compared with those words again.
@@ -19637,8 +18700,7 @@ comment on function private.newest_range is
   'are sorted, because only one of the four selects returns rows.';
 
 create function private.is_of(strategy text, type text, auction_ends_at timestamptz) returns boolean
-  language sql
-  stable
+  language sql stable
   return case is_of.strategy
     when 'exchange' then is_of.type = 'EXCHANGE'
     else is_of.type in ('SALE', 'RENT') and (is_of.auction_ends_at > now()) is not true
@@ -19672,10 +18734,7 @@ create function private.newest_listings(
   strategy text, filters private.search_filters, words tsquery, after_key text, after_id uuid,
   size integer, out ids uuid[], out keys text[], out is_complete boolean
 )
-  language plpgsql
-  stable
-  set search_path = ''
-  set plan_cache_mode = force_generic_plan
+  language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 declare
   before_at constant timestamptz := coalesce(after_key, 'infinity');
@@ -19752,9 +18811,7 @@ comment on function private.newest_listings is
 create function private.walk_ranges(
   plan private.search_plan, depth integer, out ids uuid[], out keys text[], out is_complete boolean
 )
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
   -- Otherwise the planner would sort results that it expects to be small instead of using an index.
   set enable_sort = off
   set enable_bitmapscan = off
@@ -19798,9 +18855,7 @@ comment on function private.walk_ranges is
 create function private.gather_listings(
   plan private.search_plan, out ids uuid[], out keys text[]
 )
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
   set enable_seqscan = off -- else all listings are scanned for words believed frequent
 as $$
 begin
@@ -19832,9 +18887,7 @@ end
 $$;
 
 create function private.listings_in_ranges(plan private.search_plan) returns double precision
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return private.expected_listings(plan, coalesce((
@@ -19845,10 +18898,7 @@ end
 $$;
 
 create function private.listings_with_words(words tsquery) returns bigint
-  language plpgsql
-  stable
-  set search_path = ''
-  set plan_cache_mode = force_generic_plan
+  language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 begin
   -- A query joins words, or alternatives in brackets, by &.
@@ -19869,10 +18919,7 @@ comment on function private.listings_with_words is
   'An upper bound on the listings with these words, by the last count; null if no word is counted.';
 
 create function private.few_with_words(words tsquery) returns uuid[]
-  language plpgsql
-  stable
-  set search_path = ''
-  set plan_cache_mode = force_generic_plan
+  language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
 as $$
 declare
@@ -19895,9 +18942,7 @@ create function private.with_source(
   plan private.search_plan, strategy text, with_words bigint default null
 )
   returns private.search_plan
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   filters constant private.search_filters := plan.filters;
@@ -19960,8 +19005,7 @@ create function private.find_listings(
   after_key text, after_id uuid, size integer,
   out ids uuid[], out keys text[]
 )
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the documents of all listings
   set search_path = ''
 as $$
@@ -20064,10 +19108,7 @@ comment on function private.find_listings is
 -- widened step by step, until there are five. Filters that were given hold, and so does the type.
 
 create function private.wider_filters(wide jsonb, step integer) returns jsonb
-  language plpgsql
-  stable
-  set search_path = ''
-  set plan_cache_mode = force_generic_plan
+  language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 begin
   return (
@@ -20107,10 +19148,7 @@ create function private.ranked_listings(
   read private.reading, alike jsonb, areas text[], ids uuid[], steps integer[],
   out items text[], out names text[], out guessed jsonb
 )
-  language plpgsql
-  stable
-  set search_path = ''
-  set plan_cache_mode = force_generic_plan
+  language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 declare
   tests text;
@@ -20180,8 +19218,7 @@ create function private.similar_listings(
   strategy text, sort text, given private.search_filters, read private.reading, words tsquery,
   literal boolean, fitting uuid[], out items text[], out names text[], out guessed jsonb
 )
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the documents of all listings
   set search_path = ''
 as $$
@@ -20242,17 +19279,14 @@ comment on function private.similar_listings is
 -- sql/08_search/4_reads_4_page.sql
 
 create function private.default_sort(strategy text) returns text
-  language sql
-  immutable
+  language sql immutable
   return case default_sort.strategy
     when 'deal' then 'drop_desc' when 'auction' then 'ends_at' else 'newest' end;
 
 create function private.require_search(
   strategy text, sort text, given private.search_filters
 ) returns void
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   sorts text[];
@@ -20277,9 +19311,7 @@ create function private.search_page(
   cursor_state jsonb, page_size integer,
   out items text[], out names text[], out understood jsonb, out next_state jsonb
 )
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   exact record;
@@ -20342,9 +19374,7 @@ comment on function private.search_page is
   'fit, the cursor carries the rest of the list, else the reading and the last key.';
 
 create function private.similar_parts(items text[], names text[]) returns jsonb
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   return (
@@ -20369,10 +19399,7 @@ create function private.search(
   page_cursor text default null, page_size integer default 20, fields text default 'card',
   literal boolean default false
 ) returns text
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
   set extra_float_digits = 1 -- a distance in a cursor must be exact
 as $$
 declare
@@ -20417,10 +19444,7 @@ grant execute on function private.search to anon, authenticated;
 create function private.count_listings(
   strategy text, filters jsonb, q text default null, literal boolean default false
 ) returns jsonb
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   given constant private.search_filters := private.parse_search_filters(filters, strategy);
@@ -20457,11 +19481,9 @@ grant execute on function private.count_listings to anon, authenticated;
 create function private.count_facet(
   strategy text, filters private.search_filters, words tsquery, rule private.search_filter_rules
 ) returns jsonb
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the documents of all listings
-  set search_path = ''
-  set enable_seqscan = off
+  set search_path = '' set enable_seqscan = off
 as $$
 declare
   plan private.search_plan := private.search_plan(
@@ -20503,10 +19525,7 @@ $$;
 create function private.count_facets(
   strategy text, filters jsonb, facets text[], q text default null, literal boolean default false
 ) returns jsonb
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   given constant private.search_filters := private.parse_search_filters(filters, strategy);
@@ -20547,8 +19566,7 @@ grant execute on function private.count_facets to anon, authenticated;
 -- sql/08_search/4_reads_6_suggest.sql
 
 create function private.one_letter_off(typed text) returns text[]
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- under row-level security no index can compare words
   set search_path = ''
   set plan_cache_mode = force_custom_plan -- an index needs to know the patterns
@@ -20584,10 +19602,7 @@ comment on function private.one_letter_off is
 create function private.suggested_names(
   forms text[], before text, is_latin boolean, most integer
 ) returns jsonb[]
-  language plpgsql
-  stable
-  set search_path = ''
-  set plan_cache_mode = force_generic_plan
+  language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 declare
   named text[];
@@ -20642,10 +19657,7 @@ comment on function private.suggested_names is
   'What has a name that begins in one of these forms and fits what was read before it.';
 
 create function private.suggest(q text default null, page_size integer default 8) returns jsonb
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
   set plan_cache_mode = force_generic_plan
 as $$
 declare
@@ -20722,9 +19734,7 @@ grant execute on function private.suggest to anon, authenticated;
 -- sql/08_search/6_events.sql
 
 create function private.update_search_document() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   document private.search_documents;
@@ -20774,9 +19784,7 @@ $$;
 -- sql/08_search/7_jobs.sql
 
 create function private.count_search_words(changes integer default 500) returns bigint
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   lost text[];
@@ -20820,9 +19828,7 @@ comment on function private.count_search_words is
   'Job: counts the words of some rows of private.search_word_changes and deletes these rows.';
 
 create function private.recount_search_words() returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   -- The job may be counting; it holds the rows that are deleted here.
@@ -20839,9 +19845,7 @@ end
 $$;
 
 create function private.rebuild_search_documents() returns bigint
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   listings bigint;
@@ -20880,9 +19884,7 @@ grant execute on function private.count_search_words to backend;
 -- sql/08_search/7_jobs_suggest.sql
 
 create function private.count_suggestions(age interval default '4 minutes') returns bigint
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   counted bigint;
@@ -20975,9 +19977,7 @@ create policy "everybody sees the prices of areas" on private.area_prices
 -- Only the shown location is used, because boxes and clusters by the true one would reveal it.
 
 create function private.map_share(plan private.search_plan) returns double precision
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   -- A sample of this size misses a cell with 0.1 % of the matches once in 20,000 times.
@@ -21006,8 +20006,7 @@ comment on function private.map_share is
 create function private.map_clusters(
   plan private.search_plan, zoom integer, understood jsonb
 ) returns json
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the documents of all listings
   set search_path = ''
   set extra_float_digits = 1 -- the bounds of a cell must contain its listings
@@ -21068,8 +20067,7 @@ comment on function private.map_clusters is
 create function private.map_points(
   filters private.search_filters, words tsquery, understood jsonb
 ) returns json
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the documents of all listings
   set search_path = ''
 as $$
@@ -21098,10 +20096,7 @@ create function private.list_map_listings(
   bbox jsonb, zoom integer, filters jsonb default '{}', q text default null,
   literal boolean default false
 ) returns json
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   parsed private.search_filters;
@@ -21125,8 +20120,7 @@ comment on function private.list_map_listings is
   'clusters on a grid of 360/2^(zoom+2) degrees, else as points. q is read as in private.search.';
 
 create function private.map_area_prices(filters private.search_filters) returns json
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the documents of all listings
   set search_path = ''
 as $$
@@ -21167,10 +20161,7 @@ end
 $$;
 
 create function private.list_map_areas(filters jsonb default '{}') returns json
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   parsed private.search_filters := private.parse_search_filters(filters, 'map');
@@ -21194,9 +20185,7 @@ grant execute on function private.list_map_listings, private.list_map_areas to a
 -- sql/09_map/7_jobs.sql
 
 create function private.refresh_area_prices(age interval default '3 minutes') returns bigint
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   -- Only one run works at a time, so that an older result cannot overwrite a newer one.
@@ -21441,9 +20430,7 @@ revoke all on private.file_rows from public, anon, authenticated, service_role;
 -- sql/09_media/2_rules_documents.sql
 
 create function private.require_own_organisation(account_id uuid, identity_id uuid) returns void
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   if not exists (
@@ -21460,10 +20447,7 @@ $$;
 create function private.document_allowance(
   account_id uuid, identity_id uuid, out allowed integer, out used integer
 )
-  language sql
-  stable
-  security definer
-  set search_path = ''
+  language sql stable security definer set search_path = ''
 as $$
   select counted.allowed, counted.used
   from (
@@ -21482,9 +20466,7 @@ comment on function private.document_allowance is
   'The limit and number of the documents of the identity, or of its account if that has less room.';
 
 create function private.discard_documents(document_ids uuid[]) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   update public.documents set discarded_at = now(), name = ''
@@ -21495,9 +20477,7 @@ $$;
 -- sql/09_media/2_rules_limits.sql
 
 create function private.picture_limit(identity_id uuid) returns integer
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return (private.plan_of(identity_id)).photos_per_listing;
@@ -21505,9 +20485,7 @@ end
 $$;
 
 create function private.picture_allowance(identity_id uuid, out allowed integer, out used integer)
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   plan public.plans := private.plan_of(identity_id);
@@ -21524,8 +20502,7 @@ end
 $$;
 
 create function private.refuse_picture_quota(identity_id uuid) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   allowed integer := private.picture_limit(identity_id);
@@ -21540,8 +20517,7 @@ $$;
 -- The size, hash and type of a stored file are read from Storage and never taken from the caller.
 
 create function private.lock_own_upload(upload_id uuid, bucket text) returns private.uploads
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   caller_id uuid := private.lock_caller();
@@ -21561,8 +20537,7 @@ $$;
 
 create function private.lock_upload_session(identity_id uuid, upload_session_id uuid)
   returns private.upload_sessions
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   upload_session private.upload_sessions;
@@ -21585,8 +20560,7 @@ create function private.stored_files(upload private.uploads)
     index integer, name text, width integer, height integer, orientation integer, bytes integer,
     sha256 text, type text, label text, encrypted boolean
   )
-  language plpgsql
-  stable
+  language plpgsql stable
   rows 20
   security definer -- reads storage.objects
   set search_path = ''
@@ -21615,8 +20589,7 @@ end
 $$;
 
 create function private.is_same_picture(one_id uuid, other_id uuid) returns boolean
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads pictures of every identity
   set search_path = ''
 as $$
@@ -21634,8 +20607,7 @@ comment on function private.is_same_picture is
 create function private.earlier_pictures(
   identity_id uuid, bucket text, property_id uuid, upload_session_id uuid
 ) returns setof public.media
-  language plpgsql
-  stable
+  language plpgsql stable
   rows 10
   set search_path = ''
 as $$
@@ -21659,8 +20631,7 @@ comment on function private.earlier_pictures is
 -- sql/09_media/3_records_documents.sql
 
 create function private.document_json(document public.documents, path text) returns json
-  language sql
-  stable
+  language sql stable
   return json_build_object(
     'id', document.id,
     'name', document.name,
@@ -21675,10 +20646,7 @@ grant execute on function private.document_json to authenticated;
 -- sql/09_media/3_records_urls.sql
 
 create function private.media_url(bucket text, name text) returns text
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 begin
   return (
@@ -21740,9 +20708,7 @@ grant execute on function private.set_files_url, private.set_share_url to backen
 
 create function api.list_documents(identity_id uuid)
   returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   perform api.get_identity(list_documents.identity_id); -- raises 404 identity_not_found
@@ -21761,9 +20727,7 @@ comment on function api.list_documents is
   'All documents of one of the caller''s identities, oldest first. 404 identity_not_found.';
 
 create function private.get_document(identity_id uuid, document_id uuid) returns json
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   caller_id constant uuid := private.require_account();
@@ -21786,8 +20750,7 @@ grant execute on function api.list_documents, private.get_document to authentica
 -- sql/09_media/5_writes_avatars.sql
 
 create function private.use_picture(media_id uuid, identity_id uuid, use text) returns text
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   picture public.media;
@@ -21830,8 +20793,7 @@ comment on function private.use_picture is
   'for one that a message has already.';
 
 create function private.discard_picture_of(identity_id uuid, use text) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.discard_media(array(
@@ -21842,8 +20804,7 @@ end
 $$;
 
 create function private.change_avatar(account_id uuid, given jsonb) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   person_id uuid := (
@@ -21869,9 +20830,7 @@ $$;
 -- sql/09_media/5_writes_documents.sql
 
 create function private.begin_document_upload(identity_id uuid) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   caller_id constant uuid := private.lock_caller();
@@ -21902,9 +20861,7 @@ comment on function private.begin_document_upload is
   'their hashes.';
 
 create function private.upload_documents(upload_id uuid, again jsonb default null) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   -- The exclusive lock makes other uploads and an admin's decision wait.
@@ -21967,9 +20924,7 @@ comment on function private.upload_documents is
   '404 identity_not_found, 409 documents_full when there is room for none.';
 
 create function private.delete_document(identity_id uuid, document_id uuid) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   caller_id constant uuid := private.lock_caller();
@@ -21986,8 +20941,7 @@ end
 $$;
 
 create function api.delete_document(identity_id uuid, document_id uuid) returns void
-  language sql
-  set search_path = ''
+  language sql set search_path = ''
 as $$
   select private.count_action('document_deletions');
   select private.delete_document(identity_id, document_id)
@@ -22006,9 +20960,7 @@ grant execute on function
 -- Until then the new order is stored in pending_changes as `media`, and new pictures are pending.
 
 create function private.shown_pictures(property_id uuid) returns uuid[]
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return array(
@@ -22020,9 +20972,7 @@ end
 $$;
 
 create function private.owner_pictures(property public.properties) returns uuid[]
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   if property.pending_changes ? 'media' then
@@ -22035,8 +20985,7 @@ comment on function private.owner_pictures is
   'The pictures as the owner sees them: in the order that awaits approval, else the shown ones.';
 
 create function private.discard_media(media_ids uuid[]) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   update public.media
@@ -22047,8 +20996,7 @@ end
 $$;
 
 create function private.set_shown_pictures(property_id uuid, picture_ids uuid[]) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.discard_media(array(
@@ -22063,8 +21011,7 @@ end
 $$;
 
 create function private.change_pictures(property public.properties, picture_ids uuid[]) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   pending jsonb := coalesce(property.pending_changes, '{}') - 'media';
@@ -22103,9 +21050,7 @@ end
 $$;
 
 create function private.order_property_media(property_id uuid, media_ids uuid[]) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   property public.properties := private.lock_editable_property(property_id);
@@ -22122,9 +21067,7 @@ end
 $$;
 
 create function private.delete_property_media(property_id uuid, media_id uuid) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   property public.properties := private.lock_editable_property(property_id);
@@ -22140,8 +21083,7 @@ $$;
 create function private.attach_upload_session(
   property_id uuid, identity_id uuid, upload_session_id uuid
 ) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   update private.upload_sessions set property_id = attach_upload_session.property_id
@@ -22160,8 +21102,7 @@ end
 $$;
 
 create function api.order_property_media(property_id uuid, media_ids uuid[]) returns json
-  language sql
-  set search_path = ''
+  language sql set search_path = ''
 as $$
   select private.count_action('listing_edits');
   select private.order_property_media(property_id, media_ids);
@@ -22171,8 +21112,7 @@ comment on function api.order_property_media is
   'that is not in it, 409 property_state_conflict.';
 
 create function api.delete_property_media(property_id uuid, media_id uuid) returns void
-  language sql
-  set search_path = ''
+  language sql set search_path = ''
 as $$
   select private.count_action('listing_edits');
   select private.delete_property_media(property_id, media_id);
@@ -22192,9 +21132,7 @@ create function private.upload_listing_media(
   upload_id uuid, property_id uuid default null, upload_session_id uuid default null,
   start_position integer default null, again jsonb default null
 ) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   owner_id uuid := private.lock_identity();
@@ -22253,8 +21191,7 @@ create function private.insert_listing_pictures(
   upload private.uploads, property public.properties, session_id uuid, start_position integer,
   again jsonb, out answer json, out added uuid[]
 )
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   answers jsonb := '[]';
@@ -22327,9 +21264,7 @@ comment on function private.insert_listing_pictures is
   'limit get quota_exceeded.';
 
 create function private.free_position(media_ids uuid[], requested integer) returns integer
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   taken integer[] := array(
@@ -22356,9 +21291,7 @@ grant execute on function private.upload_listing_media to authenticated;
 create function private.begin_upload(
   bucket text, property_id uuid default null, upload_session_id uuid default null
 ) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   caller_id uuid := private.lock_caller();
@@ -22416,9 +21349,7 @@ comment on function private.begin_upload is
   'transaction, because a refused upload costs as much as another. 402 quota_exceeded.';
 
 create function private.upload_avatar(upload_id uuid, again text default null) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   upload private.uploads := private.lock_own_upload(upload_id, 'avatars');
@@ -22456,9 +21387,7 @@ comment on function private.upload_avatar is
   '402 quota_exceeded is raised before, by begin_upload.';
 
 create function private.finish_upload(upload private.uploads) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   -- Files without a row are left to the next run of the job that removes them.
@@ -22501,9 +21430,7 @@ create trigger properties_take_their_pictures
   execute function private.on_property_deleted();
 
 create function private.on_pictures_owner_closed() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   perform private.discard_media(array(
@@ -22523,9 +21450,7 @@ create trigger identities_take_their_pictures
   execute function private.on_pictures_owner_closed();
 
 create function private.on_pictures_of_listings() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   property_ids uuid[] := '{}';
@@ -22566,9 +21491,7 @@ create trigger media_are_shown_no_more
 -- sql/09_media/6_events_documents.sql
 
 create function private.on_documents_decided() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   -- If the owner changed the status, by renewing a licence, no admin has decided.
@@ -22589,9 +21512,7 @@ create trigger identities_keep_documents_a_while
   execute function private.on_documents_decided();
 
 create function private.on_documents_owner_closed() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   perform private.discard_documents(array(
@@ -22615,8 +21536,7 @@ create trigger identities_take_their_documents
 
 create function private.check_files(listed jsonb)
   returns table (bucket text, name text, is_stored boolean)
-  language plpgsql
-  stable
+  language plpgsql stable
   rows 1000
   security definer -- reads storage.objects
   set search_path = ''
@@ -22635,9 +21555,7 @@ comment on function private.check_files is
   'The files of a list from private.files_to_remove, and whether Storage still has each of them.';
 
 create function private.forget_removed_files(attempted jsonb) returns void
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   update public.media set removed_at = now()
   from private.check_files(attempted) as file
@@ -22698,9 +21616,7 @@ as $$
 $$;
 
 create function private.files_to_remove(attempted jsonb) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   perform private.forget_removed_files(attempted);
@@ -22768,9 +21684,7 @@ comment on function private.files_to_remove is
   'returned, after Storage was asked to remove those files.';
 
 create function private.reconcile_media() returns bigint
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   scan private.media_scans;
@@ -22826,9 +21740,7 @@ comment on function private.reconcile_media is
   'Job: compares the next files with the rows. Returns how many differ; any raises an alarm.';
 
 create function private.save_media_scan(scan private.media_scans, last_name text) returns void
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   update private.media_scans
   set
@@ -22956,8 +21868,7 @@ create index messages_hidden_idx on public.messages (hidden_at)
   where hidden_at is not null and body <> '';
 
 create function private.my_conversations() returns setof uuid
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- policies call this, so they must not bind it in turn
   set search_path = ''
 as $$
@@ -23025,8 +21936,7 @@ grant execute on function private.my_conversations to authenticated;
 
 create function private.may_hear_conversation(conversation_id uuid, identity_id uuid)
   returns boolean
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads both participants and the blocks between them
   set search_path = ''
 as $$
@@ -23050,9 +21960,7 @@ $$;
 create function private.live_topic_name(
   conversation_id uuid, conversation_key uuid, account_keys uuid[]
 ) returns text
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   return conversation_id || '.' || left(
@@ -23068,8 +21976,7 @@ comment on function private.live_topic_name is
   'does. account_keys are in the order of the ids of the accounts.';
 
 create function private.live_topic(conversation_id uuid) returns text
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads secret keys, which no client sees
   set search_path = ''
 as $$
@@ -23087,9 +21994,7 @@ end
 $$;
 
 create function private.renew_topic(account_id uuid) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   old_topic constant uuid := (private.lock_account_exclusively(account_id)).topic;
@@ -23106,8 +22011,7 @@ end
 $$;
 
 create function private.may_speak(topic text, extension text) returns boolean
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the names of channels and participants, which the caller may not
   set search_path = ''
 as $$
@@ -23127,10 +22031,7 @@ comment on function private.may_speak is
   'Whether the caller may send: only to live channels of the acting identity''s conversations.';
 
 create function private.may_hear(topic text, extension text) returns boolean
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 begin
   return exists (
@@ -23146,9 +22047,7 @@ grant execute on function private.may_speak, private.may_hear to authenticated;
 -- sql/10_chat/2_rules_messages.sql
 
 create function private.message_location(body text) returns text
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   coordinates constant text[] := regexp_match(
@@ -23165,9 +22064,7 @@ comment on function private.message_location is
   'The latitude and longitude of a location with at most six decimals; null if it is none.';
 
 create function private.message_problem(type text, clean text) returns text
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   problem constant text := private.text_problem(clean, 4000);
@@ -23196,15 +22093,11 @@ end
 $$;
 
 create function private.trimmed_message(body text) returns text
-  language sql
-  immutable
-  parallel safe
+  language sql immutable parallel safe
   return btrim(coalesce(trimmed_message.body, ''), E' \t\r\n');
 
 create function private.clean_message_body(type text, body text) returns text
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   -- A body of more than 16,000 bytes is refused as too long without being trimmed first.
@@ -23228,8 +22121,7 @@ $$;
 -- is released only after the commit is visible, so a reader who reacts to the event waits for it.
 
 create function private.announce_messages(conversation_ids uuid[]) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform pg_advisory_xact_lock(hashtextextended('history ' || conversation_id, 0))
@@ -23238,8 +22130,7 @@ end
 $$;
 
 create function private.wait_for_announced(conversation_id uuid) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform pg_advisory_xact_lock_shared(hashtextextended('history ' || conversation_id, 0));
@@ -23249,8 +22140,7 @@ $$;
 -- sql/10_chat/2_rules_who_may_be_written_to.sql
 
 create function private.require_welcome(writer_id uuid, reader_id uuid) returns void
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the recipient's settings
   set search_path = ''
 as $$
@@ -23267,8 +22157,7 @@ end
 $$;
 
 create function private.has_conversation_with(account_id uuid, identity_id uuid) returns boolean
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the rows of both participants
   set search_path = ''
 as $$
@@ -23285,8 +22174,7 @@ $$;
 create function private.conversation_peer(
   caller_id uuid, property_id uuid, identity_id uuid
 ) returns public.identities
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- finds the account behind an identity
   set search_path = ''
 as $$
@@ -23317,8 +22205,7 @@ comment on function private.conversation_peer is
   'and for a listing that belongs to neither side.';
 
 create function private.check_open_to_chat(property_id uuid, caller_id uuid) returns void
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads listings that row security hides from the caller
   set search_path = ''
 as $$
@@ -23343,8 +22230,7 @@ comment on function private.check_open_to_chat is
 -- sql/10_chat/3_records.sql
 
 create function private.peer_json(identity_id uuid) returns json
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads other people's names; its callers check access
   set search_path = ''
 as $$
@@ -23362,8 +22248,7 @@ end
 $$;
 
 create function private.message_json(message public.messages) returns jsonb
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads messages and pictures of both sides
   set search_path = ''
 as $$
@@ -23399,8 +22284,7 @@ $$;
 
 create function private.message_preview(message public.messages, reader_account_id uuid)
   returns text
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the language of the other side
   set search_path = ''
 as $$
@@ -23435,9 +22319,7 @@ comment on function private.message_preview is
 create function private.message_summary(
   message public.messages, identity_id uuid, reader_account_id uuid default null
 ) returns jsonb
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return jsonb_build_object(
@@ -23454,8 +22336,7 @@ $$;
 create function private.last_message_json(
   conversation_id uuid, identity_id uuid, reader_account_id uuid default null
 ) returns jsonb
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads messages; its callers check access
   set search_path = ''
 as $$
@@ -23471,8 +22352,7 @@ end
 $$;
 
 create function private.shown_read_seq(participant public.participants) returns bigint
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads a setting of both sides
   set search_path = ''
 as $$
@@ -23492,9 +22372,7 @@ comment on function private.shown_read_seq is 'peer_read_seq, or null if a side 
 
 create function private.conversation_updated_json(participant public.participants)
   returns jsonb
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return jsonb_build_object(
@@ -23513,8 +22391,7 @@ comment on function private.conversation_updated_json is 'The payload of convers
 
 create function private.conversation_property_json(property_id uuid, identity_id uuid)
   returns json
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads other people's listings, if they may be seen
   set search_path = ''
 as $$
@@ -23544,8 +22421,7 @@ end
 $$;
 
 create function private.cannot_write_reason(own public.participants) returns text
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads both participants and the blocks between them
   set search_path = ''
   set join_collapse_limit = 1 -- both settings as in private.store_messages
@@ -23568,8 +22444,7 @@ comment on function private.cannot_write_reason is
   'Why this side may not write now, or null. Only the side that blocked the other learns of a block.';
 
 create function private.conversation_json(conversation_id uuid, identity_id uuid) returns json
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads both participants; its callers check access
   set search_path = ''
 as $$
@@ -23606,9 +22481,7 @@ $$;
 
 create function private.require_participant(conversation_id uuid, caller_id uuid)
   returns public.participants
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   participant public.participants;
@@ -23624,10 +22497,7 @@ end
 $$;
 
 create function private.get_conversation(conversation_id uuid) returns json
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   participant public.participants := private.require_participant(
@@ -23640,8 +22510,7 @@ comment on function private.get_conversation is
   'Api: One conversation of the acting identity. 404 conversation_not_found.';
 
 create function private.conversations_changed_at(identity_id uuid) returns timestamptz
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- row-level security would determine the identity in each of three look-ups
   set search_path = ''
 as $$
@@ -23668,8 +22537,7 @@ end
 $$;
 
 create function private.count_unread_messages(identity_id uuid) returns bigint
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- also counts for identities of the account that are not acting
   set search_path = ''
 as $$
@@ -23689,10 +22557,7 @@ create function private.list_conversations(
 ) returns table (
   items json, "nextCursor" text, "unreadTotal" bigint, "changedAt" timestamptz, "realtimeTopic" text
 )
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   caller_id uuid := private.require_identity();
@@ -23821,10 +22686,7 @@ comment on function private.list_messages is
 
 create function private.list_blocks(page_cursor text default null, page_size integer default 20)
   returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   caller_id uuid := private.require_account();
@@ -23865,9 +22727,7 @@ grant execute on function
 -- conversations and messages.
 
 create function api.open_socket() returns json
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return (
@@ -23880,8 +22740,7 @@ comment on function api.open_socket is
   'The channel of the calling account, if its token is valid, and the time of the check.';
 
 create function private.peer_of(conversation_id uuid, identity_id uuid) returns uuid
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the row of the other side, which only that side sees
   set search_path = ''
 as $$
@@ -23895,10 +22754,7 @@ end
 $$;
 
 create function private.join_conversation(conversation_id uuid) returns json
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   caller_id uuid := private.require_identity();
@@ -23927,8 +22783,7 @@ comment on function private.join_conversation is
   'Api: The newest seq, both sides and the live channel. 404 conversation_not_found, 403 blocked.';
 
 create function private.changed_sockets(sockets jsonb) returns json
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- checks the rights of all accounts with an open socket
   set search_path = ''
 as $$
@@ -23990,8 +22845,7 @@ comment on function private.changed_sockets is
   'Sessions and conversations that differ from the given state; lastSeq is set if only seq does.';
 
 create function private.missed_updates(questions jsonb) returns json
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the conversations of all accounts with an open socket
   set search_path = ''
 as $$
@@ -24051,8 +22905,7 @@ comment on function private.missed_updates is
   'that it has already sent.';
 
 create function private.current_topics(channels jsonb) returns json
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the channels of all accounts with an open socket
   set search_path = ''
 as $$
@@ -24076,8 +22929,7 @@ grant execute on function private.changed_sockets, private.missed_updates, priva
 -- sql/10_chat/5_writes_blocks.sql
 
 create function private.account_to_block(caller_id uuid, identity_id uuid) returns uuid
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- finds the account behind an identity
   set search_path = ''
 as $$
@@ -24096,9 +22948,7 @@ comment on function private.account_to_block is
   'The identity''s account; null unless it is public or in a conversation with the caller.';
 
 create function private.block_identity(identity_id uuid) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   caller_id uuid := private.lock_caller();
@@ -24123,8 +22973,7 @@ end
 $$;
 
 create function api.block_identity(identity_id uuid) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.count_action('blocks');
@@ -24137,9 +22986,7 @@ comment on function api.block_identity is
   'repeated. 404 identity_not_found, 409 blocks_full for more than 500, 422 for oneself.';
 
 create function private.unblock_identity(identity_id uuid) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   caller_id uuid := private.require_account();
@@ -24150,8 +22997,7 @@ end
 $$;
 
 create function api.unblock_identity(identity_id uuid) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.count_action('blocks');
@@ -24205,8 +23051,7 @@ comment on function private.check_openings is
   'Refuses if too many conversations that the account opened in the last day are unanswered.';
 
 create function private.list_conversation_for(conversation_id uuid, identity_id uuid) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   side public.participants;
@@ -24233,9 +23078,7 @@ comment on function private.list_conversation_for is
 create function private.open_conversation(
   caller_id uuid, property_id uuid, identity_id uuid, out id uuid, out created boolean
 )
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   caller_account_id uuid := private.account_id();
@@ -24285,9 +23128,7 @@ create function private.create_conversation(
   property_id uuid default null, identity_id uuid default null, message text default null,
   client_message_id text default null
 ) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   hits jsonb;
@@ -24337,9 +23178,7 @@ grant execute on function private.create_conversation to authenticated;
 -- The picture of a hidden message is deleted for good, because anyone with its URL could see it.
 
 create function private.find_message(message_id uuid) returns public.messages
-  language sql
-  stable
-  set search_path = ''
+  language sql stable set search_path = ''
 as $$
   select messages from public.messages where messages.id = find_message.message_id
 $$;
@@ -24386,9 +23225,7 @@ comment on function private.set_message_hidden is
   'count of one that has not read it. Returns false if it is so already, or was hidden too long ago.';
 
 create function private.hide_message(message public.messages) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   if not private.set_message_hidden(message, true) then
@@ -24403,9 +23240,7 @@ end
 $$;
 
 create function private.show_message(message public.messages) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   if private.set_message_hidden(message, false) then
@@ -24427,9 +23262,7 @@ end
 $$;
 
 create function private.purge_hidden_words() returns bigint
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   purged bigint;
@@ -24480,8 +23313,7 @@ create type private.message_delivery as (
 -- A standard SQL body without a search_path is inlined into the calling query.
 create function private.message_ends(conversation_id uuid, sender_id uuid)
   returns setof private.message_ends
-  language sql
-  stable
+  language sql stable
   rows 1
 begin atomic
   select
@@ -24608,8 +23440,7 @@ create function private.write_message(
   caller_id uuid, conversation_id uuid, client_message_id text, type text, body text,
   media_id uuid, reply_to_id uuid
 ) returns json
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   sent private.sent_message;
@@ -24668,8 +23499,7 @@ comment on function private.write_message is
   'Writes a message as the acting identity, which the calling function has locked.';
 
 create function private.count_message() returns jsonb
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   -- Rates are counted in the same order as in count_texts, which locks the same rows.
@@ -24684,8 +23514,7 @@ end
 $$;
 
 create function private.uncount_message(hits jsonb) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.uncount_action(hit.key, (hit.value #>> '{}')::timestamptz)
@@ -24697,9 +23526,7 @@ create function private.send_message(
   conversation_id uuid, client_message_id text, type text, body text, media_id uuid,
   reply_to_id uuid
 ) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   hits jsonb;
@@ -24721,8 +23548,7 @@ create function api.send_message(
   conversation_id uuid, client_message_id text, type text, body text default null,
   media_id uuid default null, reply_to_id uuid default null
 ) returns json
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   return private.send_message(
@@ -24739,8 +23565,7 @@ comment on function api.send_message is
   'message_too_long, idempotency_mismatch.';
 
 create function private.next_change(changed_at timestamptz) returns timestamptz
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   return greatest(clock_timestamp(), next_change.changed_at + interval '1 microsecond');
@@ -24750,9 +23575,7 @@ comment on function private.next_change is
   'A time after the last change, so that clients can tell which state is newer.';
 
 create function private.read_conversation(conversation_id uuid, up_to_seq bigint) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   participant public.participants := private.require_participant(
@@ -24783,8 +23606,7 @@ $$;
 
 create function api.read_conversation(conversation_id uuid, up_to_seq bigint default null)
   returns json
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.count_action('reads');
@@ -24808,8 +23630,7 @@ create type private.sent_text as (
 );
 
 create function private.count_texts(messages jsonb) returns private.sent_text[]
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   return array(
@@ -24837,8 +23658,7 @@ end
 $$;
 
 create function private.lock_texts(texts private.sent_text[]) returns private.sent_message[]
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
   set join_collapse_limit = 1 -- both settings as in private.store_messages
   set plan_cache_mode = 'force_generic_plan'
 as $$
@@ -24869,8 +23689,7 @@ $$;
 create function private.send_messages(messages jsonb) returns json
   language plpgsql
   security definer -- acts for people whose tokens the edge functions have verified
-  set search_path = ''
-  set lock_timeout = '100ms'
+  set search_path = '' set lock_timeout = '100ms'
 as $$
 declare
   -- Rates are counted before all other locks (03_accounts/2_rules_locks.sql).
@@ -24914,9 +23733,7 @@ grant execute on function private.send_messages to backend;
 create function private.update_conversation(
   conversation_id uuid, muted boolean, archived boolean, up_to_seq bigint
 ) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   caller_id constant uuid := private.require_identity();
@@ -24954,8 +23771,7 @@ create function api.update_conversation(
   conversation_id uuid, muted boolean default null, archived boolean default null,
   up_to_seq bigint default null
 ) returns json
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.count_action('reads');
@@ -25021,9 +23837,7 @@ $$;
 create function private.broadcast_to_participant(
   participant public.participants, event text, payload jsonb
 ) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   if private.may_hear_conversation(participant.conversation_id, participant.identity_id) then
@@ -25037,9 +23851,7 @@ $$;
 
 create function private.broadcast_conversation_updated(participant public.participants)
   returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   perform private.broadcast_to_participant(
@@ -25050,9 +23862,7 @@ $$;
 create function private.broadcast_messages(
   deliveries private.message_delivery[], notification_ids uuid[]
 ) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   -- One insert of several events costs little more than one realtime.send. The role
@@ -25240,9 +24050,7 @@ comment on function private.discard_session is
   'renamed, and the account is not notified of a sign-in.';
 
 create function private.on_identity_deactivated() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   -- The account's own channel keeps its name, because it gets no more events of this identity.
@@ -25258,9 +24066,7 @@ create trigger identities_renew_live_keys
   execute function private.on_identity_deactivated();
 
 create function private.on_blocked() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   newest public.participants;
@@ -25535,8 +24341,7 @@ create policy "people report and see their own reports" on public.reports to act
 -- sql/11_admin/2_rules_acts.sql
 
 create function private.find_target(kind text, typed text) returns uuid[]
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads other people's data, for an admin
   set search_path = ''
 as $$
@@ -25586,10 +24391,7 @@ end
 $$;
 
 create function private.said_by(typed text) returns uuid
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   admin_ids uuid[];
@@ -25619,8 +24421,7 @@ comment on function private.said_by is
   'Returns the admin named in "by"; null if "by" is empty and at most one admin may act.';
 
 create function private.check_act(act public.admin_acts, kind public.admin_act_kinds) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   given constant jsonb := to_jsonb(act);
@@ -25639,15 +24440,12 @@ end
 $$;
 
 create function private.done_already(at timestamptz) returns text
-  language sql
-  stable
+  language sql stable
   return format('The same was done at %s: it is not done twice within 10 minutes.',
     to_char(at at time zone 'Asia/Kuwait', 'HH24:MI:SS'));
 
 create function private.refuse_repeated_act(act public.admin_acts) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   earlier public.admin_acts;
@@ -25675,10 +24473,7 @@ comment on function private.refuse_repeated_act is
 -- sql/11_admin/2_rules_admins.sql
 
 create function private.is_admin() returns boolean
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 begin
   return exists (
@@ -25688,9 +24483,7 @@ end
 $$;
 
 create function private.require_admin() returns uuid
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   caller_id uuid := private.require_account();
@@ -25705,10 +24498,7 @@ comment on function private.require_admin is
   'Facade: the calling admin''s account id. Raises 403 admin_only and what require_account raises.';
 
 create function private.refuse_admin_target(admin_id uuid, account_id uuid) returns void
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 begin
   if refuse_admin_target.account_id = admin_id then
@@ -25725,8 +24515,7 @@ comment on function private.refuse_admin_target is
   'admin_acts (admin_id is null) may target admins, so that a team can unlock its own people.';
 
 create function private.lock_admins() returns void
-  language sql
-  set search_path = ''
+  language sql set search_path = ''
 as $$
   select pg_advisory_xact_lock(hashtextextended('admins', 0))
 $$;
@@ -25734,9 +24523,7 @@ comment on function private.lock_admins is
   'Makes the second of two admins who remove each other wait; it then finds no other admin left.';
 
 create function private.lock_admins_with(account_id uuid) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   if exists (select from public.admins where admins.account_id = lock_admins_with.account_id) then
@@ -25749,8 +24536,7 @@ comment on function private.lock_admins_with is
   'in 03_accounts/2_rules_locks.sql.';
 
 create function private.admins_in_order() returns setof uuid
-  language plpgsql
-  stable
+  language plpgsql stable
   rows 10
   security definer
   set search_path = ''
@@ -25778,9 +24564,7 @@ end
 $$;
 
 create function private.on_admin_removed() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   perform private.require_remaining_admin();
@@ -25797,9 +24581,7 @@ create trigger admins_are_not_emptied
   for each statement execute function private.on_admin_removed();
 
 create function private.on_admin_account_changed() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   if new.status = 'deleted' then
@@ -25837,8 +24619,7 @@ $$;
 -- Admin functions call private.audit before a change; triggers record changes by hand and by jobs.
 
 create function private.refuse_audit_edit() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   raise exception 'the audit trail is append-only' using errcode = 'insufficient_privilege';
@@ -25879,9 +24660,7 @@ create function private.audit(
   action text, target_type text, target_id uuid,
   reason text default null, before jsonb default null, after jsonb default null
 ) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   act_id constant text := nullif(current_setting('audit.act', true), '');
@@ -25899,9 +24678,7 @@ comment on function private.audit is
   'Adds an entry. Called before the change, so that audit_change does not record it a second time.';
 
 create function private.audit_change() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   columns constant text[] := tg_argv[2:];
@@ -25982,9 +24759,7 @@ create trigger admins_are_audited
 -- in the audit trail. Past a ceiling, each further step of the same size needs a newer proof.
 
 create function private.ceiling_of(entry public.audit, out rule text, out amount numeric)
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   -- Nothing that decide_moderation does counts for a ceiling, so it does not call lock_ceilings.
@@ -26000,8 +24775,7 @@ end
 $$;
 
 create function private.lock_ceilings(admin_id uuid) returns void
-  language sql
-  set search_path = ''
+  language sql set search_path = ''
 as $$
   select pg_advisory_xact_lock(hashtextextended('ceilings ' || admin_id, 0))
 $$;
@@ -26009,9 +24783,7 @@ comment on function private.lock_ceilings is
   'Called before any other lock, so that the second of two concurrent calls counts the first.';
 
 create function private.check_ceiling() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   counted constant record := private.ceiling_of(new);
@@ -26065,9 +24837,7 @@ create trigger audit_keeps_ceilings
 -- sql/11_admin/2_rules_decisions.sql
 
 create function private.tidy_reason(reason text) returns text
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   problem text := private.text_problem(reason, 500);
@@ -26088,8 +24858,7 @@ end
 $$;
 
 create function private.identity_decisions(identity public.identities) returns text[]
-  language sql
-  stable
+  language sql stable
   return case
     when identity.status = 'active' then '{suspended}'
     when identity.status = 'suspended' then '{active}'
@@ -26100,9 +24869,7 @@ create function private.identity_decisions(identity public.identities) returns t
   end::text[];
 
 create function private.identity_moderation(identity public.identities) returns text[]
-  language sql
-  stable
-  set search_path = ''
+  language sql stable set search_path = ''
 as $$
   select array(
     select case allowed.status
@@ -26118,24 +24885,20 @@ comment on function private.identity_moderation is
 
 -- Without a search_path this function is inlined, so queries can use properties_await_review_idx.
 create function private.awaits_review(property public.properties) returns boolean
-  language sql
-  immutable
-  parallel safe
+  language sql immutable parallel safe
   return (
     (awaits_review.property).status = 'pending_review'
     or (awaits_review.property).pending_changes is not null
   ) and (awaits_review.property).status not in ('deleted', 'suspended');
 
 create function private.review_version(property public.properties) returns integer
-  language sql
-  immutable
+  language sql immutable
   return property.version + property.pictures_version;
 comment on function private.review_version is
   'Grows with every change of what an admin sees of the listing, including pictures.';
 
 create function private.property_decisions(property public.properties) returns text[]
-  language sql
-  immutable
+  language sql immutable
   return array_remove(array[
     case when property.status = 'pending_review' or property.pending_changes is not null
       then 'approve' end,
@@ -26152,8 +24915,7 @@ grant execute on function private.awaits_review, private.review_version to servi
 -- Only an admin who has seen all documents of a company or office can verify or reject it.
 
 create function private.document_ids(identity_id uuid) returns uuid[]
-  language sql
-  stable
+  language sql stable
   security definer -- reads other people's documents, for an admin
   set search_path = ''
 as $$
@@ -26165,8 +24927,7 @@ as $$
 $$;
 
 create function private.check_documents_seen(identity public.identities, seen uuid[]) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   there constant uuid[] := private.document_ids(identity.id);
@@ -26179,8 +24940,7 @@ end
 $$;
 
 create function private.audited_documents(identity_id uuid) returns jsonb
-  language sql
-  stable
+  language sql stable
   security definer -- reads other people's documents, for the audit trail
   set search_path = ''
 as $$
@@ -26192,8 +24952,7 @@ as $$
 $$;
 
 create function private.check_documents_by_hand() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   stack text;
@@ -26220,9 +24979,7 @@ create trigger identities_with_documents_are_decided_by_acts
 -- Emails are stored with their domain in ASCII, as the edge functions write them and Auth needs it.
 
 create function private.ascii_label(label text) returns text
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   -- The algorithm and its names are those of Punycode, RFC 3492.
@@ -26286,9 +25043,7 @@ $$;
 comment on function private.ascii_label is 'A label of a domain; in Punycode unless it is ASCII.';
 
 create function private.ascii_email(email text) returns text
-  language sql
-  immutable
-  set search_path = ''
+  language sql immutable set search_path = ''
 as $$
   select split_part(plain, '@', 1) || '@'
     || string_agg(private.ascii_label(label), '.' order by place)
@@ -26305,10 +25060,7 @@ comment on function private.ascii_email is
 -- or write off. Only the facade passes on the hash of X-Proof, so these calls fail in the Data API.
 
 create function private.proven_at() returns timestamptz
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   given constant text := nullif(current_setting('facade.proof', true), '');
@@ -26324,9 +25076,7 @@ $$;
 comment on function private.proven_at is 'When the given proof was made; null if it is not valid.';
 
 create function private.require_admin_proof() returns void
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   if private.proven_at() is null then
@@ -26342,8 +25092,7 @@ comment on function private.require_admin_proof is
 create function private.require_reportable(
   target_type text, target_id uuid, viewer_identity_id uuid
 ) returns uuid
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads other people's data, to decide whether the caller may see it
   set search_path = ''
 as $$
@@ -26391,8 +25140,7 @@ comment on function private.require_reportable is
   'Refuses what the caller cannot see or owns; whom one has talked to can be reported even when deleted. Returns the conversation of a message, else null.';
 
 create function private.on_report_decided() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   if old.status <> 'open' then
@@ -26419,26 +25167,21 @@ create trigger reports_are_decided_once
 -- Unreadable or ambiguous input is refused with an explanation; amounts and days are never guessed.
 
 create function private.phone_of(typed text) returns text
-  language sql
-  immutable
-  set search_path = ''
+  language sql immutable set search_path = ''
 as $$
   select '+965' || substring(private.bare_phone(typed)
     from '^(?:\+?965)?((?=' || private.mobile_prefixes() || ')[0-9]{8})$')
 $$;
 
 create function private.typed_identifier(typed text) returns text
-  language sql
-  immutable
-  set search_path = ''
+  language sql immutable set search_path = ''
 as $$
   select coalesce(
     private.phone_of(typed), private.ascii_email(substring(typed from '^[^@ ]+@[^@ ]+$')))
 $$;
 
 create function private.phone_forms(phone text) returns text
-  language sql
-  immutable
+  language sql immutable
   strict -- an account without a phone has no forms of one
   set search_path = ''
 as $$
@@ -26451,9 +25194,7 @@ as $$
 $$;
 
 create function private.typed_amount(value text) returns numeric
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   typed constant text := private.typed(value);
@@ -26493,9 +25234,7 @@ comment on function private.typed_amount is
   'digits follow it: 1,250 could mean either and is refused.';
 
 create function private.typed_day(value text) returns timestamptz
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   typed constant text := private.typed(value);
@@ -26526,15 +25265,12 @@ comment on function private.typed_day is
   'Reads day/month/year or year/month/day and perhaps a time, in Kuwait unless it has an offset.';
 
 create function private.day_text(moment timestamptz) returns text
-  language sql
-  stable
+  language sql stable
   return regexp_replace(to_char(day_text.moment at time zone 'Asia/Kuwait', 'YYYY-MM-DD HH24:MI:SS.US'),
     '(:00)?[.]000000$', '') || '+03';
 
 create function private.typed_version(value text) returns integer
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   typed constant text := private.typed(value);
@@ -26551,8 +25287,7 @@ $$;
 
 create function private.user_records(account_ids uuid[])
   returns table (ordinal bigint, id uuid, record json)
-  language plpgsql
-  stable
+  language plpgsql stable
   rows 20
   security definer -- reads other people's accounts; its callers require an admin
   set search_path = ''
@@ -26596,8 +25331,7 @@ comment on function private.user_records is 'Returns accounts as admins see them
 
 create function private.audit_records(entry_ids bigint[])
   returns table (ordinal bigint, id bigint, record json)
-  language plpgsql
-  stable
+  language plpgsql stable
   rows 20
   security definer -- reads the audit trail; its callers require an admin
   set search_path = ''
@@ -26633,8 +25367,7 @@ end
 $$;
 
 create function private.report_record(report public.reports) returns json
-  language sql
-  stable
+  language sql stable
   return json_build_object(
     'id', report.id,
     'targetType', report.target_type,
@@ -26646,8 +25379,7 @@ create function private.report_record(report public.reports) returns json
   );
 
 create function private.admin_report_json(report public.reports) returns json
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads other people's data, for admins
   set search_path = ''
 as $$
@@ -26714,10 +25446,7 @@ create function private.list_audit(
   until timestamptz default null, sort text default 'newest', page_cursor text default null,
   page_size integer default 20
 ) returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   sorts constant jsonb := '{"oldest": ["audit.at", "audit.id"]}';
@@ -26758,9 +25487,7 @@ grant execute on function private.list_audit to authenticated;
 -- sql/11_admin/4_reads_moderation.sql
 
 create function private.waiting_source(filters jsonb, sort text) returns text
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   -- A filter or sort that exists only for some kinds of entries leaves out all other kinds.
@@ -26860,8 +25587,7 @@ comment on function private.waiting_source is
   'other sort reads the whole queue.';
 
 create function private.licence_claims(identity_id uuid) returns json
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads other people's organisations; its caller requires an admin
   set search_path = ''
 as $$
@@ -26882,8 +25608,7 @@ end
 $$;
 
 create function private.waiting_identity_json(identity public.identities) returns json
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads someone else's account; its caller requires an admin
   set search_path = ''
 as $$
@@ -26919,21 +25644,18 @@ end
 $$;
 
 create function private.payout_decisions(payout public.wallet_payouts) returns text[]
-  language sql
-  immutable
+  language sql immutable
   return case payout.state when 'open' then array['paid_out', 'written_off'] else '{}' end;
 
 create function private.waiting_payout_json(payout public.wallet_payouts) returns json
-  language sql
-  stable
+  language sql stable
   return json_build_object(
     'accountId', payout.account_id, 'amount', payout.amount, 'name', payout.name,
     'phone', payout.phone, 'email', payout.email);
 
 create function private.moderation_records(item_ids uuid[])
   returns table (ordinal bigint, record json)
-  language plpgsql
-  stable
+  language plpgsql stable
   rows 20
   security definer -- reads other people's data; its caller requires an admin
   set search_path = ''
@@ -26988,10 +25710,7 @@ create function private.list_moderation(
   until timestamptz default null, sort text default 'oldest', page_cursor text default null,
   page_size integer default 20
 ) returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   sorts constant jsonb := '{
@@ -27045,8 +25764,7 @@ grant execute on function private.list_moderation to authenticated;
 
 create function private.payment_event_records(event_ids bigint[])
   returns table (ordinal bigint, record json)
-  language plpgsql
-  stable
+  language plpgsql stable
   rows 20
   security definer -- reads all payments; its caller requires an admin
   set search_path = ''
@@ -27080,10 +25798,7 @@ create function private.list_payment_events(
   until timestamptz default null, sort text default 'newest', page_cursor text default null,
   page_size integer default 20
 ) returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   -- Events without an amount sort as the smallest, unprocessed events after all processed ones.
@@ -27147,9 +25862,7 @@ grant execute on function private.list_payment_events to authenticated;
 -- sql/11_admin/4_reads_statistics.sql
 
 create function private.waiting_counts() returns json
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return json_build_object(
@@ -27171,10 +25884,7 @@ end
 $$;
 
 create function private.get_admin_stats() returns json
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 begin
   perform private.require_admin();
@@ -27229,9 +25939,7 @@ grant execute on function private.get_admin_stats to authenticated;
 -- sql/11_admin/4_reads_users.sql
 
 create function private.is_decoy(account public.accounts) returns boolean
-  language sql
-  immutable
-  set search_path = ''
+  language sql immutable set search_path = ''
 as $$
   select account.email is not distinct from private.decoy_email()
 $$;
@@ -27239,9 +25947,7 @@ comment on function private.is_decoy is
   'Whether an account is the decoy for sign-ins with unknown identifiers; admins do not see it.';
 
 create function private.phone_part(q text) returns text
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   return substring(private.bare_phone(q) from '^(?:\+?965)?([0-9]{3,8})$');
@@ -27251,8 +25957,7 @@ comment on function private.phone_part is
   'The 3 to 8 digits of a text that may be a phone or a part of one, without 965; otherwise null.';
 
 create function private.find_users(q text) returns setof uuid
-  language plpgsql
-  stable
+  language plpgsql stable
   rows 100
   security definer -- reads other people's accounts; its caller requires an admin
   set search_path = ''
@@ -27289,8 +25994,7 @@ comment on function private.find_users is
   'Returns at most 2001 ids, because users_source uses a list of ids only if it is shorter.';
 
 create function private.matches_user(account public.accounts, q text) returns boolean
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads other people's identities; its caller requires an admin
   set search_path = ''
 as $$
@@ -27311,8 +26015,7 @@ comment on function private.matches_user is
 
 create function private.account_ids(type text, identity_status text, row_limit integer)
   returns uuid[]
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads other people's identities; its caller requires an admin
   set search_path = ''
   set plan_cache_mode = 'force_custom_plan' -- so that an absent filter costs nothing
@@ -27329,9 +26032,7 @@ $$;
 comment on function private.account_ids is 'At most row_limit ids, by an index-only scan.';
 
 create function private.users_source(filters jsonb) returns text
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   -- Few matches are selected by their ids. If there are many, a scan of the list soon fills a page.
@@ -27387,10 +26088,7 @@ create function private.list_users(
   signed_in_since timestamptz default null, signed_in_until timestamptz default null,
   sort text default 'newest', page_cursor text default null, page_size integer default 20
 ) returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   -- A missing email, phone or name sorts first, a missing suspended_until or delete_at sorts last.
@@ -27439,8 +26137,7 @@ comment on function private.list_users is
   'sign-in; newest or oldest first, or sorted by a shown value. 403 admin_only.';
 
 create function private.count_sessions(account_id uuid) returns bigint
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads an Auth table
   set search_path = ''
 as $$
@@ -27450,10 +26147,7 @@ end
 $$;
 
 create function private.get_user(user_id uuid) returns json
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   account public.accounts;
@@ -27671,9 +26365,7 @@ end
 $$;
 
 create function private.do_act_again(act public.admin_acts, kind text, target_id uuid) returns text
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   tries integer := 0;
@@ -27694,8 +26386,7 @@ end
 $$;
 
 create function private.account_of_target(kind text, target_id uuid) returns uuid
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads other people's data, for an admin
   set search_path = ''
 as $$
@@ -27735,9 +26426,7 @@ end
 $$;
 
 create function private.carry_out_act() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   kind public.admin_act_kinds;
@@ -27911,9 +26600,7 @@ comment on function private.lift_suspension is
 -- sql/11_admin/5_writes_documents.sql
 
 create function private.get_admin_document(document_id uuid) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   document public.documents;
@@ -27983,9 +26670,7 @@ $$;
 create function private.set_identity_status(
   identity_id uuid, status text, reason text, document_ids uuid[] default null
 ) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   admin_id constant uuid := private.require_admin();
@@ -28016,8 +26701,7 @@ grant execute on function private.set_identity_status to authenticated;
 -- sql/11_admin/5_writes_moderation.sql
 
 create function private.transition_sentence(kind text, status text, allowed text[]) returns text
-  language sql
-  stable
+  language sql stable
   return format('The %s is %s: %s.', kind, replace(status, '_', ' '), case when allowed = '{}'
     then 'nothing more is decided about it'
     else 'what can be done is ' || array_to_string(allowed, ', ') end);
@@ -28250,9 +26934,7 @@ create function private.decide_moderation(
   id uuid, decision text, reason text default null, version integer default null,
   document_ids uuid[] default null, note text default null, everywhere boolean default false
 ) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   admin_id constant uuid := private.require_admin();
@@ -28319,8 +27001,7 @@ grant execute on function private.decide_moderation to authenticated;
 create function private.may_prove_by_provider(
   account public.accounts, session_id uuid, mail_works boolean
 ) returns boolean
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads Auth tables
   set search_path = ''
 as $$
@@ -28353,9 +27034,7 @@ comment on function private.may_prove_by_provider is
 create function private.save_proof(
   account_id uuid, session_id uuid, way text, hash text, mail_works boolean
 ) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   account constant public.accounts := private.lock_session(account_id, session_id);
@@ -28466,9 +27145,7 @@ create function private.refund_invoice(
   invoice_id uuid, destination text, reason text, amount numeric default null,
   payment_id uuid default null
 ) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   refund_id constant uuid := gen_random_uuid();
@@ -28495,9 +27172,7 @@ grant execute on function private.refund_invoice to authenticated;
 create function private.add_report(
   target_type text, target_id uuid, reason text, note text default null
 ) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   reporter_id uuid;
@@ -28589,9 +27264,7 @@ comment on function private.decide_account is
 create function private.set_user_status(
   user_id uuid, status text, reason text, until timestamptz default null
 ) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   admin_id constant uuid := private.require_admin();
@@ -28639,9 +27312,7 @@ comment on function private.end_account is
   'Deletes the Auth user of an account. admin_id is null for a row of admin_acts.';
 
 create function private.delete_user(user_id uuid, reason text) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   admin_id constant uuid := private.require_admin();
@@ -28705,9 +27376,7 @@ comment on function private.set_contact is
 create function private.set_user_identifier(
   user_id uuid, value text, reason text, remove_other boolean default false
 ) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   admin_id constant uuid := private.require_admin();
@@ -28806,9 +27475,7 @@ create trigger refunds_end_their_acts
 -- sql/11_admin/6_events_admins.sql
 
 create function private.notify_admins(details jsonb) returns void
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   -- A job notifies the admins, so that the one who acts does not wait for locks on other accounts.
   insert into private.deferred_notifications (account_id, kind, details)
@@ -28817,9 +27484,7 @@ as $$
 $$;
 
 create function private.on_act_on_admin() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   if new.action = 'admin.changed'
@@ -29253,9 +27918,7 @@ create trigger reviews_are_audited
 -- Averages change in the transaction of the review, under a row lock per reviewed identity.
 
 create function private.count_rating(identity_id uuid, rating integer, change integer) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   ratings integer[];
@@ -29275,9 +27938,7 @@ end
 $$;
 
 create function private.count_review() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   if tg_op <> 'INSERT' and old.listed then
@@ -29302,8 +27963,7 @@ create trigger reviews_are_counted
 -- sql/12_reviews/2_rules_who_may_review.sql
 
 create function private.have_been_in_contact(author_id uuid, subject_id uuid) returns boolean
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads leads and conversations of both sides
   set search_path = ''
 as $$
@@ -29352,8 +28012,7 @@ create trigger reviews_name_their_account
 create function private.check_may_review(
   author_id uuid, subject public.identities, property_id uuid
 ) returns void
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the listings of the reviewed identity
   set search_path = ''
 as $$
@@ -29378,9 +28037,7 @@ end
 $$;
 
 create function private.check_rating(rating jsonb) returns void
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   problem constant text := private.number_problem('integer', rating, 1, 5);
@@ -29392,9 +28049,7 @@ end
 $$;
 
 create function private.clean_review_text(given text, path text) returns text
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   clean text := nullif(btrim(private.normal_form(given, 'nfc', 1000, path), E' \t\r\n'), '');
@@ -29411,8 +28066,7 @@ $$;
 -- sql/12_reviews/3_records.sql
 
 create function private.review_record(review public.reviews, viewer_identity_id uuid) returns json
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the names of other people
   set search_path = ''
 as $$
@@ -29444,10 +28098,7 @@ $$;
 create function private.list_reviews(
   identity_id uuid, page_cursor text default null, page_size integer default 20
 ) returns table ( items json, "nextCursor" text, average numeric, count integer, histogram json )
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   viewer_id uuid := private.identity_id();
@@ -29495,8 +28146,7 @@ grant execute on function private.list_reviews to anon, authenticated;
 -- sql/12_reviews/5_writes.sql
 
 create function private.review_subject(identity_id uuid) returns public.identities
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the account of the reviewed identity, to notify it
   set search_path = ''
 as $$
@@ -29511,9 +28161,7 @@ $$;
 create function private.create_review(
   identity_id uuid, rating integer, comment text, property_id uuid
 ) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   author_id uuid := private.lock_identity();
@@ -29554,8 +28202,7 @@ $$;
 create function api.create_review(
   identity_id uuid, rating integer, comment text default null, property_id uuid default null
 ) returns json
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.require_terms();
@@ -29571,8 +28218,7 @@ comment on function api.create_review is
   'review_not_eligible, 409 review_exists.';
 
 create function private.lock_own_review(review_id uuid) returns public.reviews
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   author_id uuid := private.lock_identity();
@@ -29589,9 +28235,7 @@ end
 $$;
 
 create function private.update_review(review_id uuid, fields jsonb) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   review public.reviews := private.lock_own_review(update_review.review_id);
@@ -29619,8 +28263,7 @@ end
 $$;
 
 create function api.update_review(review_id uuid, fields jsonb) returns json
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.require_terms();
@@ -29633,9 +28276,7 @@ comment on function api.update_review is
   'terms_not_accepted, 404 not_found, 409 review_edit_closed after 48 hours.';
 
 create function private.delete_review(review_id uuid) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   review public.reviews := private.lock_own_review(delete_review.review_id);
@@ -29645,8 +28286,7 @@ end
 $$;
 
 create function api.delete_review(review_id uuid) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.count_action('review_edits');
@@ -29656,9 +28296,7 @@ $$;
 comment on function api.delete_review is 'Deletes a review of the acting identity. 404 not_found.';
 
 create function private.reply_to_review(review_id uuid, body text) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   subject_id uuid := private.lock_identity();
@@ -29686,8 +28324,7 @@ end
 $$;
 
 create function api.reply_to_review(review_id uuid, body text) returns json
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.require_terms();
@@ -30035,9 +28672,7 @@ create policy "nobody but functions of their owner" on private.push_outbox using
 
 create function private.device_problems(device_id text, platform text, push_token text)
   returns jsonb
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return (
@@ -30056,14 +28691,12 @@ end
 $$;
 
 create function private.device_version(app_version text) returns text
-  language sql
-  immutable
+  language sql immutable
   return case when char_length(app_version) between 1 and 40 and app_version !~ '[[:cntrl:]]'
     then app_version end;
 
 create function private.device_locale(locale text) returns text
-  language sql
-  immutable
+  language sql immutable
   return case when char_length(locale) <= 100
     then substring(locale from '^([A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8})*)_{0,2}(?:[@.#].*)?$') end;
 comment on function private.device_locale is
@@ -30127,9 +28760,7 @@ comment on column private.notification_texts.holds_for is
 -- sql/13_notifications/3_records.sql
 
 create function private.notification_record(notification public.notifications) returns jsonb
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return jsonb_build_object(
@@ -30149,8 +28780,7 @@ end
 $$;
 
 create function private.device_record(device public.devices) returns json
-  language sql
-  stable
+  language sql stable
   return json_build_object(
     'deviceId', device.device_id,
     'platform', device.platform,
@@ -30171,9 +28801,7 @@ create type private.notification_text as (
 
 create function private.texts_of_kind(kind text, details jsonb, times bigint)
   returns private.notification_text
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   given constant jsonb := details || jsonb_build_object('times', times);
@@ -30241,9 +28869,7 @@ comment on function private.texts_of_kind is
   'Arabic; a text is null if a value is missing. times is the number of events.';
 
 create function private.waiting_text(language text, waiting bigint, out title text, out body text)
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   if language = 'en' then
@@ -30257,9 +28883,7 @@ end
 $$;
 
 create function private.counted_ar(n bigint, one text, two text, few text, many text) returns text
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 begin
   return case
@@ -30275,9 +28899,7 @@ $$;
 -- sql/13_notifications/3_records_texts_messages.sql
 
 create function private.message_excerpt(message public.messages) returns text
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   if message.type = 'property' then
@@ -30291,9 +28913,7 @@ end
 $$;
 
 create function private.message_body_ar(type text, preview text, times bigint) returns text
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   said constant text := case type
@@ -30310,9 +28930,7 @@ end
 $$;
 
 create function private.message_body_en(type text, preview text, times bigint) returns text
-  language plpgsql
-  immutable
-  set search_path = ''
+  language plpgsql immutable set search_path = ''
 as $$
 declare
   said constant text := case type
@@ -30327,9 +28945,7 @@ $$;
 
 create function private.message_texts(heading text, message public.messages, unread bigint)
   returns private.notification_text
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   excerpt constant text := private.message_excerpt(message);
@@ -30344,8 +28960,7 @@ $$;
 create function private.unread_messages(
   conversation_id uuid, reader_id uuid, out texts private.notification_text, out last_seq bigint
 )
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads both sides of the conversation
   set search_path = ''
 as $$
@@ -30378,10 +28993,7 @@ comment on function private.unread_messages is
 create function private.list_notifications(
   unread boolean default null, page_cursor text default null, page_size integer default 20
 ) returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   caller_id uuid := private.require_account();
@@ -30430,9 +29042,7 @@ comment on function private.list_notifications is
   'false only the read ones.';
 
 create function private.count_unread(account_id uuid) returns bigint
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return (
@@ -30443,9 +29053,7 @@ end
 $$;
 
 create function api.count_unread_notifications() returns json
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   caller_id uuid := private.require_account();
@@ -30460,9 +29068,7 @@ comment on function api.count_unread_notifications is
   'Returns the number of unread notifications, for a badge.';
 
 create function api.list_devices() returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   caller_id uuid := private.require_account();
@@ -30523,9 +29129,7 @@ comment on function private.queue_badge is
   'ten minutes. The number is counted when the push is sent.';
 
 create function private.announce_unread(account_id uuid) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   perform private.queue_badge(account_id);
@@ -30540,8 +29144,7 @@ comment on function private.announce_unread is
   'get an event, the others take back the badge. A delete locks the devices before it.';
 
 create function private.announce_read_messages(account_id uuid, were_listed boolean) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   if were_listed then
@@ -30560,9 +29163,7 @@ comment on function private.announce_read_messages is
   'counts them.';
 
 create function private.read_notification(notification_id uuid) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   caller_id uuid := private.require_account();
@@ -30583,8 +29184,7 @@ end
 $$;
 
 create function api.read_notification(notification_id uuid) returns json
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.count_action('reads');
@@ -30596,9 +29196,7 @@ comment on function api.read_notification is
   'Marks a notification as read; returns the number of unread ones. 404 not_found.';
 
 create function private.read_all_notifications() returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   caller_id uuid := private.require_account();
@@ -30617,8 +29215,7 @@ end
 $$;
 
 create function api.read_all_notifications() returns json
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.count_action('reads');
@@ -30630,9 +29227,7 @@ comment on function api.read_all_notifications is
   'Marks all notifications as read; returns the number of unread ones that arrived meanwhile.';
 
 create function private.delete_notification(notification_id uuid) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   caller_id uuid := private.lock_caller();
@@ -30655,8 +29250,7 @@ end
 $$;
 
 create function api.delete_notification(notification_id uuid) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.count_action('reads');
@@ -30705,9 +29299,7 @@ $$;
 create function private.register_device(
   device_id text, platform text, push_token text, app_version text, locale text
 ) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   caller_id uuid := private.require_account();
@@ -30755,8 +29347,7 @@ create function api.register_device(
   device_id text, platform text, push_token text, app_version text default null,
   locale text default null
 ) returns json
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.count_action('devices');
@@ -30769,9 +29360,7 @@ comment on function api.register_device is
   'is left out. 422 device_platform_invalid.';
 
 create function private.remove_device(device_id text) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   caller_id uuid := private.lock_caller();
@@ -30786,8 +29375,7 @@ end
 $$;
 
 create function api.remove_device(device_id text) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.count_action('devices');
@@ -30805,9 +29393,7 @@ create function private.notification_draft(
   account_id uuid, identity_id uuid, kind private.notification_kinds, entity_id uuid, details jsonb,
   times bigint, texts private.notification_text
 ) returns public.notifications
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   draft public.notifications;
@@ -30836,8 +29422,7 @@ comment on function private.notification_draft is
 create function private.store_notification(
   draft public.notifications, unread_id uuid, times bigint
 ) returns public.notifications
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   stored public.notifications;
@@ -30871,8 +29456,7 @@ create function private.set_notification_aside(
   state text, message text, account_id uuid, identity_id uuid, kind text, entity_id uuid,
   details jsonb
 ) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   if state in ('40P01', '40001', '55P03') then -- deadlock, serialization, lock not available
@@ -30963,8 +29547,7 @@ comment on function private.make_notification is
   'for messages, and if an event notifies many accounts.';
 
 create function private.is_stranger(author_id uuid, account_id uuid, seconds integer) returns boolean
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the conversations of both sides
   set search_path = ''
 as $$
@@ -30992,8 +29575,7 @@ comment on function private.is_stranger is
   'Whether an author is unproven, was never answered, and first wrote within the given seconds.';
 
 create function private.awaits_reading(reader public.participants) returns boolean
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the other side, settings and notifications
   set search_path = ''
 as $$
@@ -31030,9 +29612,7 @@ comment on function private.awaits_reading is
   'archived, muted nor blocked, and its notification, if messages make any, was not read.';
 
 create function private.was_read(push private.push_outbox) returns boolean
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return exists (
@@ -31079,9 +29659,7 @@ comment on function private.may_push is
 create function private.queue_waiting_push(
   account_id uuid, chosen public.account_settings, conversation_id uuid, device_ids text[]
 ) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 #variable_conflict use_column -- the target of "on conflict" takes no qualified names
 declare
@@ -31131,9 +29709,7 @@ create function private.queue_push(
   made public.notifications, category text, at_once boolean, language text,
   chosen public.account_settings, author_id uuid
 ) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   due timestamptz := case when at_once then now()
@@ -31313,9 +29889,7 @@ create trigger identities_notify_of_decisions
   execute function private.on_identity_decided();
 
 create function private.on_session_begun() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   -- The first sign-in is by the person who has just registered, so nobody is notified of it, nor of
@@ -31371,9 +29945,7 @@ comment on function private.on_password_changed is
   'administrators'' proofs and notifies the account. The trigger is in 90_platform.sql.';
 
 create function private.on_session_ended() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   -- Devices are locked last, so everything that this transaction locks later is locked first: the
@@ -31458,9 +30030,7 @@ create trigger reviews_withdraw_notifications_when_hidden
   execute function private.on_review_gone();
 
 create function private.on_terms_changed() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   delete from private.notification_events where notification_events.kind = 'terms_new';
@@ -31507,9 +30077,7 @@ create trigger account_settings_rule_waiting_pushes
 -- owner does not wait for 10,000 notifications.
 
 create function private.queue_listing_event() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   if not exists (select from public.favorites where favorites.property_id = new.id) then
@@ -31593,13 +30161,11 @@ create trigger leads_notify_owners
 
 create function private.delivery_texts(message public.messages, ends private.message_ends)
   returns private.notification_text
-  language sql
-  stable
+  language sql stable
   return private.message_texts(ends.heading, message, ends.reader_unread + 1);
 
 create function private.count_up_messages(deliveries private.message_delivery[]) returns uuid[]
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   counted_ids uuid[];
@@ -31664,15 +30230,13 @@ comment on function private.count_up_messages is
   'these in the order of the messages, null where there is none.';
 
 create function private.message_details(delivery private.message_delivery) returns jsonb
-  language sql
-  stable
+  language sql stable
   return jsonb_build_object(
     'by', (delivery.ends).sender_account_id, 'from', (delivery.ends).sender_id,
     'seq', (delivery.message).seq);
 
 create function private.notify_of_messages(deliveries private.message_delivery[]) returns uuid[]
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   sent record;
@@ -31718,9 +30282,7 @@ end
 $$;
 
 create function private.on_messages_read() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   if new.unread > 0 and not new.archived then
@@ -31787,9 +30349,7 @@ comment on function private.renew_message_notification is
   'is.';
 
 create function private.on_message_hidden() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   reader public.participants;
@@ -31820,9 +30380,7 @@ create trigger messages_are_quoted_no_more
   execute function private.on_message_hidden();
 
 create function private.on_conversation_muted() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   -- A push that is already being sent still arrives.
@@ -31846,8 +30404,7 @@ create trigger participants_muted_are_not_pushed
 -- sql/13_notifications/6_events_requests.sql
 
 create function private.on_notification_request() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   perform private.make_notification(
@@ -31908,8 +30465,7 @@ comment on trigger blocks_settle_notifications on public.blocks is
 -- sql/13_notifications/7_jobs.sql
 
 create function private.warn_expiring_listing(property_id uuid) returns boolean
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   property public.properties;
@@ -31954,9 +30510,7 @@ comment on function private.warn_expiring_listings is
   'Job: warns the owner of a listing once, three days before it expires.';
 
 create function private.purge_notifications() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   select private.purge('public.notifications', 'created_at', '180 days')
     + private.purge('private.expiry_warnings', 'expires_at', '1 day')
@@ -31965,9 +30519,7 @@ comment on function private.purge_notifications is
   'Job: deletes notifications after 180 days, and warnings a day after the expiry.';
 
 create function private.purge_notification_events() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   with gone as (
     delete from private.notification_events where notification_events.ctid = any (array(
@@ -31999,10 +30551,7 @@ grant execute on function
 -- sql/13_notifications/7_jobs_fan_out.sql
 
 create function private.has_notification_events() returns boolean
-  language sql
-  stable
-  security definer
-  set search_path = ''
+  language sql stable security definer set search_path = ''
 as $$
   select exists (
       select from private.notification_events where notification_events.notified_at is null
@@ -32100,9 +30649,7 @@ comment on function private.notify_of_terms is
   'are done.';
 
 create function private.next_listing_event() returns private.notification_events
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   event private.notification_events;
@@ -32143,8 +30690,7 @@ end
 $$;
 
 create function private.listing_event_details(event private.notification_events) returns jsonb
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads other people's listings and notifications
   set search_path = ''
 as $$
@@ -32317,10 +30863,7 @@ grant execute on function
 -- sql/13_notifications/7_jobs_push.sql
 
 create function private.are_pushes_paused() returns boolean
-  language sql
-  stable
-  security definer
-  set search_path = ''
+  language sql stable security definer set search_path = ''
 as $$
   select exists (
     select from private.timestamps
@@ -32328,9 +30871,7 @@ as $$
 $$;
 
 create function private.pause_pushes(seconds integer) returns void
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   insert into private.timestamps as known (name, at)
   values ('pushes_paused', clock_timestamp() + make_interval(secs => pause_pushes.seconds))
@@ -32338,19 +30879,14 @@ as $$
 $$;
 
 create function private.has_pushes() returns boolean
-  language sql
-  stable
-  security definer
-  set search_path = ''
+  language sql stable security definer set search_path = ''
 as $$
   select exists (select from private.push_outbox where push_outbox.due_at <= clock_timestamp())
     and not private.are_pushes_paused()
 $$;
 
 create function private.drop_pushes() returns bigint
-  language sql
-  security definer
-  set search_path = ''
+  language sql security definer set search_path = ''
 as $$
   with gone as (
     delete from private.push_outbox where push_outbox.ctid = any (array(
@@ -32392,9 +30928,7 @@ comment on function private.drop_pushes is
 create function private.message_push(
   push private.push_outbox, out title text, out body text, out data jsonb
 )
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   language constant text := (
@@ -32426,9 +30960,7 @@ comment on function private.message_push is
   'null if nothing is. Of messages that wait it counts those that were not pushed.';
 
 create function private.badge(account_id uuid) returns bigint
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   return private.count_unread(account_id) + (
@@ -32452,9 +30984,7 @@ comment on function private.badge is
   'conversations.';
 
 create function private.claim_pushes(batch integer) returns json
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   claim uuid := gen_random_uuid();
@@ -32521,8 +31051,7 @@ end
 $$;
 
 create function private.count_push(id bigint) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   push private.push_outbox;
@@ -32567,8 +31096,7 @@ comment on function private.count_push is
 create function private.try_push_later(
   id bigint, lease uuid, outcome text, wait integer, held_until timestamptz
 ) returns void
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 begin
   update private.push_outbox as later
@@ -32605,9 +31133,7 @@ $$;
 create function private.finish_push(
   id bigint, lease uuid, outcome text, token text, wait integer default 0, held integer default 0
 ) returns void
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   until constant timestamptz := clock_timestamp() + make_interval(secs => held);
@@ -32653,10 +31179,7 @@ grant execute on function
 -- identities.status -> 'closed'. Financial records are kept, without names.
 
 create function private.obligations(account_id uuid, money text) returns text[]
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 begin
   return array_remove(array[
@@ -32681,8 +31204,7 @@ comment on function private.obligations is
 -- Only the facade calls it, after committing the rate's count (06_properties/5_writes_contact.sql).
 
 create function private.exported_conversation(participant public.participants) returns json
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the other side's name and messages
   set search_path = ''
 as $$
@@ -32725,8 +31247,7 @@ end
 $$;
 
 create function private.exported_identity(identity public.identities) returns json
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads the identity's rows in tables closed to clients
   set search_path = ''
 as $$
@@ -32832,8 +31353,7 @@ end
 $$;
 
 create function private.exported_providers(account_id uuid) returns json
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads an Auth table
   set search_path = ''
 as $$
@@ -32852,8 +31372,7 @@ end
 $$;
 
 create function private.exported_metadata(account_id uuid) returns jsonb
-  language plpgsql
-  stable
+  language plpgsql stable
   security definer -- reads an Auth table
   set search_path = ''
 as $$
@@ -32865,10 +31384,7 @@ end
 $$;
 
 create function private.export_account() returns json
-  language plpgsql
-  stable
-  security definer
-  set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   caller_id constant uuid := private.require_account();
@@ -32945,9 +31461,7 @@ grant execute on function private.export_account to authenticated;
 -- sql/14_privacy/5_writes_deletion.sql
 
 create function private.request_deletion(account_id uuid, money text default null) returns jsonb
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   available constant numeric := private.available_money(account_id);
@@ -32981,9 +31495,7 @@ grant execute on function private.request_deletion to backend;
 -- sql/14_privacy/6_events_deletion.sql
 
 create function private.forget_traces() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   delete from private.codes
@@ -33007,8 +31519,7 @@ create trigger accounts_leave_no_traces
 -- sql/14_privacy/7_jobs_deletion.sql
 
 create function private.delete_due_account(account_id uuid) returns boolean
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   account public.accounts;
@@ -33051,8 +31562,7 @@ comment on function private.delete_due_accounts is
   'Job: deletes users whose 14 days are over; triggers make their accounts anonymous.';
 
 create function private.notify_of_stopped_deletion(account_id uuid) returns boolean
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   owed text[];
@@ -33096,9 +31606,7 @@ end
 $$;
 
 create function private.notify_of_stopped_deletions() returns bigint
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   update private.alarms set settled_at = now(), settled_note = 'nothing stops it any more'
@@ -33127,8 +31635,7 @@ comment on function private.notify_of_stopped_deletions is
   'Job: notifies the admins and the owner, once, of each deletion that money or an auction stops.';
 
 create function private.give_up_unreachable_account(account_id uuid) returns boolean
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   owed constant text[] := private.obligations(account_id, null);
@@ -33144,9 +31651,7 @@ end
 $$;
 
 create function private.give_up_unreachable_accounts() returns bigint
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 begin
   update private.alarms set settled_at = now(), settled_note = 'it can be signed in to, or is deleted'
@@ -33210,9 +31715,7 @@ revoke all on private.needed_rows, private.named_rows
 -- sql/15_edits/2_rules_audit.sql
 
 create function private.audit_edit() returns trigger
-  language plpgsql
-  security definer
-  set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
 declare
   -- private.audit_change records changes of these columns; edited is set by a trigger.
@@ -33257,9 +31760,7 @@ comment on function private.audit_edit is
 -- sql/15_edits/2_rules_refusals.sql
 
 create function private.broken_rule(relation regclass, given jsonb, before jsonb) returns text
-  language plpgsql
-  stable
-  set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 declare
   rule record;
@@ -33332,8 +31833,7 @@ comment on function private.broken_rule is
   'show the name of a constraint and the whole row.';
 
 create function private.explain_refusal() returns trigger
-  language plpgsql
-  set search_path = ''
+  language plpgsql set search_path = ''
 as $$
 declare
   stack text;
@@ -33535,10 +32035,7 @@ $$;
 -- sql/15_edits/4_reads.sql
 
 create function private.missing_rows() returns text[]
-  language sql
-  stable
-  security definer
-  set search_path = ''
+  language sql stable security definer set search_path = ''
 as $$
   select array(
     select needed_rows.table_name || ' ' || needed_rows.name from private.needed_rows
@@ -33549,10 +32046,7 @@ as $$
 $$;
 
 create function private.health() returns json
-  language sql
-  stable
-  security definer
-  set search_path = ''
+  language sql stable security definer set search_path = ''
 as $$
   select json_build_object(
     'jobsRan', exists (
