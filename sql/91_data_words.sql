@@ -469,7 +469,7 @@ with once as (
       'دوار الشيراتون, شيراتون, sheraton, sheraton roundabout'),
     ('landmark', '29.376 47.964',
       'المتحف الوطني, national museum'),
-    ('landmark', '',
+    ('before', '',
       'غرب, شمال, جنوب, شرقي, غربي, شمالي, جنوبي, يم, جنب, بجنب, مقابل, قريب, قريبه, قرب, بقرب, بالقرب, جمب, opposite, beside, close, next, yam, janb, qareeb'),
     ('area', 'salmiya',
       'سالميا, salmiyah, salmiyya, salmya, salmia, salmeya, alsalmiya, as salmiya, '

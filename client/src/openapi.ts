@@ -2562,13 +2562,13 @@ export interface paths {
         };
         /**
          * Count by strategy standard, with filters in the query string
-         * @description What the search lists, without what fits only where something of `q` is left out or guessed. Exact up to 1,000, and `null` after 30 ms of work: show “many” then.
+         * @description What the search lists, without what fits only where something of `q` is left out or guessed. Exact up to 1,000, and `null` after 30 ms of work (60 with `by`): show “many” then.
          */
         get: operations["quick_count_listings"];
         put?: never;
         /**
          * Count the listings of a search
-         * @description What the search lists, without what fits only where something of `q` is left out or guessed. Exact up to 1,000, and `null` after 30 ms of work: show “many” then.
+         * @description What the search lists, without what fits only where something of `q` is left out or guessed. Exact up to 1,000, and `null` after 30 ms of work (60 with `by`): show “many” then.
          */
         post: operations["count_listings"];
         delete?: never;
@@ -6666,6 +6666,7 @@ export interface components {
             areaIds?: components["schemas"]["CountOfCode"][] | null;
             governorateIds?: components["schemas"]["CountOfCode"][] | null;
             furnished?: components["schemas"]["CountOfCode"][] | null;
+            amenities?: components["schemas"]["CountOfCode"][] | null;
             bedrooms?: components["schemas"]["CountOfBedrooms"][] | null;
             price?: components["schemas"]["CountOfPrices"][] | null;
         };
@@ -6730,7 +6731,7 @@ export interface components {
             /** @description true: every word of `q` is only a word; nothing of it is read as a kind, place, type or number. */
             literal?: boolean;
             /** @description What to count by: up to three, each without its own filter. */
-            by?: ("type" | "kinds" | "areaIds" | "governorateIds" | "bedrooms" | "furnished" | "price")[];
+            by?: ("type" | "kinds" | "areaIds" | "governorateIds" | "bedrooms" | "furnished" | "amenities" | "price")[];
             /**
              * @description What is offered.
              * @enum {string}

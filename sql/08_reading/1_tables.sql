@@ -27,8 +27,7 @@ comment on column private.reading_words.field is
   'question (ما عندكم). '
   'join: an "or" between kinds. plain: the phrase is searched as words, although parts of it have '
   'a meaning (maid room). stopword: the phrase is ignored. landmark: value is its latitude and '
-  'longitude (29.303 47.934), or empty for a word that means nothing '
-  'before one or before a place (beside).';
+  'longitude (29.303 47.934). before: ignored before a landmark or place (beside).';
 comment on column private.reading_words.value is 'A code, a number, or empty, depending on field.';
 comment on column private.reading_words.is_name is 'Whether a trigger wrote the row for a name.';
 

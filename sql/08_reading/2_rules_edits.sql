@@ -11,7 +11,7 @@ begin
     when field = 'negation' then array['', 'verb', 'nor', 'doubt']
     when field = 'direct' then '{true}'
     when field = 'sort' then '{newest,price_asc,price_desc,area_desc}'
-    when field in ('join', 'plain', 'stopword') then array['']
+    when field in ('join', 'plain', 'stopword', 'before') then array['']
     when field = 'area' then array(select areas.id from public.areas)
     when field = 'governorate' then array(select governorates.id from public.governorates)
     when field in ('kind', 'furnished', 'plot_position', 'amenity') then array(
@@ -41,14 +41,14 @@ begin
     perform private.refuse_by_hand(
       'field is one of: type, strategy, kind, area, governorate, furnished, plot_position, amenity, '
       'direct, sort, unit, times, count, rooms, bathrooms, floor, ordinal, bound, measure, negation, '
-      'join, plain, stopword, landmark.');
+      'join, plain, stopword, before, landmark.');
   elsif choices = array[''] and new.value <> '' then
     perform private.refuse_by_hand(format('value stays empty where field is %s.', new.field));
   elsif not new.value = any (choices) then
     perform private.refuse_by_hand(format('value is a code of %s%s.', new.field,
       case when cardinality(choices) <= 10 then ': ' || array_to_string(choices, ', ') else '' end));
   elsif new.field = 'landmark' then
-    if new.value !~ '^((28|29|30)\.[0-9]{1,6} (46|47|48)\.[0-9]{1,6})?$' then
+    if new.value !~ '^(28|29|30)\.[0-9]{1,6} (46|47|48)\.[0-9]{1,6}$' then
       perform private.refuse_by_hand(
         'value is a latitude and longitude in Kuwait, such as 29.303 47.934.');
     end if;

@@ -190,7 +190,7 @@ begin
           and behind.phrase = split_part(substr(head.rest, length(listed.phrase) + 2), ' ', 1)))
     where head.cut = 0 or listed.field = 'count' or length(head.word) > 2 and (
       listed.field in ('times', 'bound', 'rooms', 'bathrooms')
-      or listed.field in ('area', 'governorate', 'kind', 'amenity', 'landmark')
+      or listed.field in ('area', 'governorate', 'kind', 'amenity', 'landmark', 'before')
         and plain[head.first] !~ '^ل[^ل]')
     group by head.first, head.cut, listed.phrase, listed.field
     order by length(listed.phrase) - length(replace(listed.phrase, ' ', '')) desc,

@@ -15,11 +15,11 @@ declare
   is_unclear boolean := false;
 begin
   foreach item in array items loop
-    if item.field in ('stopword', 'join', 'mark') or item.field = 'landmark' and item.choices = '{""}'
+    if item.field in ('stopword', 'join', 'mark', 'before')
       or item.field = 'bound' and item.choices <@ '{from,to,about}' then
       is_joined := is_joined or item.field = 'join' or item.phrase in ('و', 'and', 'w', 'ƕ');
       item.field := case
-        when item.field = 'bound' or item.field = 'landmark' and negation.field is not null
+        when item.field = 'bound' or item.field = 'before' and negation.field is not null
         then 'stopword' else item.field end;
       read := read || item;
       continue;

@@ -129,28 +129,6 @@ $$;
 comment on function private.with_types is
   'Adds the type if all its items name the same one, and the prices, whose amounts depend on it.';
 
-create function private.reading_of_number(plain text[], typed text[]) returns private.reading
-  language plpgsql immutable set search_path = ''
-as $$
-declare
-  reading private.reading;
-  number constant text := ltrim(array_to_string(plain, ''), 'kw');
-begin
-  reading.found := '[]';
-  reading.filters := '{}';
-  reading.words := '{}';
-  reading.typed := '{}';
-  if cardinality(plain) <= 2 and array_to_string(plain, '') ~ '^(kw)?[0-9]{5,7}$' then
-    reading.words := array['kw' || number];
-    reading.found := jsonb_build_array(jsonb_build_object(
-      'field', 'refNo', 'value', 'KW-' || number, 'text', array_to_string(typed, ' ')));
-  end if;
-  return reading;
-end
-$$;
-comment on function private.reading_of_number is
-  'The reading of a query that is only the reference number of a listing; else an empty one.';
-
 create function private.parted(word text, deep boolean default true) returns text[]
   language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
@@ -182,7 +160,8 @@ $$;
 comment on function private.parted is
   'The two or three listed words that are written as one here, or null.';
 
-create function private.read_query(q text, strategy text) returns private.reading
+create function private.read_query(q text, strategy text, sort text default null)
+  returns private.reading
   language plpgsql stable set search_path = ''
 as $$
 declare
@@ -204,9 +183,14 @@ begin
   tokens := private.reading_tokens(q);
   tokens.typed := string_to_array(
     translate(array_to_string(tokens.typed, ' '), 'ƍƌƨƣƕƚ', './/-,'), ' ');
-  reading := private.reading_of_number(tokens.plain, tokens.typed);
-  reading.ignored := coalesce(tokens.ignored, '{}');
-  if cardinality(tokens.plain) = 0 or reading.found <> '[]' then
+  reading := row('[]', '{}', '{}', '{}', coalesce(tokens.ignored, '{}'), null, null);
+  word := array_to_string(tokens.plain, '');
+  if word = '' then
+    return reading;
+  elsif cardinality(tokens.plain) <= 2 and word ~ '^(kw)?[0-9]{5,7}$' then -- a reference number
+    reading.words := array['kw' || ltrim(word, 'kw')];
+    reading.found := jsonb_build_array(jsonb_build_object('field', 'refNo',
+      'value', 'KW-' || ltrim(word, 'kw'), 'text', array_to_string(tokens.typed, ' ')));
     return reading;
   end if;
   items := private.reading_items(tokens.plain);
@@ -240,7 +224,7 @@ begin
         kind := case when kind_at is null then item else kind end;
         kind_at := index;
       end if;
-    elsif item.field = 'amenity' and before.field = 'landmark' and before.choices = '{""}' then
+    elsif item.field = 'amenity' and before.field = 'before' then
       is_word := true; -- opposite a garden
     elsif item.phrase = 'شرق' and items[index + 1].field in ('area', 'governorate')
       and not starts_with(tokens.plain[items[index + 1].first], 'و') then
@@ -255,13 +239,18 @@ begin
       prices := prices || item;
     elsif item.field = 'strategy' and strategy is not null then
       reading.strategy := nullif(item.choices[1], strategy);
-    elsif item.field = 'furnished' then
-      reading := private.with_reading(reading, 'furnished', to_jsonb(item.choices), said);
     elsif item.field = 'sort' then
-      reading := private.with_reading(reading, 'sort', to_jsonb(item.choices[1]), said);
-    elsif item.field = 'direct' then
-      reading := private.with_reading(reading, 'isDirect', 'true', said);
-    elsif item.field = 'landmark' and item.choices = '{""}' then
+      if sort is null and coalesce(reading.sort, item.choices[1]) = item.choices[1] then
+        reading.sort := item.choices[1];
+      else
+        reading.ignored := reading.ignored || said;
+      end if;
+    elsif item.field in ('furnished', 'direct', 'block') then
+      reading := private.with_reading(reading,
+        case item.field when 'direct' then 'isDirect' else item.field end,
+        case item.field when 'furnished' then to_jsonb(item.choices) when 'direct' then 'true'
+          else to_jsonb(item.choices[1]) end, said);
+    elsif item.field = 'before' then
       is_word := coalesce(items[index + 1 + (items[index + 1].field = 'stopword')::integer].field
         not in ('landmark', 'area', 'governorate'), true);
     elsif item.field = 'landmark' then
@@ -276,8 +265,6 @@ begin
     elsif item.field = 'floor' then
       reading := private.with_range(reading, 'floorMin', 'floorMax', item.low, item.high, said);
       named := named || item;
-    elsif item.field = 'block' then
-      reading := private.with_reading(reading, 'block', to_jsonb(item.phrase), said);
     elsif item.field in ('rooms', 'bathrooms', 'unclear') then
       reading.ignored := reading.ignored || said;
     elsif item.field in ('unit', 'measure') then
@@ -306,4 +293,5 @@ begin
   return reading;
 end
 $$;
-comment on function private.read_query is 'Returns the reading of q; strategy is null for the map.';
+comment on function private.read_query is
+  'The reading of q; strategy is null for the map. Words of order are ignored beside a given sort.';

@@ -49,25 +49,19 @@ comment on column private.search_documents.document is
 -- Each sort order has indexes. Those for the newest first include the columns of simple filters,
 -- because skipping an index entry costs a quarter of a visit to the table.
 create index search_documents_newest_idx on private.search_documents (published_at, property_id)
-  include (
-    type, kind, governorate_id, area_id, price, area_m2, bedrooms, bathrooms, furnished,
-    auction_ends_at
-  );
+  include (type, kind, governorate_id, area_id, price, area_m2, bedrooms, bathrooms, furnished,
+    auction_ends_at);
 create index search_documents_area_newest_idx
   on private.search_documents (area_id, published_at, property_id)
-  include (
-    type, kind, governorate_id, price, area_m2, bedrooms, bathrooms, furnished, auction_ends_at
-  );
+  include (type, kind, governorate_id, price, area_m2, bedrooms, bathrooms, furnished,
+    auction_ends_at);
 create index search_documents_area_kind_newest_idx
   on private.search_documents (area_id, kind, published_at, property_id)
-  include (
-    type, governorate_id, price, area_m2, bedrooms, bathrooms, furnished, auction_ends_at
-  );
+  include (type, governorate_id, price, area_m2, bedrooms, bathrooms, furnished, auction_ends_at);
 create index search_documents_kind_newest_idx
   on private.search_documents (type, kind, published_at, property_id)
-  include (
-    governorate_id, area_id, price, area_m2, bedrooms, bathrooms, furnished, auction_ends_at
-  );
+  include (governorate_id, area_id, price, area_m2, bedrooms, bathrooms, furnished,
+    auction_ends_at);
 -- An undisclosed price is sorted last in both directions.
 create index search_documents_price_asc_idx
   on private.search_documents (type, coalesce(price, 100000000000), property_id);

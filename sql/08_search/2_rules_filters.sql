@@ -89,76 +89,63 @@ comment on function private.inside_maximum is
   'The last coordinate inside a box. Its maximum is outside, so that of two boxes with a common '
   'edge one has what lies on it; at the edge of Kuwait, and where the box has no size, it is inside.';
 
-create function private.parse_bbox(value jsonb, out clean jsonb, out problem text)
+create function private.parse_bbox(value jsonb) returns jsonb
   language plpgsql immutable set search_path = ''
   set extra_float_digits = 1 -- the number before a maximum must be exact
 as $$
 declare
   box numeric[];
 begin
-  problem := 'bbox_invalid';
-  if jsonb_typeof(value) <> 'array' or jsonb_array_length(value) <> 4
-    or value @? '$[*] ? (@.type() <> "number")' then
-    return;
+  if jsonb_typeof(value) = 'array' and jsonb_array_length(value) = 4
+    and not value @? '$[*] ? (@.type() <> "number")' then
+    box := array[greatest((value -> 0)::numeric, 46.50), greatest((value -> 1)::numeric, 28.45),
+      private.inside_maximum((value -> 0)::numeric, (value -> 2)::numeric, 48.80),
+      private.inside_maximum((value -> 1)::numeric, (value -> 3)::numeric, 30.15)];
+    -- Inverted boxes stay inverted when clipped, and boxes outside Kuwait become inverted.
+    return case when box[1] <= box[3] and box[2] <= box[4] then to_jsonb(box) end;
   end if;
-  box := array[greatest((value -> 0)::numeric, 46.50), greatest((value -> 1)::numeric, 28.45),
-    private.inside_maximum((value -> 0)::numeric, (value -> 2)::numeric, 48.80),
-    private.inside_maximum((value -> 1)::numeric, (value -> 3)::numeric, 30.15)];
-  -- Inverted boxes stay inverted when clipped, and boxes outside Kuwait become inverted.
-  if box[1] <= box[3] and box[2] <= box[4] then
-    clean := to_jsonb(box);
-    problem := null;
-  end if;
+  return null;
 end
 $$;
-comment on function private.parse_bbox is 'Clips a box to Kuwait; bbox_invalid if nothing is left.';
+comment on function private.parse_bbox is 'A box clipped to Kuwait; null if nothing is left.';
 
-create function private.parse_near(value jsonb, out clean jsonb, out problem text)
+create function private.parse_near(value jsonb) returns jsonb
   language plpgsql immutable set search_path = ''
 as $$
 begin
-  problem := 'invalid';
-  if jsonb_typeof(value) <> 'object' or not value ?& array['lat', 'lng', 'km']
-    or value - array['lat', 'lng', 'km'] <> '{}' or value @? '$.* ? (@.type() <> "number")' then
-    return;
+  if jsonb_typeof(value) = 'object' and value ?& '{lat,lng,km}' and value - '{lat,lng,km}'::text[] = '{}'
+    and not value @? '$.* ? (@.type() <> "number")' then
+    return case when (value -> 'lat')::numeric between -90 and 90
+      and (value -> 'lng')::numeric between -180 and 180
+      and (value -> 'km')::numeric > 0 and (value -> 'km')::numeric <= 50
+      then jsonb_build_array(value -> 'lat', value -> 'lng', value -> 'km') end;
   end if;
-  if (value -> 'lat')::numeric between -90 and 90 and (value -> 'lng')::numeric between -180 and 180
-    and (value -> 'km')::numeric > 0 and (value -> 'km')::numeric <= 50 then
-    clean := jsonb_build_array(value -> 'lat', value -> 'lng', value -> 'km');
-    problem := null;
-  end if;
+  return null;
 end
 $$;
 
-create function private.parse_time(value jsonb, out clean jsonb, out problem text)
+create function private.parse_time(value jsonb) returns jsonb
   language plpgsql immutable set search_path = ''
 as $$
 declare
-  time text := value #>> '{}';
+  time constant text := value #>> '{}';
+  moment constant text := case
+    when time ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' then time || ' 00:00 Asia/Kuwait'
+    when time ~ ('^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?'
+      || '(Z|[+-][0-9]{2}:[0-9]{2})$') then time end;
 begin
-  if time ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' then
-    time := time || ' 00:00 Asia/Kuwait';
-  elsif time !~ ('^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?'
-    || '(Z|[+-][0-9]{2}:[0-9]{2})$') then
-    time := null;
-  end if;
-  if jsonb_typeof(value) = 'string' and pg_input_is_valid(time, 'timestamptz') then
-    clean := to_jsonb(time);
-  else
-    problem := 'invalid';
-  end if;
+  return case when jsonb_typeof(value) = 'string' and pg_input_is_valid(moment, 'timestamptz')
+    then to_jsonb(moment) end;
 end
 $$;
 comment on function private.parse_time is
-  'Parses an ISO 8601 time, or a date as the start of that day in Kuwait.';
+  'An ISO 8601 time, or a date as the start of that day in Kuwait; null if it is neither.';
 
 create function private.parse_search_filter(
   rule private.search_filter_rules, value jsonb, out clean jsonb, out problem text
 )
   language plpgsql stable set search_path = ''
 as $$
-declare
-  parsed record;
 begin
   clean := value;
   case rule.form
@@ -175,17 +162,10 @@ begin
         when not private.are_codes(rule.vocabulary, value) then 'invalid'
       end;
       -- An empty list is no filter, and repeated codes are dropped.
-      clean := case when problem is null then nullif(value, '[]') end;
-      if jsonb_array_length(clean) > 1 then
-        clean := (
-          select jsonb_agg(once.code order by once.index)
-          from (
-            select given.code, min(given.index) as index
-            from jsonb_array_elements(value) with ordinality as given (code, index)
-            group by given.code
-          ) as once
-        );
-      end if;
+      clean := case
+        when problem is not null or value = '[]' then null
+        when jsonb_array_length(value) = 1 then value
+        else (select jsonb_agg(distinct code) from jsonb_array_elements(value) as code) end;
     when 'type' then
       problem := case when value not in ('"SALE"', '"RENT"', '"EXCHANGE"') then 'invalid' end;
     when 'code' then
@@ -205,13 +185,13 @@ begin
         problem := case when clean is null then 'invalid' end;
       end if;
     else
-      case rule.form
-        when 'time' then parsed := private.parse_time(value);
-        when 'box' then parsed := private.parse_bbox(value);
-        when 'circle' then parsed := private.parse_near(value);
-      end case;
-      clean := parsed.clean;
-      problem := parsed.problem;
+      clean := case rule.form
+        when 'time' then private.parse_time(value)
+        when 'box' then private.parse_bbox(value)
+        when 'circle' then private.parse_near(value)
+      end;
+      problem := case when clean is null then
+        case rule.form when 'box' then 'bbox_invalid' else 'invalid' end end;
   end case;
 end
 $$;
@@ -252,14 +232,7 @@ begin
       ranges := ranges || jsonb_build_object('path', given.name, 'code', 'range_invalid');
     end if;
   end loop;
-  problems := case problems when '[]' then ranges else problems end;
-  if problems <> '[]' then
-    perform private.refuse(422, coalesce((
-      select code from unnest('{filter_unknown,bbox_invalid,range_invalid}'::text[]) as code
-      where problems @> jsonb_build_array(jsonb_build_object('code', code))
-      limit 1
-    ), 'validation_failed'), jsonb_build_object('fields', problems));
-  end if;
+  perform private.refuse_fields(case problems when '[]' then ranges else problems end);
   return jsonb_populate_record(null::private.search_filters, clean);
 end
 $$;

@@ -5,9 +5,7 @@ declare
   plain constant text := private.search_text(name);
   -- This finds, for example, عبد الله and عبدالله, and جابر الأحمد without مدينة.
   ways text[] := array[
-    plain, regexp_replace(plain, '(^| )عبدالله', '\1عبد له'), regexp_replace(plain, '^ابو ', 'ابو'),
-    regexp_replace(plain, '^(مدينه|ضاحيه) (?!كويت)', ''),
-    regexp_replace(regexp_replace(plain, '^(مدينه|ضاحيه) (?!كويت)', ''), '(^| )عبدالله', '\1عبد له')
+    plain, regexp_replace(plain, '^ابو ', 'ابو'), regexp_replace(plain, '^(مدينه|ضاحيه) (?!كويت)', '')
   ];
 begin
   if plain ~ '^[a-z]' then
@@ -18,7 +16,10 @@ begin
     ];
   end if;
   return array(
-    select distinct way from unnest(ways) as way where way ~ '^[^ ]+( [^ ]+){0,4}$'
+    select distinct spelt
+    from unnest(ways) as way
+    cross join lateral unnest(array[way, regexp_replace(way, '(^| )عبدالله', '\1عبد له')]) as spelt
+    where spelt ~ '^[^ ]+( [^ ]+){0,4}$'
   );
 end
 $$;

@@ -118,20 +118,6 @@ end;
 comment on function private.lexemes_of is
   'The word itself, and the terms of places, kinds and usages whose names contain it.';
 
-create function private.any_word(words text[]) returns tsquery
-  language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
-as $$
-begin
-  -- Words contain only letters and digits, and terms are our own, so quoting is enough.
-  return (
-    select string_agg(distinct private.quote_lexeme(lexeme), '|')
-    from unnest(words) as one_word cross join lateral private.lexemes_of(one_word) as lexeme
-  )::tsquery;
-end
-$$;
-comment on function private.any_word is
-  'The text query for listings with any of these words in their text or names.';
-
 create function private.alike_words(words text[]) returns jsonb
   language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
@@ -155,12 +141,15 @@ $$;
 comment on function private.alike_words is
   'What the first four words that are not frequent, nor of a name, can be misspellings of.';
 
-create function private.search_query(words text[], alike jsonb default '{}') returns tsquery
+create function private.search_query(
+  words text[], alike jsonb default '{}', joint text default '&'
+) returns tsquery
   language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 begin
+  -- Words contain only letters and digits, and terms are our own, so quoting is enough.
   return (
-    select string_agg('(' || required.alternatives || ')', '&' order by required.index)
+    select string_agg('(' || required.alternatives || ')', joint order by required.index)
     from (
       select given.index, string_agg(distinct private.quote_lexeme(lexeme), '|') as alternatives
       from unnest(words) with ordinality as given (word, index)
@@ -176,4 +165,4 @@ end
 $$;
 comment on function private.search_query is
   'Requires all of these words, or words alike, in the listing''s text or the name of its place, kind '
-  'or usage.';
+  'or usage; joined by | any of them.';

@@ -58,7 +58,6 @@ create function private.exact_query(
 as $$
 declare
   together record;
-  ordered jsonb;
 begin
   filters := given;
   if not private.is_query(q) then
@@ -67,22 +66,12 @@ begin
     read.words := private.query_words(q);
     read.filters := '{}';
   else
-    read := private.read_query(q, strategy);
+    read := private.read_query(q, strategy, sort);
     if not 'floor' = any (given.kinds) and read.filters -> 'kinds' = '["floor"]'
       and read.filters ? 'floorMin' then
       -- Where other kinds are given, دور ارضي is the floor of one of these.
       read.filters := read.filters - 'kinds';
       read.found := jsonb_path_query_array(read.found, '$[*] ? (@.field != "kinds")');
-    end if;
-    if read.filters ? 'sort' then
-      ordered := jsonb_path_query_first(read.found, '$[*] ? (@.field == "sort")');
-      read.found := jsonb_path_query_array(read.found, '$[*] ? (@.field != "sort")');
-      read.filters := read.filters - 'sort';
-      if sort is null then
-        read.sort := ordered ->> 'value';
-      else
-        read.ignored := read.ignored || (ordered ->> 'text');
-      end if;
     end if;
   end if;
   together := private.both_filters(given, read.filters);
@@ -103,7 +92,7 @@ end
 $$;
 comment on function private.exact_query is
   'The filters and words of a query, what clients are told of it, and its reading unless no listing '
-  'may match. A word of order is ignored beside a given sort.';
+  'may match.';
 
 create function private.cursor_reading(
   cursor_state jsonb, out read private.reading, out rest text[], out names text[]

@@ -7,54 +7,38 @@ create function private.newest_range(
   property_id uuid, published_at timestamptz, type text, kind text, price numeric, bedrooms smallint,
   auction_ends_at timestamptz, document tsvector
 )
-  language sql
-  stable -- without a search_path, so that it is inlined into the statements that use it
+  language sql stable -- without a search_path, so that it is inlined into the statements that use it
 begin atomic
   (
-    select listing.property_id, listing.published_at, listing.type, listing.kind, listing.price,
-      listing.bedrooms, listing.auction_ends_at, null::tsvector
+    select property_id, published_at, type, kind, price, bedrooms, auction_ends_at, null::tsvector
     from private.search_documents as listing
     where newest_range.of_area is not null and listing.area_id = newest_range.of_area
       and (listing.published_at, listing.property_id) < (before_at, before_id)
-    order by listing.published_at desc, listing.property_id desc
-    limit 1000
+    order by listing.published_at desc, listing.property_id desc limit 1000
   ) union all (
-    select listing.property_id, listing.published_at, listing.type, listing.kind, listing.price,
-      listing.bedrooms, listing.auction_ends_at, null::tsvector
+    select property_id, published_at, type, kind, price, bedrooms, auction_ends_at, null::tsvector
     from private.search_documents as listing
     where newest_range.of_kind is not null
       and listing.type = newest_range.of_type and listing.kind = newest_range.of_kind
       and (listing.published_at, listing.property_id) < (before_at, before_id)
-    order by listing.published_at desc, listing.property_id desc
-    limit 1000
+    order by listing.published_at desc, listing.property_id desc limit 1000
   ) union all (
-    select listing.property_id, listing.published_at, listing.type, listing.kind, listing.price,
-      listing.bedrooms, listing.auction_ends_at, listing.document
+    select property_id, published_at, type, kind, price, bedrooms, auction_ends_at, document
     from private.search_documents as listing
     where newest_range.with_text
       and (listing.published_at, listing.property_id) < (before_at, before_id)
-    order by listing.published_at desc, listing.property_id desc
-    limit 6000
+    order by listing.published_at desc, listing.property_id desc limit 6000
   ) union all (
-    select listing.property_id, listing.published_at, listing.type, listing.kind, listing.price,
-      listing.bedrooms, listing.auction_ends_at, null::tsvector
+    select property_id, published_at, type, kind, price, bedrooms, auction_ends_at, null::tsvector
     from private.search_documents as listing
     where not newest_range.with_text and newest_range.of_area is null and newest_range.of_kind is null
       and (listing.published_at, listing.property_id) < (before_at, before_id)
-    order by listing.published_at desc, listing.property_id desc
-    limit 1000
+    order by listing.published_at desc, listing.property_id desc limit 1000
   );
 end;
 comment on function private.newest_range is
   'The newest 1,000 listings of an area, a kind or all, or with_text the newest 6,000 of all. They '
   'are sorted, because only one of the four selects returns rows.';
-
-create function private.is_of(strategy text, type text, auction_ends_at timestamptz) returns boolean
-  language sql stable
-  return case is_of.strategy
-    when 'exchange' then is_of.type = 'EXCHANGE'
-    else is_of.type in ('SALE', 'RENT') and (is_of.auction_ends_at > now()) is not true
-  end;
 
 create function private.newest_hits(
   strategy text, filter_type text, kinds text[], price_min numeric, price_max numeric,
@@ -69,7 +53,8 @@ begin atomic
     select range.property_id, range.published_at
     from private.newest_range(
       of_area, of_type, of_kind, newest_hits.words is not null, before_at, before_id) as range
-    where private.is_of(newest_hits.strategy, range.type, range.auction_ends_at)
+    where case newest_hits.strategy when 'exchange' then range.type = 'EXCHANGE'
+        else range.type in ('SALE', 'RENT') and (range.auction_ends_at > now()) is not true end
       and (filter_type is null or range.type = filter_type)
       and (newest_hits.kinds is null or range.kind = any (newest_hits.kinds))
       and (price_min is null or range.price >= price_min)

@@ -118,8 +118,7 @@ create function private.similar_listings(
 as $$
 declare
   alike constant jsonb := private.alike_words(read.words);
-  any_alike constant tsquery := private.any_word(read.words || array(
-    select jsonb_array_elements_text(others.value) from jsonb_each(alike) as others));
+  any_alike constant tsquery := private.search_query(read.words, alike, '|');
   wider jsonb := read.filters;
   tried record;
   asks boolean; -- whether a filter asks for something

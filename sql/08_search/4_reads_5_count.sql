@@ -1,5 +1,65 @@
+create function private.count_facets(
+  strategy text, filters private.search_filters, words tsquery, rules private.search_filter_rules[]
+) returns jsonb
+  language plpgsql stable
+  security definer -- reads the documents of all listings
+  set search_path = '' set enable_seqscan = off
+as $$
+declare
+  plan private.search_plan := private.search_plan(
+    strategy, 'newest', filters, words, null, null, null, null);
+  -- 0, 10, 15, 20, 25, 30, 40, 50, 60, 80, 100 and so on up to eight millions
+  steps constant numeric[] := array(
+    select 0 union select trim_scale(step * 10::numeric ^ power)
+    from unnest('{1,1.5,2,2.5,3,4,5,6,8}'::numeric[]) as step cross join generate_series(1, 6) as power
+    order by 1);
+  columns text;
+  names text;
+  facets text;
+  counts jsonb;
+begin
+  if plan.words is not null then
+    plan := private.with_source(plan, strategy);
+  end if;
+  select
+    string_agg(format(case rule.compared when 'price' then 'width_bucket(search_documents.%I, $3) as %1$I'
+      else 'search_documents.%I' end, rule.compared), ', '),
+    string_agg(quote_ident(rule.compared), ', '),
+    string_agg(format($sql$%L, (
+      select coalesce(jsonb_agg(%s || case when counted.listings <= 10000
+          then jsonb_build_object('count', counted.listings)
+          else jsonb_build_object('count', round(counted.listings, -3), 'approximate', true) end
+        order by %s), '[]')
+      from (select %s as value, %s as listings from plain group by 1) as counted
+      where counted.value is not null)$sql$,
+      replace(rule.name, 'Min', ''),
+      case rule.compared when 'price'
+        then $sql$jsonb_build_object('from', ($3)[counted.value], 'to', ($3)[counted.value + 1] - 0.001)$sql$
+        else $sql$jsonb_build_object('value', counted.value)$sql$ end,
+      case rule.comparison when '>=' then 'counted.value' else 'counted.listings desc, counted.value' end,
+      format(case rule.comparison when '@>' then 'unnest(%I)' else '%I' end, rule.compared),
+      case rule.compared when 'bedrooms' -- so many or more
+        then format('sum(sum(listings)) over (order by %I desc nulls last)', rule.compared)
+        else 'sum(listings)' end), ', ')
+  into columns, names, facets
+  from unnest(rules) as rule
+  -- Rents and prices have no scale in common.
+  where rule.compared <> 'price' or filters.type is not null
+    or count_facets.strategy = 'exchange';
+  if columns is null then
+    return '{}';
+  end if;
+  execute format('with plain as materialized (select %1$s, count(*) as listings '
+    'from (select %2$s from %3$s) as matches group by %1$s) select jsonb_build_object(%4$s)',
+    names, columns, private.matches_of(plan), facets)
+  into counts using filters, plan, steps;
+  return counts;
+end
+$$;
+
 create function private.count_listings(
-  strategy text, filters jsonb, q text default null, literal boolean default false
+  strategy text, filters jsonb, q text default null, literal boolean default false,
+  facets text[] default null
 ) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -7,7 +67,10 @@ declare
   given constant private.search_filters := private.parse_search_filters(filters, strategy);
   exact record;
   counted integer;
-  is_similar boolean;
+  is_similar boolean := false;
+  is_late boolean := false; -- the time of the statement is over, and no later limit would end it
+  part record;
+  counts jsonb;
 begin
   perform private.require_search(strategy, null, given);
   perform private.query_words(q);
@@ -19,16 +82,36 @@ begin
       and (private.similar_listings(strategy, private.default_sort(strategy), given, exact.read,
         exact.words, coalesce(literal, false), '{}')).items <> '{}';
   exception
-    when query_canceled then is_similar := false; -- the count is known nevertheless
+    when query_canceled then is_late := true;
   end;
-  return jsonb_build_object(
-      'count', case when counted > 1000 then 1000 else counted end,
-      'capped', counted > 1000)
-    || case when is_similar then '{"similar": true}' else '{}' end::jsonb;
+  select coalesce(jsonb_object_agg(name, null), '{}') into counts from unnest(facets) as name;
+  for part in
+    select others.filters, array_agg(rule) as rules
+    from private.search_filter_rules as rule
+    cross join lateral (select jsonb_populate_record(given, jsonb_build_object(
+      rule.name, null, replace(rule.name, 'Min', 'Max'), null)) as filters) as others
+    where replace(rule.name, 'Min', '') = any (facets)
+    group by others.filters
+    order by others.filters is distinct from given
+  loop
+    exit when is_late;
+    begin
+      if part.filters is distinct from given then
+        exact := private.exact_query(strategy, 'newest', part.filters, q, literal);
+      end if;
+      counts := counts || private.count_facets(strategy, exact.filters, exact.words, part.rules);
+    exception
+      when query_canceled then is_late := true;
+    end;
+  end loop;
+  return jsonb_build_object('count', least(counted, 1000), 'capped', counted > 1000)
+    || case when is_similar then '{"similar": true}' else '{}' end::jsonb
+    || case when facets is null then '{}' else jsonb_build_object('facets', counts) end;
 end
 $$;
 comment on function private.count_listings is
   'Facade: {count, capped} of a search with nothing left out or guessed, exact up to 1,000. '
-  'similar is true if count is 0 and private.search finds other listings.';
+  'similar is true if count is 0 and private.search finds other listings. facets: how many have which '
+  'value, each without its own filter; null where the time limit of the statement ended it.';
 
 grant execute on function private.count_listings to anon, authenticated;

@@ -63,31 +63,17 @@ create function private.rebuild_search_documents() returns bigint
   language plpgsql security definer set search_path = ''
 as $$
 declare
-  listings bigint;
+  made text[];
 begin
-  delete from private.search_documents;
-  insert into private.search_documents
-  select document.*
-  from public.properties
-  cross join lateral private.search_document(properties) as document
-  where properties.listed;
-  get diagnostics listings = row_count;
+  foreach made slice 1 in array '{{search_documents,search_document},{property_cards,property_card},'
+    '{listed_records,listed_record}}'::text[] loop
+    execute format('delete from private.%I', made[1]);
+    execute format('insert into private.%I select made.* from public.properties '
+      'cross join lateral private.%I(properties) as made where properties.listed '
+      'on conflict do nothing', made[1], made[2]);
+  end loop;
   perform private.recount_search_words();
-  delete from private.property_cards;
-  insert into private.property_cards
-  select card.*
-  from public.properties
-  cross join lateral private.property_card(properties) as card
-  where properties.listed
-  on conflict do nothing;
-  delete from private.listed_records;
-  insert into private.listed_records
-  select stored.*
-  from public.properties
-  cross join lateral private.listed_record(properties) as stored
-  where properties.listed
-  on conflict do nothing;
-  return listings;
+  return (select count(*) from private.search_documents);
 end
 $$;
 comment on function private.rebuild_search_documents is

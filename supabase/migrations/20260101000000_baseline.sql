@@ -16090,8 +16090,7 @@ comment on column private.reading_words.field is
   'question (ما عندكم). '
   'join: an "or" between kinds. plain: the phrase is searched as words, although parts of it have '
   'a meaning (maid room). stopword: the phrase is ignored. landmark: value is its latitude and '
-  'longitude (29.303 47.934), or empty for a word that means nothing '
-  'before one or before a place (beside).';
+  'longitude (29.303 47.934). before: ignored before a landmark or place (beside).';
 comment on column private.reading_words.value is 'A code, a number, or empty, depending on field.';
 comment on column private.reading_words.is_name is 'Whether a trigger wrote the row for a name.';
 
@@ -16133,7 +16132,7 @@ begin
     when field = 'negation' then array['', 'verb', 'nor', 'doubt']
     when field = 'direct' then '{true}'
     when field = 'sort' then '{newest,price_asc,price_desc,area_desc}'
-    when field in ('join', 'plain', 'stopword') then array['']
+    when field in ('join', 'plain', 'stopword', 'before') then array['']
     when field = 'area' then array(select areas.id from public.areas)
     when field = 'governorate' then array(select governorates.id from public.governorates)
     when field in ('kind', 'furnished', 'plot_position', 'amenity') then array(
@@ -16163,14 +16162,14 @@ begin
     perform private.refuse_by_hand(
       'field is one of: type, strategy, kind, area, governorate, furnished, plot_position, amenity, '
       'direct, sort, unit, times, count, rooms, bathrooms, floor, ordinal, bound, measure, negation, '
-      'join, plain, stopword, landmark.');
+      'join, plain, stopword, before, landmark.');
   elsif choices = array[''] and new.value <> '' then
     perform private.refuse_by_hand(format('value stays empty where field is %s.', new.field));
   elsif not new.value = any (choices) then
     perform private.refuse_by_hand(format('value is a code of %s%s.', new.field,
       case when cardinality(choices) <= 10 then ': ' || array_to_string(choices, ', ') else '' end));
   elsif new.field = 'landmark' then
-    if new.value !~ '^((28|29|30)\.[0-9]{1,6} (46|47|48)\.[0-9]{1,6})?$' then
+    if new.value !~ '^(28|29|30)\.[0-9]{1,6} (46|47|48)\.[0-9]{1,6}$' then
       perform private.refuse_by_hand(
         'value is a latitude and longitude in Kuwait, such as 29.303 47.934.');
     end if;
@@ -16414,7 +16413,7 @@ begin
           and behind.phrase = split_part(substr(head.rest, length(listed.phrase) + 2), ' ', 1)))
     where head.cut = 0 or listed.field = 'count' or length(head.word) > 2 and (
       listed.field in ('times', 'bound', 'rooms', 'bathrooms')
-      or listed.field in ('area', 'governorate', 'kind', 'amenity', 'landmark')
+      or listed.field in ('area', 'governorate', 'kind', 'amenity', 'landmark', 'before')
         and plain[head.first] !~ '^ل[^ل]')
     group by head.first, head.cut, listed.phrase, listed.field
     order by length(listed.phrase) - length(replace(listed.phrase, ' ', '')) desc,
@@ -16479,11 +16478,11 @@ declare
   is_unclear boolean := false;
 begin
   foreach item in array items loop
-    if item.field in ('stopword', 'join', 'mark') or item.field = 'landmark' and item.choices = '{""}'
+    if item.field in ('stopword', 'join', 'mark', 'before')
       or item.field = 'bound' and item.choices <@ '{from,to,about}' then
       is_joined := is_joined or item.field = 'join' or item.phrase in ('و', 'and', 'w', 'ƕ');
       item.field := case
-        when item.field = 'bound' or item.field = 'landmark' and negation.field is not null
+        when item.field = 'bound' or item.field = 'before' and negation.field is not null
         then 'stopword' else item.field end;
       read := read || item;
       continue;
@@ -17109,28 +17108,6 @@ $$;
 comment on function private.with_types is
   'Adds the type if all its items name the same one, and the prices, whose amounts depend on it.';
 
-create function private.reading_of_number(plain text[], typed text[]) returns private.reading
-  language plpgsql immutable set search_path = ''
-as $$
-declare
-  reading private.reading;
-  number constant text := ltrim(array_to_string(plain, ''), 'kw');
-begin
-  reading.found := '[]';
-  reading.filters := '{}';
-  reading.words := '{}';
-  reading.typed := '{}';
-  if cardinality(plain) <= 2 and array_to_string(plain, '') ~ '^(kw)?[0-9]{5,7}$' then
-    reading.words := array['kw' || number];
-    reading.found := jsonb_build_array(jsonb_build_object(
-      'field', 'refNo', 'value', 'KW-' || number, 'text', array_to_string(typed, ' ')));
-  end if;
-  return reading;
-end
-$$;
-comment on function private.reading_of_number is
-  'The reading of a query that is only the reference number of a listing; else an empty one.';
-
 create function private.parted(word text, deep boolean default true) returns text[]
   language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
@@ -17162,7 +17139,8 @@ $$;
 comment on function private.parted is
   'The two or three listed words that are written as one here, or null.';
 
-create function private.read_query(q text, strategy text) returns private.reading
+create function private.read_query(q text, strategy text, sort text default null)
+  returns private.reading
   language plpgsql stable set search_path = ''
 as $$
 declare
@@ -17184,9 +17162,14 @@ begin
   tokens := private.reading_tokens(q);
   tokens.typed := string_to_array(
     translate(array_to_string(tokens.typed, ' '), 'ƍƌƨƣƕƚ', './/-,'), ' ');
-  reading := private.reading_of_number(tokens.plain, tokens.typed);
-  reading.ignored := coalesce(tokens.ignored, '{}');
-  if cardinality(tokens.plain) = 0 or reading.found <> '[]' then
+  reading := row('[]', '{}', '{}', '{}', coalesce(tokens.ignored, '{}'), null, null);
+  word := array_to_string(tokens.plain, '');
+  if word = '' then
+    return reading;
+  elsif cardinality(tokens.plain) <= 2 and word ~ '^(kw)?[0-9]{5,7}$' then -- a reference number
+    reading.words := array['kw' || ltrim(word, 'kw')];
+    reading.found := jsonb_build_array(jsonb_build_object('field', 'refNo',
+      'value', 'KW-' || ltrim(word, 'kw'), 'text', array_to_string(tokens.typed, ' ')));
     return reading;
   end if;
   items := private.reading_items(tokens.plain);
@@ -17220,7 +17203,7 @@ begin
         kind := case when kind_at is null then item else kind end;
         kind_at := index;
       end if;
-    elsif item.field = 'amenity' and before.field = 'landmark' and before.choices = '{""}' then
+    elsif item.field = 'amenity' and before.field = 'before' then
       is_word := true; -- opposite a garden
     elsif item.phrase = 'شرق' and items[index + 1].field in ('area', 'governorate')
       and not starts_with(tokens.plain[items[index + 1].first], 'و') then
@@ -17235,13 +17218,18 @@ begin
       prices := prices || item;
     elsif item.field = 'strategy' and strategy is not null then
       reading.strategy := nullif(item.choices[1], strategy);
-    elsif item.field = 'furnished' then
-      reading := private.with_reading(reading, 'furnished', to_jsonb(item.choices), said);
     elsif item.field = 'sort' then
-      reading := private.with_reading(reading, 'sort', to_jsonb(item.choices[1]), said);
-    elsif item.field = 'direct' then
-      reading := private.with_reading(reading, 'isDirect', 'true', said);
-    elsif item.field = 'landmark' and item.choices = '{""}' then
+      if sort is null and coalesce(reading.sort, item.choices[1]) = item.choices[1] then
+        reading.sort := item.choices[1];
+      else
+        reading.ignored := reading.ignored || said;
+      end if;
+    elsif item.field in ('furnished', 'direct', 'block') then
+      reading := private.with_reading(reading,
+        case item.field when 'direct' then 'isDirect' else item.field end,
+        case item.field when 'furnished' then to_jsonb(item.choices) when 'direct' then 'true'
+          else to_jsonb(item.choices[1]) end, said);
+    elsif item.field = 'before' then
       is_word := coalesce(items[index + 1 + (items[index + 1].field = 'stopword')::integer].field
         not in ('landmark', 'area', 'governorate'), true);
     elsif item.field = 'landmark' then
@@ -17256,8 +17244,6 @@ begin
     elsif item.field = 'floor' then
       reading := private.with_range(reading, 'floorMin', 'floorMax', item.low, item.high, said);
       named := named || item;
-    elsif item.field = 'block' then
-      reading := private.with_reading(reading, 'block', to_jsonb(item.phrase), said);
     elsif item.field in ('rooms', 'bathrooms', 'unclear') then
       reading.ignored := reading.ignored || said;
     elsif item.field in ('unit', 'measure') then
@@ -17286,7 +17272,8 @@ begin
   return reading;
 end
 $$;
-comment on function private.read_query is 'Returns the reading of q; strategy is null for the map.';
+comment on function private.read_query is
+  'The reading of q; strategy is null for the map. Words of order are ignored beside a given sort.';
 
 -- sql/08_search/1_tables.sql
 
@@ -17341,25 +17328,19 @@ comment on column private.search_documents.document is
 -- Each sort order has indexes. Those for the newest first include the columns of simple filters,
 -- because skipping an index entry costs a quarter of a visit to the table.
 create index search_documents_newest_idx on private.search_documents (published_at, property_id)
-  include (
-    type, kind, governorate_id, area_id, price, area_m2, bedrooms, bathrooms, furnished,
-    auction_ends_at
-  );
+  include (type, kind, governorate_id, area_id, price, area_m2, bedrooms, bathrooms, furnished,
+    auction_ends_at);
 create index search_documents_area_newest_idx
   on private.search_documents (area_id, published_at, property_id)
-  include (
-    type, kind, governorate_id, price, area_m2, bedrooms, bathrooms, furnished, auction_ends_at
-  );
+  include (type, kind, governorate_id, price, area_m2, bedrooms, bathrooms, furnished,
+    auction_ends_at);
 create index search_documents_area_kind_newest_idx
   on private.search_documents (area_id, kind, published_at, property_id)
-  include (
-    type, governorate_id, price, area_m2, bedrooms, bathrooms, furnished, auction_ends_at
-  );
+  include (type, governorate_id, price, area_m2, bedrooms, bathrooms, furnished, auction_ends_at);
 create index search_documents_kind_newest_idx
   on private.search_documents (type, kind, published_at, property_id)
-  include (
-    governorate_id, area_id, price, area_m2, bedrooms, bathrooms, furnished, auction_ends_at
-  );
+  include (governorate_id, area_id, price, area_m2, bedrooms, bathrooms, furnished,
+    auction_ends_at);
 -- An undisclosed price is sorted last in both directions.
 create index search_documents_price_asc_idx
   on private.search_documents (type, coalesce(price, 100000000000), property_id);
@@ -17753,76 +17734,63 @@ comment on function private.inside_maximum is
   'The last coordinate inside a box. Its maximum is outside, so that of two boxes with a common '
   'edge one has what lies on it; at the edge of Kuwait, and where the box has no size, it is inside.';
 
-create function private.parse_bbox(value jsonb, out clean jsonb, out problem text)
+create function private.parse_bbox(value jsonb) returns jsonb
   language plpgsql immutable set search_path = ''
   set extra_float_digits = 1 -- the number before a maximum must be exact
 as $$
 declare
   box numeric[];
 begin
-  problem := 'bbox_invalid';
-  if jsonb_typeof(value) <> 'array' or jsonb_array_length(value) <> 4
-    or value @? '$[*] ? (@.type() <> "number")' then
-    return;
+  if jsonb_typeof(value) = 'array' and jsonb_array_length(value) = 4
+    and not value @? '$[*] ? (@.type() <> "number")' then
+    box := array[greatest((value -> 0)::numeric, 46.50), greatest((value -> 1)::numeric, 28.45),
+      private.inside_maximum((value -> 0)::numeric, (value -> 2)::numeric, 48.80),
+      private.inside_maximum((value -> 1)::numeric, (value -> 3)::numeric, 30.15)];
+    -- Inverted boxes stay inverted when clipped, and boxes outside Kuwait become inverted.
+    return case when box[1] <= box[3] and box[2] <= box[4] then to_jsonb(box) end;
   end if;
-  box := array[greatest((value -> 0)::numeric, 46.50), greatest((value -> 1)::numeric, 28.45),
-    private.inside_maximum((value -> 0)::numeric, (value -> 2)::numeric, 48.80),
-    private.inside_maximum((value -> 1)::numeric, (value -> 3)::numeric, 30.15)];
-  -- Inverted boxes stay inverted when clipped, and boxes outside Kuwait become inverted.
-  if box[1] <= box[3] and box[2] <= box[4] then
-    clean := to_jsonb(box);
-    problem := null;
-  end if;
+  return null;
 end
 $$;
-comment on function private.parse_bbox is 'Clips a box to Kuwait; bbox_invalid if nothing is left.';
+comment on function private.parse_bbox is 'A box clipped to Kuwait; null if nothing is left.';
 
-create function private.parse_near(value jsonb, out clean jsonb, out problem text)
+create function private.parse_near(value jsonb) returns jsonb
   language plpgsql immutable set search_path = ''
 as $$
 begin
-  problem := 'invalid';
-  if jsonb_typeof(value) <> 'object' or not value ?& array['lat', 'lng', 'km']
-    or value - array['lat', 'lng', 'km'] <> '{}' or value @? '$.* ? (@.type() <> "number")' then
-    return;
+  if jsonb_typeof(value) = 'object' and value ?& '{lat,lng,km}' and value - '{lat,lng,km}'::text[] = '{}'
+    and not value @? '$.* ? (@.type() <> "number")' then
+    return case when (value -> 'lat')::numeric between -90 and 90
+      and (value -> 'lng')::numeric between -180 and 180
+      and (value -> 'km')::numeric > 0 and (value -> 'km')::numeric <= 50
+      then jsonb_build_array(value -> 'lat', value -> 'lng', value -> 'km') end;
   end if;
-  if (value -> 'lat')::numeric between -90 and 90 and (value -> 'lng')::numeric between -180 and 180
-    and (value -> 'km')::numeric > 0 and (value -> 'km')::numeric <= 50 then
-    clean := jsonb_build_array(value -> 'lat', value -> 'lng', value -> 'km');
-    problem := null;
-  end if;
+  return null;
 end
 $$;
 
-create function private.parse_time(value jsonb, out clean jsonb, out problem text)
+create function private.parse_time(value jsonb) returns jsonb
   language plpgsql immutable set search_path = ''
 as $$
 declare
-  time text := value #>> '{}';
+  time constant text := value #>> '{}';
+  moment constant text := case
+    when time ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' then time || ' 00:00 Asia/Kuwait'
+    when time ~ ('^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?'
+      || '(Z|[+-][0-9]{2}:[0-9]{2})$') then time end;
 begin
-  if time ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' then
-    time := time || ' 00:00 Asia/Kuwait';
-  elsif time !~ ('^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?'
-    || '(Z|[+-][0-9]{2}:[0-9]{2})$') then
-    time := null;
-  end if;
-  if jsonb_typeof(value) = 'string' and pg_input_is_valid(time, 'timestamptz') then
-    clean := to_jsonb(time);
-  else
-    problem := 'invalid';
-  end if;
+  return case when jsonb_typeof(value) = 'string' and pg_input_is_valid(moment, 'timestamptz')
+    then to_jsonb(moment) end;
 end
 $$;
 comment on function private.parse_time is
-  'Parses an ISO 8601 time, or a date as the start of that day in Kuwait.';
+  'An ISO 8601 time, or a date as the start of that day in Kuwait; null if it is neither.';
 
 create function private.parse_search_filter(
   rule private.search_filter_rules, value jsonb, out clean jsonb, out problem text
 )
   language plpgsql stable set search_path = ''
 as $$
-declare
-  parsed record;
 begin
   clean := value;
   case rule.form
@@ -17839,17 +17807,10 @@ begin
         when not private.are_codes(rule.vocabulary, value) then 'invalid'
       end;
       -- An empty list is no filter, and repeated codes are dropped.
-      clean := case when problem is null then nullif(value, '[]') end;
-      if jsonb_array_length(clean) > 1 then
-        clean := (
-          select jsonb_agg(once.code order by once.index)
-          from (
-            select given.code, min(given.index) as index
-            from jsonb_array_elements(value) with ordinality as given (code, index)
-            group by given.code
-          ) as once
-        );
-      end if;
+      clean := case
+        when problem is not null or value = '[]' then null
+        when jsonb_array_length(value) = 1 then value
+        else (select jsonb_agg(distinct code) from jsonb_array_elements(value) as code) end;
     when 'type' then
       problem := case when value not in ('"SALE"', '"RENT"', '"EXCHANGE"') then 'invalid' end;
     when 'code' then
@@ -17869,13 +17830,13 @@ begin
         problem := case when clean is null then 'invalid' end;
       end if;
     else
-      case rule.form
-        when 'time' then parsed := private.parse_time(value);
-        when 'box' then parsed := private.parse_bbox(value);
-        when 'circle' then parsed := private.parse_near(value);
-      end case;
-      clean := parsed.clean;
-      problem := parsed.problem;
+      clean := case rule.form
+        when 'time' then private.parse_time(value)
+        when 'box' then private.parse_bbox(value)
+        when 'circle' then private.parse_near(value)
+      end;
+      problem := case when clean is null then
+        case rule.form when 'box' then 'bbox_invalid' else 'invalid' end end;
   end case;
 end
 $$;
@@ -17916,14 +17877,7 @@ begin
       ranges := ranges || jsonb_build_object('path', given.name, 'code', 'range_invalid');
     end if;
   end loop;
-  problems := case problems when '[]' then ranges else problems end;
-  if problems <> '[]' then
-    perform private.refuse(422, coalesce((
-      select code from unnest('{filter_unknown,bbox_invalid,range_invalid}'::text[]) as code
-      where problems @> jsonb_build_array(jsonb_build_object('code', code))
-      limit 1
-    ), 'validation_failed'), jsonb_build_object('fields', problems));
-  end if;
+  perform private.refuse_fields(case problems when '[]' then ranges else problems end);
   return jsonb_populate_record(null::private.search_filters, clean);
 end
 $$;
@@ -18027,9 +17981,7 @@ declare
   plain constant text := private.search_text(name);
   -- This finds, for example, عبد الله and عبدالله, and جابر الأحمد without مدينة.
   ways text[] := array[
-    plain, regexp_replace(plain, '(^| )عبدالله', '\1عبد له'), regexp_replace(plain, '^ابو ', 'ابو'),
-    regexp_replace(plain, '^(مدينه|ضاحيه) (?!كويت)', ''),
-    regexp_replace(regexp_replace(plain, '^(مدينه|ضاحيه) (?!كويت)', ''), '(^| )عبدالله', '\1عبد له')
+    plain, regexp_replace(plain, '^ابو ', 'ابو'), regexp_replace(plain, '^(مدينه|ضاحيه) (?!كويت)', '')
   ];
 begin
   if plain ~ '^[a-z]' then
@@ -18040,7 +17992,10 @@ begin
     ];
   end if;
   return array(
-    select distinct way from unnest(ways) as way where way ~ '^[^ ]+( [^ ]+){0,4}$'
+    select distinct spelt
+    from unnest(ways) as way
+    cross join lateral unnest(array[way, regexp_replace(way, '(^| )عبدالله', '\1عبد له')]) as spelt
+    where spelt ~ '^[^ ]+( [^ ]+){0,4}$'
   );
 end
 $$;
@@ -18272,20 +18227,6 @@ end;
 comment on function private.lexemes_of is
   'The word itself, and the terms of places, kinds and usages whose names contain it.';
 
-create function private.any_word(words text[]) returns tsquery
-  language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
-as $$
-begin
-  -- Words contain only letters and digits, and terms are our own, so quoting is enough.
-  return (
-    select string_agg(distinct private.quote_lexeme(lexeme), '|')
-    from unnest(words) as one_word cross join lateral private.lexemes_of(one_word) as lexeme
-  )::tsquery;
-end
-$$;
-comment on function private.any_word is
-  'The text query for listings with any of these words in their text or names.';
-
 create function private.alike_words(words text[]) returns jsonb
   language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
@@ -18309,12 +18250,15 @@ $$;
 comment on function private.alike_words is
   'What the first four words that are not frequent, nor of a name, can be misspellings of.';
 
-create function private.search_query(words text[], alike jsonb default '{}') returns tsquery
+create function private.search_query(
+  words text[], alike jsonb default '{}', joint text default '&'
+) returns tsquery
   language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 begin
+  -- Words contain only letters and digits, and terms are our own, so quoting is enough.
   return (
-    select string_agg('(' || required.alternatives || ')', '&' order by required.index)
+    select string_agg('(' || required.alternatives || ')', joint order by required.index)
     from (
       select given.index, string_agg(distinct private.quote_lexeme(lexeme), '|') as alternatives
       from unnest(words) with ordinality as given (word, index)
@@ -18330,7 +18274,7 @@ end
 $$;
 comment on function private.search_query is
   'Requires all of these words, or words alike, in the listing''s text or the name of its place, kind '
-  'or usage.';
+  'or usage; joined by | any of them.';
 
 -- sql/08_search/4_reads_1_query.sql
 
@@ -18394,7 +18338,6 @@ create function private.exact_query(
 as $$
 declare
   together record;
-  ordered jsonb;
 begin
   filters := given;
   if not private.is_query(q) then
@@ -18403,22 +18346,12 @@ begin
     read.words := private.query_words(q);
     read.filters := '{}';
   else
-    read := private.read_query(q, strategy);
+    read := private.read_query(q, strategy, sort);
     if not 'floor' = any (given.kinds) and read.filters -> 'kinds' = '["floor"]'
       and read.filters ? 'floorMin' then
       -- Where other kinds are given, دور ارضي is the floor of one of these.
       read.filters := read.filters - 'kinds';
       read.found := jsonb_path_query_array(read.found, '$[*] ? (@.field != "kinds")');
-    end if;
-    if read.filters ? 'sort' then
-      ordered := jsonb_path_query_first(read.found, '$[*] ? (@.field == "sort")');
-      read.found := jsonb_path_query_array(read.found, '$[*] ? (@.field != "sort")');
-      read.filters := read.filters - 'sort';
-      if sort is null then
-        read.sort := ordered ->> 'value';
-      else
-        read.ignored := read.ignored || (ordered ->> 'text');
-      end if;
     end if;
   end if;
   together := private.both_filters(given, read.filters);
@@ -18439,7 +18372,7 @@ end
 $$;
 comment on function private.exact_query is
   'The filters and words of a query, what clients are told of it, and its reading unless no listing '
-  'may match. A word of order is ignored beside a given sort.';
+  'may match.';
 
 create function private.cursor_reading(
   cursor_state jsonb, out read private.reading, out rest text[], out names text[]
@@ -18657,54 +18590,38 @@ create function private.newest_range(
   property_id uuid, published_at timestamptz, type text, kind text, price numeric, bedrooms smallint,
   auction_ends_at timestamptz, document tsvector
 )
-  language sql
-  stable -- without a search_path, so that it is inlined into the statements that use it
+  language sql stable -- without a search_path, so that it is inlined into the statements that use it
 begin atomic
   (
-    select listing.property_id, listing.published_at, listing.type, listing.kind, listing.price,
-      listing.bedrooms, listing.auction_ends_at, null::tsvector
+    select property_id, published_at, type, kind, price, bedrooms, auction_ends_at, null::tsvector
     from private.search_documents as listing
     where newest_range.of_area is not null and listing.area_id = newest_range.of_area
       and (listing.published_at, listing.property_id) < (before_at, before_id)
-    order by listing.published_at desc, listing.property_id desc
-    limit 1000
+    order by listing.published_at desc, listing.property_id desc limit 1000
   ) union all (
-    select listing.property_id, listing.published_at, listing.type, listing.kind, listing.price,
-      listing.bedrooms, listing.auction_ends_at, null::tsvector
+    select property_id, published_at, type, kind, price, bedrooms, auction_ends_at, null::tsvector
     from private.search_documents as listing
     where newest_range.of_kind is not null
       and listing.type = newest_range.of_type and listing.kind = newest_range.of_kind
       and (listing.published_at, listing.property_id) < (before_at, before_id)
-    order by listing.published_at desc, listing.property_id desc
-    limit 1000
+    order by listing.published_at desc, listing.property_id desc limit 1000
   ) union all (
-    select listing.property_id, listing.published_at, listing.type, listing.kind, listing.price,
-      listing.bedrooms, listing.auction_ends_at, listing.document
+    select property_id, published_at, type, kind, price, bedrooms, auction_ends_at, document
     from private.search_documents as listing
     where newest_range.with_text
       and (listing.published_at, listing.property_id) < (before_at, before_id)
-    order by listing.published_at desc, listing.property_id desc
-    limit 6000
+    order by listing.published_at desc, listing.property_id desc limit 6000
   ) union all (
-    select listing.property_id, listing.published_at, listing.type, listing.kind, listing.price,
-      listing.bedrooms, listing.auction_ends_at, null::tsvector
+    select property_id, published_at, type, kind, price, bedrooms, auction_ends_at, null::tsvector
     from private.search_documents as listing
     where not newest_range.with_text and newest_range.of_area is null and newest_range.of_kind is null
       and (listing.published_at, listing.property_id) < (before_at, before_id)
-    order by listing.published_at desc, listing.property_id desc
-    limit 1000
+    order by listing.published_at desc, listing.property_id desc limit 1000
   );
 end;
 comment on function private.newest_range is
   'The newest 1,000 listings of an area, a kind or all, or with_text the newest 6,000 of all. They '
   'are sorted, because only one of the four selects returns rows.';
-
-create function private.is_of(strategy text, type text, auction_ends_at timestamptz) returns boolean
-  language sql stable
-  return case is_of.strategy
-    when 'exchange' then is_of.type = 'EXCHANGE'
-    else is_of.type in ('SALE', 'RENT') and (is_of.auction_ends_at > now()) is not true
-  end;
 
 create function private.newest_hits(
   strategy text, filter_type text, kinds text[], price_min numeric, price_max numeric,
@@ -18719,7 +18636,8 @@ begin atomic
     select range.property_id, range.published_at
     from private.newest_range(
       of_area, of_type, of_kind, newest_hits.words is not null, before_at, before_id) as range
-    where private.is_of(newest_hits.strategy, range.type, range.auction_ends_at)
+    where case newest_hits.strategy when 'exchange' then range.type = 'EXCHANGE'
+        else range.type in ('SALE', 'RENT') and (range.auction_ends_at > now()) is not true end
       and (filter_type is null or range.type = filter_type)
       and (newest_hits.kinds is null or range.kind = any (newest_hits.kinds))
       and (price_min is null or range.price >= price_min)
@@ -19224,8 +19142,7 @@ create function private.similar_listings(
 as $$
 declare
   alike constant jsonb := private.alike_words(read.words);
-  any_alike constant tsquery := private.any_word(read.words || array(
-    select jsonb_array_elements_text(others.value) from jsonb_each(alike) as others));
+  any_alike constant tsquery := private.search_query(read.words, alike, '|');
   wider jsonb := read.filters;
   tried record;
   asks boolean; -- whether a filter asks for something
@@ -19441,45 +19358,8 @@ grant execute on function private.search to anon, authenticated;
 
 -- sql/08_search/4_reads_5_count.sql
 
-create function private.count_listings(
-  strategy text, filters jsonb, q text default null, literal boolean default false
-) returns jsonb
-  language plpgsql stable security definer set search_path = ''
-as $$
-declare
-  given constant private.search_filters := private.parse_search_filters(filters, strategy);
-  exact record;
-  counted integer;
-  is_similar boolean;
-begin
-  perform private.require_search(strategy, null, given);
-  perform private.query_words(q);
-  exact := private.exact_query(strategy, 'newest', given, q, literal);
-  counted := cardinality((private.find_listings(strategy, private.default_sort(strategy),
-    exact.filters, exact.words, null, null, null, 1001)).ids);
-  begin
-    is_similar := counted = 0 and (exact.read).words is not null
-      and (private.similar_listings(strategy, private.default_sort(strategy), given, exact.read,
-        exact.words, coalesce(literal, false), '{}')).items <> '{}';
-  exception
-    when query_canceled then is_similar := false; -- the count is known nevertheless
-  end;
-  return jsonb_build_object(
-      'count', case when counted > 1000 then 1000 else counted end,
-      'capped', counted > 1000)
-    || case when is_similar then '{"similar": true}' else '{}' end::jsonb;
-end
-$$;
-comment on function private.count_listings is
-  'Facade: {count, capped} of a search with nothing left out or guessed, exact up to 1,000. '
-  'similar is true if count is 0 and private.search finds other listings.';
-
-grant execute on function private.count_listings to anon, authenticated;
-
--- sql/08_search/4_reads_5_facets.sql
-
-create function private.count_facet(
-  strategy text, filters private.search_filters, words tsquery, rule private.search_filter_rules
+create function private.count_facets(
+  strategy text, filters private.search_filters, words tsquery, rules private.search_filter_rules[]
 ) returns jsonb
   language plpgsql stable
   security definer -- reads the documents of all listings
@@ -19493,75 +19373,108 @@ declare
     select 0 union select trim_scale(step * 10::numeric ^ power)
     from unnest('{1,1.5,2,2.5,3,4,5,6,8}'::numeric[]) as step cross join generate_series(1, 6) as power
     order by 1);
-  facet jsonb;
+  columns text;
+  names text;
+  facets text;
+  counts jsonb;
 begin
   if plan.words is not null then
     plan := private.with_source(plan, strategy);
   end if;
-  execute format($sql$
-    select coalesce(jsonb_agg(%1$s || jsonb_build_object(
-      'count', round(counted.listings, case when counted.listings > 10000 then -3 else 0 end))
-      || case when counted.listings > 10000 then '{"approximate": true}' else '{}' end::jsonb
-      order by %2$s), '[]')
-    from (
-      select %3$s as value, %4$s as listings
-      from (select search_documents.%5$I as value, count(*) as listings from %6$s group by 1) as plain
-      group by 1
-    ) as counted
-    where counted.value is not null
-    $sql$, case rule.compared when 'price' then
-      $sql$jsonb_build_object('from', ($3)[counted.value], 'to', ($3)[counted.value + 1] - 0.001)$sql$
-      else $sql$jsonb_build_object('value', counted.value)$sql$ end,
-    case rule.comparison when '>=' then 'counted.value' else 'counted.listings desc, counted.value' end,
-    case rule.compared when 'price' then 'width_bucket(plain.value, $3)' else 'plain.value' end,
-    case rule.name when 'bedroomsMin' then 'sum(sum(plain.listings)) over (order by plain.value desc nulls last)'
-      else 'sum(plain.listings)' end,
-    rule.compared, private.matches_of(plan))
-  into facet using filters, plan, steps;
-  return facet;
+  select
+    string_agg(format(case rule.compared when 'price' then 'width_bucket(search_documents.%I, $3) as %1$I'
+      else 'search_documents.%I' end, rule.compared), ', '),
+    string_agg(quote_ident(rule.compared), ', '),
+    string_agg(format($sql$%L, (
+      select coalesce(jsonb_agg(%s || case when counted.listings <= 10000
+          then jsonb_build_object('count', counted.listings)
+          else jsonb_build_object('count', round(counted.listings, -3), 'approximate', true) end
+        order by %s), '[]')
+      from (select %s as value, %s as listings from plain group by 1) as counted
+      where counted.value is not null)$sql$,
+      replace(rule.name, 'Min', ''),
+      case rule.compared when 'price'
+        then $sql$jsonb_build_object('from', ($3)[counted.value], 'to', ($3)[counted.value + 1] - 0.001)$sql$
+        else $sql$jsonb_build_object('value', counted.value)$sql$ end,
+      case rule.comparison when '>=' then 'counted.value' else 'counted.listings desc, counted.value' end,
+      format(case rule.comparison when '@>' then 'unnest(%I)' else '%I' end, rule.compared),
+      case rule.compared when 'bedrooms' -- so many or more
+        then format('sum(sum(listings)) over (order by %I desc nulls last)', rule.compared)
+        else 'sum(listings)' end), ', ')
+  into columns, names, facets
+  from unnest(rules) as rule
+  -- Rents and prices have no scale in common.
+  where rule.compared <> 'price' or filters.type is not null
+    or count_facets.strategy = 'exchange';
+  if columns is null then
+    return '{}';
+  end if;
+  execute format('with plain as materialized (select %1$s, count(*) as listings '
+    'from (select %2$s from %3$s) as matches group by %1$s) select jsonb_build_object(%4$s)',
+    names, columns, private.matches_of(plan), facets)
+  into counts using filters, plan, steps;
+  return counts;
 end
 $$;
 
-create function private.count_facets(
-  strategy text, filters jsonb, facets text[], q text default null, literal boolean default false
+create function private.count_listings(
+  strategy text, filters jsonb, q text default null, literal boolean default false,
+  facets text[] default null
 ) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
 declare
   given constant private.search_filters := private.parse_search_filters(filters, strategy);
-  facet text;
-  rule private.search_filter_rules;
   exact record;
+  counted integer;
+  is_similar boolean := false;
+  is_late boolean := false; -- the time of the statement is over, and no later limit would end it
+  part record;
   counts jsonb;
-  is_late boolean := false;
-  answer jsonb := '{}';
 begin
   perform private.require_search(strategy, null, given);
   perform private.query_words(q);
-  foreach facet in array facets loop
-    counts := null;
+  exact := private.exact_query(strategy, 'newest', given, q, literal);
+  counted := cardinality((private.find_listings(strategy, private.default_sort(strategy),
+    exact.filters, exact.words, null, null, null, 1001)).ids);
+  begin
+    is_similar := counted = 0 and (exact.read).words is not null
+      and (private.similar_listings(strategy, private.default_sort(strategy), given, exact.read,
+        exact.words, coalesce(literal, false), '{}')).items <> '{}';
+  exception
+    when query_canceled then is_late := true;
+  end;
+  select coalesce(jsonb_object_agg(name, null), '{}') into counts from unnest(facets) as name;
+  for part in
+    select others.filters, array_agg(rule) as rules
+    from private.search_filter_rules as rule
+    cross join lateral (select jsonb_populate_record(given, jsonb_build_object(
+      rule.name, null, replace(rule.name, 'Min', 'Max'), null)) as filters) as others
+    where replace(rule.name, 'Min', '') = any (facets)
+    group by others.filters
+    order by others.filters is distinct from given
+  loop
+    exit when is_late;
     begin
-      select rules.* into rule from private.search_filter_rules as rules
-      where rules.name in (facet, facet || 'Min');
-      exact := private.exact_query(strategy, 'newest', jsonb_populate_record(given, jsonb_build_object(
-        facet, null, facet || 'Min', null, facet || 'Max', null)), q, literal);
-      -- Rents and prices have no scale in common.
-      if not is_late and (facet <> 'price' or (exact.filters).type is not null or strategy = 'exchange') then
-        counts := private.count_facet(strategy, exact.filters, exact.words, rule);
+      if part.filters is distinct from given then
+        exact := private.exact_query(strategy, 'newest', part.filters, q, literal);
       end if;
-    exception when query_canceled then
-      is_late := true; -- the time of the statement is over, and no later limit would end it
+      counts := counts || private.count_facets(strategy, exact.filters, exact.words, part.rules);
+    exception
+      when query_canceled then is_late := true;
     end;
-    answer := answer || jsonb_build_object(facet, counts);
   end loop;
-  return answer;
+  return jsonb_build_object('count', least(counted, 1000), 'capped', counted > 1000)
+    || case when is_similar then '{"similar": true}' else '{}' end::jsonb
+    || case when facets is null then '{}' else jsonb_build_object('facets', counts) end;
 end
 $$;
-comment on function private.count_facets is
-  'Facade: how many listings of a search have which value, for each facet without its own filter; '
-  'null where the time limit of the statement ended it.';
+comment on function private.count_listings is
+  'Facade: {count, capped} of a search with nothing left out or guessed, exact up to 1,000. '
+  'similar is true if count is 0 and private.search finds other listings. facets: how many have which '
+  'value, each without its own filter; null where the time limit of the statement ended it.';
 
-grant execute on function private.count_facets to anon, authenticated;
+grant execute on function private.count_listings to anon, authenticated;
 
 -- sql/08_search/4_reads_6_suggest.sql
 
@@ -19848,31 +19761,17 @@ create function private.rebuild_search_documents() returns bigint
   language plpgsql security definer set search_path = ''
 as $$
 declare
-  listings bigint;
+  made text[];
 begin
-  delete from private.search_documents;
-  insert into private.search_documents
-  select document.*
-  from public.properties
-  cross join lateral private.search_document(properties) as document
-  where properties.listed;
-  get diagnostics listings = row_count;
+  foreach made slice 1 in array '{{search_documents,search_document},{property_cards,property_card},'
+    '{listed_records,listed_record}}'::text[] loop
+    execute format('delete from private.%I', made[1]);
+    execute format('insert into private.%I select made.* from public.properties '
+      'cross join lateral private.%I(properties) as made where properties.listed '
+      'on conflict do nothing', made[1], made[2]);
+  end loop;
   perform private.recount_search_words();
-  delete from private.property_cards;
-  insert into private.property_cards
-  select card.*
-  from public.properties
-  cross join lateral private.property_card(properties) as card
-  where properties.listed
-  on conflict do nothing;
-  delete from private.listed_records;
-  insert into private.listed_records
-  select stored.*
-  from public.properties
-  cross join lateral private.listed_record(properties) as stored
-  where properties.listed
-  on conflict do nothing;
-  return listings;
+  return (select count(*) from private.search_documents);
 end
 $$;
 comment on function private.rebuild_search_documents is
@@ -33921,7 +33820,7 @@ with once as (
       'دوار الشيراتون, شيراتون, sheraton, sheraton roundabout'),
     ('landmark', '29.376 47.964',
       'المتحف الوطني, national museum'),
-    ('landmark', '',
+    ('before', '',
       'غرب, شمال, جنوب, شرقي, غربي, شمالي, جنوبي, يم, جنب, بجنب, مقابل, قريب, قريبه, قرب, بقرب, بالقرب, جمب, opposite, beside, close, next, yam, janb, qareeb'),
     ('area', 'salmiya',
       'سالميا, salmiyah, salmiyya, salmya, salmia, salmeya, alsalmiya, as salmiya, '

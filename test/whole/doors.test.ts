@@ -158,8 +158,7 @@ describe('ISO-04 functions called directly', () => {
   test('search, feed and map answer through the facade alone, guests and whoever is signed in', async () => {
     const bbox = [47.9, 29.2, 48.1, 29.4]
     const reads: Record<string, unknown> = {
-      count_facets: { strategy: 'standard', filters: {}, facets: [] },
-      count_listings: { strategy: 'standard', filters: {} },
+      count_listings: { strategy: 'standard', filters: {}, facets: [] },
       list_feed: {},
       list_map_areas: {},
       list_map_listings: { bbox, zoom: 12 },

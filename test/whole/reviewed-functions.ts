@@ -34,7 +34,6 @@ const reviews: Review[] = [
     'private.list_similar_properties',
   ]],
   ['guests', 'reads what everybody may see, through the facade alone: it counts what that costs', [
-    'private.count_facets',
     'private.count_listings',
     'private.get_app',
     'private.get_property_by_number',

@@ -8,7 +8,6 @@ import { Pool, type Rows, runQuery, sendQuery } from './pools.ts'
 
 /** Functions whose answer may be seconds old. All read only public data, and write nothing for a guest. */
 export const mayBeOld: ReadonlySet<string> = new Set([
-  'count_facets',
   'count_listings',
   'get_advertiser',
   'get_app',

@@ -82,14 +82,13 @@ export const facadeSignatures = {
   begin_upload: { bucket: 'text', property_id: 'uuid?', upload_session_id: 'uuid?' },
   charge_invoice: { invoice_id: 'uuid', return_url: 'text', idempotency_key: 'text?' },
   contact_property: { property_id: 'uuid', kind: 'text' },
-  count_facets: {
+  count_listings: {
     strategy: 'text',
     filters: 'jsonb',
-    facets: 'text[]',
     q: 'text?',
     literal: 'boolean?',
+    facets: 'text[]?',
   },
-  count_listings: { strategy: 'text', filters: 'jsonb', q: 'text?', literal: 'boolean?' },
   create_conversation: {
     property_id: 'uuid?',
     identity_id: 'uuid?',

@@ -9,9 +9,9 @@ import { jsonFilters, listInQuery, queryFilters, unknownFilter } from './schemas
 import { literal, literalInQuery, Query } from './schemas-reading.ts'
 import { Strategy, withStrategies } from './strategies.ts'
 
-/** Time limits in the database, in milliseconds. After that a count or a facet is null. */
-const time = 30 * env.patience
-const timeOfFacets = 60 * env.patience
+/** Time limits in the database, in milliseconds. After that a count is null, or a facet beside it. */
+const timeOfCount = 30
+const timeWithFacets = 60
 
 const facets = [
   'type',
@@ -20,6 +20,7 @@ const facets = [
   'governorateIds',
   'bedrooms',
   'furnished',
+  'amenities',
   'price',
 ] as const
 const By = z.array(z.enum(facets)).max(3)
@@ -44,6 +45,7 @@ const Facets = z
     areaIds: Codes,
     governorateIds: Codes,
     furnished: Codes,
+    amenities: Codes,
     bedrooms: z
       .array(
         z.object({ value: Count.describe('What `bedroomsMin` takes.'), ...counted }).openapi(
@@ -84,7 +86,7 @@ const ListingCount = z
 
 const about =
   'What the search lists, without what fits only where something of `q` is left out or guessed. Exact ' +
-  'up to 1,000, and `null` after 30 ms of work: show “many” then.'
+  'up to 1,000, and `null` after 30 ms of work (60 with `by`): show “many” then.'
 
 const count = route({
   tags: ['search'],
@@ -137,26 +139,14 @@ const quick = route({
 type By = z.infer<typeof By>
 
 const find = (c: ApiContext, args: Args<'count_listings'>, by?: By) =>
-  inSearchQueue(c, async () => {
-    const count = await within(time, c, 'count_listings', args, '{"count":null,"capped":true}')
-    if (!by) return count
-    const none = JSON.stringify(Object.fromEntries(by.map((name) => [name, null])))
-    const counts = await within(timeOfFacets, c, 'count_facets', { ...args, facets: by }, none)
-    return `${count.slice(0, -1)},"facets":${counts}}`
-  })
-
-/** Calls a function, and gives `late` when its time is over. */
-const within = <Name extends 'count_listings' | 'count_facets'>(
-  time: number,
-  c: ApiContext,
-  name: Name,
-  args: Args<Name>,
-  late: string,
-) =>
-  call(c, name, args, { time }).catch((error) => {
-    if (error.code !== '57014') throw error // query_canceled
-    return late
-  })
+  inSearchQueue(c, () =>
+    call(c, 'count_listings', { ...args, facets: by }, {
+      time: (by ? timeWithFacets : timeOfCount) * env.patience,
+    }).catch((error) => {
+      if (error.code !== '57014') throw error // query_canceled
+      const facets = by && Object.fromEntries(by.map((name) => [name, null]))
+      return JSON.stringify({ count: null, capped: true, facets })
+    }))
 
 export const counts = area()
   .openapi(count, async (c) => {
