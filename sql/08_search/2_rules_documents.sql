@@ -99,6 +99,7 @@ declare
       private.search_block(property.block) end,
     null
   );
+  fields jsonb;
   own text[];
   plain constant text := private.search_text(concat_ws(' ',
     property.title_ar, property.title_en, property.description_ar, property.description_en,
@@ -107,25 +108,21 @@ begin
   if property.shown_lat is not null then
     answer.location := private.earth_point(property.shown_lat, property.shown_lng);
   end if;
-  own := array_remove(array[
-    'type:' || property.type,
-    'kind:' || property.kind,
-    'usage:' || property.usage,
-    'governorate:' || property.governorate_id,
-    'area:' || property.area_id,
-    'furnished:' || property.furnished,
-    'plot_position:' || property.plot_position,
-    'block:' || answer.block,
-    'floor:' || property.floor_no,
-    case when property.is_direct then 'direct:true' end,
-    case when property.owner_verified then 'verified:true' end,
+  fields := to_jsonb(answer);
+  -- What a filter finds by a term. Of rooms there is a term for each number up to their own.
+  own := array(
+    select distinct coalesce(rule.term, rule.said) || ':' || coalesce(n::text, held #>> '{}')
+    from private.search_filter_rules as rule
+    cross join lateral jsonb_path_query(fields -> rule.compared, '$[*]') as held
+    left join generate_series(1, 10) as n
+      on rule.form = 'integer' and rule.term is not null and n <= held::numeric
+    where coalesce(rule.term, rule.said) is not null and held not in ('null', 'false')
+      and (held <> '0' or rule.term is null)
+  ) || array_remove(array[
     case when property.drop_pct is not null then 'strategy:deal' end,
     case when property.auction_ends_at is not null then 'strategy:auction' end,
     case when property.owner_type = 'company' and property.owner_verified then 'strategy:company' end
-  ], null)
-    || array(select 'bedrooms:' || n from generate_series(1, 10) as n where n <= property.bedrooms)
-    || array(select 'bathrooms:' || n from generate_series(1, 10) as n where n <= property.bathrooms)
-    || array(select 'amenity:' || code from unnest(property.amenities) as code);
+  ], null);
   -- Words contain no colon, so no text can imitate a term.
   answer.document := array_to_tsvector(array(
     select left(word, 60) from string_to_table(plain, ' ') as word where word <> ''

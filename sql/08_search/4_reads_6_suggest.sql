@@ -139,14 +139,14 @@ begin
     );
     exit when items <> '{}' or words <> '{}';
   end loop;
-  if items = '{}' and words = '{}' and before <> '' then
+  if items = '{}' and before <> '' then
     read := private.read_query(before, null);
     if read.words || read.ignored <> '{}'
       or read.filters - '{type,kinds,areaIds,governorateIds}'::text[] <> '{}' then
-      words := array(
+      words := (array(
         select name ->> 'text'
         from unnest(private.suggested_names(array[typed], '', typed ~ '[a-z]', page_size)) as name
-        where name ->> 'kind' <> 'phrase');
+        where name ->> 'kind' <> 'phrase') || words)[:page_size];
     end if;
   end if;
   return jsonb_build_object('items', items || array(

@@ -17602,6 +17602,7 @@ declare
       private.search_block(property.block) end,
     null
   );
+  fields jsonb;
   own text[];
   plain constant text := private.search_text(concat_ws(' ',
     property.title_ar, property.title_en, property.description_ar, property.description_en,
@@ -17610,25 +17611,21 @@ begin
   if property.shown_lat is not null then
     answer.location := private.earth_point(property.shown_lat, property.shown_lng);
   end if;
-  own := array_remove(array[
-    'type:' || property.type,
-    'kind:' || property.kind,
-    'usage:' || property.usage,
-    'governorate:' || property.governorate_id,
-    'area:' || property.area_id,
-    'furnished:' || property.furnished,
-    'plot_position:' || property.plot_position,
-    'block:' || answer.block,
-    'floor:' || property.floor_no,
-    case when property.is_direct then 'direct:true' end,
-    case when property.owner_verified then 'verified:true' end,
+  fields := to_jsonb(answer);
+  -- What a filter finds by a term. Of rooms there is a term for each number up to their own.
+  own := array(
+    select distinct coalesce(rule.term, rule.said) || ':' || coalesce(n::text, held #>> '{}')
+    from private.search_filter_rules as rule
+    cross join lateral jsonb_path_query(fields -> rule.compared, '$[*]') as held
+    left join generate_series(1, 10) as n
+      on rule.form = 'integer' and rule.term is not null and n <= held::numeric
+    where coalesce(rule.term, rule.said) is not null and held not in ('null', 'false')
+      and (held <> '0' or rule.term is null)
+  ) || array_remove(array[
     case when property.drop_pct is not null then 'strategy:deal' end,
     case when property.auction_ends_at is not null then 'strategy:auction' end,
     case when property.owner_type = 'company' and property.owner_verified then 'strategy:company' end
-  ], null)
-    || array(select 'bedrooms:' || n from generate_series(1, 10) as n where n <= property.bedrooms)
-    || array(select 'bathrooms:' || n from generate_series(1, 10) as n where n <= property.bathrooms)
-    || array(select 'amenity:' || code from unnest(property.amenities) as code);
+  ], null);
   -- Words contain no colon, so no text can imitate a term.
   answer.document := array_to_tsvector(array(
     select left(word, 60) from string_to_table(plain, ' ') as word where word <> ''
@@ -18148,73 +18145,48 @@ create function private.similar_words(word text) returns text[]
   set search_path = ''
   set plan_cache_mode = force_generic_plan -- planning at every call takes five times as long
   -- Without these settings all names would be compared one by one, because they are few.
-  set enable_seqscan = off
-  set enable_indexscan = off
-  set enable_indexonlyscan = off
+  set enable_seqscan = off set enable_indexscan = off set enable_indexonlyscan = off
 as $$
 declare
   is_short constant boolean := cardinality(extensions.show_trgm(word)) <= 6; -- at most five letters
-  threshold real;
-  words text[];
-  shares real[]; -- the share of trigrams that each has in common with the given word
-  enough real; -- the share of trigrams that a word must have in common
   names text[];
+  words text[];
 begin
-  -- A higher threshold is faster, and its words are more likely right. For a short word two shared
-  -- trigrams satisfy the index, so it is looked up only once, and only among short words.
-  foreach threshold in array case when is_short then '{0.3}' else '{0.5,0.4,0.3}' end::real[] loop
-    perform set_config('pg_trgm.similarity_threshold', threshold::text, true);
-    select coalesce(array_agg(alike.word), '{}'), coalesce(array_agg(alike.similarity), '{}')
-    into words, shares
-    from (
-      select found.word, found.similarity
-      from (
-        select known.word, known.listings, extensions.similarity(known.word, similar_words.word)
-        from (
-          select * from private.search_vocabulary as short
-          where is_short and short.is_shared and char_length(short.word) <= 6
-            and short.word operator(extensions.%) similar_words.word
-          union all
-          select * from private.search_vocabulary as other
-          where not is_short and other.is_shared and other.word operator(extensions.%) similar_words.word
-        ) as known
-        limit 2000 -- ten times the most that a threshold finds at a million listings
-      ) as found
-      order by found.similarity desc, found.listings desc, found.word
-      limit 10
-    ) as alike;
-    select max(required.share) into enough
-    from (values (0.5::real, 5), (0.4, 2), (0.3, 0)) as required (share, others)
-    where required.share >= threshold and required.others <= (
-      select count(*) from unnest(words, shares) as alike (word, share)
-      where alike.share >= required.share and alike.word <> similar_words.word);
-    exit when enough is not null;
-  end loop;
+  -- For a short word two shared trigrams satisfy the index, so only short words are compared with it.
+  perform set_config('pg_trgm.similarity_threshold', case when is_short then '0.3' else '0.4' end, true);
   -- Names are limited separately, so that words of listings cannot crowd them out.
-  perform set_config('pg_trgm.similarity_threshold', least(enough, 0.4::real)::text, true);
   names := array(
     select alike.name
-    from (
-      select distinct search_names.word as name,
-        extensions.similarity(search_names.word, similar_words.word)
-      from private.search_names
-      where search_names.word operator(extensions.%) similar_words.word
-    ) as alike
+    from (select distinct search_names.word as name from private.search_names
+      where search_names.word operator(extensions.%) similar_words.word) as alike
     left join private.search_vocabulary as known on known.word = alike.name
-    order by alike.similarity desc, known.listings desc nulls last, alike.name
+    order by extensions.similarity(alike.name, similar_words.word) desc, known.listings desc nulls last,
+      alike.name
     limit 3
+  );
+  words := array(
+    select found.word
+    from (
+      select short.word, short.listings from private.search_vocabulary as short
+      where is_short and short.is_shared and char_length(short.word) <= 6
+        and short.word operator(extensions.%) similar_words.word
+      union all
+      select other.word, other.listings from private.search_vocabulary as other
+      where not is_short and other.is_shared and other.word operator(extensions.%) similar_words.word
+      limit 2000 -- ten times the most that are found at a million listings
+    ) as found
+    where found.word <> all (names)
+    order by extensions.similarity(found.word, similar_words.word) desc, found.listings desc, found.word
+    limit 10
   );
   -- A set clause would restore the setting too, but only a superuser may create a function with it.
   perform set_config('pg_trgm.similarity_threshold', '0.3', true);
-  return names || array(
-    select alike.word from unnest(words, shares) with ordinality as alike (word, share, index)
-    where alike.share >= enough and alike.word <> all (names) order by alike.index);
+  return names || words;
 end
 $$;
 comment on function private.similar_words is
-  'Up to 10 words of listings, sorted by trigram similarity, then by number of listings. Their '
-  'similarity is at least 0.5 if five other words reach that, else 0.4 if two do, else 0.3. '
-  'Up to three names come first, with a similarity of at least 0.4, or 0.3 if the words have 0.3.';
+  'Up to three names and ten words of listings with a trigram similarity of at least 0.4, of a short '
+  'word 0.3; each by similarity, then by number of listings.';
 
 -- This function is inlined, because a body of begin atomic needs no search_path.
 create function private.lexemes_of(word text) returns setof text
@@ -19619,14 +19591,14 @@ begin
     );
     exit when items <> '{}' or words <> '{}';
   end loop;
-  if items = '{}' and words = '{}' and before <> '' then
+  if items = '{}' and before <> '' then
     read := private.read_query(before, null);
     if read.words || read.ignored <> '{}'
       or read.filters - '{type,kinds,areaIds,governorateIds}'::text[] <> '{}' then
-      words := array(
+      words := (array(
         select name ->> 'text'
         from unnest(private.suggested_names(array[typed], '', typed ~ '[a-z]', page_size)) as name
-        where name ->> 'kind' <> 'phrase');
+        where name ->> 'kind' <> 'phrase') || words)[:page_size];
     end if;
   end if;
   return jsonb_build_object('items', items || array(

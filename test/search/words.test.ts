@@ -220,7 +220,8 @@ test('a filter never adds a fit, on any page, and both ways of asking agree', as
   }
   for (const q of [word, ...alike]) {
     const all = await walk({ q })
-    expect(all.found).toHaveLength(q === alike[0] ? 6 : 12)
+    // The others are alike by two letters each, which is too little for words as long as these.
+    expect(all.found).toHaveLength(q === word ? 12 : q === alike[0] ? 6 : 5)
     const filters = [{ bedroomsMin: 1 }, { bedroomsMin: 2 }, { areaIds: ['qibla'] }]
     for (const filter of [...filters, { areaIds: ['salmiya'], bedroomsMin: 1 }]) {
       const { found, fitting } = await walk({ q, ...filter })
