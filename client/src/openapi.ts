@@ -2586,7 +2586,7 @@ export interface paths {
         };
         /**
          * Suggest what somebody is typing
-         * @description Areas, governorates and kinds whose name begins so, in every spelling that a search reads; phrases of type, kind and place that something is listed for; and words that five accounts have written. From the fourth letter on one may be wrong. Wait 150 ms after each letter, and drop answers that were overtaken.
+         * @description Areas, governorates, kinds and landmarks whose name begins so, in every spelling that a search reads; phrases of type, kind and place that something is listed for; and words that five accounts have written. From the fourth letter on one may be wrong. Wait 150 ms after each letter, and drop answers that were overtaken.
          */
         get: operations["suggest"];
         put?: never;
@@ -6847,7 +6847,7 @@ export interface components {
              * @description What it is; `phrase` is a type and kind, with or without a place.
              * @enum {string}
              */
-            kind: "area" | "governorate" | "kind" | "word" | "phrase";
+            kind: "area" | "governorate" | "kind" | "landmark" | "word" | "phrase";
             /** @description What finds it: the body of `POST /search/advanced`, beside `strategy`. */
             filters: {
                 /**
@@ -6868,8 +6868,28 @@ export interface components {
                 governorateIds?: string[];
                 /** @description In any of these areas: ids of `GET /meta/areas`. */
                 areaIds?: string[];
+                /** @description Within a distance of a place. */
+                near?: {
+                    /**
+                     * Format: double
+                     * @description Degrees north.
+                     * @example 29.335
+                     */
+                    lat: number;
+                    /**
+                     * Format: double
+                     * @description Degrees east.
+                     * @example 48.076
+                     */
+                    lng: number;
+                    /**
+                     * Format: double
+                     * @description How far away at most, in kilometres.
+                     */
+                    km: number;
+                };
             };
-            /** @description How many listings there were in the last five minutes; null of a word. */
+            /** @description How many listings there were in the last five minutes; null of a word or landmark. */
             count: number | null;
         };
         /** @description All plans. */

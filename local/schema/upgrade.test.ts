@@ -98,6 +98,7 @@ const ours = [
   'plans',
   'areas',
   'governorates',
+  'landmarks',
   'error',
 ]
 

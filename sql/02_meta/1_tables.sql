@@ -50,6 +50,22 @@ comment on column public.areas.approximate is
 comment on column public.areas.reach_km is
   'The maximum distance of a listing from the centroid; null if it is not checked.';
 
+create table private.landmarks (
+  id text primary key constraint landmarks_id_form check (id ~ '^[a-z0-9_-]{1,60}$'),
+  name_ar text not null,
+  name_en text not null,
+  lat numeric not null,
+  lng numeric not null,
+  constraint landmarks_are_in_kuwait check (lat between 28.45 and 30.15 and lng between 46.50 and 48.80),
+  edited text[] not null default '{}'
+);
+comment on table private.landmarks is
+  'Malls, hospitals, towers and the like, near which listings are searched. Never purged: admins '
+  'maintain them. Further spellings are in private.reading_words.';
+alter table private.landmarks enable row level security;
+grant select on private.landmarks to acting;
+create policy "functions for clients read all" on private.landmarks for select to acting using (true);
+
 alter table public.vocabularies enable row level security;
 alter table public.governorates enable row level security;
 alter table public.areas enable row level security;

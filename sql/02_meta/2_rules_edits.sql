@@ -7,3 +7,6 @@ create trigger governorates_keep_what_was_edited
 create trigger areas_keep_what_was_edited
   before update on public.areas
   for each row execute function private.keep_edits();
+create trigger landmarks_keep_what_was_edited
+  before update on private.landmarks
+  for each row execute function private.keep_edits();

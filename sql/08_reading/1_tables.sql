@@ -14,8 +14,8 @@ comment on table private.reading_words is
 comment on column private.reading_words.phrase is
   'One to five words, in the form that private.search_text returns.';
 comment on column private.reading_words.field is
-  'What the phrase means. type, strategy, kind, area, governorate, furnished, plot_position, '
-  'amenity, sort: value is the code. direct: from the owner. unit: value says what the number beside it counts (m2, '
+  'What the phrase means. type, strategy, kind, area, governorate, landmark, furnished, '
+  'plot_position, amenity, sort: value is the code. direct: from the owner. unit: value says what the number beside it counts (m2, '
   'rooms, bathrooms, block, floor, kwd; other: years and the like, for which there is no filter). '
   'times: the number before it is multiplied by value. count: value is the number that it spells '
   'out. rooms, bathrooms, floor: value is the number of rooms or of the floor. ordinal: value is '
@@ -26,8 +26,7 @@ comment on column private.reading_words.field is
   'a verb can follow (ما ابي), nor where it can also be an "or" (ولا), doubt where it can also be a '
   'question (ما عندكم). '
   'join: an "or" between kinds. plain: the phrase is searched as words, although parts of it have '
-  'a meaning (maid room). stopword: the phrase is ignored. landmark: value is its latitude and '
-  'longitude (29.303 47.934). before: ignored before a landmark or place (beside).';
+  'a meaning (maid room). stopword: the phrase is ignored. before: ignored before a landmark or place (beside).';
 comment on column private.reading_words.value is 'A code, a number, or empty, depending on field.';
 comment on column private.reading_words.is_name is 'Whether a trigger wrote the row for a name.';
 

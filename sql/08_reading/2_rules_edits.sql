@@ -14,6 +14,7 @@ begin
     when field in ('join', 'plain', 'stopword', 'before') then array['']
     when field = 'area' then array(select areas.id from public.areas)
     when field = 'governorate' then array(select governorates.id from public.governorates)
+    when field = 'landmark' then array(select landmarks.id from private.landmarks)
     when field in ('kind', 'furnished', 'plot_position', 'amenity') then array(
       select vocabularies.code from public.vocabularies
       where vocabularies.vocabulary = reading_values.field)
@@ -37,7 +38,7 @@ begin
     return new;
   elsif new.phrase !~ '^[^ ]+( [^ ]+){0,4}$' then
     perform private.refuse_by_hand('phrase is one to five words of letters or digits.');
-  elsif choices is null and not new.field = any (numbers || 'landmark'::text) then
+  elsif choices is null and not new.field = any (numbers) then
     perform private.refuse_by_hand(
       'field is one of: type, strategy, kind, area, governorate, furnished, plot_position, amenity, '
       'direct, sort, unit, times, count, rooms, bathrooms, floor, ordinal, bound, measure, negation, '
@@ -47,11 +48,6 @@ begin
   elsif not new.value = any (choices) then
     perform private.refuse_by_hand(format('value is a code of %s%s.', new.field,
       case when cardinality(choices) <= 10 then ': ' || array_to_string(choices, ', ') else '' end));
-  elsif new.field = 'landmark' then
-    if new.value !~ '^(28|29|30)\.[0-9]{1,6} (46|47|48)\.[0-9]{1,6}$' then
-      perform private.refuse_by_hand(
-        'value is a latitude and longitude in Kuwait, such as 29.303 47.934.');
-    end if;
   elsif choices is null and new.value !~ '^-?[0-9]{1,7}(\.[0-9]{1,3})?$' then
     perform private.refuse_by_hand(format('value is a number where field is %s.', new.field));
   end if;
@@ -86,14 +82,14 @@ create trigger reading_names_are_written_elsewhere
   before update on private.reading_words
   for each row when (old.is_name or new.is_name)
   execute function private.refuse_edit(
-    'This is the name of a place or kind: change it in areas, governorates or vocabularies.');
+    'This is the name of a place or kind: change it in areas, governorates, landmarks or vocabularies.');
 create trigger reading_names_are_made_elsewhere
   before insert on private.reading_words
   for each row when (new.is_name)
   execute function private.refuse_edit(
-    'is_name is for names of places and kinds: add those to areas, governorates or vocabularies.');
+    'is_name is for names of places and kinds: add those to areas, governorates, landmarks or vocabularies.');
 create trigger reading_names_go_elsewhere
   before delete on private.reading_words
   for each row when (old.is_name)
   execute function private.refuse_edit(
-    'This is the name of a place or kind: delete that in areas, governorates or vocabularies.');
+    'This is the name of a place or kind: delete that in areas, governorates, landmarks or vocabularies.');

@@ -254,8 +254,8 @@ begin
       is_word := coalesce(items[index + 1 + (items[index + 1].field = 'stopword')::integer].field
         not in ('landmark', 'area', 'governorate'), true);
     elsif item.field = 'landmark' then
-      reading := private.with_reading(
-        reading, 'near', to_jsonb((string_to_array(item.choices[1], ' ') || '3'::text)::numeric[]), said);
+      reading := private.with_reading(reading, 'near', (select to_jsonb(array[lat, lng, 3])
+        from private.landmarks where landmarks.id = item.choices[1]), said);
     elsif item.field = 'size' then
       reading := private.with_range(reading, 'areaM2Min', 'areaM2Max', item.low, item.high, said);
     elsif item.field in ('rooms', 'bathrooms') and item.low is not null then

@@ -35,13 +35,16 @@ declare
     named ->> 'text_ar', named ->> 'text_en'];
 begin
   delete from private.reading_words
-  where reading_words.is_name and reading_words.field = read_field and reading_words.value = code;
+  where (reading_words.is_name or tg_op = 'DELETE')
+    and reading_words.field = read_field and reading_words.value = code;
   delete from private.search_names where search_names.term = read_field || ':' || code;
   if tg_op = 'DELETE' then
     return null;
   end if;
-  insert into private.search_names (word, term)
-  select unnest(private.search_words(array_to_string(names, ' '))), read_field || ':' || code;
+  if read_field <> 'landmark' then -- of which listings have no term
+    insert into private.search_names (word, term)
+    select unnest(private.search_words(array_to_string(names, ' '))), read_field || ':' || code;
+  end if;
   if read_field <> 'usage' then
     insert into private.reading_words (phrase, field, value, is_name)
     select distinct way, read_field, code, true
@@ -61,6 +64,9 @@ create trigger areas_are_known_by_name
 create trigger governorates_are_known_by_name
   after insert or update or delete on public.governorates
   for each row execute function private.update_names('governorate');
+create trigger landmarks_are_known_by_name
+  after insert or update or delete on private.landmarks
+  for each row execute function private.update_names('landmark');
 create trigger kinds_and_usages_are_known_by_name
   after insert or update on public.vocabularies
   for each row when (new.vocabulary in ('kind', 'usage')) execute function private.update_names();

@@ -12,7 +12,7 @@ begin
     select begun.form
     from (
       select listed.phrase from private.reading_words as listed
-      where listed.field in ('type', 'kind', 'area', 'governorate')
+      where listed.field in ('type', 'kind', 'area', 'governorate', 'landmark')
       union all
       select known.word from private.search_vocabulary as known where known.is_shared
     ) as written
@@ -32,6 +32,11 @@ $$;
 comment on function private.one_letter_off is
   'How names and words of listings begin that differ from what is typed by one letter.';
 
+create function private.suggested_text(q text) returns jsonb
+  language sql immutable
+  return jsonb_build_object('text', q, 'kind', 'word', 'filters', jsonb_build_object('q', q), 'count', null);
+comment on function private.suggested_text is 'The whole text as a suggestion.';
+
 create function private.suggested_names(
   forms text[], before text, is_latin boolean, most integer
 ) returns jsonb[]
@@ -41,6 +46,7 @@ declare
   named text[];
   whole text[]; -- the names that are typed to the end
   items jsonb[];
+  phrases jsonb[];
   read private.reading;
   allowed text[] := '{}'; -- the terms of what stands before
   needed integer := 0;
@@ -55,7 +61,7 @@ begin
     join private.reading_words as name on name.phrase operator(pg_catalog.~>=~) form
       and name.phrase operator(pg_catalog.~<~) (form || chr(1114111))
     left join private.suggestions as alone on alone.terms = array[name.field || ':' || name.value]
-    where name.field in ('type', 'kind', 'area', 'governorate')
+    where name.field in ('type', 'kind', 'area', 'governorate', 'landmark')
     group by name.field || ':' || name.value, alone.terms
     order by is_whole desc, bool_or(name.is_name) desc, alone.listings desc nulls first, term
     limit most
@@ -71,9 +77,14 @@ begin
     cross join jsonb_array_elements_text(case jsonb_typeof(given.value)
       when 'array' then given.value else jsonb_build_array(given.value) end) as code;
     named := array(select unnest(named) except select unnest(allowed));
-    items := null;
+    items := array(
+      select private.suggested_text(before || ' ' || (item ->> 'text'))
+      from unnest(items) with ordinality as name (item, index)
+      where item ->> 'kind' = 'landmark' or read.words || read.ignored <> '{}'
+        or read.filters - '{type,kinds,areaIds,governorateIds}'::text[] <> '{}'
+      order by index);
   end if;
-  return (coalesce(items, '{}') || array(
+  phrases := array(
     select case when is_latin then said.in_english else said.in_arabic end
     from private.suggestions as said
     where said.found_by && case needed when 0 then named[:3] else named || allowed end
@@ -82,12 +93,14 @@ begin
         + coalesce(said.terms[3] = any (allowed), false)::integer
     order by coalesce(said.terms && whole, false) desc, cardinality(said.terms), said.listings desc,
       said.terms
-    limit most - coalesce(cardinality(items), 0)
-  ))[:most];
+    limit most
+  );
+  return (case before when '' then items || phrases else phrases || items end)[:most];
 end
 $$;
 comment on function private.suggested_names is
-  'What has a name that begins in one of these forms and fits what was read before it.';
+  'What has a name that begins in one of these forms and fits what was read before it; where no '
+  'suggestion has both, the whole text.';
 
 create function private.suggest(q text default null, page_size integer default 8) returns jsonb
   language plpgsql stable security definer set search_path = ''
@@ -101,7 +114,6 @@ declare
   is_wrong boolean;
   items jsonb[] := '{}';
   words text[] := '{}'; -- words with which the whole text is completed
-  read private.reading;
 begin
   perform private.page_size(page_size);
   if private.query_words(q) <> '{}' then
@@ -139,23 +151,11 @@ begin
     );
     exit when items <> '{}' or words <> '{}';
   end loop;
-  if items = '{}' and before <> '' then
-    read := private.read_query(before, null);
-    if read.words || read.ignored <> '{}'
-      or read.filters - '{type,kinds,areaIds,governorateIds}'::text[] <> '{}' then
-      words := (array(
-        select name ->> 'text'
-        from unnest(private.suggested_names(array[typed], '', typed ~ '[a-z]', page_size)) as name
-        where name ->> 'kind' <> 'phrase') || words)[:page_size];
-    end if;
-  end if;
-  return jsonb_build_object('items', items || array(
-    select jsonb_build_object('text', whole.q, 'kind', 'word',
-      'filters', jsonb_build_object('q', whole.q), 'count', null)
-    from unnest(words) with ordinality as completed (word, index)
-    cross join lateral (select concat_ws(' ', nullif(before, ''), completed.word)) as whole (q)
-    where char_length(whole.q) <= 200
-    order by completed.index));
+  items := items || array(
+    select private.suggested_text(concat_ws(' ', nullif(before, ''), word)) from unnest(words) as word);
+  return jsonb_build_object('items', array(
+    select item from unnest(items) with ordinality as suggested (item, index)
+    where char_length(item ->> 'text') <= 200 order by index));
 end
 $$;
 comment on function private.suggest is

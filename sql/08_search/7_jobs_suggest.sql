@@ -61,7 +61,13 @@ begin
       'kinds', '[]'::jsonb || to_jsonb(grouped.kind),
       'governorateIds', '[]'::jsonb || to_jsonb(grouped.governorate_id),
       'areaIds', '[]'::jsonb || to_jsonb(grouped.area_id))),
-    'count', grouped.listings) as made (item);
+    'count', grouped.listings) as made (item)
+  union all
+  select array['landmark:' || landmarks.id], made.item || jsonb_build_object('text', landmarks.name_ar),
+    made.item || jsonb_build_object('text', landmarks.name_en), 0
+  from private.landmarks
+  cross join lateral jsonb_build_object('kind', 'landmark', 'count', null, 'filters',
+    jsonb_build_object('near', jsonb_build_object('lat', lat, 'lng', lng, 'km', 3))) as made (item);
   get diagnostics counted = row_count;
   return counted;
 end

@@ -25,7 +25,10 @@ begin
       ('private.rate_hits', 'rate_hits', 'delete', '{}',
         'What was counted is written by functions. Delete a row, and its subject begins anew.'),
       ('private.reading_words', 'search_word', 'insert, delete', '{phrase,field,value}',
-        'Whether a word of searches is a name follows from areas, governorates and vocabularies.'),
+        'Whether a word of searches is a name follows from areas, governorates, landmarks '
+        'and vocabularies.'),
+      ('private.landmarks', 'landmark', 'insert, delete', '{name_ar,name_en,lat,lng,edited}',
+        'A landmark keeps its id, which its spellings in reading_words have: add another.'),
       ('private.suggest_hidden', 'suggest_hidden', 'insert, delete', '{phrase}',
         'How a hidden word is compared follows from its phrase.'),
       ('private.alarms', 'alarm', '', '{settled_at,settled_note}',

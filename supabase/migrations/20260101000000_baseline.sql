@@ -1565,6 +1565,22 @@ comment on column public.areas.approximate is
 comment on column public.areas.reach_km is
   'The maximum distance of a listing from the centroid; null if it is not checked.';
 
+create table private.landmarks (
+  id text primary key constraint landmarks_id_form check (id ~ '^[a-z0-9_-]{1,60}$'),
+  name_ar text not null,
+  name_en text not null,
+  lat numeric not null,
+  lng numeric not null,
+  constraint landmarks_are_in_kuwait check (lat between 28.45 and 30.15 and lng between 46.50 and 48.80),
+  edited text[] not null default '{}'
+);
+comment on table private.landmarks is
+  'Malls, hospitals, towers and the like, near which listings are searched. Never purged: admins '
+  'maintain them. Further spellings are in private.reading_words.';
+alter table private.landmarks enable row level security;
+grant select on private.landmarks to acting;
+create policy "functions for clients read all" on private.landmarks for select to acting using (true);
+
 alter table public.vocabularies enable row level security;
 alter table public.governorates enable row level security;
 alter table public.areas enable row level security;
@@ -1601,6 +1617,9 @@ create trigger governorates_keep_what_was_edited
   for each row execute function private.keep_edits();
 create trigger areas_keep_what_was_edited
   before update on public.areas
+  for each row execute function private.keep_edits();
+create trigger landmarks_keep_what_was_edited
+  before update on private.landmarks
   for each row execute function private.keep_edits();
 
 -- sql/02_meta/4_reads.sql
@@ -16077,8 +16096,8 @@ comment on table private.reading_words is
 comment on column private.reading_words.phrase is
   'One to five words, in the form that private.search_text returns.';
 comment on column private.reading_words.field is
-  'What the phrase means. type, strategy, kind, area, governorate, furnished, plot_position, '
-  'amenity, sort: value is the code. direct: from the owner. unit: value says what the number beside it counts (m2, '
+  'What the phrase means. type, strategy, kind, area, governorate, landmark, furnished, '
+  'plot_position, amenity, sort: value is the code. direct: from the owner. unit: value says what the number beside it counts (m2, '
   'rooms, bathrooms, block, floor, kwd; other: years and the like, for which there is no filter). '
   'times: the number before it is multiplied by value. count: value is the number that it spells '
   'out. rooms, bathrooms, floor: value is the number of rooms or of the floor. ordinal: value is '
@@ -16089,8 +16108,7 @@ comment on column private.reading_words.field is
   'a verb can follow (ما ابي), nor where it can also be an "or" (ولا), doubt where it can also be a '
   'question (ما عندكم). '
   'join: an "or" between kinds. plain: the phrase is searched as words, although parts of it have '
-  'a meaning (maid room). stopword: the phrase is ignored. landmark: value is its latitude and '
-  'longitude (29.303 47.934). before: ignored before a landmark or place (beside).';
+  'a meaning (maid room). stopword: the phrase is ignored. before: ignored before a landmark or place (beside).';
 comment on column private.reading_words.value is 'A code, a number, or empty, depending on field.';
 comment on column private.reading_words.is_name is 'Whether a trigger wrote the row for a name.';
 
@@ -16135,6 +16153,7 @@ begin
     when field in ('join', 'plain', 'stopword', 'before') then array['']
     when field = 'area' then array(select areas.id from public.areas)
     when field = 'governorate' then array(select governorates.id from public.governorates)
+    when field = 'landmark' then array(select landmarks.id from private.landmarks)
     when field in ('kind', 'furnished', 'plot_position', 'amenity') then array(
       select vocabularies.code from public.vocabularies
       where vocabularies.vocabulary = reading_values.field)
@@ -16158,7 +16177,7 @@ begin
     return new;
   elsif new.phrase !~ '^[^ ]+( [^ ]+){0,4}$' then
     perform private.refuse_by_hand('phrase is one to five words of letters or digits.');
-  elsif choices is null and not new.field = any (numbers || 'landmark'::text) then
+  elsif choices is null and not new.field = any (numbers) then
     perform private.refuse_by_hand(
       'field is one of: type, strategy, kind, area, governorate, furnished, plot_position, amenity, '
       'direct, sort, unit, times, count, rooms, bathrooms, floor, ordinal, bound, measure, negation, '
@@ -16168,11 +16187,6 @@ begin
   elsif not new.value = any (choices) then
     perform private.refuse_by_hand(format('value is a code of %s%s.', new.field,
       case when cardinality(choices) <= 10 then ': ' || array_to_string(choices, ', ') else '' end));
-  elsif new.field = 'landmark' then
-    if new.value !~ '^(28|29|30)\.[0-9]{1,6} (46|47|48)\.[0-9]{1,6}$' then
-      perform private.refuse_by_hand(
-        'value is a latitude and longitude in Kuwait, such as 29.303 47.934.');
-    end if;
   elsif choices is null and new.value !~ '^-?[0-9]{1,7}(\.[0-9]{1,3})?$' then
     perform private.refuse_by_hand(format('value is a number where field is %s.', new.field));
   end if;
@@ -16207,17 +16221,17 @@ create trigger reading_names_are_written_elsewhere
   before update on private.reading_words
   for each row when (old.is_name or new.is_name)
   execute function private.refuse_edit(
-    'This is the name of a place or kind: change it in areas, governorates or vocabularies.');
+    'This is the name of a place or kind: change it in areas, governorates, landmarks or vocabularies.');
 create trigger reading_names_are_made_elsewhere
   before insert on private.reading_words
   for each row when (new.is_name)
   execute function private.refuse_edit(
-    'is_name is for names of places and kinds: add those to areas, governorates or vocabularies.');
+    'is_name is for names of places and kinds: add those to areas, governorates, landmarks or vocabularies.');
 create trigger reading_names_go_elsewhere
   before delete on private.reading_words
   for each row when (old.is_name)
   execute function private.refuse_edit(
-    'This is the name of a place or kind: delete that in areas, governorates or vocabularies.');
+    'This is the name of a place or kind: delete that in areas, governorates, landmarks or vocabularies.');
 
 -- sql/08_reading/2_rules_items.sql
 
@@ -17233,8 +17247,8 @@ begin
       is_word := coalesce(items[index + 1 + (items[index + 1].field = 'stopword')::integer].field
         not in ('landmark', 'area', 'governorate'), true);
     elsif item.field = 'landmark' then
-      reading := private.with_reading(
-        reading, 'near', to_jsonb((string_to_array(item.choices[1], ' ') || '3'::text)::numeric[]), said);
+      reading := private.with_reading(reading, 'near', (select to_jsonb(array[lat, lng, 3])
+        from private.landmarks where landmarks.id = item.choices[1]), said);
     elsif item.field = 'size' then
       reading := private.with_range(reading, 'areaM2Min', 'areaM2Max', item.low, item.high, said);
     elsif item.field in ('rooms', 'bathrooms') and item.low is not null then
@@ -18008,13 +18022,16 @@ declare
     named ->> 'text_ar', named ->> 'text_en'];
 begin
   delete from private.reading_words
-  where reading_words.is_name and reading_words.field = read_field and reading_words.value = code;
+  where (reading_words.is_name or tg_op = 'DELETE')
+    and reading_words.field = read_field and reading_words.value = code;
   delete from private.search_names where search_names.term = read_field || ':' || code;
   if tg_op = 'DELETE' then
     return null;
   end if;
-  insert into private.search_names (word, term)
-  select unnest(private.search_words(array_to_string(names, ' '))), read_field || ':' || code;
+  if read_field <> 'landmark' then -- of which listings have no term
+    insert into private.search_names (word, term)
+    select unnest(private.search_words(array_to_string(names, ' '))), read_field || ':' || code;
+  end if;
   if read_field <> 'usage' then
     insert into private.reading_words (phrase, field, value, is_name)
     select distinct way, read_field, code, true
@@ -18034,6 +18051,9 @@ create trigger areas_are_known_by_name
 create trigger governorates_are_known_by_name
   after insert or update or delete on public.governorates
   for each row execute function private.update_names('governorate');
+create trigger landmarks_are_known_by_name
+  after insert or update or delete on private.landmarks
+  for each row execute function private.update_names('landmark');
 create trigger kinds_and_usages_are_known_by_name
   after insert or update on public.vocabularies
   for each row when (new.vocabulary in ('kind', 'usage')) execute function private.update_names();
@@ -19464,7 +19484,7 @@ begin
     select begun.form
     from (
       select listed.phrase from private.reading_words as listed
-      where listed.field in ('type', 'kind', 'area', 'governorate')
+      where listed.field in ('type', 'kind', 'area', 'governorate', 'landmark')
       union all
       select known.word from private.search_vocabulary as known where known.is_shared
     ) as written
@@ -19484,6 +19504,11 @@ $$;
 comment on function private.one_letter_off is
   'How names and words of listings begin that differ from what is typed by one letter.';
 
+create function private.suggested_text(q text) returns jsonb
+  language sql immutable
+  return jsonb_build_object('text', q, 'kind', 'word', 'filters', jsonb_build_object('q', q), 'count', null);
+comment on function private.suggested_text is 'The whole text as a suggestion.';
+
 create function private.suggested_names(
   forms text[], before text, is_latin boolean, most integer
 ) returns jsonb[]
@@ -19493,6 +19518,7 @@ declare
   named text[];
   whole text[]; -- the names that are typed to the end
   items jsonb[];
+  phrases jsonb[];
   read private.reading;
   allowed text[] := '{}'; -- the terms of what stands before
   needed integer := 0;
@@ -19507,7 +19533,7 @@ begin
     join private.reading_words as name on name.phrase operator(pg_catalog.~>=~) form
       and name.phrase operator(pg_catalog.~<~) (form || chr(1114111))
     left join private.suggestions as alone on alone.terms = array[name.field || ':' || name.value]
-    where name.field in ('type', 'kind', 'area', 'governorate')
+    where name.field in ('type', 'kind', 'area', 'governorate', 'landmark')
     group by name.field || ':' || name.value, alone.terms
     order by is_whole desc, bool_or(name.is_name) desc, alone.listings desc nulls first, term
     limit most
@@ -19523,9 +19549,14 @@ begin
     cross join jsonb_array_elements_text(case jsonb_typeof(given.value)
       when 'array' then given.value else jsonb_build_array(given.value) end) as code;
     named := array(select unnest(named) except select unnest(allowed));
-    items := null;
+    items := array(
+      select private.suggested_text(before || ' ' || (item ->> 'text'))
+      from unnest(items) with ordinality as name (item, index)
+      where item ->> 'kind' = 'landmark' or read.words || read.ignored <> '{}'
+        or read.filters - '{type,kinds,areaIds,governorateIds}'::text[] <> '{}'
+      order by index);
   end if;
-  return (coalesce(items, '{}') || array(
+  phrases := array(
     select case when is_latin then said.in_english else said.in_arabic end
     from private.suggestions as said
     where said.found_by && case needed when 0 then named[:3] else named || allowed end
@@ -19534,12 +19565,14 @@ begin
         + coalesce(said.terms[3] = any (allowed), false)::integer
     order by coalesce(said.terms && whole, false) desc, cardinality(said.terms), said.listings desc,
       said.terms
-    limit most - coalesce(cardinality(items), 0)
-  ))[:most];
+    limit most
+  );
+  return (case before when '' then items || phrases else phrases || items end)[:most];
 end
 $$;
 comment on function private.suggested_names is
-  'What has a name that begins in one of these forms and fits what was read before it.';
+  'What has a name that begins in one of these forms and fits what was read before it; where no '
+  'suggestion has both, the whole text.';
 
 create function private.suggest(q text default null, page_size integer default 8) returns jsonb
   language plpgsql stable security definer set search_path = ''
@@ -19553,7 +19586,6 @@ declare
   is_wrong boolean;
   items jsonb[] := '{}';
   words text[] := '{}'; -- words with which the whole text is completed
-  read private.reading;
 begin
   perform private.page_size(page_size);
   if private.query_words(q) <> '{}' then
@@ -19591,23 +19623,11 @@ begin
     );
     exit when items <> '{}' or words <> '{}';
   end loop;
-  if items = '{}' and before <> '' then
-    read := private.read_query(before, null);
-    if read.words || read.ignored <> '{}'
-      or read.filters - '{type,kinds,areaIds,governorateIds}'::text[] <> '{}' then
-      words := (array(
-        select name ->> 'text'
-        from unnest(private.suggested_names(array[typed], '', typed ~ '[a-z]', page_size)) as name
-        where name ->> 'kind' <> 'phrase') || words)[:page_size];
-    end if;
-  end if;
-  return jsonb_build_object('items', items || array(
-    select jsonb_build_object('text', whole.q, 'kind', 'word',
-      'filters', jsonb_build_object('q', whole.q), 'count', null)
-    from unnest(words) with ordinality as completed (word, index)
-    cross join lateral (select concat_ws(' ', nullif(before, ''), completed.word)) as whole (q)
-    where char_length(whole.q) <= 200
-    order by completed.index));
+  items := items || array(
+    select private.suggested_text(concat_ws(' ', nullif(before, ''), word)) from unnest(words) as word);
+  return jsonb_build_object('items', array(
+    select item from unnest(items) with ordinality as suggested (item, index)
+    where char_length(item ->> 'text') <= 200 order by index));
 end
 $$;
 comment on function private.suggest is
@@ -19817,7 +19837,13 @@ begin
       'kinds', '[]'::jsonb || to_jsonb(grouped.kind),
       'governorateIds', '[]'::jsonb || to_jsonb(grouped.governorate_id),
       'areaIds', '[]'::jsonb || to_jsonb(grouped.area_id))),
-    'count', grouped.listings) as made (item);
+    'count', grouped.listings) as made (item)
+  union all
+  select array['landmark:' || landmarks.id], made.item || jsonb_build_object('text', landmarks.name_ar),
+    made.item || jsonb_build_object('text', landmarks.name_en), 0
+  from private.landmarks
+  cross join lateral jsonb_build_object('kind', 'landmark', 'count', null, 'filters',
+    jsonb_build_object('near', jsonb_build_object('lat', lat, 'lng', lng, 'km', 3))) as made (item);
   get diagnostics counted = row_count;
   return counted;
 end
@@ -31752,7 +31778,10 @@ begin
       ('private.rate_hits', 'rate_hits', 'delete', '{}',
         'What was counted is written by functions. Delete a row, and its subject begins anew.'),
       ('private.reading_words', 'search_word', 'insert, delete', '{phrase,field,value}',
-        'Whether a word of searches is a name follows from areas, governorates and vocabularies.'),
+        'Whether a word of searches is a name follows from areas, governorates, landmarks '
+        'and vocabularies.'),
+      ('private.landmarks', 'landmark', 'insert, delete', '{name_ar,name_en,lat,lng,edited}',
+        'A landmark keeps its id, which its spellings in reading_words have: add another.'),
       ('private.suggest_hidden', 'suggest_hidden', 'insert, delete', '{phrase}',
         'How a hidden word is compared follows from its phrase.'),
       ('private.alarms', 'alarm', '', '{settled_at,settled_note}',
@@ -33312,6 +33341,80 @@ from (values
 where areas.id = known.id and areas.lat is not null and not areas.approximate
   and 'reach_km' <> all (areas.edited) and areas.reach_km is distinct from known.km;
 
+-- To within about 500 m, which is enough for a circle of 3 km. No roads.
+insert into private.landmarks (id, name_ar, name_en, lat, lng) values
+  ('avenues', 'الأفنيوز', 'The Avenues', 29.303, 47.935),
+  ('360-mall', 'مول 360', '360 Mall', 29.268, 47.993),
+  ('marina-mall', 'مارينا مول', 'Marina Mall', 29.343, 48.066),
+  ('al-kout-mall', 'الكوت مول', 'Al Kout Mall', 29.078, 48.138),
+  ('souq-sharq', 'سوق شرق', 'Souq Sharq', 29.389, 47.982),
+  ('souq-mubarakiya', 'سوق المباركية', 'Souq Al-Mubarakiya', 29.375, 47.974),
+  ('gate-mall', 'ذا جيت مول', 'The Gate Mall', 29.170, 48.099),
+  ('al-hamra-tower', 'برج الحمراء', 'Al Hamra Tower', 29.379, 47.993),
+  ('assima-mall', 'العاصمة مول', 'Assima Mall', 29.378, 47.990),
+  ('city-centre-salmiya', 'سيتي سنتر السالمية', 'City Centre Salmiya', 29.336, 48.072),
+  ('al-fanar', 'مجمع الفنار', 'Al Fanar Complex', 29.338, 48.070),
+  ('murouj', 'المروج', 'Murouj', 29.237, 48.002),
+  ('al-raya', 'مجمع الراية', 'Al Raya Complex', 29.373, 47.981),
+  ('salhiya-complex', 'مجمع الصالحية', 'Salhiya Complex', 29.370, 47.969),
+  ('friday-market', 'سوق الجمعة', 'Friday Market', 29.313, 47.929),
+  ('tilal', 'مجمع تلال', 'Tilal Complex', 29.322, 47.937),
+  ('fahaheel-souq', 'سوق الفحيحيل', 'Fahaheel Souq', 29.083, 48.131),
+  ('maghateer', 'مجمع مغاتير', 'Maghateer Mall', 29.277, 47.957),
+  ('promenade', 'البروميناد مول', 'The Promenade Mall', 29.336, 48.020),
+  ('arabella', 'أرابيلا', 'Arabella', 29.323, 48.089),
+  ('symphony', 'سيمفوني مول', 'Symphony Mall', 29.338, 48.093),
+  ('mubarak-hospital', 'مستشفى مبارك الكبير', 'Mubarak Al-Kabeer Hospital', 29.326, 48.036),
+  ('farwaniya-hospital', 'مستشفى الفروانية', 'Farwaniya Hospital', 29.269, 47.950),
+  ('jahra-hospital', 'مستشفى الجهراء', 'Jahra Hospital', 29.338, 47.676),
+  ('amiri-hospital', 'المستشفى الأميري', 'Amiri Hospital', 29.386, 47.986),
+  ('sabah-hospital', 'مستشفى الصباح', 'Al Sabah Hospital', 29.345, 47.905),
+  ('jaber-hospital', 'مستشفى جابر الأحمد', 'Jaber Al-Ahmad Hospital', 29.274, 48.000),
+  ('dar-al-shifa', 'مستشفى دار الشفاء', 'Dar Al Shifa Hospital', 29.341, 48.019),
+  ('mowasat', 'مستشفى المواساة الجديد', 'New Mowasat Hospital', 29.335, 48.085),
+  ('royale-hayat', 'مستشفى رويال حياة', 'Royale Hayat Hospital', 29.327, 48.027),
+  ('hadi-hospital', 'مستشفى هادي', 'Hadi Hospital', 29.314, 48.028),
+  ('taiba-hospital', 'مستشفى طيبة', 'Taiba Hospital', 29.262, 48.069),
+  ('salam-hospital', 'مستشفى السلام الدولي', 'Al Salam International Hospital', 29.374, 48.003),
+  ('ahmadi-hospital', 'مستشفى الأحمدي', 'Ahmadi Hospital', 29.088, 48.073),
+  ('razi-hospital', 'مستشفى الرازي', 'Al Razi Hospital', 29.346, 47.909),
+  ('shadadiya-university', 'جامعة الكويت الشدادية', 'Kuwait University Shadadiya', 29.262, 47.897),
+  ('aum', 'جامعة الشرق الأوسط الأمريكية', 'American University of the Middle East', 29.175, 48.100),
+  ('gust', 'جامعة الخليج للعلوم والتكنولوجيا', 'Gulf University (GUST)', 29.261, 48.057),
+  ('khaldiya-university', 'جامعة الكويت الخالدية', 'Kuwait University Khaldiya', 29.320, 47.963),
+  ('shuwaikh-university', 'جامعة الكويت الشويخ', 'Kuwait University Shuwaikh', 29.338, 47.911),
+  ('kuwait-towers', 'أبراج الكويت', 'Kuwait Towers', 29.390, 48.003),
+  ('liberation-tower', 'برج التحرير', 'Liberation Tower', 29.369, 47.976),
+  ('shaheed-park', 'حديقة الشهيد', 'Al Shaheed Park', 29.368, 47.994),
+  ('jaber-cultural-centre', 'مركز جابر الأحمد الثقافي', 'Jaber Al-Ahmad Cultural Centre', 29.365, 47.956),
+  ('scientific-center', 'المركز العلمي', 'Scientific Center', 29.344, 48.094),
+  ('abdullah-al-salem-centre', 'مركز عبدالله السالم الثقافي', 'Abdullah Al-Salem Cultural Centre', 29.350, 48.018),
+  ('airport', 'مطار الكويت الدولي', 'Kuwait International Airport', 29.227, 47.969),
+  ('bayan-palace', 'قصر بيان', 'Bayan Palace', 29.292, 48.044),
+  ('grand-mosque', 'المسجد الكبير', 'Grand Mosque', 29.379, 47.975),
+  ('national-assembly', 'مجلس الأمة', 'National Assembly', 29.370, 47.963),
+  ('jaber-stadium', 'استاد جابر الأحمد', 'Jaber Al-Ahmad Stadium', 29.271, 47.919),
+  ('kuwait-club', 'نادي الكويت', 'Kuwait Club', 29.336, 47.957),
+  ('kazma-club', 'نادي كاظمة', 'Kazma Club', 29.331, 47.984),
+  ('qadsia-club', 'نادي القادسية', 'Qadsia Club', 29.341, 48.015),
+  ('arabi-club', 'النادي العربي', 'Al Arabi Club', 29.356, 47.994),
+  ('salmiya-club', 'نادي السالمية', 'Salmiya Club', 29.330, 48.068),
+  ('fairground', 'أرض المعارض', 'Mishref Fairground', 29.271, 48.056),
+  ('green-island', 'الجزيرة الخضراء', 'Green Island', 29.366, 48.027),
+  ('egaila-beach', 'شاطئ العقيلة', 'Egaila Beach', 29.169, 48.122),
+  ('khairan-mall', 'الخيران مول', 'Al Khiran Mall', 28.660, 48.385),
+  ('shuwaikh-port', 'ميناء الشويخ', 'Shuwaikh Port', 29.352, 47.926),
+  ('ministries-complex', 'مجمع الوزارات', 'Ministries Complex', 29.364, 47.977),
+  ('stock-exchange', 'بورصة الكويت', 'Boursa Kuwait', 29.373, 47.975),
+  ('palace-of-justice', 'قصر العدل', 'Palace of Justice', 29.372, 47.965),
+  ('american-embassy', 'السفارة الأمريكية', 'American Embassy', 29.292, 48.048),
+  ('kuwait-zoo', 'حديقة الحيوان', 'Kuwait Zoo', 29.292, 47.951),
+  ('muhallab', 'مجمع المهلب', 'Al Muhallab Mall', 29.333, 48.018),
+  ('sheraton', 'دوار الشيراتون', 'Sheraton Roundabout', 29.366, 47.964),
+  ('national-museum', 'المتحف الوطني', 'National Museum', 29.376, 47.964)
+on conflict (id) do update set
+  name_ar = excluded.name_ar, name_en = excluded.name_en, lat = excluded.lat, lng = excluded.lng;
+
 -- All rows that private.named_rows lists exist by now.
 delete from private.needed_rows;
 insert into private.needed_rows (table_name, name)
@@ -33648,149 +33751,148 @@ with once as (
       'ودنا, وين القى, abi, abee, abgha, abghi, nabi, bil, lil, lel, w, اي, كل مكان, anywhere, '
       'everywhere, ما شاء الله, ما ابي الا, ما ابي غير, ما ابغى الا, ما ابغى غير, nothing but, اسكن, '
       'نسكن, to live, قريب من, قريبه من, close to'),
-    -- Where each is, to within about 500 m, which is enough for a circle of 3 km. No roads.
-    ('landmark', '29.303 47.935',
+    ('landmark', 'avenues',
       'الافنيوز, افنيوز, الافنيو, افنيوز مول, مجمع الافنيوز, avenues, avenues mall, the avenues mall, '
       'avnues, afnyuz'),
-    ('landmark', '29.268 47.993',
+    ('landmark', '360-mall',
       '360 مول, مول 360, مجمع 360, ثري سكستي, 360 mall, mall 360, three sixty mall'),
-    ('landmark', '29.343 48.066',
+    ('landmark', 'marina-mall',
       'مارينا مول, المارينا مول, مارينا كريسنت, marina mall, marina crescent'),
-    ('landmark', '29.078 48.138',
+    ('landmark', 'al-kout-mall',
       'الكوت مول, كوت مول, مجمع الكوت, al kout mall, kout mall, alkout mall'),
-    ('landmark', '29.389 47.982',
+    ('landmark', 'souq-sharq',
       'سوق شرق, سوق شرق مول, souq sharq, souk sharq, sharq mall'),
-    ('landmark', '29.375 47.974',
+    ('landmark', 'souq-mubarakiya',
       'سوق المباركيه, المباركيه, اسواق المباركيه, mubarakiya, souq mubarakiya, souk mubarakiya, '
       'mubarakiyah, mubarkiya'),
-    ('landmark', '29.170 48.099',
+    ('landmark', 'gate-mall',
       'جيت مول, ذا جيت مول, gate mall, the gate mall, egaila gate mall'),
-    ('landmark', '29.379 47.993',
+    ('landmark', 'al-hamra-tower',
       'برج الحمرا, برج الحمراء, مجمع الحمرا, al hamra tower, alhamra tower, hamra tower'),
-    ('landmark', '29.378 47.990',
+    ('landmark', 'assima-mall',
       'مجمع العاصمه, العاصمه مول, عاصمه مول, assima mall, asima mall, al assima mall'),
-    ('landmark', '29.336 48.072',
+    ('landmark', 'city-centre-salmiya',
       'سيتي سنتر السالميه, سيتي سنتر, سوق السالميه, city centre salmiya, city center salmiya, '
       'salmiya souq'),
-    ('landmark', '29.338 48.070',
+    ('landmark', 'al-fanar',
       'الفنار مول, مجمع الفنار, al fanar mall, fanar mall, al fanar complex'),
-    ('landmark', '29.237 48.002',
+    ('landmark', 'murouj',
       'المروج, مروج صبحان, murouj, al murouj'),
-    ('landmark', '29.373 47.981',
+    ('landmark', 'al-raya',
       'مجمع الرايه, برج الرايه, raya complex, al raya tower'),
-    ('landmark', '29.370 47.969',
+    ('landmark', 'salhiya-complex',
       'مجمع الصالحيه, salhiya complex, salhia complex'),
-    ('landmark', '29.313 47.929',
+    ('landmark', 'friday-market',
       'سوق الجمعه, friday market, souq al juma'),
-    ('landmark', '29.322 47.937',
+    ('landmark', 'tilal',
       'مجمع تلال, تلال مول, tilal complex, tilal mall'),
-    ('landmark', '29.083 48.131',
+    ('landmark', 'fahaheel-souq',
       'سوق الفحيحيل, كورنيش الفحيحيل, fahaheel souq, fahaheel market'),
-    ('landmark', '29.277 47.957',
+    ('landmark', 'maghateer',
       'مجمع مغاتير, مغاتير, maghateer, maghatir mall'),
-    ('landmark', '29.336 48.020',
+    ('landmark', 'promenade',
       'بروميناد مول, البروميناد, مجمع البروميناد, promenade mall, the promenade mall'),
-    ('landmark', '29.323 48.089',
+    ('landmark', 'arabella',
       'ارابيلا, مجمع ارابيلا, arabella, arabella complex'),
-    ('landmark', '29.338 48.093',
+    ('landmark', 'symphony',
       'سيمفوني مول, مجمع سيمفوني, symphony mall'),
-    ('landmark', '29.326 48.036',
+    ('landmark', 'mubarak-hospital',
       'مستشفى مبارك, مستشفى مبارك الكبير, mubarak hospital, mubarak al kabeer hospital'),
-    ('landmark', '29.269 47.950',
+    ('landmark', 'farwaniya-hospital',
       'مستشفى الفروانيه, farwaniya hospital, farwaniyah hospital'),
-    ('landmark', '29.338 47.676',
+    ('landmark', 'jahra-hospital',
       'مستشفى الجهراء, jahra hospital'),
-    ('landmark', '29.386 47.986',
+    ('landmark', 'amiri-hospital',
       'مستشفى الاميري, المستشفى الاميري, amiri hospital, al amiri hospital'),
-    ('landmark', '29.345 47.905',
+    ('landmark', 'sabah-hospital',
       'مستشفى الصباح, منطقه الصباح الصحيه, منطقه الصباح الطبيه, sabah hospital, al sabah hospital'),
-    ('landmark', '29.274 48.000',
+    ('landmark', 'jaber-hospital',
       'مستشفى جابر, مستشفى جابر الاحمد, jaber hospital, jaber al ahmad hospital'),
-    ('landmark', '29.341 48.019',
+    ('landmark', 'dar-al-shifa',
       'مستشفى دار الشفاء, دار الشفاء, dar al shifa, dar al shifa hospital'),
-    ('landmark', '29.335 48.085',
+    ('landmark', 'mowasat',
       'مستشفى المواساه, مستشفى المواساه الجديد, mowasat hospital, new mowasat hospital'),
-    ('landmark', '29.327 48.027',
+    ('landmark', 'royale-hayat',
       'مستشفى رويال حياه, رويال حياه, royale hayat, royale hayat hospital, royal hayat'),
-    ('landmark', '29.314 48.028',
+    ('landmark', 'hadi-hospital',
       'مستشفى هادي, hadi hospital, hadi clinic'),
-    ('landmark', '29.262 48.069',
+    ('landmark', 'taiba-hospital',
       'مستشفى طيبه, taiba hospital, taiba clinic'),
-    ('landmark', '29.374 48.003',
+    ('landmark', 'salam-hospital',
       'مستشفى السلام, مستشفى السلام الدولي, al salam hospital, salam international hospital'),
-    ('landmark', '29.088 48.073',
+    ('landmark', 'ahmadi-hospital',
       'مستشفى الاحمدي, ahmadi hospital, koc hospital'),
-    ('landmark', '29.346 47.909',
+    ('landmark', 'razi-hospital',
       'مستشفى الرازي, مستشفى ابن سينا, razi hospital, ibn sina hospital'),
-    ('landmark', '29.262 47.897',
+    ('landmark', 'shadadiya-university',
       'جامعه الكويت الشداديه, جامعه الشداديه, الجامعه الشداديه, shadadiya university, '
       'sabah al salem university'),
-    ('landmark', '29.175 48.100',
+    ('landmark', 'aum',
       'جامعه الشرق الاوسط, جامعه aum, aum, american university of the middle'),
-    ('landmark', '29.261 48.057',
+    ('landmark', 'gust',
       'جامعه الخليج, جامعه جست, gust, gust university, gulf university'),
-    ('landmark', '29.320 47.963',
+    ('landmark', 'khaldiya-university',
       'جامعه الكويت الخالديه, جامعه الخالديه, kuwait university khaldiya'),
-    ('landmark', '29.338 47.911',
+    ('landmark', 'shuwaikh-university',
       'جامعه الكويت الشويخ, جامعه الشويخ, kuwait university shuwaikh'),
-    ('landmark', '29.390 48.003',
+    ('landmark', 'kuwait-towers',
       'ابراج الكويت, الابراج الكويتيه, kuwait towers, abraj alkuwait, abraj al kuwait'),
-    ('landmark', '29.369 47.976',
+    ('landmark', 'liberation-tower',
       'برج التحرير, liberation tower'),
-    ('landmark', '29.368 47.994',
+    ('landmark', 'shaheed-park',
       'حديقه الشهيد, منتزه الشهيد, shaheed park, al shaheed park'),
-    ('landmark', '29.365 47.956',
+    ('landmark', 'jaber-cultural-centre',
       'مركز جابر الثقافي, مركز جابر الاحمد الثقافي, دار الاوبرا, الاوبرا, jacc, opera house, '
       'jaber cultural centre'),
-    ('landmark', '29.344 48.094',
+    ('landmark', 'scientific-center',
       'المركز العلمي, scientific center, scientific centre'),
-    ('landmark', '29.350 48.018',
+    ('landmark', 'abdullah-al-salem-centre',
       'مركز عبدالله السالم, مركز عبدالله السالم الثقافي, ascc'),
-    ('landmark', '29.227 47.969',
+    ('landmark', 'airport',
       'المطار, مطار الكويت, مطار الكويت الدولي, airport, kuwait airport, kuwait international airport'),
-    ('landmark', '29.292 48.044',
+    ('landmark', 'bayan-palace',
       'قصر بيان, bayan palace'),
-    ('landmark', '29.379 47.975',
+    ('landmark', 'grand-mosque',
       'المسجد الكبير, grand mosque'),
-    ('landmark', '29.370 47.963',
+    ('landmark', 'national-assembly',
       'مجلس الامه, national assembly'),
-    ('landmark', '29.271 47.919',
+    ('landmark', 'jaber-stadium',
       'استاد جابر, استاد جابر الاحمد, jaber stadium'),
-    ('landmark', '29.336 47.957',
+    ('landmark', 'kuwait-club',
       'نادي الكويت, استاد الكويت, kuwait club, kuwait sporting club'),
-    ('landmark', '29.331 47.984',
+    ('landmark', 'kazma-club',
       'نادي كاظمه, kazma club'),
-    ('landmark', '29.341 48.015',
+    ('landmark', 'qadsia-club',
       'نادي القادسيه, qadsia club'),
-    ('landmark', '29.356 47.994',
+    ('landmark', 'arabi-club',
       'نادي العربي, النادي العربي, arabi club'),
-    ('landmark', '29.330 48.068',
+    ('landmark', 'salmiya-club',
       'نادي السالميه, salmiya club'),
-    ('landmark', '29.271 48.056',
+    ('landmark', 'fairground',
       'ارض المعارض, معرض مشرف, fairground, fairgrounds, mishref fairground'),
-    ('landmark', '29.366 48.027',
+    ('landmark', 'green-island',
       'الجزيره الخضراء, green island'),
-    ('landmark', '29.169 48.122',
+    ('landmark', 'egaila-beach',
       'شاطئ العقيله, بحر العقيله, egaila beach'),
-    ('landmark', '28.660 48.385',
+    ('landmark', 'khairan-mall',
       'الخيران مول, خيران مول, khairan mall, khiran mall, al khiran mall'),
-    ('landmark', '29.352 47.926',
+    ('landmark', 'shuwaikh-port',
       'ميناء الشويخ, shuwaikh port'),
-    ('landmark', '29.364 47.977',
+    ('landmark', 'ministries-complex',
       'مجمع الوزارات, ministries complex'),
-    ('landmark', '29.373 47.975',
+    ('landmark', 'stock-exchange',
       'البورصه, بورصه الكويت, stock exchange, boursa'),
-    ('landmark', '29.372 47.965',
+    ('landmark', 'palace-of-justice',
       'قصر العدل, palace of justice'),
-    ('landmark', '29.292 48.048',
+    ('landmark', 'american-embassy',
       'السفاره الامريكيه, american embassy, us embassy'),
-    ('landmark', '29.292 47.951',
+    ('landmark', 'kuwait-zoo',
       'حديقه الحيوان, حديقه الحيوانات, kuwait zoo'),
-    ('landmark', '29.333 48.018',
+    ('landmark', 'muhallab',
       'مجمع المهلب, muhallab mall, al muhallab mall'),
-    ('landmark', '29.366 47.964',
+    ('landmark', 'sheraton',
       'دوار الشيراتون, شيراتون, sheraton, sheraton roundabout'),
-    ('landmark', '29.376 47.964',
+    ('landmark', 'national-museum',
       'المتحف الوطني, national museum'),
     ('before', '',
       'غرب, شمال, جنوب, شرقي, غربي, شمالي, جنوبي, يم, جنب, بجنب, مقابل, قريب, قريبه, قرب, بقرب, بالقرب, جمب, opposite, beside, close, next, yam, janb, qareeb'),

@@ -397,7 +397,7 @@ test.each([
   ['an unknown field', 'xyzzy', 'nosuch', '', /field is one of/],
   ['an unknown code', 'xyzzy', 'kind', 'nosuch', /value is a code of kind/],
   ['no number', 'xyzzy', 'times', 'many', /value is a number/],
-  ['no place', 'xyzzy', 'landmark', '51.5 0.1', /latitude and longitude in Kuwait/],
+  ['an unknown landmark', 'xyzzy', 'landmark', '29.3 47.9', /value is a code of landmark/],
   ['a value that says nothing', 'xyzzy', 'stopword', 'villa', /value stays empty/],
 ])('%s is refused as a new word, with a sentence', async (_, phrase, field, value, sentence) => {
   const added = database().query(

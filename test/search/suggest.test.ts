@@ -170,6 +170,72 @@ test('a word is suggested once five accounts wrote it, and no more from the mome
   await database().query('delete from private.suggest_hidden where word = $1', [word])
 })
 
+test.each([
+  ['الأفن', 'الأفنيوز'],
+  ['الافنبوز', 'الأفنيوز'],
+  ['avenu', 'The Avenues'],
+  ['the avanues', 'The Avenues'],
+  ['مارينا م', 'مارينا مول'],
+  ['مستشفى جاب', 'مستشفى جابر الأحمد'],
+])('%s may become the landmark %s, found as it is read', async (q, text) => {
+  const found = (await suggest(q)).find((item) => item.text === text)!
+  expect(found).toMatchObject({ kind: 'landmark', count: null })
+  const reply = await guest.post('/search/advanced', { strategy: 'standard', ...found.filters })
+  expect(reply.status).toBe(200)
+  const { rows: [{ filters }] } = await database().query(
+    `select (private.read_query($1, 'standard')).filters as filters`,
+    [text],
+  )
+  const { lat, lng, km } = found.filters.near as Record<string, number>
+  expect(filters).toEqual({ near: [lat, lng, km] })
+})
+
+test('after a landmark as before it the whole text is completed, after phrases', async () => {
+  for (
+    const [q, text] of [
+      ['شقق مارينا م', 'شقق مارينا مول'],
+      ['شقة للايجار يم الافن', 'شقة للايجار يم الأفنيوز'],
+      ['flat near the avanu', 'flat near The Avenues'],
+      ['الافنيوز شق', 'الافنيوز شقة'],
+    ]
+  ) {
+    expect(await suggest(q!)).toContainEqual({
+      text,
+      kind: 'word',
+      filters: { q: text },
+      count: null,
+    })
+  }
+})
+
+test('a landmark that an admin adds, renames or deletes is read at once', async () => {
+  const client = await database().connect()
+  try {
+    await client.query('begin')
+    const reads = async (q: string) =>
+      (await client.query(`select (private.read_query($1, null)).filters as read`, [q])).rows[0]
+        .read
+    await client.query(
+      `insert into private.landmarks values ('zz', 'برج ظظقق', 'Zzqq Tower', 29.3, 47.9)`,
+    )
+    await client.query(`insert into private.reading_words values ('zzqqy', 'landmark', 'zz')`)
+    for (const q of ['برج ظظقق', 'zzqq tower', 'zzqqy']) {
+      expect(await reads(q)).toEqual({ near: [29.3, 47.9, 3] })
+    }
+    await client.query(`update private.landmarks set name_ar = 'برج ظظغغ' where id = 'zz'`)
+    expect(await reads('برج ظظقق')).toEqual({})
+    expect(await reads('برج ظظغغ')).toEqual({ near: [29.3, 47.9, 3] })
+    await client.query(`delete from private.landmarks where id = 'zz'`)
+    for (const q of ['برج ظظغغ', 'zzqqy']) expect(await reads(q)).toEqual({})
+    await expect(client.query(`insert into private.landmarks values ('zz', 'x', 'x', 51.5, 0.1)`))
+      .rejects
+      .toThrow('landmarks_are_in_kuwait')
+  } finally {
+    await client.query('rollback')
+    client.release()
+  }
+})
+
 test('after what is more than place, kind and type the whole text is completed, by names first', async () => {
   const text = 'شقة 3 غرف السالمية'
   expect((await suggest('شقة 3 غرف السال'))[0]).toEqual({

@@ -91,6 +91,7 @@ const ofAdministrators = [
   'public.plans',
   'public.vocabularies',
   'public.areas',
+  'private.landmarks',
   'private.reading_words',
   'private.suggest_hidden',
 ]

@@ -190,6 +190,7 @@ export const closedTables: Record<string, Table> = {
   'private.area_prices': closed(null),
   'private.property_cards': closed(ofListing),
   'private.listed_records': closed(ofListing),
+  'private.landmarks': closed(null),
   'private.reading_words': closed(null),
   'private.search_documents': closed(ofListing),
   'private.search_names': closed(null),

@@ -36,9 +36,10 @@ export const searchPage: Page = async (into, page) => {
     const answer = await suggest(box.value).catch(explain)
     if (!answer || document.activeElement !== box) return
     list.hidden = !answer.items.length
-    list.replaceChildren(...answer.items.map(({ text, count, filters: { q, strategy, ...filters } }) =>
+    list.replaceChildren(...answer.items.map(({ text, count, filters: { q, strategy, near, ...filters } }) =>
       html`<li><button type="button" @click=${() => {
-        const chosen = Object.entries(filters).map(([field, value]) => ({ field, value: String(value), text }))
+        const point = near && { near: [near.lat, near.lng, near.km] }
+        const chosen = Object.entries({ ...filters, ...point }).map(([field, value]) => ({ field, value: String(value), text }))
         // This page has only the strategy standard.
         ;(q || strategy ? search(q ?? text) : search('', chosen)).catch(explain)
       }}>${text} ${count === null ? '' : html`<small>${number(count)}</small>`}</button></li>`))

@@ -8,12 +8,12 @@ import { jsonFilters } from './schemas-filters.ts'
 import { Query } from './schemas-reading.ts'
 import { Strategy } from './strategies.ts'
 
-const { type, kinds, governorateIds, areaIds } = jsonFilters
+const { type, kinds, governorateIds, areaIds, near } = jsonFilters
 
 const Suggestion = z
   .object({
     text: z.string().describe('What to show: Arabic, or English where Latin letters are typed.'),
-    kind: z.enum(['area', 'governorate', 'kind', 'word', 'phrase']).describe(
+    kind: z.enum(['area', 'governorate', 'kind', 'landmark', 'word', 'phrase']).describe(
       'What it is; `phrase` is a type and kind, with or without a place.',
     ),
     filters: z
@@ -24,10 +24,11 @@ const Suggestion = z
         kinds,
         governorateIds,
         areaIds,
+        near,
       })
       .describe('What finds it: the body of `POST /search/advanced`, beside `strategy`.'),
     count: Count.nullable().describe(
-      'How many listings there were in the last five minutes; null of a word.',
+      'How many listings there were in the last five minutes; null of a word or landmark.',
     ),
   })
   .openapi('Suggestion', { description: 'Something that what is typed may become.' })
@@ -40,7 +41,7 @@ const suggest = route({
   guestCache: 's-maxage=300',
   summary: 'Suggest what somebody is typing',
   description:
-    'Areas, governorates and kinds whose name begins so, in every spelling that a search reads; phrases of ' +
+    'Areas, governorates, kinds and landmarks whose name begins so, in every spelling that a search reads; phrases of ' +
     'type, kind and place that something is listed for; and words that five accounts have written. From the ' +
     'fourth letter on one may be wrong. Wait 150 ms after each letter, and drop answers that were overtaken.',
   limit: limitSuggestions,
