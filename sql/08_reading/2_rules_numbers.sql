@@ -11,9 +11,7 @@ comment on type private.amount is
   'last: the index of its last item.';
 
 create function private.reading_letter(item private.reading_item) returns text
-  language plpgsql immutable set search_path = ''
-as $$
-begin
+  language sql immutable
   return case
     when item.field = 'number' then
       case when item.number < 10 then 'i' when item.number < 1000 then 'd' else 'D' end
@@ -41,8 +39,6 @@ begin
       || '|عشر|مي[هت]|مايه|فف|مليو|فاصل|point|hundr|thous|milli|twen|thirt|fift|sixt|ninet)') then 'x'
     when item.field is null then 'w'
     else '.' end;
-end
-$$;
 comment on function private.reading_letter is
   'What an item is in an amount. Figures: i below 10, d below 1,000, D above. Words: u below 10, '
   'e below 20, t tens, h hundred (in English v, y, z, g), H more hundreds, f fractions (F as 1/2), '

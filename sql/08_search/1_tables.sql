@@ -165,10 +165,9 @@ create policy "nobody but functions of their owner" on private.search_documents 
 alter table private.search_names enable row level security;
 alter table private.search_vocabulary enable row level security;
 alter table private.search_word_changes enable row level security;
-grant select on private.search_names to acting;
+grant select on private.search_names, private.search_vocabulary to acting;
 create policy "functions for clients read all" on private.search_names
   for select to acting using (true);
-grant select on private.search_vocabulary to acting;
 create policy "functions for clients read all" on private.search_vocabulary
   for select to acting using (true);
 create policy "nobody but functions of their owner" on private.search_word_changes using (false);

@@ -1,11 +1,7 @@
 create function private.search_block(block text) returns text
-  language plpgsql immutable parallel safe set search_path = ''
-as $$
-begin
+  language sql immutable parallel safe
   return nullif(regexp_replace(
     replace(private.search_text(block), ' ', ''), '^(قطعه|ق|block)(?=[0-9])', ''), '');
-end
-$$;
 comment on function private.search_block is 'Returns 5 for ٥ and قطعة 5; null if it is empty.';
 
 create function private.said_terms(plain text) returns text[]

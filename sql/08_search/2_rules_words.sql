@@ -13,12 +13,8 @@ $$;
 comment on function private.guessable_words is 'At most 200 words that a misspelt word can mean.';
 
 create function private.word_writer(account public.accounts) returns smallint
-  language plpgsql immutable set search_path = ''
-as $$
-begin
+  language sql immutable
   return case when account.phone is not null then hashtext(account.id::text) % 32768 end;
-end
-$$;
 comment on function private.word_writer is
   'A small hash of the account, not unique; null without a phone, as such accounts cost nothing.';
 

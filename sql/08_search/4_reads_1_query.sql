@@ -93,29 +93,3 @@ $$;
 comment on function private.exact_query is
   'The filters and words of a query, what clients are told of it, and its reading unless no listing '
   'may match.';
-
-create function private.cursor_reading(
-  cursor_state jsonb, out read private.reading, out rest text[], out names text[]
-)
-  language plpgsql stable set search_path = ''
-as $$
-begin
-  read := jsonb_populate_record(null::private.reading, cursor_state -> 'reading');
-  -- This raises an error if the filters are not of a form that our own cursors have.
-  perform jsonb_populate_record(null::private.search_filters, read.filters);
-  rest := array(select jsonb_array_elements_text(cursor_state -> 'rest'));
-  names := array(select jsonb_array_elements_text(cursor_state -> 'names'));
-  if cardinality(read.words) > 30 or jsonb_typeof(read.filters) <> 'object' or cardinality(rest) > 34
-    or read.filters @? '$.* ? (@.type() == "array" && @.size() == 0)'
-    or exists (select from unnest(read.words) as word where word !~ '^.{1,60}$')
-    or exists (select from unnest(rest) as item
-      where item !~ '^[0-9a-f]{8}(-[0-9a-f]{4}){4}[0-9a-f]{8}[01]*$') then
-    perform private.refuse_field('cursor', 'cursor_invalid');
-  end if;
-exception
-  when data_exception or datatype_mismatch or syntax_error then
-    perform private.refuse_field('cursor', 'cursor_invalid');
-end
-$$;
-comment on function private.cursor_reading is
-  'What a cursor of private.search_page carries: a reading, or the rest of a list that is known.';

@@ -66,7 +66,7 @@ begin
 end
 $$;
 
-create function private.expected_listings(plan private.search_plan, condition text)
+create function private.expected_listings(plan private.search_plan, condition text default null)
   returns double precision
   language plpgsql
   volatile -- Postgres refuses EXPLAIN in a stable function
@@ -75,22 +75,15 @@ as $$
 declare
   explained json;
 begin
-  execute 'explain (format json) select from private.search_documents where ' || condition
-    into explained using plan.filters, plan;
+  execute 'explain (format json) select from private.search_documents where ' || coalesce(condition, (
+    select string_agg(format('%s = any (%s)', range.compared, range.choices), ' and ')
+    from unnest(plan.compared, plan.choices) as range (compared, choices)
+  ), 'true') into explained using plan.filters, plan;
   return explained -> 0 -> 'Plan' -> 'Plan Rows';
 end
 $$;
-
-create function private.listings_in_ranges(plan private.search_plan) returns double precision
-  language plpgsql stable set search_path = ''
-as $$
-begin
-  return private.expected_listings(plan, coalesce((
-    select string_agg(format('%s = any (%s)', range.compared, range.choices), ' and ')
-    from unnest(plan.compared, plan.choices) as range (compared, choices)
-  ), 'true'));
-end
-$$;
+comment on function private.expected_listings is
+  'How many listings the planner expects to meet a condition, or to be in the index ranges.';
 
 create function private.listings_with_words(words tsquery) returns bigint
   language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
@@ -266,8 +259,8 @@ begin
   if not is_few and is_rare then
     to_pass := case
       when met > 0 then 1000.0 * size / met
-      when met = 0 then private.listings_in_ranges(plan)
-      else private.listings_in_ranges(plan) * least(size / plan.to_gather, 1)
+      when met = 0 then private.expected_listings(plan)
+      else private.expected_listings(plan) * least(size / plan.to_gather, 1)
     end;
     -- Listings with several of the words are counted several times, so to_gather is often twice the
     -- real number. A useless scan of this depth takes no longer than gathering.
@@ -283,7 +276,7 @@ begin
     elsif plan.to_gather is null then
       plan := private.with_source(plan, strategy);
     end if;
-    to_pass := case when found.ids = '{}' then private.listings_in_ranges(plan)
+    to_pass := case when found.ids = '{}' then private.expected_listings(plan)
       else depth::double precision * plan.ranges * size / cardinality(found.ids) end;
     -- The next scan is twice as deep as a full page needs if matches remain as frequent.
     depth := least(2 * to_pass, 2000000000);

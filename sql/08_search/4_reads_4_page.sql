@@ -34,64 +34,52 @@ create function private.search_page(
   language plpgsql stable set search_path = ''
 as $$
 declare
+  order_of text := coalesce(sort, private.default_sort(strategy));
   exact record;
-  carried record;
-  read private.reading;
-  filters private.search_filters;
-  words tsquery;
   found record;
   others record;
 begin
-  if cursor_state is null then
-    exact := private.exact_query(strategy, sort, given, q, literal);
-    read := exact.read;
-    sort := coalesce(sort, read.sort, private.default_sort(strategy));
-    filters := exact.filters;
-    words := exact.words;
-    understood := exact.understood;
-  else
-    carried := private.cursor_reading(cursor_state);
-    read := carried.read;
-    sort := coalesce(read.sort, sort, private.default_sort(strategy));
-    perform private.require_search(strategy, sort, given);
-    filters := (private.both_filters(given, coalesce(read.filters, '{}'))).filters;
-    words := private.search_query(read.words);
-  end if;
   if cursor_state ? 'rest' then
-    names := carried.names;
-    found := private.find_listings(strategy, sort, given, null,
-      array(select left(item, 36)::uuid from unnest(carried.rest) as item), null, null, 34);
+    names := array(select name #>> '{}' from jsonb_path_query(cursor_state -> 'names', '$[*]') as name);
+    items := array(select item #>> '{}' from jsonb_path_query(cursor_state -> 'rest', '$[*]') as item);
+    if cardinality(items) > 34 or exists (select from unnest(items) as item
+      where item !~ '^[0-9a-f]{8}(-[0-9a-f]{4}){4}[0-9a-f]{8}[01]*$') then
+      perform private.refuse_field('cursor', 'cursor_invalid');
+    end if;
+    found := private.find_listings(strategy, order_of, given, null,
+      array(select left(item, 36)::uuid from unnest(items) as item), null, null, 34);
     items := array(
-      select rest.item from unnest(carried.rest) with ordinality as rest (item, index)
+      select rest.item from unnest(items) with ordinality as rest (item, index)
       where left(rest.item, 36)::uuid = any (found.ids) order by rest.index);
   else
+    exact := private.exact_query(strategy, sort, given, q, literal);
+    order_of := coalesce(sort, (exact.read).sort, order_of);
     -- A smaller page also has to find out whether 5 listings fit.
-    found := private.find_listings(strategy, sort, filters, words, null,
+    found := private.find_listings(strategy, order_of, exact.filters, exact.words, null,
       cursor_state ->> 'key', (cursor_state ->> 'id')::uuid, greatest(page_size + 1, 5));
     items := found.ids;
-    if cursor_state is null and read.words is not null and cardinality(items) < 5 then
-      others := private.similar_listings(
-        strategy, sort, given, read, words, literal, found.ids);
-      items := items || others.items;
-      names := others.names;
-      understood := understood || jsonb_build_object('guessed', others.guessed);
+    if cursor_state is null then
+      understood := exact.understood;
+      if (exact.read).words is not null and cardinality(items) < 5 then
+        others := private.similar_listings(
+          strategy, order_of, given, exact.read, exact.words, literal, found.ids);
+        items := items || others.items;
+        names := others.names;
+        understood := understood || jsonb_build_object('guessed', others.guessed);
+      end if;
     end if;
   end if;
   if cardinality(items) > page_size then
     next_state := case
       when names is not null then jsonb_build_object('names', names, 'rest', items[page_size + 1:])
-      else jsonb_build_object('key', found.keys[page_size], 'id', found.ids[page_size]) || case
-        when read.words is null then '{}'
-        else jsonb_build_object('reading', jsonb_build_object(
-          'words', read.words, 'filters', read.filters, 'sort', sort)) end
-    end;
+      else jsonb_build_object('key', found.keys[page_size], 'id', found.ids[page_size]) end;
   end if;
   items := items[:page_size];
 end
 $$;
 comment on function private.search_page is
   'The ids of a page, those of similar listings as private.similar_listings has them. If fewer than 5 '
-  'fit, the cursor carries the rest of the list, else the reading and the last key.';
+  'fit, the cursor carries the rest of the list, else the last key.';
 
 create function private.similar_parts(items text[], names text[]) returns jsonb
   language plpgsql immutable set search_path = ''

@@ -16565,9 +16565,7 @@ comment on type private.amount is
   'last: the index of its last item.';
 
 create function private.reading_letter(item private.reading_item) returns text
-  language plpgsql immutable set search_path = ''
-as $$
-begin
+  language sql immutable
   return case
     when item.field = 'number' then
       case when item.number < 10 then 'i' when item.number < 1000 then 'd' else 'D' end
@@ -16595,8 +16593,6 @@ begin
       || '|عشر|مي[هت]|مايه|فف|مليو|فاصل|point|hundr|thous|milli|twen|thirt|fift|sixt|ninet)') then 'x'
     when item.field is null then 'w'
     else '.' end;
-end
-$$;
 comment on function private.reading_letter is
   'What an item is in an amount. Figures: i below 10, d below 1,000, D above. Words: u below 10, '
   'e below 20, t tens, h hundred (in English v, y, z, g), H more hundreds, f fractions (F as 1/2), '
@@ -17458,10 +17454,9 @@ create policy "nobody but functions of their owner" on private.search_documents 
 alter table private.search_names enable row level security;
 alter table private.search_vocabulary enable row level security;
 alter table private.search_word_changes enable row level security;
-grant select on private.search_names to acting;
+grant select on private.search_names, private.search_vocabulary to acting;
 create policy "functions for clients read all" on private.search_names
   for select to acting using (true);
-grant select on private.search_vocabulary to acting;
 create policy "functions for clients read all" on private.search_vocabulary
   for select to acting using (true);
 create policy "nobody but functions of their owner" on private.search_word_changes using (false);
@@ -17516,13 +17511,9 @@ create index search_vocabulary_prefix_idx on private.search_vocabulary (word tex
 -- sql/08_search/2_rules_documents.sql
 
 create function private.search_block(block text) returns text
-  language plpgsql immutable parallel safe set search_path = ''
-as $$
-begin
+  language sql immutable parallel safe
   return nullif(regexp_replace(
     replace(private.search_text(block), ' ', ''), '^(قطعه|ق|block)(?=[0-9])', ''), '');
-end
-$$;
 comment on function private.search_block is 'Returns 5 for ٥ and قطعة 5; null if it is empty.';
 
 create function private.said_terms(plain text) returns text[]
@@ -18139,12 +18130,8 @@ $$;
 comment on function private.guessable_words is 'At most 200 words that a misspelt word can mean.';
 
 create function private.word_writer(account public.accounts) returns smallint
-  language plpgsql immutable set search_path = ''
-as $$
-begin
+  language sql immutable
   return case when account.phone is not null then hashtext(account.id::text) % 32768 end;
-end
-$$;
 comment on function private.word_writer is
   'A small hash of the account, not unique; null without a phone, as such accounts cost nothing.';
 
@@ -18365,32 +18352,6 @@ $$;
 comment on function private.exact_query is
   'The filters and words of a query, what clients are told of it, and its reading unless no listing '
   'may match.';
-
-create function private.cursor_reading(
-  cursor_state jsonb, out read private.reading, out rest text[], out names text[]
-)
-  language plpgsql stable set search_path = ''
-as $$
-begin
-  read := jsonb_populate_record(null::private.reading, cursor_state -> 'reading');
-  -- This raises an error if the filters are not of a form that our own cursors have.
-  perform jsonb_populate_record(null::private.search_filters, read.filters);
-  rest := array(select jsonb_array_elements_text(cursor_state -> 'rest'));
-  names := array(select jsonb_array_elements_text(cursor_state -> 'names'));
-  if cardinality(read.words) > 30 or jsonb_typeof(read.filters) <> 'object' or cardinality(rest) > 34
-    or read.filters @? '$.* ? (@.type() == "array" && @.size() == 0)'
-    or exists (select from unnest(read.words) as word where word !~ '^.{1,60}$')
-    or exists (select from unnest(rest) as item
-      where item !~ '^[0-9a-f]{8}(-[0-9a-f]{4}){4}[0-9a-f]{8}[01]*$') then
-    perform private.refuse_field('cursor', 'cursor_invalid');
-  end if;
-exception
-  when data_exception or datatype_mismatch or syntax_error then
-    perform private.refuse_field('cursor', 'cursor_invalid');
-end
-$$;
-comment on function private.cursor_reading is
-  'What a cursor of private.search_page carries: a reading, or the rest of a list that is known.';
 
 -- sql/08_search/4_reads_2_plan.sql
 
@@ -18781,7 +18742,7 @@ begin
 end
 $$;
 
-create function private.expected_listings(plan private.search_plan, condition text)
+create function private.expected_listings(plan private.search_plan, condition text default null)
   returns double precision
   language plpgsql
   volatile -- Postgres refuses EXPLAIN in a stable function
@@ -18790,22 +18751,15 @@ as $$
 declare
   explained json;
 begin
-  execute 'explain (format json) select from private.search_documents where ' || condition
-    into explained using plan.filters, plan;
+  execute 'explain (format json) select from private.search_documents where ' || coalesce(condition, (
+    select string_agg(format('%s = any (%s)', range.compared, range.choices), ' and ')
+    from unnest(plan.compared, plan.choices) as range (compared, choices)
+  ), 'true') into explained using plan.filters, plan;
   return explained -> 0 -> 'Plan' -> 'Plan Rows';
 end
 $$;
-
-create function private.listings_in_ranges(plan private.search_plan) returns double precision
-  language plpgsql stable set search_path = ''
-as $$
-begin
-  return private.expected_listings(plan, coalesce((
-    select string_agg(format('%s = any (%s)', range.compared, range.choices), ' and ')
-    from unnest(plan.compared, plan.choices) as range (compared, choices)
-  ), 'true'));
-end
-$$;
+comment on function private.expected_listings is
+  'How many listings the planner expects to meet a condition, or to be in the index ranges.';
 
 create function private.listings_with_words(words tsquery) returns bigint
   language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
@@ -18981,8 +18935,8 @@ begin
   if not is_few and is_rare then
     to_pass := case
       when met > 0 then 1000.0 * size / met
-      when met = 0 then private.listings_in_ranges(plan)
-      else private.listings_in_ranges(plan) * least(size / plan.to_gather, 1)
+      when met = 0 then private.expected_listings(plan)
+      else private.expected_listings(plan) * least(size / plan.to_gather, 1)
     end;
     -- Listings with several of the words are counted several times, so to_gather is often twice the
     -- real number. A useless scan of this depth takes no longer than gathering.
@@ -18998,7 +18952,7 @@ begin
     elsif plan.to_gather is null then
       plan := private.with_source(plan, strategy);
     end if;
-    to_pass := case when found.ids = '{}' then private.listings_in_ranges(plan)
+    to_pass := case when found.ids = '{}' then private.expected_listings(plan)
       else depth::double precision * plan.ranges * size / cardinality(found.ids) end;
     -- The next scan is twice as deep as a full page needs if matches remain as frequent.
     depth := least(2 * to_pass, 2000000000);
@@ -19223,64 +19177,52 @@ create function private.search_page(
   language plpgsql stable set search_path = ''
 as $$
 declare
+  order_of text := coalesce(sort, private.default_sort(strategy));
   exact record;
-  carried record;
-  read private.reading;
-  filters private.search_filters;
-  words tsquery;
   found record;
   others record;
 begin
-  if cursor_state is null then
-    exact := private.exact_query(strategy, sort, given, q, literal);
-    read := exact.read;
-    sort := coalesce(sort, read.sort, private.default_sort(strategy));
-    filters := exact.filters;
-    words := exact.words;
-    understood := exact.understood;
-  else
-    carried := private.cursor_reading(cursor_state);
-    read := carried.read;
-    sort := coalesce(read.sort, sort, private.default_sort(strategy));
-    perform private.require_search(strategy, sort, given);
-    filters := (private.both_filters(given, coalesce(read.filters, '{}'))).filters;
-    words := private.search_query(read.words);
-  end if;
   if cursor_state ? 'rest' then
-    names := carried.names;
-    found := private.find_listings(strategy, sort, given, null,
-      array(select left(item, 36)::uuid from unnest(carried.rest) as item), null, null, 34);
+    names := array(select name #>> '{}' from jsonb_path_query(cursor_state -> 'names', '$[*]') as name);
+    items := array(select item #>> '{}' from jsonb_path_query(cursor_state -> 'rest', '$[*]') as item);
+    if cardinality(items) > 34 or exists (select from unnest(items) as item
+      where item !~ '^[0-9a-f]{8}(-[0-9a-f]{4}){4}[0-9a-f]{8}[01]*$') then
+      perform private.refuse_field('cursor', 'cursor_invalid');
+    end if;
+    found := private.find_listings(strategy, order_of, given, null,
+      array(select left(item, 36)::uuid from unnest(items) as item), null, null, 34);
     items := array(
-      select rest.item from unnest(carried.rest) with ordinality as rest (item, index)
+      select rest.item from unnest(items) with ordinality as rest (item, index)
       where left(rest.item, 36)::uuid = any (found.ids) order by rest.index);
   else
+    exact := private.exact_query(strategy, sort, given, q, literal);
+    order_of := coalesce(sort, (exact.read).sort, order_of);
     -- A smaller page also has to find out whether 5 listings fit.
-    found := private.find_listings(strategy, sort, filters, words, null,
+    found := private.find_listings(strategy, order_of, exact.filters, exact.words, null,
       cursor_state ->> 'key', (cursor_state ->> 'id')::uuid, greatest(page_size + 1, 5));
     items := found.ids;
-    if cursor_state is null and read.words is not null and cardinality(items) < 5 then
-      others := private.similar_listings(
-        strategy, sort, given, read, words, literal, found.ids);
-      items := items || others.items;
-      names := others.names;
-      understood := understood || jsonb_build_object('guessed', others.guessed);
+    if cursor_state is null then
+      understood := exact.understood;
+      if (exact.read).words is not null and cardinality(items) < 5 then
+        others := private.similar_listings(
+          strategy, order_of, given, exact.read, exact.words, literal, found.ids);
+        items := items || others.items;
+        names := others.names;
+        understood := understood || jsonb_build_object('guessed', others.guessed);
+      end if;
     end if;
   end if;
   if cardinality(items) > page_size then
     next_state := case
       when names is not null then jsonb_build_object('names', names, 'rest', items[page_size + 1:])
-      else jsonb_build_object('key', found.keys[page_size], 'id', found.ids[page_size]) || case
-        when read.words is null then '{}'
-        else jsonb_build_object('reading', jsonb_build_object(
-          'words', read.words, 'filters', read.filters, 'sort', sort)) end
-    end;
+      else jsonb_build_object('key', found.keys[page_size], 'id', found.ids[page_size]) end;
   end if;
   items := items[:page_size];
 end
 $$;
 comment on function private.search_page is
   'The ids of a page, those of similar listings as private.similar_listings has them. If fewer than 5 '
-  'fit, the cursor carries the rest of the list, else the reading and the last key.';
+  'fit, the cursor carries the rest of the list, else the last key.';
 
 create function private.similar_parts(items text[], names text[]) returns jsonb
   language plpgsql immutable set search_path = ''
