@@ -91,36 +91,31 @@ create function private.with_types(
   language plpgsql immutable set search_path = ''
 as $$
 declare
+  named constant text[] := array(select distinct item.choices[1] from unnest(types) as item);
+  type constant text := case when named = '{}' and strategy = 'exchange' then 'EXCHANGE'
+    when cardinality(named) = 1 then named[1] end;
   item private.reading_item;
-  type text := case when types = '{}' and strategy = 'exchange' then 'EXCHANGE'
-    else types[1].choices[1] end;
-  said text;
   scale integer;
 begin
   foreach item in array types loop
-    type := case when item.choices[1] = type then type end;
-  end loop;
-  foreach item in array types loop
-    said := array_to_string(typed[item.first:item.last], ' ');
     if type is null then
-      reading.ignored := reading.ignored || said;
+      reading.ignored := reading.ignored || array_to_string(typed[item.first:item.last], ' ');
     elsif strategy = 'exchange' and type <> 'EXCHANGE' then
       reading.strategy := coalesce(reading.strategy, 'standard');
     elsif strategy in ('standard', 'deal') and type = 'EXCHANGE' then
       reading.strategy := coalesce(reading.strategy, 'exchange');
     elsif strategy is distinct from 'exchange' and not reading.filters ? 'type' then
-      reading := private.with_reading(reading, 'type', to_jsonb(type), said);
+      reading := private.with_reading(
+        reading, 'type', to_jsonb(type), array_to_string(typed[item.first:item.last], ' '));
     end if;
   end loop;
   foreach item in array prices loop
-    said := array_to_string(typed[item.first:item.last], ' ');
     scale := private.price_scale(item, type);
     if scale is null then
-      reading.ignored := reading.ignored || said;
+      reading.ignored := reading.ignored || array_to_string(typed[item.first:item.last], ' ');
     else
-      reading := private.with_range(
-        reading, 'priceMin', 'priceMax', trim_scale(item.low * scale),
-        trim_scale(item.high * scale), said);
+      reading := private.with_range(reading, 'priceMin', 'priceMax', trim_scale(item.low * scale),
+        trim_scale(item.high * scale), array_to_string(typed[item.first:item.last], ' '));
     end if;
   end loop;
   return reading;

@@ -190,7 +190,7 @@ comment on function private.with_source is
 
 create function private.find_listings(
   strategy text, sort text, filters private.search_filters, words tsquery, among uuid[],
-  after_key text, after_id uuid, size integer,
+  after_key text, after_id uuid, size integer, among_newest boolean default false,
   out ids uuid[], out keys text[]
 )
   language plpgsql stable
@@ -266,6 +266,10 @@ begin
     -- real number. A useless scan of this depth takes no longer than gathering.
     depth := greatest(depth, least(3 * to_pass, 30000, plan.to_gather / cost)::integer);
   end if;
+  if among_newest and plan.to_gather > 5000 then
+    select walked.ids, walked.keys into ids, keys from private.walk_ranges(plan, 3000) as walked;
+    return;
+  end if;
   for attempt in 1 .. 2 loop
     exit when is_few or to_pass * cost > plan.to_gather;
     found := private.walk_ranges(plan, depth);
@@ -288,4 +292,4 @@ end
 $$;
 comment on function private.find_listings is
   'The first listings in sort order, with their keys, after a given one and only those among given '
-  'ids.';
+  'ids. among_newest: of more than about 5,000 only those among the first 3,000 of each index range.';

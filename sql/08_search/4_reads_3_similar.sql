@@ -149,7 +149,7 @@ begin
       from unnest((private.find_listings(strategy, sort,
         (private.both_filters(given, wider)).filters, words, null, null, null,
         -- Those without any of the words lack the same.
-        case step when 1 then 34 else 200 end)).ids)
+        case step when 1 then 34 else 200 end, true)).ids)
         with ordinality as found (id, index)
       where found.id <> all (fitting || ids)
       order by found.index
