@@ -175,13 +175,9 @@ declare
   letters text;
   index integer := 1;
   last integer;
-  has_numbers boolean := false;
 begin
-  foreach item in array items loop
-    has_numbers := has_numbers or coalesce(item.field in (
-      'number', 'count', 'times', 'floor', 'rooms', 'bathrooms', 'ordinal'), false);
-  end loop;
-  if not has_numbers then
+  if not exists (select from unnest(items) as given where given.field in (
+    'number', 'count', 'times', 'floor', 'rooms', 'bathrooms', 'ordinal')) then
     return items;
   end if;
   select given.items, given.letters into items, letters

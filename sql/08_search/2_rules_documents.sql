@@ -80,7 +80,7 @@ comment on function private.said_terms is
 
 create function private.search_document(property public.properties)
   returns private.search_documents
-  language plpgsql stable set search_path = ''
+  language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 declare
   answer private.search_documents := row(

@@ -266,8 +266,9 @@ begin
     -- real number. A useless scan of this depth takes no longer than gathering.
     depth := greatest(depth, least(3 * to_pass, 30000, plan.to_gather / cost)::integer);
   end if;
-  if among_newest and plan.to_gather > 5000 then
-    select walked.ids, walked.keys into ids, keys from private.walk_ranges(plan, 3000) as walked;
+  if among_newest and words is not null and not is_few and plan.to_gather > 5000 then
+    select walked.ids, walked.keys into ids, keys
+    from private.walk_ranges(plan, greatest(300, 3000 / greatest(plan.ranges, 1))) as walked;
     return;
   end if;
   for attempt in 1 .. 2 loop
@@ -292,4 +293,4 @@ end
 $$;
 comment on function private.find_listings is
   'The first listings in sort order, with their keys, after a given one and only those among given '
-  'ids. among_newest: of more than about 5,000 only those among the first 3,000 of each index range.';
+  'ids. among_newest: of words in more than about 5,000 only among the first 3,000 of the index ranges.';

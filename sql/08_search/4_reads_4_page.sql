@@ -54,6 +54,9 @@ begin
   else
     exact := private.exact_query(strategy, sort, given, q, literal);
     order_of := coalesce(sort, (exact.read).sort, order_of);
+    if cursor_state ->> 'sort' <> order_of then -- a word of order was added meanwhile
+      perform private.refuse_field('cursor', 'cursor_invalid');
+    end if;
     -- A smaller page also has to find out whether 5 listings fit.
     found := private.find_listings(strategy, order_of, exact.filters, exact.words, null,
       cursor_state ->> 'key', (cursor_state ->> 'id')::uuid, greatest(page_size + 1, 5));
@@ -72,7 +75,8 @@ begin
   if cardinality(items) > page_size then
     next_state := case
       when names is not null then jsonb_build_object('names', names, 'rest', items[page_size + 1:])
-      else jsonb_build_object('key', found.keys[page_size], 'id', found.ids[page_size]) end;
+      else jsonb_build_object(
+        'sort', order_of, 'key', found.keys[page_size], 'id', found.ids[page_size]) end;
   end if;
   items := items[:page_size];
 end

@@ -66,6 +66,7 @@ as $$
 declare
   given constant private.search_filters := private.parse_search_filters(filters, strategy);
   exact record;
+  asked record; -- what a facet is counted among
   counted integer;
   is_similar boolean := false;
   is_late boolean := false; -- the time of the statement is over, and no later limit would end it
@@ -77,13 +78,6 @@ begin
   exact := private.exact_query(strategy, 'newest', given, q, literal);
   counted := cardinality((private.find_listings(strategy, private.default_sort(strategy),
     exact.filters, exact.words, null, null, null, 1001)).ids);
-  begin
-    is_similar := counted = 0 and (exact.read).words is not null
-      and (private.similar_listings(strategy, private.default_sort(strategy), given, exact.read,
-        exact.words, coalesce(literal, false), '{}')).items <> '{}';
-  exception
-    when query_canceled then is_late := true;
-  end;
   select coalesce(jsonb_object_agg(name, null), '{}') into counts from unnest(facets) as name;
   for part in
     select others.filters, array_agg(rule) as rules
@@ -91,19 +85,27 @@ begin
     cross join lateral (select jsonb_populate_record(given, jsonb_build_object(
       rule.name, null, replace(rule.name, 'Min', 'Max'), null)) as filters) as others
     where replace(rule.name, 'Min', '') = any (facets)
-    group by others.filters
-    order by others.filters is distinct from given
+    group by others.filters, rule.comparison = '@>' -- amenities are in no index of the others
+    order by others.filters is distinct from given, rule.comparison = '@>'
   loop
     exit when is_late;
     begin
+      asked := exact;
       if part.filters is distinct from given then
-        exact := private.exact_query(strategy, 'newest', part.filters, q, literal);
+        asked := private.exact_query(strategy, 'newest', part.filters, q, literal);
       end if;
-      counts := counts || private.count_facets(strategy, exact.filters, exact.words, part.rules);
+      counts := counts || private.count_facets(strategy, asked.filters, asked.words, part.rules);
     exception
       when query_canceled then is_late := true;
     end;
   end loop;
+  begin
+    is_similar := counted = 0 and not is_late and (exact.read).words is not null
+      and (private.similar_listings(strategy, private.default_sort(strategy), given, exact.read,
+        exact.words, coalesce(literal, false), '{}')).items <> '{}';
+  exception
+    when query_canceled then null; -- the count is known nevertheless
+  end;
   return jsonb_build_object('count', least(counted, 1000), 'capped', counted > 1000)
     || case when is_similar then '{"similar": true}' else '{}' end::jsonb
     || case when facets is null then '{}' else jsonb_build_object('facets', counts) end;

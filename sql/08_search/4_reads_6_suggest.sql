@@ -70,7 +70,7 @@ begin
     read := private.read_query(before, null);
     select coalesce(array_agg(rule.term || ':' || code)
         filter (where rule.comparison is distinct from '<> all'), '{}'),
-      count(distinct rule.name) + cardinality(read.words || read.ignored)
+      count(distinct rule.name) + cardinality(read.words || read.ignored) + num_nonnulls(read.sort)
     into allowed, needed
     from jsonb_each(read.filters) as given (name, value)
     join private.search_filter_rules as rule on rule.name = given.name
@@ -80,7 +80,8 @@ begin
     items := array(
       select private.suggested_text(before || ' ' || (item ->> 'text'))
       from unnest(items) with ordinality as name (item, index)
-      where item ->> 'kind' = 'landmark' or read.words || read.ignored <> '{}'
+      where item ->> 'kind' = 'landmark'
+        or cardinality(read.words || read.ignored) + num_nonnulls(read.sort) > 0
         or read.filters - '{type,kinds,areaIds,governorateIds}'::text[] <> '{}'
       order by index);
   end if;
