@@ -231,5 +231,3 @@ begin
   return read;
 end
 $$;
-comment on function private.reading_numbers is
-  'Joins numbers with their units, multipliers and bounds.';

@@ -48,8 +48,6 @@ begin
   return private.with_reading(reading, name, to_jsonb(nullif(codes, '{}')), said);
 end
 $$;
-comment on function private.with_names is
-  'Adds a filter of all codes that the items of a field mean, if any.';
 
 create function private.with_range(
   reading private.reading, low_name text, high_name text, low numeric, high numeric, said text

@@ -19,20 +19,18 @@ create index suggestions_found_by_idx on private.suggestions using gin (found_by
   with (fastupdate = off);
 
 create table private.suggest_hidden (
-  phrase text primary key,
-  word text not null generated always as (private.search_text(phrase)) stored
+  word text primary key
+    constraint suggest_hidden_is_one_word check (private.search_text(word) ~ '^[^ ]+$')
 );
 comment on table private.suggest_hidden is
   'Words of listings that are never suggested. Never purged: admins maintain them.';
-comment on column private.suggest_hidden.word is 'The word in the form that searches compare.';
-create index suggest_hidden_word_idx on private.suggest_hidden (word);
+create index suggest_hidden_compared_idx on private.suggest_hidden (private.search_text(word));
 
+grant select on private.suggestions, private.suggest_hidden to acting;
 alter table private.suggestions enable row level security;
-grant select on private.suggestions to acting;
 create policy "functions for clients read all" on private.suggestions
   for select to acting using (true);
 alter table private.suggest_hidden enable row level security;
-grant select on private.suggest_hidden to acting;
 create policy "functions for clients read all" on private.suggest_hidden
   for select to acting using (true);
 

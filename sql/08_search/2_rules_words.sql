@@ -135,5 +135,4 @@ begin
 end
 $$;
 comment on function private.search_query is
-  'Requires all of these words, or words alike, in the listing''s text or the name of its place, kind '
-  'or usage; joined by | any of them.';
+  'Requires all words (or, joined by |, any) or one alike, in the text or a name (lexemes_of).';

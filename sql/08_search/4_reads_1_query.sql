@@ -46,8 +46,7 @@ begin
 end
 $$;
 comment on function private.both_filters is
-  'Joins given filters with those read from a query. conflicts: the given filters that contradict '
-  'those read.';
+  'Joins given filters with those read. conflicts: the given filters that contradict those read.';
 
 create function private.exact_query(
   strategy text, sort text, given private.search_filters, q text, literal boolean,

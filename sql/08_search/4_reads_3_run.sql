@@ -184,9 +184,7 @@ begin
 end
 $$;
 comment on function private.with_source is
-  'Adds to a plan the condition with which an index finds the fewest listings: given ids, an '
-  'owner, auctions, deals, the text query, prices or floors, or the cells of a box. with_words is '
-  'private.listings_with_words.';
+  'Adds the condition with which an index finds the fewest; with_words: private.listings_with_words.';
 
 create function private.find_listings(
   strategy text, sort text, filters private.search_filters, words tsquery, among uuid[],

@@ -142,8 +142,8 @@ begin
         on known.is_shared and known.word operator(pg_catalog.~>=~) form
         and known.word operator(pg_catalog.~<~) (form || chr(1114111))
       where length(form) > 1 and known.word collate pg_catalog.pg_c_utf8 ~ '^[[:alpha:]]{3,}$'
-        and not exists (
-          select from private.suggest_hidden where suggest_hidden.word = known.word)
+        and not exists (select from private.suggest_hidden as hidden
+          where private.search_text(hidden.word) = known.word)
         and not exists (select from private.search_names where search_names.word = known.word)
         and not exists (select from private.reading_words where reading_words.phrase = known.word)
       group by known.word, known.listings

@@ -16922,13 +16922,9 @@ declare
   letters text;
   index integer := 1;
   last integer;
-  has_numbers boolean := false;
 begin
-  foreach item in array items loop
-    has_numbers := has_numbers or coalesce(item.field in (
-      'number', 'count', 'times', 'floor', 'rooms', 'bathrooms', 'ordinal'), false);
-  end loop;
-  if not has_numbers then
+  if not exists (select from unnest(items) as given where given.field in (
+    'number', 'count', 'times', 'floor', 'rooms', 'bathrooms', 'ordinal')) then
     return items;
   end if;
   select given.items, given.letters into items, letters
@@ -16982,8 +16978,6 @@ begin
   return read;
 end
 $$;
-comment on function private.reading_numbers is
-  'Joins numbers with their units, multipliers and bounds.';
 
 -- sql/08_reading/4_reads.sql
 
@@ -17037,8 +17031,6 @@ begin
   return private.with_reading(reading, name, to_jsonb(nullif(codes, '{}')), said);
 end
 $$;
-comment on function private.with_names is
-  'Adds a filter of all codes that the items of a field mean, if any.';
 
 create function private.with_range(
   reading private.reading, low_name text, high_name text, low numeric, high numeric, said text
@@ -17080,36 +17072,31 @@ create function private.with_types(
   language plpgsql immutable set search_path = ''
 as $$
 declare
+  named constant text[] := array(select distinct item.choices[1] from unnest(types) as item);
+  type constant text := case when named = '{}' and strategy = 'exchange' then 'EXCHANGE'
+    when cardinality(named) = 1 then named[1] end;
   item private.reading_item;
-  type text := case when types = '{}' and strategy = 'exchange' then 'EXCHANGE'
-    else types[1].choices[1] end;
-  said text;
   scale integer;
 begin
   foreach item in array types loop
-    type := case when item.choices[1] = type then type end;
-  end loop;
-  foreach item in array types loop
-    said := array_to_string(typed[item.first:item.last], ' ');
     if type is null then
-      reading.ignored := reading.ignored || said;
+      reading.ignored := reading.ignored || array_to_string(typed[item.first:item.last], ' ');
     elsif strategy = 'exchange' and type <> 'EXCHANGE' then
       reading.strategy := coalesce(reading.strategy, 'standard');
     elsif strategy in ('standard', 'deal') and type = 'EXCHANGE' then
       reading.strategy := coalesce(reading.strategy, 'exchange');
     elsif strategy is distinct from 'exchange' and not reading.filters ? 'type' then
-      reading := private.with_reading(reading, 'type', to_jsonb(type), said);
+      reading := private.with_reading(
+        reading, 'type', to_jsonb(type), array_to_string(typed[item.first:item.last], ' '));
     end if;
   end loop;
   foreach item in array prices loop
-    said := array_to_string(typed[item.first:item.last], ' ');
     scale := private.price_scale(item, type);
     if scale is null then
-      reading.ignored := reading.ignored || said;
+      reading.ignored := reading.ignored || array_to_string(typed[item.first:item.last], ' ');
     else
-      reading := private.with_range(
-        reading, 'priceMin', 'priceMax', trim_scale(item.low * scale),
-        trim_scale(item.high * scale), said);
+      reading := private.with_range(reading, 'priceMin', 'priceMax', trim_scale(item.low * scale),
+        trim_scale(item.high * scale), array_to_string(typed[item.first:item.last], ' '));
     end if;
   end loop;
   return reading;
@@ -17484,20 +17471,18 @@ create index suggestions_found_by_idx on private.suggestions using gin (found_by
   with (fastupdate = off);
 
 create table private.suggest_hidden (
-  phrase text primary key,
-  word text not null generated always as (private.search_text(phrase)) stored
+  word text primary key
+    constraint suggest_hidden_is_one_word check (private.search_text(word) ~ '^[^ ]+$')
 );
 comment on table private.suggest_hidden is
   'Words of listings that are never suggested. Never purged: admins maintain them.';
-comment on column private.suggest_hidden.word is 'The word in the form that searches compare.';
-create index suggest_hidden_word_idx on private.suggest_hidden (word);
+create index suggest_hidden_compared_idx on private.suggest_hidden (private.search_text(word));
 
+grant select on private.suggestions, private.suggest_hidden to acting;
 alter table private.suggestions enable row level security;
-grant select on private.suggestions to acting;
 create policy "functions for clients read all" on private.suggestions
   for select to acting using (true);
 alter table private.suggest_hidden enable row level security;
-grant select on private.suggest_hidden to acting;
 create policy "functions for clients read all" on private.suggest_hidden
   for select to acting using (true);
 
@@ -17592,7 +17577,7 @@ comment on function private.said_terms is
 
 create function private.search_document(property public.properties)
   returns private.search_documents
-  language plpgsql stable set search_path = ''
+  language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 declare
   answer private.search_documents := row(
@@ -18252,8 +18237,7 @@ begin
 end
 $$;
 comment on function private.search_query is
-  'Requires all of these words, or words alike, in the listing''s text or the name of its place, kind '
-  'or usage; joined by | any of them.';
+  'Requires all words (or, joined by |, any) or one alike, in the text or a name (lexemes_of).';
 
 -- sql/08_search/4_reads_1_query.sql
 
@@ -18305,8 +18289,7 @@ begin
 end
 $$;
 comment on function private.both_filters is
-  'Joins given filters with those read from a query. conflicts: the given filters that contradict '
-  'those read.';
+  'Joins given filters with those read. conflicts: the given filters that contradict those read.';
 
 create function private.exact_query(
   strategy text, sort text, given private.search_filters, q text, literal boolean,
@@ -18356,9 +18339,8 @@ comment on function private.exact_query is
 -- sql/08_search/4_reads_2_plan.sql
 
 -- Pages are found by scanning index ranges in sort order. A range is the part of an index in which
--- the leading columns have one value; in a scan of all listings most would not match. Measured at a
--- million listings, a range costs 0.1 ms: four areas take 1.2 ms, and five, which are scanned
--- without ranges, 2.1 ms; eight kinds take 2.3 ms, and nine, also without ranges, 1.0 ms.
+-- the leading columns have one value; in a scan of all listings most would not match. A range costs
+-- 0.1 ms at a million listings, so more than four areas or eight kinds get none of their own.
 
 create type private.search_plan as (
   filters private.search_filters,
@@ -18469,8 +18451,6 @@ begin
   return plan;
 end
 $$;
-comment on function private.with_ranges is
-  'Adds the index ranges of the sort order; too many areas, kinds or cells get none of their own.';
 
 create function private.search_plan(
   strategy text, sort text, filters private.search_filters, words tsquery, among uuid[],
@@ -18860,13 +18840,11 @@ begin
 end
 $$;
 comment on function private.with_source is
-  'Adds to a plan the condition with which an index finds the fewest listings: given ids, an '
-  'owner, auctions, deals, the text query, prices or floors, or the cells of a box. with_words is '
-  'private.listings_with_words.';
+  'Adds the condition with which an index finds the fewest; with_words: private.listings_with_words.';
 
 create function private.find_listings(
   strategy text, sort text, filters private.search_filters, words tsquery, among uuid[],
-  after_key text, after_id uuid, size integer,
+  after_key text, after_id uuid, size integer, among_newest boolean default false,
   out ids uuid[], out keys text[]
 )
   language plpgsql stable
@@ -18942,6 +18920,11 @@ begin
     -- real number. A useless scan of this depth takes no longer than gathering.
     depth := greatest(depth, least(3 * to_pass, 30000, plan.to_gather / cost)::integer);
   end if;
+  if among_newest and words is not null and not is_few and plan.to_gather > 5000 then
+    select walked.ids, walked.keys into ids, keys
+    from private.walk_ranges(plan, greatest(300, 3000 / greatest(plan.ranges, 1))) as walked;
+    return;
+  end if;
   for attempt in 1 .. 2 loop
     exit when is_few or to_pass * cost > plan.to_gather;
     found := private.walk_ranges(plan, depth);
@@ -18964,7 +18947,7 @@ end
 $$;
 comment on function private.find_listings is
   'The first listings in sort order, with their keys, after a given one and only those among given '
-  'ids.';
+  'ids. among_newest: of words in more than about 5,000 only among the first 3,000 of the index ranges.';
 
 -- sql/08_search/4_reads_3_similar.sql
 
@@ -19119,7 +19102,7 @@ begin
       from unnest((private.find_listings(strategy, sort,
         (private.both_filters(given, wider)).filters, words, null, null, null,
         -- Those without any of the words lack the same.
-        case step when 1 then 34 else 200 end)).ids)
+        case step when 1 then 34 else 200 end, true)).ids)
         with ordinality as found (id, index)
       where found.id <> all (fitting || ids)
       order by found.index
@@ -19197,6 +19180,9 @@ begin
   else
     exact := private.exact_query(strategy, sort, given, q, literal);
     order_of := coalesce(sort, (exact.read).sort, order_of);
+    if cursor_state ->> 'sort' <> order_of then -- a word of order was added meanwhile
+      perform private.refuse_field('cursor', 'cursor_invalid');
+    end if;
     -- A smaller page also has to find out whether 5 listings fit.
     found := private.find_listings(strategy, order_of, exact.filters, exact.words, null,
       cursor_state ->> 'key', (cursor_state ->> 'id')::uuid, greatest(page_size + 1, 5));
@@ -19215,7 +19201,8 @@ begin
   if cardinality(items) > page_size then
     next_state := case
       when names is not null then jsonb_build_object('names', names, 'rest', items[page_size + 1:])
-      else jsonb_build_object('key', found.keys[page_size], 'id', found.ids[page_size]) end;
+      else jsonb_build_object(
+        'sort', order_of, 'key', found.keys[page_size], 'id', found.ids[page_size]) end;
   end if;
   items := items[:page_size];
 end
@@ -19360,6 +19347,7 @@ as $$
 declare
   given constant private.search_filters := private.parse_search_filters(filters, strategy);
   exact record;
+  asked record; -- what a facet is counted among
   counted integer;
   is_similar boolean := false;
   is_late boolean := false; -- the time of the statement is over, and no later limit would end it
@@ -19371,13 +19359,6 @@ begin
   exact := private.exact_query(strategy, 'newest', given, q, literal);
   counted := cardinality((private.find_listings(strategy, private.default_sort(strategy),
     exact.filters, exact.words, null, null, null, 1001)).ids);
-  begin
-    is_similar := counted = 0 and (exact.read).words is not null
-      and (private.similar_listings(strategy, private.default_sort(strategy), given, exact.read,
-        exact.words, coalesce(literal, false), '{}')).items <> '{}';
-  exception
-    when query_canceled then is_late := true;
-  end;
   select coalesce(jsonb_object_agg(name, null), '{}') into counts from unnest(facets) as name;
   for part in
     select others.filters, array_agg(rule) as rules
@@ -19385,19 +19366,27 @@ begin
     cross join lateral (select jsonb_populate_record(given, jsonb_build_object(
       rule.name, null, replace(rule.name, 'Min', 'Max'), null)) as filters) as others
     where replace(rule.name, 'Min', '') = any (facets)
-    group by others.filters
-    order by others.filters is distinct from given
+    group by others.filters, rule.comparison = '@>' -- amenities are in no index of the others
+    order by others.filters is distinct from given, rule.comparison = '@>'
   loop
     exit when is_late;
     begin
+      asked := exact;
       if part.filters is distinct from given then
-        exact := private.exact_query(strategy, 'newest', part.filters, q, literal);
+        asked := private.exact_query(strategy, 'newest', part.filters, q, literal);
       end if;
-      counts := counts || private.count_facets(strategy, exact.filters, exact.words, part.rules);
+      counts := counts || private.count_facets(strategy, asked.filters, asked.words, part.rules);
     exception
       when query_canceled then is_late := true;
     end;
   end loop;
+  begin
+    is_similar := counted = 0 and not is_late and (exact.read).words is not null
+      and (private.similar_listings(strategy, private.default_sort(strategy), given, exact.read,
+        exact.words, coalesce(literal, false), '{}')).items <> '{}';
+  exception
+    when query_canceled then null; -- the count is known nevertheless
+  end;
   return jsonb_build_object('count', least(counted, 1000), 'capped', counted > 1000)
     || case when is_similar then '{"similar": true}' else '{}' end::jsonb
     || case when facets is null then '{}' else jsonb_build_object('facets', counts) end;
@@ -19484,7 +19473,7 @@ begin
     read := private.read_query(before, null);
     select coalesce(array_agg(rule.term || ':' || code)
         filter (where rule.comparison is distinct from '<> all'), '{}'),
-      count(distinct rule.name) + cardinality(read.words || read.ignored)
+      count(distinct rule.name) + cardinality(read.words || read.ignored) + num_nonnulls(read.sort)
     into allowed, needed
     from jsonb_each(read.filters) as given (name, value)
     join private.search_filter_rules as rule on rule.name = given.name
@@ -19494,7 +19483,8 @@ begin
     items := array(
       select private.suggested_text(before || ' ' || (item ->> 'text'))
       from unnest(items) with ordinality as name (item, index)
-      where item ->> 'kind' = 'landmark' or read.words || read.ignored <> '{}'
+      where item ->> 'kind' = 'landmark'
+        or cardinality(read.words || read.ignored) + num_nonnulls(read.sort) > 0
         or read.filters - '{type,kinds,areaIds,governorateIds}'::text[] <> '{}'
       order by index);
   end if;
@@ -19555,8 +19545,8 @@ begin
         on known.is_shared and known.word operator(pg_catalog.~>=~) form
         and known.word operator(pg_catalog.~<~) (form || chr(1114111))
       where length(form) > 1 and known.word collate pg_catalog.pg_c_utf8 ~ '^[[:alpha:]]{3,}$'
-        and not exists (
-          select from private.suggest_hidden where suggest_hidden.word = known.word)
+        and not exists (select from private.suggest_hidden as hidden
+          where private.search_text(hidden.word) = known.word)
         and not exists (select from private.search_names where search_names.word = known.word)
         and not exists (select from private.reading_words where reading_words.phrase = known.word)
       group by known.word, known.listings
@@ -31724,8 +31714,8 @@ begin
         'and vocabularies.'),
       ('private.landmarks', 'landmark', 'insert, delete', '{name_ar,name_en,lat,lng,edited}',
         'A landmark keeps its id, which its spellings in reading_words have: add another.'),
-      ('private.suggest_hidden', 'suggest_hidden', 'insert, delete', '{phrase}',
-        'How a hidden word is compared follows from its phrase.'),
+      ('private.suggest_hidden', 'suggest_hidden', 'insert, delete', '{word}',
+        'A hidden word is one word: delete it and add another.'),
       ('private.alarms', 'alarm', '', '{settled_at,settled_note}',
         'An alarm stays until a year after it is settled: set settled_at and settled_note.'),
       ('public.vocabularies', 'word', 'insert', '{text_ar,text_en,note,position,edited}',

@@ -15,7 +15,7 @@ const open: Record<string, { columns?: string; may?: string[] }> = {
   'private.rates': { columns: 'max seconds note earned_by earns most edited' },
   'private.reading_words': { columns: 'phrase field value', may: ['insert', 'delete'] },
   'private.settings': { columns: 'value note' },
-  'private.suggest_hidden': { columns: 'phrase', may: ['insert', 'delete'] },
+  'private.suggest_hidden': { columns: 'word', may: ['insert', 'delete'] },
   'public.accounts': { columns: 'language status status_reason suspended_until delete_at' },
   'public.admin_acts': { may: ['insert'] },
   'public.admins': { columns: 'role', may: ['insert', 'delete'] },

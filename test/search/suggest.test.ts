@@ -167,7 +167,7 @@ test('a word is suggested once five accounts wrote it, and no more from the mome
   expect(await suggest(`3 غرف ${begun}`)).toEqual([{ ...one, text: whole, filters: { q: whole } }])
   await database().query('insert into private.suggest_hidden values ($1)', [`ال${word}`])
   expect(await suggest(begun)).toEqual([])
-  await database().query('delete from private.suggest_hidden where word = $1', [word])
+  await database().query('delete from private.suggest_hidden where word = $1', [`ال${word}`])
 })
 
 test.each([
