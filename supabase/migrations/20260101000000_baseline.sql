@@ -19162,6 +19162,7 @@ as $$
 declare
   order_of text := coalesce(sort, private.default_sort(strategy));
   exact record;
+  reading text;
   found record;
   others record;
 begin
@@ -19180,7 +19181,8 @@ begin
   else
     exact := private.exact_query(strategy, sort, given, q, literal);
     order_of := coalesce(sort, (exact.read).sort, order_of);
-    if cursor_state ->> 'sort' <> order_of then -- a word of order was added meanwhile
+    reading := md5(concat_ws(' ', order_of, exact.filters, exact.words));
+    if cursor_state ->> 'reading' <> reading then -- an administrator has changed a word meanwhile
       perform private.refuse_field('cursor', 'cursor_invalid');
     end if;
     -- A smaller page also has to find out whether 5 listings fit.
@@ -19202,7 +19204,7 @@ begin
     next_state := case
       when names is not null then jsonb_build_object('names', names, 'rest', items[page_size + 1:])
       else jsonb_build_object(
-        'sort', order_of, 'key', found.keys[page_size], 'id', found.ids[page_size]) end;
+        'reading', reading, 'key', found.keys[page_size], 'id', found.ids[page_size]) end;
   end if;
   items := items[:page_size];
 end
