@@ -60,8 +60,8 @@ create table private.landmarks (
   edited text[] not null default '{}'
 );
 comment on table private.landmarks is
-  'Malls, hospitals, towers and the like, near which listings are searched. Never purged: admins '
-  'maintain them. Further spellings are in private.reading_words.';
+  'Malls, hospitals, towers and the like, near which listings are searched; further spellings are in '
+  'private.reading_words. Never purged: admins maintain them.';
 alter table private.landmarks enable row level security;
 grant select on private.landmarks to acting;
 create policy "functions for clients read all" on private.landmarks for select to acting using (true);
