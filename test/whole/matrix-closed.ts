@@ -197,7 +197,7 @@ export const closedTables: Record<string, Table> = {
   'private.suggestions': closed(null),
   'private.suggest_hidden': closed(
     null,
-    'insert into private.suggest_hidden (word) values (md5(random()::text))',
+    'insert into private.suggest_hidden (word) values (md5(cast(random() as text)))',
   ),
   'private.kind_groups': closed(null),
   'private.search_vocabulary': closed(
