@@ -26,6 +26,7 @@ values
   ('suggestion_kind', 'kind', 'نوع العقار', 'Kind of property', 3),
   ('suggestion_kind', 'phrase', 'بحث', 'Search', 4),
   ('suggestion_kind', 'word', 'كلمة', 'Word', 5),
+  ('suggestion_kind', 'landmark', 'معلم', 'Landmark', 6),
   ('contact_kind', 'call', 'اتصال', 'Call', 1),
   ('contact_kind', 'whatsapp', 'واتساب', 'WhatsApp', 2),
   ('contact_kind', 'chat', 'محادثة', 'Chat', 3),

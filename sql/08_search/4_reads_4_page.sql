@@ -55,7 +55,8 @@ begin
   else
     exact := private.exact_query(strategy, sort, given, q, literal);
     order_of := coalesce(sort, (exact.read).sort, order_of);
-    reading := md5(concat_ws(' ', order_of, exact.filters, exact.words));
+    reading := case when (exact.read).filters <> '{}' or exact.words is not null
+      then md5(concat_ws(' ', order_of, (exact.read).filters, exact.words)) end;
     if cursor_state ->> 'reading' <> reading then -- an administrator has changed a word meanwhile
       perform private.refuse_field('cursor', 'cursor_invalid');
     end if;

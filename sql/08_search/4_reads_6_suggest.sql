@@ -33,7 +33,7 @@ comment on function private.one_letter_off is
   'How names and words of listings begin that differ from what is typed by one letter.';
 
 create function private.suggested_text(q text) returns jsonb
-  language sql immutable
+  language sql stable
   return jsonb_build_object('text', q, 'kind', 'word', 'filters', jsonb_build_object('q', q), 'count', null);
 comment on function private.suggested_text is 'The whole text as a suggestion.';
 

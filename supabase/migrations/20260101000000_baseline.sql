@@ -19181,7 +19181,8 @@ begin
   else
     exact := private.exact_query(strategy, sort, given, q, literal);
     order_of := coalesce(sort, (exact.read).sort, order_of);
-    reading := md5(concat_ws(' ', order_of, exact.filters, exact.words));
+    reading := case when (exact.read).filters <> '{}' or exact.words is not null
+      then md5(concat_ws(' ', order_of, (exact.read).filters, exact.words)) end;
     if cursor_state ->> 'reading' <> reading then -- an administrator has changed a word meanwhile
       perform private.refuse_field('cursor', 'cursor_invalid');
     end if;
@@ -19438,7 +19439,7 @@ comment on function private.one_letter_off is
   'How names and words of listings begin that differ from what is typed by one letter.';
 
 create function private.suggested_text(q text) returns jsonb
-  language sql immutable
+  language sql stable
   return jsonb_build_object('text', q, 'kind', 'word', 'filters', jsonb_build_object('q', q), 'count', null);
 comment on function private.suggested_text is 'The whole text as a suggestion.';
 
@@ -32515,6 +32516,7 @@ values
   ('suggestion_kind', 'kind', 'نوع العقار', 'Kind of property', 3),
   ('suggestion_kind', 'phrase', 'بحث', 'Search', 4),
   ('suggestion_kind', 'word', 'كلمة', 'Word', 5),
+  ('suggestion_kind', 'landmark', 'معلم', 'Landmark', 6),
   ('contact_kind', 'call', 'اتصال', 'Call', 1),
   ('contact_kind', 'whatsapp', 'واتساب', 'WhatsApp', 2),
   ('contact_kind', 'chat', 'محادثة', 'Chat', 3),
