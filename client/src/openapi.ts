@@ -441,6 +441,9 @@ export interface DeclaredCodes {
   '/reports': {
     post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'not_found' | 'property_not_found' | 'identity_not_found' | 'upload_timeout' | 'identity_changed' | 'report_exists' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
+  '/reports/mine': {
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+  }
   '/reviews': {
     get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_found' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
     post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'account_unproven' | 'review_not_eligible' | 'identity_not_found' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'review_exists' | 'body_too_large' | 'content_type_unsupported' | 'review_self' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -2428,9 +2431,29 @@ export interface paths {
          * Report a listing, advertiser, message or review to the admins
          * @description Acts as the active identity, which has to be `active`.
          *
-         *     Once for each thing. Administrators decide; who was reported does not learn by whom. At most 30 a day.
+         *     What is reported is kept as it stands then. Administrators decide; who was reported does not learn by whom. A thing is reported again once that is decided: after a dismissal when it has changed, a person also after 7 days, a message never. A listing that one asked or talked about can be reported when it is paused or gone. At most 30 a day.
          */
         post: operations["add_report"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/reports/mine": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what I reported, newest first
+         * @description Of the account, whichever identity reported it.
+         */
+        get: operations["list_my_reports"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -3824,7 +3847,7 @@ export interface components {
             since: string;
             /** @description What can be decided on it now. */
             decisions: ("approve" | "reject" | "suspend" | "restore" | "uphold" | "dismiss" | "paid_out" | "written_off")[];
-            /** @description Of kind `listing` and `changes`: what is shown here, pictures included. For `decide`. */
+            /** @description Of kind `listing`, `changes` and `identity`: what is shown here, with pictures and documents. For `decide`. */
             version: number | null;
             /** @description Of kind `listing` and `changes`. */
             listing: components["schemas"]["Property"] | null;
@@ -4177,6 +4200,25 @@ export interface components {
             createdAt: string;
             /** @description A path of this API, which takes a token as every other. */
             url: string;
+        };
+        /** @description What a report is about, at one moment. */
+        ReportedContent: {
+            /** @description The name that others see; of a company or office its Arabic name. */
+            displayName: string;
+            /** @description What its author writes and chooses, by the names of its record: of a listing all of it, of a company or office its page, of a message `type` and `body`, of a review `rating` and `comment`. */
+            fields: {
+                [key: string]: unknown;
+            };
+            /** @description In their order; also those that were taken away since then. */
+            pictures: {
+                /** Format: uuid */
+                id: string;
+                /**
+                 * Format: uri
+                 * @description Its address.
+                 */
+                url: string;
+            }[];
         };
         /** @description What a decision led to. */
         Decided: {
@@ -4683,6 +4725,10 @@ export interface components {
                 }[];
                 /** @description What it wrote about others. */
                 reviews: {
+                    [key: string]: unknown;
+                }[];
+                /** @description What of it was reported and why, as it stood then, for as long as that is kept. Not by whom, and no messages: their conversation has them. */
+                reported: {
                     [key: string]: unknown;
                 }[];
             }[];
@@ -6431,6 +6477,11 @@ export interface components {
              * @enum {string}
              */
             reason: "spam" | "fraud" | "wrong_price" | "not_available" | "duplicate" | "offensive" | "impersonation" | "illegal" | "other";
+            /**
+             * @description Of a message, if only its picture was reported; else null.
+             * @enum {string|null}
+             */
+            part: "picture" | null;
             /** @description In the words of the reporter; null without any. */
             note: string | null;
             /**
@@ -6440,6 +6491,38 @@ export interface components {
             status: "open" | "upheld" | "dismissed";
             /** Format: date-time */
             createdAt: string;
+        };
+        MyReportPage: {
+            items: components["schemas"]["MyReport"][];
+            /** @description The cursor of the next page; null on the last one. */
+            nextCursor: string | null;
+        };
+        /** @description What became of a report. */
+        MyReport: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description What kind of thing is reported.
+             * @enum {string}
+             */
+            targetType: "property" | "identity" | "message" | "review";
+            /**
+             * Format: uuid
+             * @description The id of the reported thing.
+             */
+            targetId: string;
+            /**
+             * @description A code of `reportReason` at `GET /meta/enums`.
+             * @enum {string}
+             */
+            reason: "spam" | "fraud" | "wrong_price" | "not_available" | "duplicate" | "offensive" | "impersonation" | "illegal" | "other";
+            /** Format: date-time */
+            createdAt: string;
+            /**
+             * @description What was decided is not said.
+             * @enum {string}
+             */
+            state: "open" | "decided";
         };
         ReviewPage: {
             items: components["schemas"]["Review"][];
@@ -7864,7 +7947,7 @@ export interface components {
             reason?: string;
             /** @description Of `paid_out`, required: the reference of the transfer. */
             note?: string;
-            /** @description Of a listing or its changes: the `version` that was looked at. If it is another by now, nothing is decided (409 version_conflict). */
+            /** @description Of a listing, its changes or an identity: the `version` that was looked at. If it is another by now, nothing is decided (409 version_conflict). */
             version?: number;
             /** @description Of a company or office that waits: the ids of the `documents` that were looked at; without it none were. If it has others by now, nothing is decided (409 documents_changed, with its `documentIds`). */
             documentIds?: string[];
@@ -8452,6 +8535,11 @@ export interface components {
             reason: "spam" | "fraud" | "wrong_price" | "not_available" | "duplicate" | "offensive" | "impersonation" | "illegal" | "other";
             /** @description What is wrong, in the words of the reporter. */
             note?: string;
+            /**
+             * @description Of a message: its picture alone is reported.
+             * @enum {string}
+             */
+            part?: "picture";
         };
         CreateReviewBody: {
             /**
@@ -8675,19 +8763,6 @@ export interface components {
             /** @description What was last decided about it, as before it was corrected; null: nothing yet. */
             lastDecision: components["schemas"]["AuditEntry"] | null;
         };
-        /** @description Whom the report is about, and its visible content; null: it is gone. */
-        ModerationItemReportTarget: {
-            /** Format: uuid */
-            accountId: string;
-            /** Format: uuid */
-            identityId: string;
-            /** @description The name that others see; of a company or office its Arabic name. */
-            displayName: string;
-            /** @description Of a listing or identity its status, of a review `shown` or `hidden`, of a message null. */
-            status: string | null;
-            /** @description The title of a listing, the text of a message or review; null of an identity. */
-            text: string | null;
-        };
         /** @description Of kind `report`. */
         ModerationItemReport: {
             /**
@@ -8705,6 +8780,11 @@ export interface components {
              * @enum {string}
              */
             reason: "spam" | "fraud" | "wrong_price" | "not_available" | "duplicate" | "offensive" | "impersonation" | "illegal" | "other";
+            /**
+             * @description Of a message, if only its picture was reported; else null.
+             * @enum {string|null}
+             */
+            part: "picture" | null;
             /** @description In the words of the reporter; null without any. */
             note: string | null;
             /** @description Who reported it. */
@@ -8716,8 +8796,23 @@ export interface components {
                 /** @description The name that others see; of a company or office its Arabic name. */
                 displayName: string;
             };
-            /** @description Whom the report is about, and its visible content; null: it is gone. */
-            target: components["schemas"]["ModerationItemReportTarget"] | null;
+            /** @description Whom the report is about, and its visible content now. */
+            target: {
+                /** Format: uuid */
+                accountId: string;
+                /** Format: uuid */
+                identityId: string;
+                /** @description The name that others see; of a company or office its Arabic name. */
+                displayName: string;
+                /** @description Of a listing or identity its status, of a review `shown` or `hidden`, of a message null, as of a review that is gone. */
+                status: string | null;
+                /** @description The title of a listing, the text of a message or review; null of an identity, and of what is gone. */
+                text: string | null;
+            };
+            /** @description What was reported, as it stood then; null when it is emptied. */
+            then: components["schemas"]["ReportedContent"] | null;
+            /** @description The same as it stands now; null: it is gone. */
+            now: components["schemas"]["ReportedContent"] | null;
         };
         /** @description Of kind `wallet_payout`. */
         ModerationItemPayout: {
@@ -12176,6 +12271,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Report"];
+                };
+            };
+        };
+    };
+    list_my_reports: {
+        parameters: {
+            query?: {
+                /** @description nextCursor of the page before; nothing for the first page. */
+                cursor?: string;
+                /** @description How many items a page has at most. */
+                limit?: number;
+            };
+            header?: {
+                /**
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Of the account. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MyReportPage"];
                 };
             };
         };

@@ -36,6 +36,10 @@ const Export = z
       invoices: records('With their payments.'),
       wallet: records('The entries of its ledger.'),
       reviews: records('What it wrote about others.'),
+      reported: records(
+        'What of it was reported and why, as it stood then, for as long as that is kept. Not by whom, and ' +
+          'no messages: their conversation has them.',
+      ),
     })).describe('Everything of each identity.'),
   })
   .openapi('AccountExport', { description: 'Everything that is kept about an account.' })

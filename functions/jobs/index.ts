@@ -34,6 +34,7 @@ const sqlJobs: BackendFunction[] = [
   'measure_responses',
   'give_up_payments',
   'downgrade_plans',
+  'empty_reports',
   'refresh_area_prices',
   'remind_of_plans',
   'report_refused_password',

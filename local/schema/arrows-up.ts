@@ -150,6 +150,12 @@ export const exceptions: Exceptions = {
       why: 'The row of a removed picture stays while a message shows it.',
     },
     {
+      from: '09_media',
+      to: '11_admin',
+      what: { 'public.reports': 1 },
+      why: 'The file of a discarded picture stays while a report keeps it.',
+    },
+    {
       from: '10_chat',
       to: '13_notifications',
       what: { 'private.notification_events': 1 },
@@ -158,7 +164,7 @@ export const exceptions: Exceptions = {
     {
       from: '11_admin',
       to: '12_reviews',
-      what: { 'public.reviews': 4 },
+      what: { 'public.reviews': 5 },
       why: 'Administrators decide about reviews, as about everything else that can be reported.',
     },
   ],

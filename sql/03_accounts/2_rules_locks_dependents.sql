@@ -9,7 +9,9 @@ begin
   perform private.lock_account_exclusively(account_id);
   perform private.lock_admins_with(account_id);
   if goes then
-    perform from public.reports where reports.account_id = lock_dependents.account_id
+    perform from public.reports
+    where reports.account_id = lock_dependents.account_id
+      or reports.reported_identity_id = any (identity_ids)
     order by reports.id for no key update;
   end if;
   -- Sending locks the conversation too, so that no message reaches an account that may not act.

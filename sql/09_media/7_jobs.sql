@@ -124,6 +124,12 @@ begin
           select media.bucket, media.name from public.media
           where media.discarded_at is not null and media.removed_at is null
             and media.removal_due_at <= now()
+            and not exists (
+              select from public.reports
+              where reports.kept -> 'pictures' @> to_jsonb(array[media.id])
+                -- Anyone with its URL could see the picture of a hidden message.
+                and (reports.target_type, reports.status) <> ('message', 'upheld')
+            )
           order by media.removal_due_at, media.discarded_at
           limit 500
         )

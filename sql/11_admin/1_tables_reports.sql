@@ -5,6 +5,10 @@ create table public.reports (
   target_type text not null,
   target_id uuid not null,
   conversation_id uuid,
+  part text,
+  reported_identity_id uuid not null references public.identities (id) on delete cascade,
+  kept jsonb,
+  kept_hash text not null,
   reason text not null,
   note text constraint reports_note_form check (
     char_length(note) between 1 and 1000 and private.is_clean(note)
@@ -14,16 +18,30 @@ create table public.reports (
   status_reason text,
   created_at timestamptz not null default clock_timestamp(),
   decided_at timestamptz,
-  constraint reports_once_key unique (account_id, target_type, target_id),
   constraint reports_of_messages_know_where check (
-    (target_type = 'message') = (conversation_id is not null))
+    (target_type = 'message') = (conversation_id is not null)),
+  constraint reports_part_is_of_a_message check (
+    part is null or part = 'picture' and target_type = 'message')
 );
-comment on table public.reports is 'Each account reports a thing once. Deleted with the account.';
+comment on table public.reports is
+  'Reports, with what was reported as it stood then, which private.empty_reports empties. Deleted '
+  'with the account.';
 comment on column public.reports.target_type is 'A code of the vocabulary report_target.';
+comment on column public.reports.part is 'picture if only a message''s picture is reported; else null.';
+comment on column public.reports.kept is
+  'What was reported, as private.reported_content saw it then; its pictures stay until it is emptied.';
+comment on column public.reports.kept_hash is
+  'Its hash, which stays: by it a thing that was reported in vain is known to be unchanged.';
 comment on column public.reports.reason is 'A code of the vocabulary report_reason.';
 comment on column public.reports.note is 'What the reporter wrote; deleted with the account.';
 comment on column public.reports.status is 'open, upheld (the report was right) or dismissed.';
+create unique index reports_open_once_key on public.reports (account_id, target_type, target_id)
+  where status = 'open';
+create index reports_account_idx on public.reports (account_id, created_at desc, id desc);
 create index reports_identity_idx on public.reports (identity_id);
+create index reports_reported_idx on public.reports (reported_identity_id);
+create index reports_kept_idx on public.reports (decided_at) where kept is not null;
+create index reports_pictures_idx on public.reports using gin ((kept -> 'pictures'));
 create index reports_target_idx on public.reports (target_type, target_id, status);
 create index reports_open_idx on public.reports (created_at, id) where status = 'open';
 alter table public.reports enable row level security;

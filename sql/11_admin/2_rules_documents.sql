@@ -12,6 +12,20 @@ as $$
   )
 $$;
 
+create function private.page_version(identity_id uuid) returns integer
+  language sql stable
+  security definer -- reads other people's pages and documents, for an admin
+  set search_path = ''
+as $$
+  -- Seven digits of a hash are a positive integer.
+  select ('x' || left(md5(jsonb_build_array(
+    to_jsonb(organisations) - '{verified,active,holds_licence,listed,rating_avg,rating_count,rating_weighed,active_listings_count,median_response_minutes}'::text[],
+    private.document_ids(identity_id))::text), 7))::bit(28)::integer
+  from public.organisations where organisations.identity_id = page_version.identity_id
+$$;
+comment on function private.page_version is
+  'Changes with the page and the documents of a company or office, by which an admin decides.';
+
 create function private.check_documents_seen(identity public.identities, seen uuid[]) returns void
   language plpgsql set search_path = ''
 as $$
@@ -46,7 +60,7 @@ begin
   get diagnostics stack = pg_context;
   if private.is_by_hand(stack) and private.document_ids(new.id) <> '{}' then
     perform private.refuse_by_hand('It has papers: look at them (admin_documents), then add a row '
-      'to admin_acts with act verify_identity or reject_identity and their number as version.');
+      'to admin_acts with act verify_identity or reject_identity and the version shown there.');
   end if;
   return new;
 end

@@ -1,19 +1,31 @@
 create function private.require_reportable(
-  target_type text, target_id uuid, viewer_identity_id uuid
-) returns uuid
+  target_type text, target_id uuid, viewer_identity_id uuid,
+  out author_id uuid, out conversation_id uuid
+)
   language plpgsql stable
   security definer -- reads other people's data, to decide whether the caller may see it
   set search_path = ''
 as $$
-declare
-  author_id uuid;
-  conversation_id uuid;
 begin
   case target_type
     when 'property' then
-      author_id := (
-        private.require_visible_property(target_id, viewer_identity_id)
-      ).owner_identity_id;
+      select properties.owner_identity_id into author_id from public.properties
+      where properties.id = target_id and (
+        private.may_see(properties, viewer_identity_id)
+        or exists (
+          select from public.leads
+          where leads.property_id = target_id and leads.identity_id = viewer_identity_id
+        )
+        or exists (
+          select from public.conversations
+          join public.participants on participants.conversation_id = conversations.id
+          where conversations.property_id = target_id
+            and participants.identity_id = viewer_identity_id
+        )
+      );
+      if author_id is null then
+        perform private.refuse(404, 'property_not_found');
+      end if;
     when 'identity' then
       if not private.is_publicly_visible(target_id) and not exists (
         select from public.participants as own
@@ -42,11 +54,94 @@ begin
   ) then
     perform private.refuse_field('targetId', 'invalid'); -- people cannot report their own content
   end if;
-  return conversation_id;
 end
 $$;
 comment on function private.require_reportable is
-  'Refuses what the caller cannot see or owns; whom one has talked to can be reported even when deleted. Returns the conversation of a message, else null.';
+  'Refuses what the caller cannot see or owns; whom one has talked to, and a listing that one asked '
+  'or talked about, can be reported even when it is gone. Returns whose it is, and the conversation '
+  'of a message.';
+
+create function private.reported_content(report public.reports) returns jsonb
+  language plpgsql stable
+  security definer -- reads other people's data, to keep it or show it to administrators
+  set search_path = ''
+as $$
+declare
+  fields jsonb;
+  pictures uuid[];
+begin
+  case report.target_type
+    when 'property' then
+      select jsonb_object_agg(field.name, case field.form
+          when 'location' then jsonb_strip_nulls(jsonb_build_object('lat', properties.lat,
+            'lng', properties.lng, 'precision', properties.location_precision))
+          when 'number' then to_jsonb(trim_scale(
+            (to_jsonb(properties) ->> private.column_of(field.name))::numeric))
+          else to_jsonb(properties) -> private.column_of(field.name) end)
+      into fields
+      from public.properties
+      cross join private.property_fields() as field
+      where properties.id = report.target_id;
+      pictures := private.shown_pictures(report.target_id);
+    when 'identity' then
+      select to_jsonb(page) into fields
+      from (
+        select organisations.name_ar as "nameAr", organisations.name_en as "nameEn",
+          organisations.about_ar as "aboutAr", organisations.phone, organisations.whatsapp,
+          organisations.email, organisations.website, organisations.address_ar as "addressAr",
+          organisations.licence_no as "licenceNo"
+        from (select) as one
+        left join public.organisations
+          on organisations.identity_id = report.reported_identity_id
+      ) as page;
+      pictures := array(
+        select media.id from public.media
+        where media.identity_id = report.reported_identity_id
+          and media.use in ('avatar', 'logo', 'cover')
+        order by media.use, media.id
+      );
+    when 'message' then
+      select
+        jsonb_build_object('type', messages.type,
+          'body', case when report.part is null then messages.body end),
+        array(
+          select media.id from public.media
+          where media.id = messages.media_id and media.discarded_at is null
+        )
+      into fields, pictures
+      from public.messages
+      where messages.conversation_id = report.conversation_id and messages.id = report.target_id;
+    else
+      select jsonb_build_object('rating', reviews.rating, 'comment', reviews.comment) into fields
+      from public.reviews where reviews.id = report.target_id;
+  end case;
+  return (
+    select jsonb_build_object('displayName', identities.display_name,
+      'fields', jsonb_strip_nulls(fields), 'pictures', to_jsonb(coalesce(pictures, '{}')))
+    from public.identities
+    where identities.id = report.reported_identity_id and fields is not null
+  );
+end
+$$;
+comment on function private.reported_content is
+  'What the report is about, as it stands now, with the ids of its pictures; null if it is gone.';
+
+create function private.shown_content(content jsonb) returns jsonb
+  language plpgsql stable
+  security definer -- reads other people's pictures, for administrators and their owner
+  set search_path = ''
+as $$
+begin
+  return content || (
+    select jsonb_build_object('pictures', coalesce(jsonb_agg(jsonb_build_object(
+      'id', media.id, 'url', private.media_url(media.bucket, media.name)
+    ) order by listed.ordinal), '[]'))
+    from jsonb_array_elements_text(content -> 'pictures') with ordinality as listed (id, ordinal)
+    join public.media on media.id = listed.id::uuid and media.removed_at is null
+  );
+end
+$$;
+comment on function private.shown_content is 'Names the pictures of reported content by their URLs.';
 
 create function private.on_report_decided() returns trigger
   language plpgsql set search_path = ''
@@ -60,11 +155,19 @@ begin
       'Say why in status_reason, first or in the same change: whom it is about reads it.');
   end if;
   new.decided_at := now();
+  if exists (
+    select from public.identities
+    join public.accounts on accounts.id = identities.account_id
+    where identities.id = new.reported_identity_id and accounts.status = 'deleted'
+  ) then
+    new.kept := null;
+  end if;
   return new;
 end
 $$;
 comment on function private.on_report_decided is
-  'Refuses to decide a report a second time, or to uphold it without a reason.';
+  'Refuses to decide a report a second time, or to uphold it without a reason. Empties one about a '
+  'deleted account, which only the decision still needed.';
 
 create trigger reports_are_decided_once
   before update of status on public.reports

@@ -86,6 +86,7 @@ create function private.report_record(report public.reports) returns json
     'targetType', report.target_type,
     'targetId', report.target_id,
     'reason', report.reason,
+    'part', report.part,
     'note', report.note,
     'status', report.status,
     'createdAt', report.created_at
@@ -96,6 +97,8 @@ create function private.admin_report_json(report public.reports) returns json
   security definer -- reads other people's data, for admins
   set search_path = ''
 as $$
+declare
+  current constant jsonb := private.reported_content(report);
 begin
   if report.id is null then
     return null;
@@ -103,6 +106,7 @@ begin
   return json_build_object(
     'targetType', report.target_type,
     'targetId', report.target_id,
+    'part', report.part,
     'reason', report.reason,
     'note', report.note,
     'reporter', (
@@ -112,41 +116,28 @@ begin
         'displayName', private.shown_name(identities))
       from public.identities where identities.id = report.identity_id
     ),
-    'target', case report.target_type
-      when 'property' then (
-        select json_build_object(
-          'accountId', identities.account_id, 'identityId', identities.id,
-          'displayName', private.shown_name(identities), 'status', properties.status,
-          'text', properties.title_ar)
-        from public.properties
-        join public.identities on identities.id = properties.owner_identity_id
-        where properties.id = report.target_id
-      )
-      when 'identity' then (
-        select json_build_object(
-          'accountId', identities.account_id, 'identityId', identities.id,
-          'displayName', private.shown_name(identities), 'status', identities.status, 'text', null)
-        from public.identities where identities.id = report.target_id
-      )
-      when 'message' then (
-        select json_build_object(
-          'accountId', identities.account_id, 'identityId', identities.id,
-          'displayName', private.shown_name(identities), 'status', null, 'text', messages.body)
-        from public.messages
-        join public.identities on identities.id = messages.sender_identity_id
-        where messages.conversation_id = report.conversation_id and messages.id = report.target_id
-      )
-      else (
-        select json_build_object(
-          'accountId', identities.account_id, 'identityId', identities.id,
-          'displayName', private.shown_name(identities),
-          'status', case when reviews.hidden_at is null then 'shown' else 'hidden' end,
-          'text', reviews.comment)
-        from public.reviews
-        join public.identities on identities.id = reviews.author_identity_id
-        where reviews.id = report.target_id
-      )
-    end
+    'target', (
+      select json_build_object(
+        'accountId', identities.account_id,
+        'identityId', identities.id,
+        'displayName', private.shown_name(identities),
+        'status', case report.target_type
+          when 'property' then (
+            select properties.status from public.properties
+            where properties.id = report.target_id
+          )
+          when 'identity' then identities.status
+          when 'review' then (
+            select case when reviews.hidden_at is null then 'shown' else 'hidden' end
+            from public.reviews where reviews.id = report.target_id
+          )
+        end,
+        'text', coalesce(current #>> '{fields,titleAr}', current #>> '{fields,body}',
+          current #>> '{fields,comment}'))
+      from public.identities where identities.id = report.reported_identity_id
+    ),
+    'then', private.shown_content(report.kept),
+    'now', private.shown_content(current)
   );
 end
 $$;

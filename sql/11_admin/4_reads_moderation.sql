@@ -193,7 +193,7 @@ begin
         when identities.id is not null then private.identity_moderation(identities)
         else private.property_decisions(properties)
       end,
-      'version', private.review_version(properties),
+      'version', coalesce(private.review_version(properties), private.page_version(identities.id)),
       'listing', records.record,
       'changes', properties.pending_changes,
       'identity', case when identities.id is not null then

@@ -76,21 +76,22 @@ declare
   identity constant public.identities := private.lock_identity_to_decide(identity_id, null);
   document_ids constant uuid[] := private.document_ids(identity_id);
   papers constant integer := cardinality(document_ids);
+  version constant integer := private.page_version(identity_id);
   decides constant boolean := act.act in ('verify_identity', 'reject_identity');
 begin
-  if decides and papers <> coalesce(act.version::integer, 0) then
-    perform private.refuse_by_hand(case papers
-      when 0 then 'It has no papers now: leave version empty.'
-      else format('It has %s papers: look at them (admin_documents), and give their number as '
-        'version.', papers) end);
+  if decides and version <> coalesce(act.version::integer, case papers when 0 then version else 0 end)
+  then
+    perform private.refuse_by_hand(format('It has %s papers now: look at them (admin_documents) and '
+      'at its page, and copy its version from admin_identities_to_verify.', papers));
   end if;
   return format('The identity is %s.', private.moderate_identity(identity,
     case act.act when 'verify_identity' then 'approve' else split_part(act.act, '_', 1) end,
-    act.reason, case when decides then document_ids end) ->> 'status');
+    act.reason, case when decides then document_ids end, null) ->> 'status');
 end
 $$;
 comment on function private.act_on_identity is
-  'To verify or reject an identity with documents, version must be the number of documents.';
+  'To verify or reject an identity with documents, version must be that of the view; of one without '
+  'it may be left out.';
 
 create function private.act_on_message(act public.admin_acts, message_id uuid) returns text
   language plpgsql

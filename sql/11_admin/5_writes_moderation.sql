@@ -41,7 +41,7 @@ comment on function private.moderate_property is
   'Carries out a decision about a listing, which is locked after its owner''s quota.';
 
 create function private.moderate_identity(
-  identity public.identities, decision text, reason text, document_ids uuid[]
+  identity public.identities, decision text, reason text, document_ids uuid[], version integer
 ) returns json
   language plpgsql
   security definer -- updates someone else's identity on an admin's behalf
@@ -53,6 +53,8 @@ begin
       'from', identity.status, 'allowed', private.identity_moderation(identity)),
       private.transition_sentence('identity', identity.status,
         private.identity_moderation(identity)));
+  elsif version <> private.page_version(identity.id) then
+    perform private.refuse(409, 'version_conflict');
   end if;
   identity := private.apply_identity_decision(identity, case decision
     when 'reject' then 'rejected' when 'suspend' then 'suspended' else 'active' end, reason,
@@ -266,7 +268,7 @@ begin
   end if;
   identity := private.lock_identity_to_decide(decide_moderation.id, admin_id);
   if identity.id is not null then
-    return private.moderate_identity(identity, decision, why, document_ids);
+    return private.moderate_identity(identity, decision, why, document_ids, version);
   end if;
   select * into property from public.properties
   where properties.id = decide_moderation.id and properties.status <> 'deleted';
@@ -285,7 +287,7 @@ comment on function private.decide_moderation is
   'Api: For admins: approves or rejects an entry of the queue, suspends or restores a listing or '
   'identity, upholds or dismisses a report (with everywhere all messages of one sender that have the '
   'same picture), pays out or writes off money of a deleted account. The last two need a proof, '
-  'which only the facade passes on. version is the version of the listing that the admin saw, '
+  'which only the facade passes on. version is that of the listing or page that the admin saw, '
   'document_ids the documents of a waiting company or office. 403 admin_only, proof_required, '
   '404 not_found, 409 admin_self, status_transition_invalid, version_conflict, '
   'documents_changed, licence_in_use, 422 licence_expired.';

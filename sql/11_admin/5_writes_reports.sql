@@ -1,16 +1,15 @@
 create function private.add_report(
-  target_type text, target_id uuid, reason text, note text default null
+  target_type text, target_id uuid, reason text, note text default null, part text default null
 ) returns json
   language plpgsql security definer set search_path = ''
 as $$
 declare
-  reporter_id uuid;
   note_text constant text := nullif(
     btrim(private.normal_form(note, 'nfc', 1000, 'note'), E' \t\r\n'), '');
   report public.reports;
 begin
   perform private.count_action('reports');
-  reporter_id := private.lock_identity();
+  report.identity_id := private.lock_identity();
   perform private.refuse_fields((
     select coalesce(jsonb_agg(private.field_problem(path, case
       when given is null then 'required'
@@ -21,15 +20,40 @@ begin
       ('targetId', target_id::text, target_id is not null),
       ('reason', reason, private.is_word('report_reason', reason)),
       ('note', note_text,
-        note_text is null or char_length(note_text) <= 1000 and private.is_clean(note_text))
+        note_text is null or char_length(note_text) <= 1000 and private.is_clean(note_text)),
+      ('part', part, part is null or part = 'picture' and target_type = 'message')
     ) as rule (path, given, holds)
     where holds is not true
   ));
-  insert into public.reports (account_id, identity_id, target_type, target_id, conversation_id, reason,
-    note)
-  values (private.account_id(), reporter_id, add_report.target_type, add_report.target_id,
-    private.require_reportable(target_type, target_id, reporter_id), add_report.reason, note_text)
-  on conflict on constraint reports_once_key do nothing
+  select found.author_id, found.conversation_id
+  into report.reported_identity_id, report.conversation_id
+  from private.require_reportable(target_type, target_id, report.identity_id) as found;
+  report.target_type := target_type;
+  report.target_id := target_id;
+  report.part := part;
+  report.kept := private.reported_content(report);
+  if report.kept is null then
+    perform private.refuse(404, 'not_found'); -- a review that its author has deleted this moment
+  elsif part = 'picture' and report.kept -> 'pictures' = '[]' then
+    perform private.refuse_field('part', 'invalid');
+  end if;
+  report.kept_hash := encode(sha256(convert_to(report.kept::text, 'utf8')), 'hex');
+  if exists (
+    select from public.reports as earlier
+    where earlier.account_id = private.account_id()
+      and earlier.target_type = add_report.target_type and earlier.target_id = add_report.target_id
+      and (earlier.target_type = 'message'
+        or earlier.status = 'dismissed' and earlier.kept_hash = report.kept_hash
+          and (earlier.target_type <> 'identity' or earlier.decided_at > now() - interval '7 days'))
+  ) then
+    perform private.refuse(409, 'report_exists');
+  end if;
+  insert into public.reports (account_id, identity_id, target_type, target_id, conversation_id, part,
+    reported_identity_id, kept, kept_hash, reason, note)
+  values (private.account_id(), report.identity_id, report.target_type, report.target_id,
+    report.conversation_id, report.part, report.reported_identity_id, report.kept,
+    report.kept_hash, add_report.reason, note_text)
+  on conflict do nothing -- reports_open_once_key
   returning * into report;
   if report.id is null then
     perform private.refuse(409, 'report_exists');
@@ -38,7 +62,10 @@ begin
 end
 $$;
 comment on function private.add_report is
-  'Api: Reports a listing, advertiser, message or review that the caller sees. 404 '
-  'property_not_found, identity_not_found, not_found; 409 report_exists; 422 for one''s own.';
+  'Api: Reports a listing, advertiser, message or review that the caller sees, or a listing that it '
+  'asked or talked about; of a message part may be picture. What is reported is kept as it stands. '
+  '404 property_not_found, identity_not_found, not_found; 409 report_exists while an earlier one is '
+  'open or was dismissed and the thing is unchanged (a person for 7 days, a message for ever); 422 '
+  'for one''s own.';
 
 grant execute on function private.add_report to authenticated;

@@ -34,13 +34,17 @@ as $$
 begin
   update public.reports set note = null
   where reports.account_id = new.id and reports.note is not null;
+  update public.reports set kept = null
+  from public.identities
+  where identities.account_id = new.id and reports.reported_identity_id = identities.id
+    and reports.status <> 'open' and reports.kept is not null;
   update public.admin_acts set note = null
   where admin_acts.account_id = new.id and admin_acts.note is not null;
   return null;
 end
 $$;
 comment on function private.forget_notes is
-  'Deletes notes that the account wrote or that are about it.';
+  'Deletes notes that the account wrote or that are about it, and what decided reports keep of it.';
 
 create trigger accounts_forget_notes
   after update of status on public.accounts

@@ -19,4 +19,27 @@ $$;
 comment on function private.report_waiting_acts is
   'Job: raises an alarm for an act that has waited for a day; settles it when the wait is over.';
 
-grant execute on function private.report_waiting_acts to backend;
+create function private.empty_reports() returns bigint
+  language plpgsql
+  security definer -- writes reports of every account
+  set search_path = ''
+as $$
+declare
+  emptied bigint;
+begin
+  update public.reports set kept = null
+  where reports.id in (
+    select old.id from public.reports as old
+    where old.kept is not null and old.decided_at <= now() - interval '180 days'
+    order by old.decided_at
+    limit 1000
+    for no key update skip locked
+  );
+  get diagnostics emptied = row_count;
+  return emptied;
+end
+$$;
+comment on function private.empty_reports is
+  'Job: empties reports that were decided 180 days ago, and so lets go of their pictures.';
+
+grant execute on function private.report_waiting_acts, private.empty_reports to backend;

@@ -82,7 +82,7 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
         and (claims.holds_licence or claiming.status = 'pending_verification')
     ) as claims,
     papers.names as papers,
-    papers.version,
+    private.page_version(identities.id) as version,
     organisations.phone,
     organisations.email,
     accounts.email as account_email,
@@ -94,8 +94,7 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
   join public.organisations on organisations.identity_id = identities.id
   join public.accounts on accounts.id = identities.account_id
   cross join lateral (
-    select string_agg(documents.name, ', ' order by documents.created_at, documents.file) as names,
-      nullif(count(*), 0) as version
+    select string_agg(documents.name, ', ' order by documents.created_at, documents.file) as names
     from public.documents
     where documents.identity_id = identities.id and documents.discarded_at is null
   ) as papers
@@ -104,8 +103,8 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
 comment on view public.admin_identities_to_verify is
   'Companies and offices to verify, oldest first. claims lists others with the same licence, its '
   'holder first; only one can be active. Add a row to admin_acts with act verify_identity or '
-  'reject_identity, target id or licence_no and, if there are papers (admin_documents), this '
-  'version.';
+  'reject_identity, target id or licence_no and this version, which changes with the page and the '
+  'papers (admin_documents); without papers it may be left out.';
 
 create view public.admin_documents with (security_invoker = true) as
   select
@@ -167,17 +166,22 @@ create view public.admin_reports with (security_invoker = true) as
     identities.display_name as reporter,
     reports.account_id as reporter_account_id,
     count(*) over (partition by reports.target_type, reports.target_id) as reports_of_it,
-    target.record ->> 'displayName' as about,
-    target.record ->> 'text' as says,
-    (target.record ->> 'accountId')::uuid as account_id,
+    reported.item #>> '{target,displayName}' as about,
+    reported.item #>> '{target,text}' as says,
+    reported.item -> 'then' as reported_as,
+    reported.item -> 'now' as now_is,
+    reported.item -> 'then' is distinct from reported.item -> 'now' as has_changed,
+    (reported.item #>> '{target,accountId}')::uuid as account_id,
     reports.created_at
   from public.reports
   join public.identities on identities.id = reports.identity_id
-  cross join lateral (select private.admin_report_json(reports) -> 'target' as record) as target
+  cross join lateral (select private.admin_report_json(reports)::jsonb as item) as reported
   where reports.status = 'open'
   order by reports.created_at, reports.id;
 comment on view public.admin_reports is
   'Open reports, oldest first; about and account_id name the reported account, says is the text. '
+  'reported_as is what was reported, as it stood then, now_is what it is now, both with addresses '
+  'of their pictures; decide about reported_as. '
   'Add a row to admin_acts with act uphold or dismiss and id as target. Upholding suspends the '
   'listing or hides the review or message; both acts decide all reports of the same target.';
 

@@ -145,6 +145,18 @@ begin
         'editedAt', reviews.edited_at
       ) order by reviews.created_at desc, reviews.id), '[]')
       from public.reviews where reviews.author_identity_id = identity.id
+    ),
+    -- A report of a message would name its reporter; the message is in its conversation.
+    'reported', (
+      select coalesce(json_agg(json_build_object(
+        'targetType', reports.target_type,
+        'targetId', reports.target_id,
+        'reason', reports.reason,
+        'content', private.shown_content(reports.kept)
+      ) order by reports.id), '[]')
+      from public.reports
+      where reports.reported_identity_id = identity.id and reports.target_type <> 'message'
+        and reports.kept is not null
     )
   );
 end

@@ -3291,7 +3291,9 @@ begin
   perform private.lock_account_exclusively(account_id);
   perform private.lock_admins_with(account_id);
   if goes then
-    perform from public.reports where reports.account_id = lock_dependents.account_id
+    perform from public.reports
+    where reports.account_id = lock_dependents.account_id
+      or reports.reported_identity_id = any (identity_ids)
     order by reports.id for no key update;
   end if;
   -- Sending locks the conversation too, so that no message reaches an account that may not act.
@@ -21488,6 +21490,12 @@ begin
           select media.bucket, media.name from public.media
           where media.discarded_at is not null and media.removed_at is null
             and media.removal_due_at <= now()
+            and not exists (
+              select from public.reports
+              where reports.kept -> 'pictures' @> to_jsonb(array[media.id])
+                -- Anyone with its URL could see the picture of a hidden message.
+                and (reports.target_type, reports.status) <> ('message', 'upheld')
+            )
           order by media.removal_due_at, media.discarded_at
           limit 500
         )
@@ -24143,6 +24151,10 @@ create table public.reports (
   target_type text not null,
   target_id uuid not null,
   conversation_id uuid,
+  part text,
+  reported_identity_id uuid not null references public.identities (id) on delete cascade,
+  kept jsonb,
+  kept_hash text not null,
   reason text not null,
   note text constraint reports_note_form check (
     char_length(note) between 1 and 1000 and private.is_clean(note)
@@ -24152,16 +24164,30 @@ create table public.reports (
   status_reason text,
   created_at timestamptz not null default clock_timestamp(),
   decided_at timestamptz,
-  constraint reports_once_key unique (account_id, target_type, target_id),
   constraint reports_of_messages_know_where check (
-    (target_type = 'message') = (conversation_id is not null))
+    (target_type = 'message') = (conversation_id is not null)),
+  constraint reports_part_is_of_a_message check (
+    part is null or part = 'picture' and target_type = 'message')
 );
-comment on table public.reports is 'Each account reports a thing once. Deleted with the account.';
+comment on table public.reports is
+  'Reports, with what was reported as it stood then, which private.empty_reports empties. Deleted '
+  'with the account.';
 comment on column public.reports.target_type is 'A code of the vocabulary report_target.';
+comment on column public.reports.part is 'picture if only a message''s picture is reported; else null.';
+comment on column public.reports.kept is
+  'What was reported, as private.reported_content saw it then; its pictures stay until it is emptied.';
+comment on column public.reports.kept_hash is
+  'Its hash, which stays: by it a thing that was reported in vain is known to be unchanged.';
 comment on column public.reports.reason is 'A code of the vocabulary report_reason.';
 comment on column public.reports.note is 'What the reporter wrote; deleted with the account.';
 comment on column public.reports.status is 'open, upheld (the report was right) or dismissed.';
+create unique index reports_open_once_key on public.reports (account_id, target_type, target_id)
+  where status = 'open';
+create index reports_account_idx on public.reports (account_id, created_at desc, id desc);
 create index reports_identity_idx on public.reports (identity_id);
+create index reports_reported_idx on public.reports (reported_identity_id);
+create index reports_kept_idx on public.reports (decided_at) where kept is not null;
+create index reports_pictures_idx on public.reports using gin ((kept -> 'pictures'));
 create index reports_target_idx on public.reports (target_type, target_id, status);
 create index reports_open_idx on public.reports (created_at, id) where status = 'open';
 alter table public.reports enable row level security;
@@ -24758,6 +24784,20 @@ as $$
   )
 $$;
 
+create function private.page_version(identity_id uuid) returns integer
+  language sql stable
+  security definer -- reads other people's pages and documents, for an admin
+  set search_path = ''
+as $$
+  -- Seven digits of a hash are a positive integer.
+  select ('x' || left(md5(jsonb_build_array(
+    to_jsonb(organisations) - '{verified,active,holds_licence,listed,rating_avg,rating_count,rating_weighed,active_listings_count,median_response_minutes}'::text[],
+    private.document_ids(identity_id))::text), 7))::bit(28)::integer
+  from public.organisations where organisations.identity_id = page_version.identity_id
+$$;
+comment on function private.page_version is
+  'Changes with the page and the documents of a company or office, by which an admin decides.';
+
 create function private.check_documents_seen(identity public.identities, seen uuid[]) returns void
   language plpgsql set search_path = ''
 as $$
@@ -24792,7 +24832,7 @@ begin
   get diagnostics stack = pg_context;
   if private.is_by_hand(stack) and private.document_ids(new.id) <> '{}' then
     perform private.refuse_by_hand('It has papers: look at them (admin_documents), then add a row '
-      'to admin_acts with act verify_identity or reject_identity and their number as version.');
+      'to admin_acts with act verify_identity or reject_identity and the version shown there.');
   end if;
   return new;
 end
@@ -24922,21 +24962,33 @@ comment on function private.require_admin_proof is
 -- sql/11_admin/2_rules_reports.sql
 
 create function private.require_reportable(
-  target_type text, target_id uuid, viewer_identity_id uuid
-) returns uuid
+  target_type text, target_id uuid, viewer_identity_id uuid,
+  out author_id uuid, out conversation_id uuid
+)
   language plpgsql stable
   security definer -- reads other people's data, to decide whether the caller may see it
   set search_path = ''
 as $$
-declare
-  author_id uuid;
-  conversation_id uuid;
 begin
   case target_type
     when 'property' then
-      author_id := (
-        private.require_visible_property(target_id, viewer_identity_id)
-      ).owner_identity_id;
+      select properties.owner_identity_id into author_id from public.properties
+      where properties.id = target_id and (
+        private.may_see(properties, viewer_identity_id)
+        or exists (
+          select from public.leads
+          where leads.property_id = target_id and leads.identity_id = viewer_identity_id
+        )
+        or exists (
+          select from public.conversations
+          join public.participants on participants.conversation_id = conversations.id
+          where conversations.property_id = target_id
+            and participants.identity_id = viewer_identity_id
+        )
+      );
+      if author_id is null then
+        perform private.refuse(404, 'property_not_found');
+      end if;
     when 'identity' then
       if not private.is_publicly_visible(target_id) and not exists (
         select from public.participants as own
@@ -24965,11 +25017,94 @@ begin
   ) then
     perform private.refuse_field('targetId', 'invalid'); -- people cannot report their own content
   end if;
-  return conversation_id;
 end
 $$;
 comment on function private.require_reportable is
-  'Refuses what the caller cannot see or owns; whom one has talked to can be reported even when deleted. Returns the conversation of a message, else null.';
+  'Refuses what the caller cannot see or owns; whom one has talked to, and a listing that one asked '
+  'or talked about, can be reported even when it is gone. Returns whose it is, and the conversation '
+  'of a message.';
+
+create function private.reported_content(report public.reports) returns jsonb
+  language plpgsql stable
+  security definer -- reads other people's data, to keep it or show it to administrators
+  set search_path = ''
+as $$
+declare
+  fields jsonb;
+  pictures uuid[];
+begin
+  case report.target_type
+    when 'property' then
+      select jsonb_object_agg(field.name, case field.form
+          when 'location' then jsonb_strip_nulls(jsonb_build_object('lat', properties.lat,
+            'lng', properties.lng, 'precision', properties.location_precision))
+          when 'number' then to_jsonb(trim_scale(
+            (to_jsonb(properties) ->> private.column_of(field.name))::numeric))
+          else to_jsonb(properties) -> private.column_of(field.name) end)
+      into fields
+      from public.properties
+      cross join private.property_fields() as field
+      where properties.id = report.target_id;
+      pictures := private.shown_pictures(report.target_id);
+    when 'identity' then
+      select to_jsonb(page) into fields
+      from (
+        select organisations.name_ar as "nameAr", organisations.name_en as "nameEn",
+          organisations.about_ar as "aboutAr", organisations.phone, organisations.whatsapp,
+          organisations.email, organisations.website, organisations.address_ar as "addressAr",
+          organisations.licence_no as "licenceNo"
+        from (select) as one
+        left join public.organisations
+          on organisations.identity_id = report.reported_identity_id
+      ) as page;
+      pictures := array(
+        select media.id from public.media
+        where media.identity_id = report.reported_identity_id
+          and media.use in ('avatar', 'logo', 'cover')
+        order by media.use, media.id
+      );
+    when 'message' then
+      select
+        jsonb_build_object('type', messages.type,
+          'body', case when report.part is null then messages.body end),
+        array(
+          select media.id from public.media
+          where media.id = messages.media_id and media.discarded_at is null
+        )
+      into fields, pictures
+      from public.messages
+      where messages.conversation_id = report.conversation_id and messages.id = report.target_id;
+    else
+      select jsonb_build_object('rating', reviews.rating, 'comment', reviews.comment) into fields
+      from public.reviews where reviews.id = report.target_id;
+  end case;
+  return (
+    select jsonb_build_object('displayName', identities.display_name,
+      'fields', jsonb_strip_nulls(fields), 'pictures', to_jsonb(coalesce(pictures, '{}')))
+    from public.identities
+    where identities.id = report.reported_identity_id and fields is not null
+  );
+end
+$$;
+comment on function private.reported_content is
+  'What the report is about, as it stands now, with the ids of its pictures; null if it is gone.';
+
+create function private.shown_content(content jsonb) returns jsonb
+  language plpgsql stable
+  security definer -- reads other people's pictures, for administrators and their owner
+  set search_path = ''
+as $$
+begin
+  return content || (
+    select jsonb_build_object('pictures', coalesce(jsonb_agg(jsonb_build_object(
+      'id', media.id, 'url', private.media_url(media.bucket, media.name)
+    ) order by listed.ordinal), '[]'))
+    from jsonb_array_elements_text(content -> 'pictures') with ordinality as listed (id, ordinal)
+    join public.media on media.id = listed.id::uuid and media.removed_at is null
+  );
+end
+$$;
+comment on function private.shown_content is 'Names the pictures of reported content by their URLs.';
 
 create function private.on_report_decided() returns trigger
   language plpgsql set search_path = ''
@@ -24983,11 +25118,19 @@ begin
       'Say why in status_reason, first or in the same change: whom it is about reads it.');
   end if;
   new.decided_at := now();
+  if exists (
+    select from public.identities
+    join public.accounts on accounts.id = identities.account_id
+    where identities.id = new.reported_identity_id and accounts.status = 'deleted'
+  ) then
+    new.kept := null;
+  end if;
   return new;
 end
 $$;
 comment on function private.on_report_decided is
-  'Refuses to decide a report a second time, or to uphold it without a reason.';
+  'Refuses to decide a report a second time, or to uphold it without a reason. Empties one about a '
+  'deleted account, which only the decision still needed.';
 
 create trigger reports_are_decided_once
   before update of status on public.reports
@@ -25205,6 +25348,7 @@ create function private.report_record(report public.reports) returns json
     'targetType', report.target_type,
     'targetId', report.target_id,
     'reason', report.reason,
+    'part', report.part,
     'note', report.note,
     'status', report.status,
     'createdAt', report.created_at
@@ -25215,6 +25359,8 @@ create function private.admin_report_json(report public.reports) returns json
   security definer -- reads other people's data, for admins
   set search_path = ''
 as $$
+declare
+  current constant jsonb := private.reported_content(report);
 begin
   if report.id is null then
     return null;
@@ -25222,6 +25368,7 @@ begin
   return json_build_object(
     'targetType', report.target_type,
     'targetId', report.target_id,
+    'part', report.part,
     'reason', report.reason,
     'note', report.note,
     'reporter', (
@@ -25231,41 +25378,28 @@ begin
         'displayName', private.shown_name(identities))
       from public.identities where identities.id = report.identity_id
     ),
-    'target', case report.target_type
-      when 'property' then (
-        select json_build_object(
-          'accountId', identities.account_id, 'identityId', identities.id,
-          'displayName', private.shown_name(identities), 'status', properties.status,
-          'text', properties.title_ar)
-        from public.properties
-        join public.identities on identities.id = properties.owner_identity_id
-        where properties.id = report.target_id
-      )
-      when 'identity' then (
-        select json_build_object(
-          'accountId', identities.account_id, 'identityId', identities.id,
-          'displayName', private.shown_name(identities), 'status', identities.status, 'text', null)
-        from public.identities where identities.id = report.target_id
-      )
-      when 'message' then (
-        select json_build_object(
-          'accountId', identities.account_id, 'identityId', identities.id,
-          'displayName', private.shown_name(identities), 'status', null, 'text', messages.body)
-        from public.messages
-        join public.identities on identities.id = messages.sender_identity_id
-        where messages.conversation_id = report.conversation_id and messages.id = report.target_id
-      )
-      else (
-        select json_build_object(
-          'accountId', identities.account_id, 'identityId', identities.id,
-          'displayName', private.shown_name(identities),
-          'status', case when reviews.hidden_at is null then 'shown' else 'hidden' end,
-          'text', reviews.comment)
-        from public.reviews
-        join public.identities on identities.id = reviews.author_identity_id
-        where reviews.id = report.target_id
-      )
-    end
+    'target', (
+      select json_build_object(
+        'accountId', identities.account_id,
+        'identityId', identities.id,
+        'displayName', private.shown_name(identities),
+        'status', case report.target_type
+          when 'property' then (
+            select properties.status from public.properties
+            where properties.id = report.target_id
+          )
+          when 'identity' then identities.status
+          when 'review' then (
+            select case when reviews.hidden_at is null then 'shown' else 'hidden' end
+            from public.reviews where reviews.id = report.target_id
+          )
+        end,
+        'text', coalesce(current #>> '{fields,titleAr}', current #>> '{fields,body}',
+          current #>> '{fields,comment}'))
+      from public.identities where identities.id = report.reported_identity_id
+    ),
+    'then', private.shown_content(report.kept),
+    'now', private.shown_content(current)
   );
 end
 $$;
@@ -25513,7 +25647,7 @@ begin
         when identities.id is not null then private.identity_moderation(identities)
         else private.property_decisions(properties)
       end,
-      'version', private.review_version(properties),
+      'version', coalesce(private.review_version(properties), private.page_version(identities.id)),
       'listing', records.record,
       'changes', properties.pending_changes,
       'identity', case when identities.id is not null then
@@ -25690,6 +25824,50 @@ comment on function private.list_payment_events is
   'payment, invoice, amount and time; sorted by time, amount or processing. 403 admin_only.';
 
 grant execute on function private.list_payment_events to authenticated;
+
+-- sql/11_admin/4_reads_reports.sql
+
+create function private.list_my_reports(
+  page_cursor text default null, page_size integer default 20
+) returns table (items json, "nextCursor" text)
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  caller_id constant uuid := private.require_account();
+  query constant text := 'list_my_reports ' || caller_id;
+  key constant jsonb := private.cursor_key(query, page_cursor);
+begin
+  return query
+  with page as (
+    select reports.*,
+      row_number() over (order by reports.created_at desc, reports.id desc) as row_number
+    from public.reports
+    where reports.account_id = caller_id
+      and (reports.created_at, reports.id)
+        < (coalesce((key ->> 0)::timestamptz, 'infinity'), coalesce((key ->> 1)::uuid,
+          'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+    order by reports.created_at desc, reports.id desc
+    limit private.page_size(page_size) + 1
+  )
+  select
+    coalesce(json_agg(json_build_object(
+      'id', page.id,
+      'targetType', page.target_type,
+      'targetId', page.target_id,
+      'reason', page.reason,
+      'createdAt', page.created_at,
+      'state', case page.status when 'open' then 'open' else 'decided' end
+    ) order by page.row_number) filter (where page.row_number <= page_size), '[]'),
+    private.next_cursor(query,
+      jsonb_agg(jsonb_build_array(page.created_at, page.id) order by page.row_number)
+        filter (where page.row_number >= page_size))
+  from page;
+end
+$$;
+comment on function private.list_my_reports is
+  'Api: What the calling account has reported, newest first, and whether it is decided.';
+
+grant execute on function private.list_my_reports to authenticated;
 
 -- sql/11_admin/4_reads_statistics.sql
 
@@ -26113,21 +26291,22 @@ declare
   identity constant public.identities := private.lock_identity_to_decide(identity_id, null);
   document_ids constant uuid[] := private.document_ids(identity_id);
   papers constant integer := cardinality(document_ids);
+  version constant integer := private.page_version(identity_id);
   decides constant boolean := act.act in ('verify_identity', 'reject_identity');
 begin
-  if decides and papers <> coalesce(act.version::integer, 0) then
-    perform private.refuse_by_hand(case papers
-      when 0 then 'It has no papers now: leave version empty.'
-      else format('It has %s papers: look at them (admin_documents), and give their number as '
-        'version.', papers) end);
+  if decides and version <> coalesce(act.version::integer, case papers when 0 then version else 0 end)
+  then
+    perform private.refuse_by_hand(format('It has %s papers now: look at them (admin_documents) and '
+      'at its page, and copy its version from admin_identities_to_verify.', papers));
   end if;
   return format('The identity is %s.', private.moderate_identity(identity,
     case act.act when 'verify_identity' then 'approve' else split_part(act.act, '_', 1) end,
-    act.reason, case when decides then document_ids end) ->> 'status');
+    act.reason, case when decides then document_ids end, null) ->> 'status');
 end
 $$;
 comment on function private.act_on_identity is
-  'To verify or reject an identity with documents, version must be the number of documents.';
+  'To verify or reject an identity with documents, version must be that of the view; of one without '
+  'it may be left out.';
 
 create function private.act_on_message(act public.admin_acts, message_id uuid) returns text
   language plpgsql
@@ -26575,7 +26754,7 @@ comment on function private.moderate_property is
   'Carries out a decision about a listing, which is locked after its owner''s quota.';
 
 create function private.moderate_identity(
-  identity public.identities, decision text, reason text, document_ids uuid[]
+  identity public.identities, decision text, reason text, document_ids uuid[], version integer
 ) returns json
   language plpgsql
   security definer -- updates someone else's identity on an admin's behalf
@@ -26587,6 +26766,8 @@ begin
       'from', identity.status, 'allowed', private.identity_moderation(identity)),
       private.transition_sentence('identity', identity.status,
         private.identity_moderation(identity)));
+  elsif version <> private.page_version(identity.id) then
+    perform private.refuse(409, 'version_conflict');
   end if;
   identity := private.apply_identity_decision(identity, case decision
     when 'reject' then 'rejected' when 'suspend' then 'suspended' else 'active' end, reason,
@@ -26800,7 +26981,7 @@ begin
   end if;
   identity := private.lock_identity_to_decide(decide_moderation.id, admin_id);
   if identity.id is not null then
-    return private.moderate_identity(identity, decision, why, document_ids);
+    return private.moderate_identity(identity, decision, why, document_ids, version);
   end if;
   select * into property from public.properties
   where properties.id = decide_moderation.id and properties.status <> 'deleted';
@@ -26819,7 +27000,7 @@ comment on function private.decide_moderation is
   'Api: For admins: approves or rejects an entry of the queue, suspends or restores a listing or '
   'identity, upholds or dismisses a report (with everywhere all messages of one sender that have the '
   'same picture), pays out or writes off money of a deleted account. The last two need a proof, '
-  'which only the facade passes on. version is the version of the listing that the admin saw, '
+  'which only the facade passes on. version is that of the listing or page that the admin saw, '
   'document_ids the documents of a waiting company or office. 403 admin_only, proof_required, '
   '404 not_found, 409 admin_self, status_transition_invalid, version_conflict, '
   'documents_changed, licence_in_use, 422 licence_expired.';
@@ -27002,18 +27183,17 @@ grant execute on function private.refund_invoice to authenticated;
 -- sql/11_admin/5_writes_reports.sql
 
 create function private.add_report(
-  target_type text, target_id uuid, reason text, note text default null
+  target_type text, target_id uuid, reason text, note text default null, part text default null
 ) returns json
   language plpgsql security definer set search_path = ''
 as $$
 declare
-  reporter_id uuid;
   note_text constant text := nullif(
     btrim(private.normal_form(note, 'nfc', 1000, 'note'), E' \t\r\n'), '');
   report public.reports;
 begin
   perform private.count_action('reports');
-  reporter_id := private.lock_identity();
+  report.identity_id := private.lock_identity();
   perform private.refuse_fields((
     select coalesce(jsonb_agg(private.field_problem(path, case
       when given is null then 'required'
@@ -27024,15 +27204,40 @@ begin
       ('targetId', target_id::text, target_id is not null),
       ('reason', reason, private.is_word('report_reason', reason)),
       ('note', note_text,
-        note_text is null or char_length(note_text) <= 1000 and private.is_clean(note_text))
+        note_text is null or char_length(note_text) <= 1000 and private.is_clean(note_text)),
+      ('part', part, part is null or part = 'picture' and target_type = 'message')
     ) as rule (path, given, holds)
     where holds is not true
   ));
-  insert into public.reports (account_id, identity_id, target_type, target_id, conversation_id, reason,
-    note)
-  values (private.account_id(), reporter_id, add_report.target_type, add_report.target_id,
-    private.require_reportable(target_type, target_id, reporter_id), add_report.reason, note_text)
-  on conflict on constraint reports_once_key do nothing
+  select found.author_id, found.conversation_id
+  into report.reported_identity_id, report.conversation_id
+  from private.require_reportable(target_type, target_id, report.identity_id) as found;
+  report.target_type := target_type;
+  report.target_id := target_id;
+  report.part := part;
+  report.kept := private.reported_content(report);
+  if report.kept is null then
+    perform private.refuse(404, 'not_found'); -- a review that its author has deleted this moment
+  elsif part = 'picture' and report.kept -> 'pictures' = '[]' then
+    perform private.refuse_field('part', 'invalid');
+  end if;
+  report.kept_hash := encode(sha256(convert_to(report.kept::text, 'utf8')), 'hex');
+  if exists (
+    select from public.reports as earlier
+    where earlier.account_id = private.account_id()
+      and earlier.target_type = add_report.target_type and earlier.target_id = add_report.target_id
+      and (earlier.target_type = 'message'
+        or earlier.status = 'dismissed' and earlier.kept_hash = report.kept_hash
+          and (earlier.target_type <> 'identity' or earlier.decided_at > now() - interval '7 days'))
+  ) then
+    perform private.refuse(409, 'report_exists');
+  end if;
+  insert into public.reports (account_id, identity_id, target_type, target_id, conversation_id, part,
+    reported_identity_id, kept, kept_hash, reason, note)
+  values (private.account_id(), report.identity_id, report.target_type, report.target_id,
+    report.conversation_id, report.part, report.reported_identity_id, report.kept,
+    report.kept_hash, add_report.reason, note_text)
+  on conflict do nothing -- reports_open_once_key
   returning * into report;
   if report.id is null then
     perform private.refuse(409, 'report_exists');
@@ -27041,8 +27246,11 @@ begin
 end
 $$;
 comment on function private.add_report is
-  'Api: Reports a listing, advertiser, message or review that the caller sees. 404 '
-  'property_not_found, identity_not_found, not_found; 409 report_exists; 422 for one''s own.';
+  'Api: Reports a listing, advertiser, message or review that the caller sees, or a listing that it '
+  'asked or talked about; of a message part may be picture. What is reported is kept as it stands. '
+  '404 property_not_found, identity_not_found, not_found; 409 report_exists while an earlier one is '
+  'open or was dismissed and the thing is unchanged (a person for 7 days, a message for ever); 422 '
+  'for one''s own.';
 
 grant execute on function private.add_report to authenticated;
 
@@ -27264,13 +27472,17 @@ as $$
 begin
   update public.reports set note = null
   where reports.account_id = new.id and reports.note is not null;
+  update public.reports set kept = null
+  from public.identities
+  where identities.account_id = new.id and reports.reported_identity_id = identities.id
+    and reports.status <> 'open' and reports.kept is not null;
   update public.admin_acts set note = null
   where admin_acts.account_id = new.id and admin_acts.note is not null;
   return null;
 end
 $$;
 comment on function private.forget_notes is
-  'Deletes notes that the account wrote or that are about it.';
+  'Deletes notes that the account wrote or that are about it, and what decided reports keep of it.';
 
 create trigger accounts_forget_notes
   after update of status on public.accounts
@@ -27401,7 +27613,30 @@ $$;
 comment on function private.report_waiting_acts is
   'Job: raises an alarm for an act that has waited for a day; settles it when the wait is over.';
 
-grant execute on function private.report_waiting_acts to backend;
+create function private.empty_reports() returns bigint
+  language plpgsql
+  security definer -- writes reports of every account
+  set search_path = ''
+as $$
+declare
+  emptied bigint;
+begin
+  update public.reports set kept = null
+  where reports.id in (
+    select old.id from public.reports as old
+    where old.kept is not null and old.decided_at <= now() - interval '180 days'
+    order by old.decided_at
+    limit 1000
+    for no key update skip locked
+  );
+  get diagnostics emptied = row_count;
+  return emptied;
+end
+$$;
+comment on function private.empty_reports is
+  'Job: empties reports that were decided 180 days ago, and so lets go of their pictures.';
+
+grant execute on function private.report_waiting_acts, private.empty_reports to backend;
 
 -- sql/11_admin/9_studio.sql
 
@@ -27489,7 +27724,7 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
         and (claims.holds_licence or claiming.status = 'pending_verification')
     ) as claims,
     papers.names as papers,
-    papers.version,
+    private.page_version(identities.id) as version,
     organisations.phone,
     organisations.email,
     accounts.email as account_email,
@@ -27501,8 +27736,7 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
   join public.organisations on organisations.identity_id = identities.id
   join public.accounts on accounts.id = identities.account_id
   cross join lateral (
-    select string_agg(documents.name, ', ' order by documents.created_at, documents.file) as names,
-      nullif(count(*), 0) as version
+    select string_agg(documents.name, ', ' order by documents.created_at, documents.file) as names
     from public.documents
     where documents.identity_id = identities.id and documents.discarded_at is null
   ) as papers
@@ -27511,8 +27745,8 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
 comment on view public.admin_identities_to_verify is
   'Companies and offices to verify, oldest first. claims lists others with the same licence, its '
   'holder first; only one can be active. Add a row to admin_acts with act verify_identity or '
-  'reject_identity, target id or licence_no and, if there are papers (admin_documents), this '
-  'version.';
+  'reject_identity, target id or licence_no and this version, which changes with the page and the '
+  'papers (admin_documents); without papers it may be left out.';
 
 create view public.admin_documents with (security_invoker = true) as
   select
@@ -27574,17 +27808,22 @@ create view public.admin_reports with (security_invoker = true) as
     identities.display_name as reporter,
     reports.account_id as reporter_account_id,
     count(*) over (partition by reports.target_type, reports.target_id) as reports_of_it,
-    target.record ->> 'displayName' as about,
-    target.record ->> 'text' as says,
-    (target.record ->> 'accountId')::uuid as account_id,
+    reported.item #>> '{target,displayName}' as about,
+    reported.item #>> '{target,text}' as says,
+    reported.item -> 'then' as reported_as,
+    reported.item -> 'now' as now_is,
+    reported.item -> 'then' is distinct from reported.item -> 'now' as has_changed,
+    (reported.item #>> '{target,accountId}')::uuid as account_id,
     reports.created_at
   from public.reports
   join public.identities on identities.id = reports.identity_id
-  cross join lateral (select private.admin_report_json(reports) -> 'target' as record) as target
+  cross join lateral (select private.admin_report_json(reports)::jsonb as item) as reported
   where reports.status = 'open'
   order by reports.created_at, reports.id;
 comment on view public.admin_reports is
   'Open reports, oldest first; about and account_id name the reported account, says is the text. '
+  'reported_as is what was reported, as it stood then, now_is what it is now, both with addresses '
+  'of their pictures; decide about reported_as. '
   'Add a row to admin_acts with act uphold or dismiss and id as target. Upholding suspends the '
   'listing or hides the review or message; both acts decide all reports of the same target.';
 
@@ -31179,6 +31418,18 @@ begin
         'editedAt', reviews.edited_at
       ) order by reviews.created_at desc, reviews.id), '[]')
       from public.reviews where reviews.author_identity_id = identity.id
+    ),
+    -- A report of a message would name its reporter; the message is in its conversation.
+    'reported', (
+      select coalesce(json_agg(json_build_object(
+        'targetType', reports.target_type,
+        'targetId', reports.target_id,
+        'reason', reports.reason,
+        'content', private.shown_content(reports.kept)
+      ) order by reports.id), '[]')
+      from public.reports
+      where reports.reported_identity_id = identity.id and reports.target_type <> 'message'
+        and reports.kept is not null
     )
   );
 end
@@ -32564,6 +32815,9 @@ values
   ('report_status', 'open', 'قيد المراجعة', 'Open', 1),
   ('report_status', 'upheld', 'مقبول', 'Upheld', 2),
   ('report_status', 'dismissed', 'مرفوض', 'Dismissed', 3),
+  ('report_state', 'open', 'قيد المراجعة', 'Open', 1),
+  ('report_state', 'decided', 'تم البت فيه', 'Decided', 2),
+  ('report_part', 'picture', 'الصورة', 'Picture', 1),
   ('message_type', 'text', 'نص', 'Text', 1),
   ('message_type', 'image', 'صورة', 'Picture', 2),
   ('message_type', 'location', 'موقع', 'Location', 3),

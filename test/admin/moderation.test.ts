@@ -47,7 +47,7 @@ describe('companies and offices that wait', () => {
       kind: 'identity',
       since: expect.any(String),
       decisions: ['approve', 'reject'],
-      version: null,
+      version: expect.any(Number),
       listing: null,
       changes: null,
       report: null,
@@ -91,6 +91,23 @@ describe('companies and offices that wait', () => {
       before: { status: 'pending_verification' },
       after: { status: 'active' },
     }])
+  })
+
+  test('ADM-08 a page that was changed since an admin looked at it is not approved unseen', async () => {
+    const owner = await signUp()
+    const { id } = await askFor('office', owner)
+    const look = async () => (await waiting({ kind: 'identity', accountId: owner.id })).items[0]
+    const { version } = await look()
+    expect((await look()).version).toBe(version)
+    await owner.patch(`/auth/identities/${id}`, { nameAr: 'الهيئة العامة للإسكان' })
+    for (const decision of ['approve', 'reject']) {
+      expect(await decide(id, { decision, reason, version })).toMatchObject({
+        status: 409,
+        body: { error: { code: 'version_conflict' } },
+      })
+    }
+    expect(await decide(id, { decision: 'approve', version: (await look()).version }))
+      .toMatchObject({ status: 200, body: { status: 'active' } })
   })
 
   test('one is rejected with a reason that its owner reads, corrected, and waits again', async () => {

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import { auditOf, signUpAdmin } from '../support/admins.ts'
 import { database, guest, type Person, signUp } from '../support/client.ts'
-import { conversationBetween } from '../support/conversations.ts'
+import { conversationBetween, openConversation, postMessage } from '../support/conversations.ts'
+import { callDataApi } from '../support/data-api.ts'
+import { givePhone } from '../support/fixtures.ts'
 import { publishListing } from '../support/listings.ts'
 import { refusal, unknownId } from '../support/problems.ts'
 
@@ -154,6 +156,116 @@ test('what is hidden, missing or one’s own cannot be reported', async () => {
     expect((await report(buyer, 'property', listing, more)).status, JSON.stringify(more)).toBe(422)
   }
   expect((await guest.post('/reports', {})).status).toBe(401)
+})
+
+test('ADM-21 one is open at a time; after a dismissal a listing is reported when it has changed', async () => {
+  const { id } = await publishListing(seller, { price: 90000 })
+  const exists = refusal(409, 'report_exists')
+  const both = await Promise.all([report(buyer, 'property', id), report(buyer, 'property', id)])
+  expect(both.map(({ status }) => status).sort()).toEqual([201, 409])
+  const made = both.find(({ status }) => status === 201)!.body.id
+  expect((await seller.patch(`/properties/${id}`, { price: 80000 })).status).toBe(200)
+  expect(await report(buyer, 'property', id)).toMatchObject(exists)
+  expect((await seller.patch(`/properties/${id}`, { price: 90000 })).status).toBe(200)
+  await decide(made, 'dismiss')
+  expect(await report(buyer, 'property', id)).toMatchObject(exists)
+  expect((await report(await signUp(), 'property', id)).status).toBe(201)
+  await seller.get(`/properties/${id}`)
+  await buyer.post(`/favorites/${id}`)
+  expect(await report(buyer, 'property', id), 'a view and a favorite change nothing').toMatchObject(
+    exists,
+  )
+  expect((await seller.patch(`/properties/${id}`, { price: 95000 })).status).toBe(200)
+  const again = await report(buyer, 'property', id)
+  expect(again.status).toBe(201)
+  await decide(again.body.id, 'dismiss')
+  expect((await seller.patch(`/properties/${id}`, { price: 90000 })).status).toBe(200)
+  expect(await report(buyer, 'property', id), 'as it was dismissed first').toMatchObject(exists)
+})
+
+test('ADM-21 a message is never reported twice; a person after seven days, or under a new name', async () => {
+  const [author, other] = [await signUp(), await signUp()]
+  const conversationId = await conversationBetween(author, other)
+  const { body: message } = await postMessage(author, conversationId)
+  const exists = refusal(409, 'report_exists')
+  const { body: first } = await report(other, 'message', message.id)
+  await decide(first.id, 'dismiss')
+  expect(await report(other, 'message', message.id)).toMatchObject(exists)
+  await database().query(
+    `update public.reports set decided_at = now() - interval '2 years' where id = $1`,
+    [first.id],
+  )
+  expect(await report(other, 'message', message.id)).toMatchObject(exists)
+  const { body: hidden } = await postMessage(author, conversationId)
+  await decide((await report(other, 'message', hidden.id)).body.id, 'uphold')
+  expect(await report(other, 'message', hidden.id)).toMatchObject(exists)
+
+  const age = (by: string) =>
+    database().query(
+      `update public.reports set decided_at = now() - $2::interval where target_id = $1`,
+      [author.identityId, by],
+    )
+  const { body: about } = await report(other, 'identity', author.identityId)
+  await decide(about.id, 'dismiss')
+  await age('6 days 23 hours')
+  expect(await report(other, 'identity', author.identityId)).toMatchObject(exists)
+  await age('7 days')
+  const { body: second } = await report(other, 'identity', author.identityId)
+  await decide(second.id, 'dismiss')
+  expect(await report(other, 'identity', author.identityId)).toMatchObject(exists)
+  await author.patch('/auth/me', { fullName: 'اسم جديد' })
+  expect((await report(other, 'identity', author.identityId)).status).toBe(201)
+})
+
+test('ADM-22 a listing that is paused, suspended or gone is reported by who asked or talked about it', async () => {
+  const [owner, caller, talker, stranger] = await Promise.all([
+    signUp(),
+    signUp(),
+    signUp(),
+    signUp(),
+  ])
+  const { id, titleAr } = await publishListing(owner)
+  await givePhone(owner)
+  expect((await caller.post(`/properties/${id}/contact`, { kind: 'call' })).status).toBe(200)
+  await openConversation(talker, { propertyId: id })
+  const unknown = refusal(404, 'property_not_found')
+  expect((await owner.post(`/properties/${id}/pause`)).status).toBe(200)
+  expect(await report(stranger, 'property', id)).toMatchObject(unknown)
+  expect((await report(caller, 'property', id)).status).toBe(201)
+  expect((await owner.delete(`/properties/${id}`)).status).toBe(204)
+  expect(await report(stranger, 'property', id)).toMatchObject(unknown)
+  const { body } = await report(talker, 'property', id)
+  expect(await waiting(body.id)).toMatchObject([
+    { report: { then: { fields: { titleAr } }, target: { status: 'deleted' } } },
+  ])
+  const { body: draft } = await owner.post('/properties', { type: 'SALE' })
+  expect(await report(talker, 'property', draft.id)).toMatchObject(unknown)
+})
+
+test('ADM-22 what became of one’s reports, page by page, of nobody else’s', async () => {
+  const [reporter, other, owner] = await Promise.all([signUp(), signUp(), signUp()])
+  const ids = []
+  for (let i = 0; i < 3; i++) {
+    const { id } = await publishListing(owner)
+    const { body } = await report(reporter, 'property', id, { note: 'سر' })
+    ids.unshift(body.id)
+    await report(other, 'property', id)
+  }
+  await decide(ids[2]!, 'uphold')
+  const first = await reporter.get('/reports/mine?limit=2')
+  expect(first).toMatchObject({ status: 200, body: { nextCursor: expect.any(String) } })
+  const cursor = encodeURIComponent(first.body.nextCursor)
+  const { body: rest } = await reporter.get(`/reports/mine?limit=2&cursor=${cursor}`)
+  expect(rest.nextCursor).toBe(null)
+  expect([...first.body.items, ...rest.items].map(({ id, state }) => [id, state]))
+    .toEqual(ids.map((id, i) => [id, i === 2 ? 'decided' : 'open']))
+  expect(Object.keys(rest.items[0]).sort())
+    .toEqual(['createdAt', 'id', 'reason', 'state', 'targetId', 'targetType'])
+  expect(await other.get(`/reports/mine?cursor=${cursor}`)).toMatchObject({ status: 422 })
+  expect((await guest.get('/reports/mine')).status).toBe(401)
+  const past = await callDataApi(other, 'list_my_reports')
+  expect(past.status).toBe(200)
+  for (const id of ids) expect(past.text).not.toContain(id)
 })
 
 test('a report about an admin is decided by another', async () => {

@@ -129,8 +129,10 @@ export async function restore({ one, other, sessions, passwords }: Acquaintances
     // A decided report stays decided, so it is replaced.
     await database().query(
       `with gone as (delete from public.reports where id = $1 returning *)
-       insert into public.reports (id, account_id, identity_id, target_type, target_id, reason)
-       select id, account_id, identity_id, target_type, target_id, reason from gone`,
+       insert into public.reports (id, account_id, identity_id, target_type, target_id,
+         reported_identity_id, kept, kept_hash, reason)
+       select id, account_id, identity_id, target_type, target_id,
+         reported_identity_id, kept, kept_hash, reason from gone`,
       [report],
     )
   }

@@ -230,8 +230,9 @@ export const tables: Record<string, Table> = {
   ),
   'public.reports': closed(
     'account_id',
-    `insert into public.reports (account_id, identity_id, target_type, target_id, reason)
-     values (:account, :identity, 'property', gen_random_uuid(), 'spam')`,
+    `insert into public.reports
+       (account_id, identity_id, target_type, target_id, reported_identity_id, kept_hash, reason)
+     values (:account, :identity, 'property', gen_random_uuid(), :identity, '', 'spam')`,
   ),
   'public.admin_act_kinds': closed(null),
   'public.admin_acts': closed(

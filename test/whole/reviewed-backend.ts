@@ -75,6 +75,7 @@ export const ofBackend: Review[] = [
     'private.give_up_unreachable_accounts',
     'private.take_contact_messages',
     'private.finish_contact_message',
+    'private.empty_reports',
     'private.end_surplus_sessions',
     'private.end_suspensions',
     'private.end_sessions_left',

@@ -238,7 +238,9 @@ const reviews: Review[] = [
   ]],
   ['users', 'what the calling account reports', [
     'api.add_report',
+    'api.list_my_reports',
     'private.add_report',
+    'private.list_my_reports',
   ]],
   [
     'users',

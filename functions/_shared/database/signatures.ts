@@ -77,7 +77,13 @@ export const signatures = {
 export const facadeSignatures = {
   accept_terms: { version: 'text' },
   act_on_property: { property_id: 'uuid', action: 'text' },
-  add_report: { target_type: 'text', target_id: 'uuid', reason: 'text', note: 'text?' },
+  add_report: {
+    target_type: 'text',
+    target_id: 'uuid',
+    reason: 'text',
+    note: 'text?',
+    part: 'text?',
+  },
   begin_document_upload: { identity_id: 'uuid' },
   begin_upload: { bucket: 'text', property_id: 'uuid?', upload_session_id: 'uuid?' },
   charge_invoice: { invoice_id: 'uuid', return_url: 'text', idempotency_key: 'text?' },
@@ -197,6 +203,7 @@ export const facadeSignatures = {
     page_size: 'integer?',
   },
   list_my_properties: { status: 'text?', page_cursor: 'text?', page_size: 'integer?' },
+  list_my_reports: { page_cursor: 'text?', page_size: 'integer?' },
   list_notifications: { unread: 'boolean?', page_cursor: 'text?', page_size: 'integer?' },
   list_organisation_leads: { type: 'text', page_cursor: 'text?', page_size: 'integer?' },
   list_organisation_listings: {
@@ -360,6 +367,7 @@ export const backendSignatures = {
   drop_pushes: {},
   due_payments: {},
   due_refunds: {},
+  empty_reports: {},
   end_sessions_left: {},
   end_surplus_sessions: {},
   end_suspensions: {},

@@ -154,20 +154,37 @@ export const ReportFields = z.strictObject({
   targetId: z.uuid().describe('The id of the reported thing.'),
   reason: z.enum(reportReasons).describe(codeOf('reportReason')),
 })
+export const part = z.enum(['picture'])
+const partReported = part.nullable().describe(
+  'Of a message, if only its picture was reported; else null.',
+)
 const note = z.string().nullable().describe('In the words of the reporter; null without any.')
 
 export const Report = z
   .object({
     id: z.uuid(),
     ...ReportFields.shape,
+    part: partReported,
     note,
     status: z.enum(['open', 'upheld', 'dismissed']).describe('`upheld`: the report was right.'),
     createdAt: Time,
   })
   .openapi('Report', { description: 'A report, as its reporter sees it.' })
 
+const ReportedContent = z.object({
+  displayName,
+  fields: z.record(z.string(), z.unknown()).describe(
+    'What its author writes and chooses, by the names of its record: of a listing all of it, of a company ' +
+      'or office its page, of a message `type` and `body`, of a review `rating` and `comment`.',
+  ),
+  pictures: z.array(z.object({ id: z.uuid(), url: z.url().describe('Its address.') })).describe(
+    'In their order; also those that were taken away since then.',
+  ),
+}).openapi('ReportedContent', { description: 'What a report is about, at one moment.' })
+
 const Reported = z.object({
   ...ReportFields.shape,
+  part: partReported,
   note,
   reporter: z.object({ accountId: z.uuid(), identityId: z.uuid(), displayName })
     .describe('Who reported it.'),
@@ -177,14 +194,18 @@ const Reported = z.object({
       identityId: z.uuid(),
       displayName,
       status: z.string().nullable().describe(
-        'Of a listing or identity its status, of a review `shown` or `hidden`, of a message null.',
+        'Of a listing or identity its status, of a review `shown` or `hidden`, of a message null, as of ' +
+          'a review that is gone.',
       ),
       text: z.string().nullable().describe(
-        'The title of a listing, the text of a message or review; null of an identity.',
+        'The title of a listing, the text of a message or review; null of an identity, and of what is gone.',
       ),
     })
-    .nullable()
-    .describe('Whom the report is about, and its visible content; null: it is gone.'),
+    .describe('Whom the report is about, and its visible content now.'),
+  then: orNull(ReportedContent).describe(
+    'What was reported, as it stood then; null when it is emptied.',
+  ),
+  now: orNull(ReportedContent).describe('The same as it stands now; null: it is gone.'),
 })
 
 const WaitingIdentity = z.object({
@@ -218,7 +239,8 @@ export const ModerationItem = z
     since: Time.describe('Since when it waits.'),
     decisions: allowed,
     version: z.int().nullable().describe(
-      'Of kind `listing` and `changes`: what is shown here, pictures included. For `decide`.',
+      'Of kind `listing`, `changes` and `identity`: what is shown here, with pictures and documents. For ' +
+        '`decide`.',
     ),
     listing: orNull(Property).describe('Of kind `listing` and `changes`.'),
     changes: z.record(z.string(), z.unknown()).nullable().describe(
@@ -235,7 +257,7 @@ export const Decision = z.strictObject({
   reason: Reason.optional().describe('Required to reject, suspend, uphold and write off.'),
   note: Reason.optional().describe('Of `paid_out`, required: the reference of the transfer.'),
   version: z.int().optional().describe(
-    'Of a listing or its changes: the `version` that was looked at. If it is another by now, ' +
+    'Of a listing, its changes or an identity: the `version` that was looked at. If it is another by now, ' +
       'nothing is decided (409 version_conflict).',
   ),
   documentIds: documentIds.optional(),
