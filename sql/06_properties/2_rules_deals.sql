@@ -76,6 +76,48 @@ $$;
 comment on function private.price_since is
   'When the price that applied at a given time began to apply; -infinity if unknown.';
 
+create function private.lowest_price(property_id uuid, before timestamptz) returns numeric
+  language plpgsql stable
+  security definer -- reads the prices of any listing
+  set search_path = ''
+as $$
+begin
+  return (
+    select min(price_history.price) from public.price_history
+    where price_history.property_id = lowest_price.property_id
+      and price_history.changed_at < before
+      and price_history.changed_at
+        >= private.price_since(lowest_price.property_id, before - interval '30 days')
+  );
+end
+$$;
+comment on function private.lowest_price is 'The lowest price of the 30 days before a time.';
+
+create function private.is_fall(before numeric, price numeric) returns boolean
+  language sql immutable
+  return coalesce(price between before * 0.5 and before * 0.99, false);
+comment on function private.is_fall is
+  'Whether a price is 1 to 50 percent below another. Less is nothing to tell people of, and more '
+  'is taken for a mistake.';
+
+create function private.price_fell_from(property public.properties) returns numeric
+  language plpgsql stable
+  security definer -- reads the prices of any listing
+  set search_path = ''
+as $$
+declare
+  lowest constant numeric := private.lowest_price(property.id, (
+    select max(price_history.changed_at) from public.price_history
+    where price_history.property_id = property.id
+  ));
+begin
+  return case when private.is_fall(lowest, property.price) then lowest end;
+end
+$$;
+comment on function private.price_fell_from is
+  'The lowest price of the 30 days before the present one; null if the present one is no fall from '
+  'it. So a price that rises and falls back has not fallen.';
+
 create function private.update_deal(property_id uuid) returns void
   language plpgsql
   security definer -- reads and writes any listing
@@ -118,10 +160,7 @@ begin
     and judged.listed_for >= interval '7 days'
     and (judged.low_until > judged.since - interval '30 days') is not true;
 
-  select min(price_history.price) into lowest from public.price_history
-  where price_history.property_id = property.id and price_history.changed_at < dropped_at
-    and price_history.changed_at
-      >= private.price_since(property.id, dropped_at - interval '30 days');
+  lowest := private.lowest_price(property.id, dropped_at);
   -- If a price falls by more than half, the old or the new one is assumed to be a mistake.
   if property.price < lowest * 0.5 then
     dropped_at := null;

@@ -4,13 +4,18 @@
 create function private.queue_listing_event() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
+declare
+  before numeric;
 begin
   if not exists (select from public.favorites where favorites.property_id = new.id) then
     return null;
   end if;
   if new.status = old.status then
-    insert into private.notification_events (kind, property_id, details)
-    values ('favorite_price_drop', new.id, jsonb_build_object('before', old.price));
+    before := private.price_fell_from(new);
+    if before is not null then
+      insert into private.notification_events (kind, property_id, details)
+      values ('favorite_price_drop', new.id, jsonb_build_object('before', before));
+    end if;
   else
     insert into private.notification_events (kind, property_id)
     values ('favorite_unavailable', new.id);
@@ -21,15 +26,15 @@ $$;
 comment on function private.queue_listing_event is
   'Stores one event for all who saved the listing: its price fell, or it became unavailable.';
 
--- A fall by more than half is taken for a mistake or for its correction, so nobody is notified.
 create trigger properties_queue_listing_events
   after update of price, status on public.properties
   for each row when (
-    old.status = 'active' and new.status = 'active' and new.price < old.price
-      and new.price >= old.price * 0.5
+    old.status = 'active' and new.status = 'active' and old.price is distinct from new.price
     or old.status = 'active' and new.status <> 'active'
   )
   execute function private.queue_listing_event();
+comment on trigger properties_queue_listing_events on public.properties is
+  'After properties_price_is_recorded, whose row it reads.';
 
 create function private.on_listing_decided() returns trigger
   language plpgsql

@@ -103,22 +103,29 @@ declare
   event private.notification_events;
   first_price numeric;
 begin
-  select * into event from private.notification_events
-  where notification_events.notified_at is null and notification_events.property_id is not null
+  -- The lock of the oldest event of a listing and kind stands for all of them.
+  select * into event from private.notification_events as oldest
+  where oldest.notified_at is null and oldest.property_id is not null
+    and not exists (
+      select from private.notification_events as older
+      where older.property_id = oldest.property_id and older.kind = oldest.kind
+        and older.notified_at is null and older.id < oldest.id
+    )
   -- Events that already had a batch come last, so that an event for many accounts delays no others.
-  order by notification_events.last_identity_id is not null, notification_events.id
+  order by oldest.last_identity_id is not null, oldest.id
   limit 1
   for update skip locked;
-  if event.id is null then
-    return null;
+  -- A fall of which some were told is told to the others, too, before the next one.
+  if event.id is null or event.details ? 'price' then
+    return event;
   end if;
-  -- Only the newest event of a kind is kept; it gets the highest of the earlier prices.
+  -- Otherwise only the newest event is kept; it gets the highest of the earlier prices.
   select * into event from private.notification_events
   where notification_events.property_id = event.property_id
     and notification_events.kind = event.kind and notification_events.notified_at is null
   order by notification_events.id desc
   limit 1
-  for update skip locked;
+  for update;
   with older as (
     delete from private.notification_events
     where notification_events.property_id = event.property_id
@@ -126,7 +133,9 @@ begin
       and notification_events.notified_at is null and notification_events.id < event.id
     returning (notification_events.details ->> 'before')::numeric as price
   )
-  select max(older.price) into first_price from older;
+  select max(older.price) into first_price from older
+  join public.properties
+    on properties.id = event.property_id and private.is_fall(older.price, properties.price);
   if first_price > (event.details ->> 'before')::numeric then
     update private.notification_events
     set details = event.details || jsonb_build_object('before', first_price)
@@ -145,24 +154,34 @@ as $$
 declare
   property public.properties;
   owner jsonb; -- the owner's identity (from) and account (by)
+  price numeric;
+  told record;
 begin
   select * into property from public.properties where properties.id = event.property_id;
   owner := jsonb_build_object('from', property.owner_identity_id, 'by', (
     select identities.account_id from public.identities
     where identities.id = property.owner_identity_id));
-  -- The text gives the current state of the listing, not its state at the time of the event.
+  -- The text gives the current state of the listing, not its state at the time of the event; but
+  -- all who are told of one fall are told one price.
   if event.kind = 'favorite_price_drop' then
-    if not property.listed or (property.price < (event.details ->> 'before')::numeric) is not true
-      or exists (
-        select from private.notification_events as earlier
-        where earlier.property_id = event.property_id and earlier.kind = event.kind
-          and earlier.notified_at > now() - interval '1 day'
-      ) then
+    price := coalesce((event.details ->> 'price')::numeric, property.price);
+    if not property.listed or (property.price <= price) is not true then
       return null;
+    elsif not event.details ? 'price' then
+      select count(*) as times,
+        (array_agg((earlier.details ->> 'price')::numeric order by earlier.id desc))[1] as price
+      into told
+      from private.notification_events as earlier
+      where earlier.property_id = event.property_id and earlier.kind = event.kind
+        and earlier.notified_at > now() - interval '1 day';
+      if not private.is_fall((event.details ->> 'before')::numeric, price)
+        or told.times >= 3 or price > told.price * 0.95 then
+        return null;
+      end if;
     end if;
     return owner || jsonb_build_object(
       'titleAr', property.title_ar, 'titleEn', property.title_en,
-      'type', property.type, 'price', property.price, 'before', event.details -> 'before');
+      'type', property.type, 'price', price, 'before', event.details -> 'before');
   end if;
   if property.status = 'active' or exists (
     select from private.notification_events as earlier
@@ -180,7 +199,8 @@ begin
 end
 $$;
 comment on function private.listing_event_details is
-  'The values for the texts; null if the event is outdated or the same was notified within a day.';
+  'The values for the texts; null if the event is outdated, if the same was notified within a day, '
+  'or if a fall within a day is told three times or is not 5 percent below the price last told.';
 
 create function private.fan_out_listing_events() returns bigint
   language plpgsql
@@ -202,7 +222,12 @@ begin
   where properties.id = event.property_id;
   text_details := private.listing_event_details(event) || jsonb_build_object('at', event.created_at);
   if text_details is null then
-    delete from private.notification_events where notification_events.id = event.id;
+    if event.details ? 'price' then -- some were told, so it counts
+      update private.notification_events set notified_at = now()
+      where notification_events.id = event.id;
+    else
+      delete from private.notification_events where notification_events.id = event.id;
+    end if;
     return 1;
   end if;
   texts := private.texts_of_kind(event.kind, text_details, 1);
@@ -236,7 +261,8 @@ begin
   end loop;
   update private.notification_events
   set last_identity_id = event.last_identity_id,
-      details = event.details || jsonb_build_object('status', text_details -> 'status'),
+      details = event.details || jsonb_strip_nulls(jsonb_build_object(
+        'status', text_details -> 'status', 'price', text_details -> 'price')),
       notified_at = case when notified < 200 then now() end
   where notification_events.id = event.id;
   return greatest(notified, 1);
