@@ -87,13 +87,14 @@ $$;
 comment on function private.before_state_change is 'Locks the rows that depend on the new state.';
 
 create trigger accounts_take_what_follows
-  before update of status, suspended_until, delete_at on public.accounts
+  before update of status, suspended_until, delete_at, phone, email_proven on public.accounts
   for each row when (
     (old.status, old.suspended_until, old.stays_hidden)
       is distinct from (new.status, new.suspended_until, new.stays_hidden)
     -- Requesting or cancelling a deletion does not change what others see.
     and (old.status = 'suspended' or private.may_act(old) is distinct from private.may_act(new)
       or new.status = 'deleted')
+    or private.is_proven(old) <> private.is_proven(new) -- its reviews count, or no longer
   )
   execute function private.before_state_change();
 comment on trigger accounts_take_what_follows on public.accounts is

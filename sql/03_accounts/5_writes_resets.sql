@@ -86,6 +86,13 @@ declare
   other_value text;
   kind constant text := case when identifier like '+%' then 'phone' else 'email' end;
 begin
+  if kind = 'email' and not account.email_proven then
+    -- Its devices, which go with the sessions, are locked after what depends on the proof.
+    perform private.lock_dependents(account_id, array(
+      select identities.id from public.identities
+      where identities.account_id = finish_reset.account_id
+    ), false);
+  end if;
   -- This also deletes codes that other addresses requested, which could set another password.
   perform private.end_other_access(account_id, null, null);
   update public.accounts

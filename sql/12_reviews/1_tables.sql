@@ -27,7 +27,8 @@ comment on column public.reviews.created_at is
   'When it was written; the author can change it for 48 hours.';
 comment on column public.reviews.replied_at is 'When the reviewed identity first replied.';
 comment on column public.reviews.author_active is
-  'False while the author''s identity is suspended or its account may not act.';
+  'False while the author''s identity is suspended, or its account may not act or has proven '
+  'neither phone nor email.';
 comment on column public.reviews.hidden_at is 'When an admin hid it; null if it is shown.';
 comment on column public.reviews.listed is 'Whether it is shown to everybody and counted.';
 create index reviews_subject_idx

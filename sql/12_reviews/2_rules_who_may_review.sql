@@ -4,13 +4,9 @@ create function private.have_been_in_contact(author_id uuid, subject_id uuid) re
   set search_path = ''
 as $$
 begin
-  -- A request for contact costs nothing, so it counts only with a proven phone or email.
   return exists (
     select from public.leads
-    join public.identities on identities.id = leads.identity_id
-    join public.accounts on accounts.id = identities.account_id
     where leads.identity_id = author_id and leads.owner_identity_id = subject_id
-      and (accounts.phone is not null or accounts.email_proven)
   ) or exists (
     select from public.participants
     where participants.identity_id = author_id
@@ -65,7 +61,13 @@ begin
   ) then
     perform private.refuse(404, 'property_not_found');
   end if;
-  perform private.require_proof();
+  -- Accounts with an unproven email cost nothing, so one person could write any number of reviews.
+  if not exists (
+    select from public.accounts
+    where accounts.id = private.account_id() and private.is_proven(accounts)
+  ) then
+    perform private.refuse(403, 'account_unproven');
+  end if;
   if not private.have_been_in_contact(author_id, subject.id) then
     perform private.refuse(403, 'review_not_eligible');
   end if;

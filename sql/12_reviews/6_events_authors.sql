@@ -9,7 +9,8 @@ declare
 begin
   select
     identities.status = 'closed' as closed,
-    identities.status <> 'suspended' and private.may_act(accounts) as active
+    identities.status <> 'suspended' and private.may_act(accounts) and private.is_proven(accounts)
+      as active
   into author
   from public.identities
   join public.accounts on accounts.id = identities.account_id
@@ -72,9 +73,9 @@ $$;
 comment on function private.on_author_account_changed is 'Updates the reviews by an account.';
 
 create trigger accounts_update_reviews
-  after update of status, suspended_until, delete_at on public.accounts
+  after update of status, suspended_until, delete_at, phone, email_proven on public.accounts
   for each row when (
-    (old.status, old.suspended_until, old.stays_hidden)
-      is distinct from (new.status, new.suspended_until, new.stays_hidden)
+    (old.status, old.suspended_until, old.stays_hidden, private.is_proven(old))
+      is distinct from (new.status, new.suspended_until, new.stays_hidden, private.is_proven(new))
   )
   execute function private.on_author_account_changed();

@@ -3369,13 +3369,14 @@ $$;
 comment on function private.before_state_change is 'Locks the rows that depend on the new state.';
 
 create trigger accounts_take_what_follows
-  before update of status, suspended_until, delete_at on public.accounts
+  before update of status, suspended_until, delete_at, phone, email_proven on public.accounts
   for each row when (
     (old.status, old.suspended_until, old.stays_hidden)
       is distinct from (new.status, new.suspended_until, new.stays_hidden)
     -- Requesting or cancelling a deletion does not change what others see.
     and (old.status = 'suspended' or private.may_act(old) is distinct from private.may_act(new)
       or new.status = 'deleted')
+    or private.is_proven(old) <> private.is_proven(new) -- its reviews count, or no longer
   )
   execute function private.before_state_change();
 comment on trigger accounts_take_what_follows on public.accounts is
@@ -5095,6 +5096,13 @@ declare
   other_value text;
   kind constant text := case when identifier like '+%' then 'phone' else 'email' end;
 begin
+  if kind = 'email' and not account.email_proven then
+    -- Its devices, which go with the sessions, are locked after what depends on the proof.
+    perform private.lock_dependents(account_id, array(
+      select identities.id from public.identities
+      where identities.account_id = finish_reset.account_id
+    ), false);
+  end if;
   -- This also deletes codes that other addresses requested, which could set another password.
   perform private.end_other_access(account_id, null, null);
   update public.accounts
@@ -27928,7 +27936,8 @@ comment on column public.reviews.created_at is
   'When it was written; the author can change it for 48 hours.';
 comment on column public.reviews.replied_at is 'When the reviewed identity first replied.';
 comment on column public.reviews.author_active is
-  'False while the author''s identity is suspended or its account may not act.';
+  'False while the author''s identity is suspended, or its account may not act or has proven '
+  'neither phone nor email.';
 comment on column public.reviews.hidden_at is 'When an admin hid it; null if it is shown.';
 comment on column public.reviews.listed is 'Whether it is shown to everybody and counted.';
 create index reviews_subject_idx
@@ -28039,13 +28048,9 @@ create function private.have_been_in_contact(author_id uuid, subject_id uuid) re
   set search_path = ''
 as $$
 begin
-  -- A request for contact costs nothing, so it counts only with a proven phone or email.
   return exists (
     select from public.leads
-    join public.identities on identities.id = leads.identity_id
-    join public.accounts on accounts.id = identities.account_id
     where leads.identity_id = author_id and leads.owner_identity_id = subject_id
-      and (accounts.phone is not null or accounts.email_proven)
   ) or exists (
     select from public.participants
     where participants.identity_id = author_id
@@ -28100,7 +28105,13 @@ begin
   ) then
     perform private.refuse(404, 'property_not_found');
   end if;
-  perform private.require_proof();
+  -- Accounts with an unproven email cost nothing, so one person could write any number of reviews.
+  if not exists (
+    select from public.accounts
+    where accounts.id = private.account_id() and private.is_proven(accounts)
+  ) then
+    perform private.refuse(403, 'account_unproven');
+  end if;
   if not private.have_been_in_contact(author_id, subject.id) then
     perform private.refuse(403, 'review_not_eligible');
   end if;
@@ -28427,7 +28438,8 @@ declare
 begin
   select
     identities.status = 'closed' as closed,
-    identities.status <> 'suspended' and private.may_act(accounts) as active
+    identities.status <> 'suspended' and private.may_act(accounts) and private.is_proven(accounts)
+      as active
   into author
   from public.identities
   join public.accounts on accounts.id = identities.account_id
@@ -28490,10 +28502,10 @@ $$;
 comment on function private.on_author_account_changed is 'Updates the reviews by an account.';
 
 create trigger accounts_update_reviews
-  after update of status, suspended_until, delete_at on public.accounts
+  after update of status, suspended_until, delete_at, phone, email_proven on public.accounts
   for each row when (
-    (old.status, old.suspended_until, old.stays_hidden)
-      is distinct from (new.status, new.suspended_until, new.stays_hidden)
+    (old.status, old.suspended_until, old.stays_hidden, private.is_proven(old))
+      is distinct from (new.status, new.suspended_until, new.stays_hidden, private.is_proven(new))
   )
   execute function private.on_author_account_changed();
 

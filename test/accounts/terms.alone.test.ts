@@ -15,7 +15,7 @@ import {
 import { ageCodes, codeSentBy, requestResetCode, verifyCode } from '../support/codes.ts'
 import { type Conversation, postMessage, startConversation } from '../support/conversations.ts'
 import { callDataApi } from '../support/data-api.ts'
-import { insertListing } from '../support/fixtures.ts'
+import { insertListing, proveEmail } from '../support/fixtures.ts'
 import { drain } from '../support/jobs.ts'
 import { completeFields, createDraft, publishListing } from '../support/listings.ts'
 import { notificationsOf, waitForNotification } from '../support/notifications.ts'
@@ -135,6 +135,7 @@ describe('TERMS-03 once they are required', { shuffle: false }, () => {
     const written = await other.post('/conversations', { identityId: person.identityId })
     expect((await postMessage(other, written.body.id)).status).toBe(201)
     expect((await postMessage(person, written.body.id)).status).toBe(201)
+    await Promise.all([proveEmail(person), proveEmail(other)])
     const review = await other.post('/reviews', { identityId: person.identityId, rating: 4 })
     expect(review.status).toBe(201)
     reviewId = review.body.id

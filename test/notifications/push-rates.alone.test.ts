@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { type Person, signUp } from '../support/client.ts'
 import { openConversation, postMessage } from '../support/conversations.ts'
 import { testLocally } from '../support/facade.ts'
-import { givePhone, insertListing, insertOrganisation } from '../support/fixtures.ts'
+import { givePhone, insertListing, insertOrganisation, proveEmail } from '../support/fixtures.ts'
 import { kuwaitTimeIn, notificationsOf, registerDevice } from '../support/notifications.ts'
 import { ageHits, hitsOf, plantHits } from '../support/rate-hits.ts'
 import { withRates } from '../support/own-rates.ts'
@@ -65,6 +65,7 @@ testLocally('10 a day of everything else, beside its messages', async () => {
   const { id } = await openConversation(author, { propertyId: listings[0] })
   expect((await postMessage(author, id)).status).toBe(201)
   expect((await postMessage(sara, id)).status).toBe(201)
+  await proveEmail(author)
   expect((await author.post('/reviews', { identityId: sara.identityId, rating: 5 })).status)
     .toBe(201)
   expect(await notificationsOf(sara, 'review_new')).toHaveLength(1)

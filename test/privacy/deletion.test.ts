@@ -60,7 +60,7 @@ async function somebody() {
     body: said,
   })
   const review = { identityId: friend.identityId, rating: 2, comment: `${title} تقييم` }
-  await person.post('/reviews', review)
+  expect((await person.post('/reviews', review)).status).toBe(201)
   await person.post('/reports', {
     targetType: 'identity',
     targetId: friend.identityId,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { database, guest, type Person, signUp } from '../support/client.ts'
+import { database, guest, newPhone, type Person, signUp } from '../support/client.ts'
 import { bearer, race } from '../support/races.ts'
-import { proveEmail } from '../support/fixtures.ts'
+import { givePhone, proveEmail, takePhone } from '../support/fixtures.ts'
 import { actAs } from '../support/identities.ts'
 import { refusal } from '../support/problems.ts'
 import { author, company, contact, newCompanyForEach, owner, read, review } from './company.ts'
@@ -109,6 +109,36 @@ test("a suspended author's reviews are not shown, a deleted one leaves the ratin
     count: 1,
     average: 2,
   })
+})
+
+test('ISO-15 one phone that proves six accounts in turn counts as one', async () => {
+  const phone = newPhone()
+  const shown = async () => {
+    const { body: { items, count, average } } = await read()
+    const { body: { ratingAvg, ratingCount } } = await guest.get(`/company/${company}`)
+    expect([items.length, count, average]).toEqual([ratingCount, ratingCount, ratingAvg])
+    return ratingCount
+  }
+  const people: Person[] = []
+  for (const _ of Array(6)) {
+    const person = await signUp()
+    await database().query('update auth.users set email = null where id = $1', [person.id])
+    await givePhone(person, phone)
+    await contact(person)
+    expect(await review(person, { rating: 1 })).toMatchObject({ status: 201 })
+    expect(await shown()).toBe(1)
+    await takePhone(person)
+    expect(await shown()).toBe(0)
+    people.push(person)
+  }
+  await givePhone(people[0]!, phone)
+  await givePhone(people[1]!)
+  expect(await shown()).toBe(2)
+  // A rating stays when its author's account is deleted, if it counted until then.
+  for (const { id } of people.slice(1, 3)) {
+    await database().query('select private.anonymise_account($1)', [id])
+  }
+  expect(await shown()).toBe(2)
 })
 
 test('a banned author who is deleted stays hidden', async () => {

@@ -105,6 +105,7 @@ test('ISO-15 a conversation is a contact once both have written in it', async ()
   expect(await review(author)).toMatchObject(refusal(403, 'review_not_eligible'))
   expect(await write(owner)).toMatchObject({ status: 201 })
   expect(await review(author)).toMatchObject({ status: 201 })
+  await proveEmail(owner)
   expect(await review(owner, { identityId: author.identityId })).toMatchObject({ status: 201 })
 })
 
@@ -309,26 +310,30 @@ test('past the facade the rules are the same', async () => {
   }
 })
 
-test('asking for a contact is one where phone or email is proven, opening a conversation never', async () => {
-  const unproven = await signUp()
-  await contact(unproven)
-  expect(await review(unproven)).toMatchObject(refusal(403, 'review_not_eligible'))
-  const { body: { id } } = await unproven.post('/conversations', {
-    identityId: company,
-    message: 'مرحبا',
-  })
-  expect(await review(unproven)).toMatchObject(refusal(403, 'review_not_eligible'))
-  await actAs(owner, company)
-  await owner.post(`/conversations/${id}/messages`, {
-    clientMessageId: randomUUID(),
-    type: 'text',
-    body: 'أهلاً',
-  })
-  expect(await review(unproven)).toMatchObject({ status: 201 })
-  const late = await signUp()
-  await contact(late)
-  await proveEmail(late)
-  expect(await review(late)).toMatchObject({ status: 201 })
+test('ISO-15 accounts that proved neither phone nor email do not review, whatever contact they had', async () => {
+  const strangers = await Promise.all(Array.from({ length: 6 }, () => signUp()))
+  for (const person of strangers) {
+    await contact(person)
+    const { body: { id } } = await person.post('/conversations', {
+      identityId: company,
+      message: 'مرحبا',
+    })
+    await actAs(owner, company)
+    await owner.post(`/conversations/${id}/messages`, {
+      clientMessageId: randomUUID(),
+      type: 'text',
+      body: 'أهلاً',
+    })
+    expect(await review(person, { rating: 1 })).toMatchObject(refusal(403, 'account_unproven'))
+    await expect(
+      asCaller(person, (client) => client.query('select api.create_review($1, 1)', [company])),
+    ).rejects
+      .toMatchObject({ code: 'PT403', message: 'account_unproven' })
+  }
+  expect((await read()).body.count).toBe(0)
+  expect(await review(await signUp())).toMatchObject(refusal(403, 'account_unproven'))
+  await proveEmail(strangers[0]!)
+  expect(await review(strangers[0]!)).toMatchObject({ status: 201 })
 })
 
 test('ISO-15 an account has one review of a subject, whichever identity it acts as', async () => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { newPerson, type Person } from './accounts.ts'
+import { newPerson, type Person, proveEmail } from './accounts.ts'
 import { newAdmin } from './admins.ts'
 import { pdf } from '../support/pdf.ts'
 import { ask, download, type Json, must, step, upload } from './guide.ts'
@@ -80,28 +80,33 @@ export async function organisations() {
     await ask('GET', `/office/${company}`, undefined, { as: {}, status: 404 })
   })
 
-  await step('A review is refused before both have written, and taken after that', async () => {
-    const buyer = await newPerson('هند المطيري')
-    const review = { identityId: company, rating: 5, comment: 'تعامل ممتاز' }
-    await ask('POST', '/reviews', review, { as: buyer, status: 403 })
-    const asked = await ask('POST', `/properties/${offered}/contact`, { kind: 'chat' }, {
-      as: buyer,
-    })
-    for (const as of [buyer, owner]) {
-      const message = { clientMessageId: randomUUID(), type: 'text', body: 'مرحباً' }
-      await ask('POST', `/conversations/${asked.body.conversationId}/messages`, message, {
-        as,
-        status: 201,
+  await step(
+    'A review is refused before its author proved an email and both have written',
+    async () => {
+      const buyer = await newPerson('هند المطيري')
+      const review = { identityId: company, rating: 5, comment: 'تعامل ممتاز' }
+      await ask('POST', '/reviews', review, { as: buyer, status: 403 })
+      await proveEmail(undefined, buyer)
+      await ask('POST', '/reviews', review, { as: buyer, status: 403 })
+      const asked = await ask('POST', `/properties/${offered}/contact`, { kind: 'chat' }, {
+        as: buyer,
       })
-    }
-    const { body } = await ask('POST', '/reviews', review, { as: buyer, status: 201 })
-    await ask('POST', '/reviews', review, { as: buyer, status: 409 })
-    const reply = { body: 'شكراً لك' }
-    await ask('POST', `/reviews/${body.id}/reply`, reply, { as: owner })
-    const read = await ask('GET', `/reviews?identityId=${company}`, undefined, { as: {} })
-    must(read.body.average === 5 && read.body.count === 1, 'one review of 5 was to be counted')
-    const leads = await ask('GET', '/company/leads', undefined, { as: owner })
-    must(leads.body.items[0]?.property.id === offered, 'the contact was to be a lead')
-    await ask('GET', '/company/stats', undefined, { as: owner })
-  })
+      for (const as of [buyer, owner]) {
+        const message = { clientMessageId: randomUUID(), type: 'text', body: 'مرحباً' }
+        await ask('POST', `/conversations/${asked.body.conversationId}/messages`, message, {
+          as,
+          status: 201,
+        })
+      }
+      const { body } = await ask('POST', '/reviews', review, { as: buyer, status: 201 })
+      await ask('POST', '/reviews', review, { as: buyer, status: 409 })
+      const reply = { body: 'شكراً لك' }
+      await ask('POST', `/reviews/${body.id}/reply`, reply, { as: owner })
+      const read = await ask('GET', `/reviews?identityId=${company}`, undefined, { as: {} })
+      must(read.body.average === 5 && read.body.count === 1, 'one review of 5 was to be counted')
+      const leads = await ask('GET', '/company/leads', undefined, { as: owner })
+      must(leads.body.items[0]?.property.id === offered, 'the contact was to be a lead')
+      await ask('GET', '/company/stats', undefined, { as: owner })
+    },
+  )
 }

@@ -6,7 +6,7 @@ import { openConversation, textMessage } from '../support/conversations.ts'
 import { giveMoney } from '../support/money.ts'
 import { isNightly } from '../support/nightly.ts'
 import { bearer, race, type RawRequest } from '../support/races.ts'
-import { insertListing, insertOrganisation, makePending } from '../support/fixtures.ts'
+import { insertListing, insertOrganisation, makePending, proveEmail } from '../support/fixtures.ts'
 
 const proofHeader = ({ proof }: Person): [string, string][] => proof ? [['X-Proof', proof]] : []
 
@@ -20,6 +20,7 @@ export const sentBy = (person: Person, { headers = [], ...shot }: RawRequest): R
 
 async function side(witness: Person): Promise<Side> {
   const person = await signUp()
+  await proveEmail(person)
   const office = await insertOrganisation(person.id, 'office')
   const listing = await insertListing(office)
   const drafted = await insertListing(office, {

@@ -41,6 +41,7 @@ const done = ({ status, body }: { status: number; body: unknown }) =>
 
 async function contact(): Promise<{ other: Person; id: string }> {
   const other = await signUp('سالم العنزي')
+  await proveEmail(other)
   const { id } = await openConversation(other, { identityId: sara.identityId, message: 'مرحبا' })
   done(await postMessage(sara, id, 'أهلاً'))
   return { other, id }

@@ -5,7 +5,7 @@ import { database, type Person, signUp } from '../../support/client.ts'
 import { signUpByPhone } from '../../support/codes.ts'
 import { openConversation, postMessage } from '../../support/conversations.ts'
 import { testLocally } from '../../support/facade.ts'
-import { givePhone, insertOrganisation } from '../../support/fixtures.ts'
+import { givePhone, insertOrganisation, proveEmail } from '../../support/fixtures.ts'
 import { publishListing } from '../../support/listings.ts'
 import {
   kuwaitTimeIn,
@@ -18,6 +18,7 @@ import { agePushes, fcm, sara, sendPushes, waitingPushes } from './process.ts'
 
 async function acquaintance(): Promise<{ other: Person; conversation: string }> {
   const other = await signUp('سالم العنزي')
+  await proveEmail(other)
   const { id } = await openConversation(other, { identityId: sara.identityId, message: 'مرحبا' })
   expect((await postMessage(sara, id, 'أهلاً')).status).toBe(201)
   return { other, conversation: id }
