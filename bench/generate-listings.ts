@@ -24,7 +24,8 @@ export async function loadListings(
     await client.query(owners, [Math.max(40, Math.ceil(count / 25))])
     await client.query(organisations)
     const definitions = (await dropIndexes(client)).values()
-    await client.query('alter table public.properties disable trigger user')
+    await client.query(`alter table public.properties disable trigger user;
+      alter table public.properties enable trigger properties_show_their_place_on_insert`)
     const now = new Date()
     const chunks = Array.from({ length: Math.ceil(count / chunkSize) }, (_, i) => i).values()
     await inParallel(url, async (client) => {

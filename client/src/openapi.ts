@@ -4021,7 +4021,7 @@ export interface components {
              * @example 12345678
              */
             paciNo: string | null;
-            /** @description To others within about 250 m unless precision is exact; null: not given. */
+            /** @description To others the very place if precision is exact, within about 250 m if it is block, and the point of the area if it is area; null: not given. */
             location: components["schemas"]["Location"] | null;
             /** @description Its pictures, in order. */
             media: {
@@ -4119,7 +4119,7 @@ export interface components {
              */
             lng: number;
             /**
-             * @description How exactly the owner shows it: only `exact` is the very place.
+             * @description How exactly the owner shows it: `exact` is the very place, `area` the point of the area.
              * @enum {string}
              */
             precision: "exact" | "block" | "area";
@@ -5025,7 +5025,7 @@ export interface components {
              * @example 10
              */
             block: string | null;
-            /** @description To others within about 250 m unless precision is exact; null: not given. */
+            /** @description To others the very place if precision is exact, within about 250 m if it is block, and the point of the area if it is area; null: not given. */
             location: components["schemas"]["Location"] | null;
             /** @description The first picture; null without one. */
             picture: components["schemas"]["FirstPicture"] | null;
@@ -5187,7 +5187,7 @@ export interface components {
              * @example 10
              */
             block: string | null;
-            /** @description To others within about 250 m unless precision is exact; null: not given. */
+            /** @description To others the very place if precision is exact, within about 250 m if it is block, and the point of the area if it is area; null: not given. */
             location: components["schemas"]["Location"] | null;
             /** @description The first picture; null without one. */
             picture: components["schemas"]["FirstPicture"] | null;
@@ -5386,7 +5386,7 @@ export interface components {
              * @example 12345678
              */
             paciNo: string | null;
-            /** @description To others within about 250 m unless precision is exact; null: not given. */
+            /** @description To others the very place if precision is exact, within about 250 m if it is block, and the point of the area if it is area; null: not given. */
             location: components["schemas"]["Location"] | null;
             /** @description Its pictures, in order. */
             media: {
@@ -7686,7 +7686,7 @@ export interface components {
              */
             lng: number;
             /**
-             * @description Others see the place within about 250 m unless it is `exact`. Without it `block`.
+             * @description Others see the very place if it is `exact`, within about 250 m if it is `block`, and the point of the area if it is `area`. Without it `block`.
              * @enum {string}
              */
             precision?: "exact" | "block" | "area";

@@ -27,6 +27,7 @@ const sqlJobs: BackendFunction[] = [
   'expire_licences',
   'expire_invoices',
   'expire_listings',
+  'move_area_points',
   'drop_pushes',
   'count_views',
   'count_search_words',

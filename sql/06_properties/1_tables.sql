@@ -70,12 +70,8 @@ create table public.properties (
   lat double precision constraint properties_lat_is_in_kuwait check (lat between 28.45 and 30.15),
   lng double precision constraint properties_lng_is_in_kuwait check (lng between 46.50 and 48.80),
   location_precision text,
-  shown_lat double precision generated always as (
-    case when location_precision = 'exact' then lat else round(lat * 400) / 400 end
-  ) stored,
-  shown_lng double precision generated always as (
-    case when location_precision = 'exact' then lng else round(lng * 400) / 400 end
-  ) stored,
+  shown_lat double precision,
+  shown_lng double precision,
 
   allow_call boolean not null default true,
   allow_whatsapp boolean not null default true,
@@ -175,7 +171,8 @@ comment on column public.properties.paci_no is 'The civil number of the address 
 comment on column public.properties.lat is 'Degrees north, as entered; other people see shown_lat.';
 comment on column public.properties.lng is 'Degrees east, as entered; other people see shown_lng.';
 comment on column public.properties.shown_lat is
-  'The latitude for others and searches: on a grid of about 250 m unless the owner chose exact.';
+  'The latitude for others and searches, set by a trigger: the area''s for the precision area, on '
+  'a grid of about 250 m for block.';
 comment on column public.properties.version is 'Grows with each change of fields or state.';
 comment on column public.properties.pictures_version is
   'Grows when pictures in review change. The version that admins see is version plus this column.';
@@ -206,6 +203,8 @@ create index properties_owner_listed_idx
 create index properties_drafts_idx on public.properties (owner_identity_id)
   where status = 'draft' or status = 'archived' and published_at is null;
 create index properties_area_idx on public.properties (governorate_id, area_id);
+create index properties_area_points_idx on public.properties (area_id, shown_lat, shown_lng)
+  where location_precision = 'area';
 create index properties_deleted_idx on public.properties (deleted_at) where status = 'deleted';
 create index properties_expires_idx on public.properties (expires_at) where status = 'active';
 -- This index finds similar listings: of the same type, kind and area, with the nearest prices.

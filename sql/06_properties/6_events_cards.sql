@@ -43,7 +43,7 @@ do $$
 declare
   shown constant text[] := array['listed', 'ref_no'] || private.property_columns('card') || array[
     'owner_type', 'owner_verified', 'drop_pct', 'drop_until', 'auction_ends_at', 'published_at',
-    'confirmed_at'
+    'confirmed_at', 'shown_lat', 'shown_lng'
   ];
 begin
   execute format(

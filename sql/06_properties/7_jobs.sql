@@ -33,6 +33,55 @@ as $$
 $$;
 comment on function private.expire_listings is 'Job: expires listings whose time is over.';
 
+create function private.move_to_area_point(property_id uuid) returns boolean
+  language plpgsql set search_path = ''
+as $$
+begin
+  perform from public.properties where properties.id = move_to_area_point.property_id
+  for no key update skip locked;
+  if not found then
+    return false;
+  end if;
+  update public.properties
+  set (shown_lat, shown_lng) = (
+    select point.lat, point.lng
+    from private.area_point(properties.area_id, properties.governorate_id) as point
+  )
+  where properties.id = move_to_area_point.property_id;
+  return true;
+end
+$$;
+
+create function private.move_area_points() returns bigint
+  language sql security definer set search_path = ''
+as $$
+  select private.for_each('move_to_area_point', array(
+    select moved.id::text
+    from public.areas
+    cross join lateral private.area_point(areas.id, areas.governorate_id) as point
+    -- Two searches of an index find no row, unless the point of the area has changed.
+    cross join lateral (
+      (
+        select properties.id from public.properties
+        where properties.location_precision = 'area' and properties.area_id = areas.id
+          and (properties.shown_lat, properties.shown_lng) < (point.lat, point.lng)
+        limit 1000
+      )
+      union all
+      (
+        select properties.id from public.properties
+        where properties.location_precision = 'area' and properties.area_id = areas.id
+          and (properties.shown_lat, properties.shown_lng) > (point.lat, point.lng)
+        limit 1000
+      )
+    ) as moved
+    where not private.failed_recently('move_to_area_point', moved.id::text)
+    limit 1000
+  ))
+$$;
+comment on function private.move_area_points is
+  'Job: listings whose location is shown as their area follow when the point of the area changes.';
+
 create function private.count_views_of(property_id uuid) returns boolean
   language plpgsql set search_path = ''
 as $$
@@ -131,6 +180,6 @@ comment on function private.purge_deleted_listings is
   'Job: deletes the rows of listings that were deleted 90 days ago.';
 
 grant execute on function
-  private.expire_listings, private.count_views, private.purge_views, private.purge_leads,
-  private.purge_deleted_listings
+  private.expire_listings, private.move_area_points, private.count_views, private.purge_views,
+  private.purge_leads, private.purge_deleted_listings
   to backend;

@@ -11453,12 +11453,8 @@ create table public.properties (
   lat double precision constraint properties_lat_is_in_kuwait check (lat between 28.45 and 30.15),
   lng double precision constraint properties_lng_is_in_kuwait check (lng between 46.50 and 48.80),
   location_precision text,
-  shown_lat double precision generated always as (
-    case when location_precision = 'exact' then lat else round(lat * 400) / 400 end
-  ) stored,
-  shown_lng double precision generated always as (
-    case when location_precision = 'exact' then lng else round(lng * 400) / 400 end
-  ) stored,
+  shown_lat double precision,
+  shown_lng double precision,
 
   allow_call boolean not null default true,
   allow_whatsapp boolean not null default true,
@@ -11558,7 +11554,8 @@ comment on column public.properties.paci_no is 'The civil number of the address 
 comment on column public.properties.lat is 'Degrees north, as entered; other people see shown_lat.';
 comment on column public.properties.lng is 'Degrees east, as entered; other people see shown_lng.';
 comment on column public.properties.shown_lat is
-  'The latitude for others and searches: on a grid of about 250 m unless the owner chose exact.';
+  'The latitude for others and searches, set by a trigger: the area''s for the precision area, on '
+  'a grid of about 250 m for block.';
 comment on column public.properties.version is 'Grows with each change of fields or state.';
 comment on column public.properties.pictures_version is
   'Grows when pictures in review change. The version that admins see is version plus this column.';
@@ -11589,6 +11586,8 @@ create index properties_owner_listed_idx
 create index properties_drafts_idx on public.properties (owner_identity_id)
   where status = 'draft' or status = 'archived' and published_at is null;
 create index properties_area_idx on public.properties (governorate_id, area_id);
+create index properties_area_points_idx on public.properties (area_id, shown_lat, shown_lng)
+  where location_precision = 'area';
 create index properties_deleted_idx on public.properties (deleted_at) where status = 'deleted';
 create index properties_expires_idx on public.properties (expires_at) where status = 'active';
 -- This index finds similar listings: of the same type, kind and area, with the nearest prices.
@@ -12045,6 +12044,48 @@ $$;
 comment on function private.price_since is
   'When the price that applied at a given time began to apply; -infinity if unknown.';
 
+create function private.lowest_price(property_id uuid, before timestamptz) returns numeric
+  language plpgsql stable
+  security definer -- reads the prices of any listing
+  set search_path = ''
+as $$
+begin
+  return (
+    select min(price_history.price) from public.price_history
+    where price_history.property_id = lowest_price.property_id
+      and price_history.changed_at < before
+      and price_history.changed_at
+        >= private.price_since(lowest_price.property_id, before - interval '30 days')
+  );
+end
+$$;
+comment on function private.lowest_price is 'The lowest price of the 30 days before a time.';
+
+create function private.is_fall(before numeric, price numeric) returns boolean
+  language sql immutable
+  return coalesce(price between before * 0.5 and before * 0.99, false);
+comment on function private.is_fall is
+  'Whether a price is 1 to 50 percent below another. Less is nothing to tell people of, and more '
+  'is taken for a mistake.';
+
+create function private.price_fell_from(property public.properties) returns numeric
+  language plpgsql stable
+  security definer -- reads the prices of any listing
+  set search_path = ''
+as $$
+declare
+  lowest constant numeric := private.lowest_price(property.id, (
+    select max(price_history.changed_at) from public.price_history
+    where price_history.property_id = property.id
+  ));
+begin
+  return case when private.is_fall(lowest, property.price) then lowest end;
+end
+$$;
+comment on function private.price_fell_from is
+  'The lowest price of the 30 days before the present one; null if the present one is no fall from '
+  'it. So a price that rises and falls back has not fallen.';
+
 create function private.update_deal(property_id uuid) returns void
   language plpgsql
   security definer -- reads and writes any listing
@@ -12087,10 +12128,7 @@ begin
     and judged.listed_for >= interval '7 days'
     and (judged.low_until > judged.since - interval '30 days') is not true;
 
-  select min(price_history.price) into lowest from public.price_history
-  where price_history.property_id = property.id and price_history.changed_at < dropped_at
-    and price_history.changed_at
-      >= private.price_since(property.id, dropped_at - interval '30 days');
+  lowest := private.lowest_price(property.id, dropped_at);
   -- If a price falls by more than half, the old or the new one is assumed to be a mistake.
   if property.price < lowest * 0.5 then
     dropped_at := null;
@@ -12473,6 +12511,64 @@ begin
   return property;
 end
 $$;
+
+-- sql/06_properties/2_rules_places.sql
+
+create function private.area_point(
+  area_id text, governorate_id text, out lat double precision, out lng double precision
+)
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  select coalesce(areas.lat, governorates.lat), coalesce(areas.lng, governorates.lng) into lat, lng
+  from public.governorates
+  left join public.areas on areas.id = area_point.area_id
+  where governorates.id = area_point.governorate_id;
+end
+$$;
+comment on function private.area_point is
+  'The point of an area, or the governorate''s if the area has none.';
+
+create function private.show_place() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  point record;
+begin
+  if new.location_precision = 'area' then
+    point := private.area_point(new.area_id, new.governorate_id);
+    new.shown_lat := point.lat;
+    new.shown_lng := point.lng;
+  elsif new.location_precision = 'exact' then
+    new.shown_lat := new.lat;
+    new.shown_lng := new.lng;
+  else
+    new.shown_lat := round(new.lat * 400) / 400;
+    new.shown_lng := round(new.lng * 400) / 400;
+  end if;
+  return new;
+end
+$$;
+comment on function private.show_place is
+  'Sets the point that others see. That of the precision area says nothing about the true one.';
+
+create trigger properties_show_their_place_on_insert
+  before insert on public.properties
+  for each row execute function private.show_place();
+create trigger properties_show_their_place
+  before update of lat, lng, location_precision, area_id, governorate_id, shown_lat, shown_lng
+  on public.properties
+  for each row when (
+    (old.lat, old.lng, old.location_precision, old.area_id, old.governorate_id, old.shown_lat,
+      old.shown_lng)
+    is distinct from (new.lat, new.lng, new.location_precision, new.area_id, new.governorate_id,
+      new.shown_lat, new.shown_lng)
+  )
+  execute function private.show_place();
+comment on trigger properties_show_their_place_on_insert on public.properties is
+  'The order among the table''s triggers does not matter.';
+comment on trigger properties_show_their_place on public.properties is
+  'The order among the table''s triggers does not matter.';
 
 -- sql/06_properties/2_rules_publishing.sql
 
@@ -14708,7 +14804,7 @@ do $$
 declare
   shown constant text[] := array['listed', 'ref_no'] || private.property_columns('card') || array[
     'owner_type', 'owner_verified', 'drop_pct', 'drop_until', 'auction_ends_at', 'published_at',
-    'confirmed_at'
+    'confirmed_at', 'shown_lat', 'shown_lng'
   ];
 begin
   execute format(
@@ -15058,6 +15154,55 @@ as $$
 $$;
 comment on function private.expire_listings is 'Job: expires listings whose time is over.';
 
+create function private.move_to_area_point(property_id uuid) returns boolean
+  language plpgsql set search_path = ''
+as $$
+begin
+  perform from public.properties where properties.id = move_to_area_point.property_id
+  for no key update skip locked;
+  if not found then
+    return false;
+  end if;
+  update public.properties
+  set (shown_lat, shown_lng) = (
+    select point.lat, point.lng
+    from private.area_point(properties.area_id, properties.governorate_id) as point
+  )
+  where properties.id = move_to_area_point.property_id;
+  return true;
+end
+$$;
+
+create function private.move_area_points() returns bigint
+  language sql security definer set search_path = ''
+as $$
+  select private.for_each('move_to_area_point', array(
+    select moved.id::text
+    from public.areas
+    cross join lateral private.area_point(areas.id, areas.governorate_id) as point
+    -- Two searches of an index find no row, unless the point of the area has changed.
+    cross join lateral (
+      (
+        select properties.id from public.properties
+        where properties.location_precision = 'area' and properties.area_id = areas.id
+          and (properties.shown_lat, properties.shown_lng) < (point.lat, point.lng)
+        limit 1000
+      )
+      union all
+      (
+        select properties.id from public.properties
+        where properties.location_precision = 'area' and properties.area_id = areas.id
+          and (properties.shown_lat, properties.shown_lng) > (point.lat, point.lng)
+        limit 1000
+      )
+    ) as moved
+    where not private.failed_recently('move_to_area_point', moved.id::text)
+    limit 1000
+  ))
+$$;
+comment on function private.move_area_points is
+  'Job: listings whose location is shown as their area follow when the point of the area changes.';
+
 create function private.count_views_of(property_id uuid) returns boolean
   language plpgsql set search_path = ''
 as $$
@@ -15156,8 +15301,8 @@ comment on function private.purge_deleted_listings is
   'Job: deletes the rows of listings that were deleted 90 days ago.';
 
 grant execute on function
-  private.expire_listings, private.count_views, private.purge_views, private.purge_leads,
-  private.purge_deleted_listings
+  private.expire_listings, private.move_area_points, private.count_views, private.purge_views,
+  private.purge_leads, private.purge_deleted_listings
   to backend;
 
 -- sql/07_favorites/1_tables.sql
@@ -30162,13 +30307,18 @@ create trigger account_settings_rule_waiting_pushes
 create function private.queue_listing_event() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
+declare
+  before numeric;
 begin
   if not exists (select from public.favorites where favorites.property_id = new.id) then
     return null;
   end if;
   if new.status = old.status then
-    insert into private.notification_events (kind, property_id, details)
-    values ('favorite_price_drop', new.id, jsonb_build_object('before', old.price));
+    before := private.price_fell_from(new);
+    if before is not null then
+      insert into private.notification_events (kind, property_id, details)
+      values ('favorite_price_drop', new.id, jsonb_build_object('before', before));
+    end if;
   else
     insert into private.notification_events (kind, property_id)
     values ('favorite_unavailable', new.id);
@@ -30179,15 +30329,15 @@ $$;
 comment on function private.queue_listing_event is
   'Stores one event for all who saved the listing: its price fell, or it became unavailable.';
 
--- A fall by more than half is taken for a mistake or for its correction, so nobody is notified.
 create trigger properties_queue_listing_events
   after update of price, status on public.properties
   for each row when (
-    old.status = 'active' and new.status = 'active' and new.price < old.price
-      and new.price >= old.price * 0.5
+    old.status = 'active' and new.status = 'active' and old.price is distinct from new.price
     or old.status = 'active' and new.status <> 'active'
   )
   execute function private.queue_listing_event();
+comment on trigger properties_queue_listing_events on public.properties is
+  'After properties_price_is_recorded, whose row it reads.';
 
 create function private.on_listing_decided() returns trigger
   language plpgsql
@@ -30738,22 +30888,29 @@ declare
   event private.notification_events;
   first_price numeric;
 begin
-  select * into event from private.notification_events
-  where notification_events.notified_at is null and notification_events.property_id is not null
+  -- The lock of the oldest event of a listing and kind stands for all of them.
+  select * into event from private.notification_events as oldest
+  where oldest.notified_at is null and oldest.property_id is not null
+    and not exists (
+      select from private.notification_events as older
+      where older.property_id = oldest.property_id and older.kind = oldest.kind
+        and older.notified_at is null and older.id < oldest.id
+    )
   -- Events that already had a batch come last, so that an event for many accounts delays no others.
-  order by notification_events.last_identity_id is not null, notification_events.id
+  order by oldest.last_identity_id is not null, oldest.id
   limit 1
   for update skip locked;
-  if event.id is null then
-    return null;
+  -- A fall of which some were told is told to the others, too, before the next one.
+  if event.id is null or event.details ? 'price' then
+    return event;
   end if;
-  -- Only the newest event of a kind is kept; it gets the highest of the earlier prices.
+  -- Otherwise only the newest event is kept; it gets the highest of the earlier prices.
   select * into event from private.notification_events
   where notification_events.property_id = event.property_id
     and notification_events.kind = event.kind and notification_events.notified_at is null
   order by notification_events.id desc
   limit 1
-  for update skip locked;
+  for update;
   with older as (
     delete from private.notification_events
     where notification_events.property_id = event.property_id
@@ -30761,7 +30918,9 @@ begin
       and notification_events.notified_at is null and notification_events.id < event.id
     returning (notification_events.details ->> 'before')::numeric as price
   )
-  select max(older.price) into first_price from older;
+  select max(older.price) into first_price from older
+  join public.properties
+    on properties.id = event.property_id and private.is_fall(older.price, properties.price);
   if first_price > (event.details ->> 'before')::numeric then
     update private.notification_events
     set details = event.details || jsonb_build_object('before', first_price)
@@ -30780,24 +30939,34 @@ as $$
 declare
   property public.properties;
   owner jsonb; -- the owner's identity (from) and account (by)
+  price numeric;
+  told record;
 begin
   select * into property from public.properties where properties.id = event.property_id;
   owner := jsonb_build_object('from', property.owner_identity_id, 'by', (
     select identities.account_id from public.identities
     where identities.id = property.owner_identity_id));
-  -- The text gives the current state of the listing, not its state at the time of the event.
+  -- The text gives the current state of the listing, not its state at the time of the event; but
+  -- all who are told of one fall are told one price.
   if event.kind = 'favorite_price_drop' then
-    if not property.listed or (property.price < (event.details ->> 'before')::numeric) is not true
-      or exists (
-        select from private.notification_events as earlier
-        where earlier.property_id = event.property_id and earlier.kind = event.kind
-          and earlier.notified_at > now() - interval '1 day'
-      ) then
+    price := coalesce((event.details ->> 'price')::numeric, property.price);
+    if not property.listed or (property.price <= price) is not true then
       return null;
+    elsif not event.details ? 'price' then
+      select count(*) as times,
+        (array_agg((earlier.details ->> 'price')::numeric order by earlier.id desc))[1] as price
+      into told
+      from private.notification_events as earlier
+      where earlier.property_id = event.property_id and earlier.kind = event.kind
+        and earlier.notified_at > now() - interval '1 day';
+      if not private.is_fall((event.details ->> 'before')::numeric, price)
+        or told.times >= 3 or price > told.price * 0.95 then
+        return null;
+      end if;
     end if;
     return owner || jsonb_build_object(
       'titleAr', property.title_ar, 'titleEn', property.title_en,
-      'type', property.type, 'price', property.price, 'before', event.details -> 'before');
+      'type', property.type, 'price', price, 'before', event.details -> 'before');
   end if;
   if property.status = 'active' or exists (
     select from private.notification_events as earlier
@@ -30815,7 +30984,8 @@ begin
 end
 $$;
 comment on function private.listing_event_details is
-  'The values for the texts; null if the event is outdated or the same was notified within a day.';
+  'The values for the texts; null if the event is outdated, if the same was notified within a day, '
+  'or if a fall within a day is told three times or is not 5 percent below the price last told.';
 
 create function private.fan_out_listing_events() returns bigint
   language plpgsql
@@ -30837,7 +31007,12 @@ begin
   where properties.id = event.property_id;
   text_details := private.listing_event_details(event) || jsonb_build_object('at', event.created_at);
   if text_details is null then
-    delete from private.notification_events where notification_events.id = event.id;
+    if event.details ? 'price' then -- some were told, so it counts
+      update private.notification_events set notified_at = now()
+      where notification_events.id = event.id;
+    else
+      delete from private.notification_events where notification_events.id = event.id;
+    end if;
     return 1;
   end if;
   texts := private.texts_of_kind(event.kind, text_details, 1);
@@ -30871,7 +31046,8 @@ begin
   end loop;
   update private.notification_events
   set last_identity_id = event.last_identity_id,
-      details = event.details || jsonb_build_object('status', text_details -> 'status'),
+      details = event.details || jsonb_strip_nulls(jsonb_build_object(
+        'status', text_details -> 'status', 'price', text_details -> 'price')),
       notified_at = case when notified < 200 then now() end
   where notification_events.id = event.id;
   return greatest(notified, 1);

@@ -81,6 +81,7 @@ export const ofBackend: Review[] = [
     'private.end_sessions_left',
     'private.expire_licences',
     'private.expire_listings',
+    'private.move_area_points',
     'private.count_views',
     'private.count_search_words',
     'private.count_suggestions',

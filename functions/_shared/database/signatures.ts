@@ -423,6 +423,7 @@ export const backendSignatures = {
   measure_responses: {},
   missed_updates: { questions: 'jsonb' },
   mobile_prefixes: {},
+  move_area_points: {},
   next_cursor: { query: 'text', last_keys: 'jsonb' },
   normal_form: { value: 'text', form: 'text', most: 'integer', path: 'text' },
   note_jobs_ran: {},

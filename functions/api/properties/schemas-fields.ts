@@ -61,7 +61,7 @@ const Location = z
     lat: Latitude,
     lng: Longitude,
     precision: z.enum(['exact', 'block', 'area']).describe(
-      'How exactly the owner shows it: only `exact` is the very place.',
+      'How exactly the owner shows it: `exact` is the very place, `area` the point of the area.',
     ),
   }).openapi('Location', { description: 'A place on the map.' })
 
@@ -213,7 +213,8 @@ export const details = {
   ),
   location: onCard(
     orNull(Location).describe(
-      'To others within about 250 m unless precision is exact; null: not given.',
+      'To others the very place if precision is exact, within about 250 m if it is block, and the ' +
+        'point of the area if it is area; null: not given.',
     ),
     orNull(LocationInput).optional().describe(
       'The place as it is; precision says how it is shown.',

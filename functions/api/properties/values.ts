@@ -89,6 +89,7 @@ export const LocationInput = z
     lat: z.number().min(28.45).max(30.15).describe('Degrees north.'),
     lng: z.number().min(46.5).max(48.8).describe('Degrees east.'),
     precision: z.enum(['exact', 'block', 'area']).default('block').describe(
-      'Others see the place within about 250 m unless it is `exact`.',
+      'Others see the very place if it is `exact`, within about 250 m if it is `block`, and the point ' +
+        'of the area if it is `area`.',
     ),
   }).openapi('LocationInput', { description: 'A place on the map.' })

@@ -1,0 +1,154 @@
+// HARM-10: with the precision "area" nobody learns more of a place than the area. Runs alone, because it moves one.
+import { afterAll, beforeEach, expect, test } from 'vitest'
+import { asCaller, database, guest, type Person, signUp } from '../support/client.ts'
+import { drain } from '../support/jobs.ts'
+import { publishListing } from '../support/listings.ts'
+import { ids, uniqueWord } from '../search/results.ts'
+
+type Point = { lat: number; lng: number }
+
+let seller: Person
+let buyer: Person
+let word: string
+
+beforeEach(async () => {
+  ;[seller, buyer] = await Promise.all([signUp(), signUp()])
+  word = uniqueWord()
+})
+
+async function pointOf(table: 'areas' | 'governorates', id: string): Promise<Point> {
+  const { rows } = await database().query(`select lat, lng from public.${table} where id = $1`, [
+    id,
+  ])
+  return rows[0]
+}
+
+const moveArea = (id: string, { lat, lng }: { lat: number | null; lng: number | null }) =>
+  database().query(`do $$ begin
+    update public.areas set lat = ${lat}, lng = ${lng} where id = '${id}';
+  end $$`)
+
+afterAll(() => moveArea('wista', { lat: null, lng: null }))
+
+const publish = async (fields: object): Promise<string> => {
+  const { id } = await publishListing(seller, { descriptionAr: word, ...fields })
+  await buyer.post(`/favorites/${id}`)
+  return id
+}
+
+const search = (fields: object) =>
+  guest.post('/search/advanced', { strategy: 'standard', q: word, ...fields })
+
+const around = ({ lat, lng }: Point) => [lng - 0.0005, lat - 0.0005, lng + 0.0005, lat + 0.0005]
+
+const onMap = async (point: Point): Promise<{ id: string }[]> =>
+  (await guest.get(`/map/listings?bbox=${around(point).join()}&zoom=18&q=${word}`)).body.points
+
+/** Expects others to see and find the listing at the point alone, at every door. */
+async function expectAt(id: string, point: Point) {
+  const location = { ...point, precision: 'area' }
+  for (const person of [guest, buyer]) {
+    expect((await person.get(`/properties/${id}`)).body.location).toEqual(location)
+    const lists = [
+      `/search?q=${word}`,
+      `/search?q=${word}&fields=full`,
+      `/identities/${seller.identityId}/listings`,
+      `/identities/${seller.identityId}/listings?fields=full`,
+      ...(person === buyer ? ['/favorites', '/favorites?fields=full'] : []),
+    ]
+    for (const path of lists) {
+      const { body } = await person.get(path)
+      const shown = body.items.find((item: { id: string }) => item.id === id)
+      expect([path, shown?.location]).toEqual([path, location])
+    }
+  }
+  expect(ids(await search({ bbox: around(point) }))).toContain(id)
+  expect(ids(await search({ near: { ...point, km: 0.01 }, sort: 'distance' }))).toContain(id)
+  expect(await onMap(point)).toContainEqual(expect.objectContaining({ id, ...point }))
+}
+
+test('HARM-10 listings of one area are at one point, wherever their pins are, also if one was exact', async () => {
+  const pins = [{ lat: 29.3343, lng: 48.0712 }, { lat: 29.3401, lng: 48.0655 }] as const
+  const exact = await publish({ location: { ...pins[0], precision: 'exact' } })
+  expect(ids(await search({ bbox: around(pins[0]) }))).toEqual([exact])
+  const change = await seller.patch(`/properties/${exact}`, {
+    location: { ...pins[0], precision: 'area' },
+  })
+  expect(change).toMatchObject({
+    status: 200,
+    body: { location: { ...pins[0], precision: 'area' } },
+  })
+  const other = await publish({ location: { ...pins[1], precision: 'area' } })
+  const salmiya = await pointOf('areas', 'salmiya')
+  for (const id of [exact, other]) await expectAt(id, salmiya)
+  for (const pin of pins) {
+    expect(ids(await search({ bbox: around(pin) }))).toEqual([])
+    expect(ids(await search({ near: { ...pin, km: 0.1 } }))).toEqual([])
+    expect(await onMap(pin)).toEqual([])
+    // Nor does the order by distance say which one is nearer.
+    expect(ids(await search({ near: { ...pin, km: 20 }, sort: 'distance' })))
+      .toEqual(ids(await search({ near: { ...pins[0], km: 20 }, sort: 'distance' })))
+  }
+  const { rows } = await asCaller(
+    buyer,
+    (client) =>
+      client.query('select lat, lng, shown_lat from public.properties where id = $1', [exact]),
+  )
+  expect(rows).toEqual([])
+  // In another area it is at the point of that one.
+  const block = { lat: 29.3325, lng: 48.0775, precision: 'block' }
+  await seller.patch(`/properties/${exact}`, { location: block })
+  expect((await guest.get(`/properties/${exact}`)).body.location).toEqual(block)
+  await seller.patch(`/properties/${exact}`, {
+    areaId: 'daiya',
+    location: { ...block, precision: 'area' },
+  })
+  await expectAt(exact, await pointOf('areas', 'daiya'))
+})
+
+test('HARM-10 where an area has no point it is the governorate’s, until an administrator gives it one', async () => {
+  const id = await publish({
+    areaId: 'wista',
+    location: { lat: 29.2567, lng: 48.0567, precision: 'area' },
+  })
+  const governorate = await pointOf('governorates', 'mubarak-al-kabeer')
+  await expectAt(id, governorate)
+  const { rows: [before] } = await database().query(
+    'select version from public.properties where id = $1',
+    [id],
+  )
+
+  const point = { lat: 29.231, lng: 48.071 }
+  await moveArea('wista', point)
+  const client = await database().connect()
+  try {
+    // A listing that is being changed is not waited for; it follows the next time.
+    await client.query('begin')
+    await client.query('select from public.properties where id = $1 for update', [id])
+    await database().query('select private.move_area_points()')
+  } finally {
+    await client.query('rollback')
+    client.release()
+  }
+  await drain('move_area_points')
+  await expectAt(id, point)
+  expect(ids(await search({ bbox: around(governorate) }))).toEqual([])
+  const { rows: [after] } = await database().query(
+    'select version from public.properties where id = $1',
+    [id],
+  )
+  expect(after).toEqual(before)
+
+  await moveArea('wista', { lat: null, lng: null })
+  await drain('move_area_points')
+  await expectAt(id, governorate)
+})
+
+test('HARM-10 the shown point is not set by hand', async () => {
+  const id = await publish({ location: { lat: 29.3343, lng: 48.0712, precision: 'area' } })
+  await database().query(
+    'update public.properties set shown_lat = lat, shown_lng = lng where id = $1',
+    [id],
+  )
+  await expectAt(id, await pointOf('areas', 'salmiya'))
+})
