@@ -2651,7 +2651,7 @@ export interface paths {
          * Get the current plan of the acting identity and its usage
          * @description Acts as the active identity, which has to be `active`.
          *
-         *     The plan that holds now, and how much of it is used. Without a subscription it is the free one.
+         *     The plan that holds now, how much of it is used, and the one that follows it. Without a subscription it is the free one.
          */
         get: operations["current_plan"];
         put?: never;
@@ -2675,7 +2675,7 @@ export interface paths {
          * Subscribe to a plan, by invoice or from the wallet
          * @description Acts as the active identity, which has to be `active`.
          *
-         *     With `payWith` `wallet` it is paid and holds at once. With `invoice` pay the invoice (`POST /payments/charge`): the plan holds from then on.
+         *     With `payWith` `wallet` it is paid at once. With `invoice` pay the invoice (`POST /payments/charge`). A plan that is dearer by the day than the current one, or has more of any quota, holds from then on, and what is left of the current one goes over to it as time. Any other begins when the current one ends (`next`), which then renews no more; while one waits, another is refused.
          */
         post: operations["subscribe_plan"];
         delete?: never;
@@ -2697,7 +2697,7 @@ export interface paths {
          * Cancel the renewal of my plan
          * @description Acts as the active identity, which has to be `active`.
          *
-         *     The plan stays until the end of what is paid, and does not renew.
+         *     The plan stays until the end of what is paid, and does not renew. Of a next plan an unpaid invoice is withdrawn; one that is paid stays.
          */
         post: operations["cancel_plan"];
         delete?: never;
@@ -7014,6 +7014,8 @@ export interface components {
             plan: components["schemas"]["Plan"];
             /** @description null on the free plan. */
             subscription: components["schemas"]["CurrentPlanSubscription"] | null;
+            /** @description The plan that is paid and begins when the current one ends. */
+            next: components["schemas"]["CurrentPlanNext"] | null;
             /** @description How much of the plan is used. */
             usage: {
                 /** @description Listings that are active at a time. */
@@ -8919,7 +8921,7 @@ export interface components {
         CurrentPlanSubscription: {
             /**
              * Format: date-time
-             * @description When it began.
+             * @description When it begins.
              */
             startsAt: string;
             /**
@@ -8932,7 +8934,28 @@ export interface components {
              * @enum {string}
              */
             payWith: "invoice" | "wallet";
-            /** @description false once it is cancelled: it still runs to its end. */
+            /** @description false once it is cancelled or another plan follows: it still runs to its end. */
+            renews: boolean;
+        };
+        /** @description The plan that is paid and begins when the current one ends. */
+        CurrentPlanNext: {
+            plan: components["schemas"]["Plan"];
+            /**
+             * Format: date-time
+             * @description When it begins.
+             */
+            startsAt: string;
+            /**
+             * Format: date-time
+             * @description It is paid until then.
+             */
+            endsAt: string;
+            /**
+             * @description How it is paid and renewed: by invoices, or from the wallet by itself.
+             * @enum {string}
+             */
+            payWith: "invoice" | "wallet";
+            /** @description false once it is cancelled or another plan follows: it still runs to its end. */
             renews: boolean;
         };
         /** @description Pushes are held back until they end, except security_login, security_password, security_provider and security_contact. */

@@ -35,7 +35,7 @@ create table public.subscriptions (
   identity_id uuid not null references public.identities (id),
   plan_id uuid not null references public.plans (id),
   status text not null default 'active' constraint subscriptions_status_is_known
-    check (status in ('active', 'expired', 'replaced', 'refunded')),
+    check (status in ('active', 'next', 'expired', 'replaced', 'refunded')),
   starts_at timestamptz not null default now(),
   ends_at timestamptz not null,
   pay_with text not null
@@ -44,14 +44,16 @@ create table public.subscriptions (
   reminded_at timestamptz,
   ended_at timestamptz,
   constraint subscriptions_time_is_forward check (ends_at > starts_at),
-  constraint subscriptions_ended_tells_when check ((status = 'active') = (ended_at is null))
+  constraint subscriptions_ended_tells_when
+    check ((status in ('active', 'next')) = (ended_at is null))
 );
 comment on table public.subscriptions is 'Plans of identities. Never purged: financial records.';
-comment on column public.subscriptions.status is 'replaced: another plan began before its end.';
+comment on column public.subscriptions.status is
+  'next: paid, and begins when the active one ends; replaced: another began before its end.';
 comment on column public.subscriptions.pay_with is 'How a renewal is paid: invoice or wallet.';
 comment on column public.subscriptions.renews is 'False if the plan will end without a renewal.';
-create unique index subscriptions_one_active_key on public.subscriptions (identity_id)
-  where status = 'active';
+create unique index subscriptions_one_active_one_next_key on public.subscriptions
+  (identity_id, status) where status in ('active', 'next');
 create index subscriptions_identity_idx on public.subscriptions (identity_id, starts_at desc);
 create index subscriptions_plan_idx on public.subscriptions (plan_id);
 create index subscriptions_ends_idx on public.subscriptions (ends_at) where status = 'active';

@@ -8,12 +8,19 @@ create table public.subscription_intervals (
     constraint subscription_intervals_one_per_invoice_key unique,
   days integer not null
     constraint subscription_intervals_days_range check (days between 1 and 3660),
-  taken_back_at timestamptz
+  value private.kwd,
+  seconds bigint,
+  taken_back_at timestamptz,
+  constraint subscription_intervals_value_became_time check ((value is null) = (seconds is null))
 );
 comment on table public.subscription_intervals is
   'The intervals that were added to a subscription, in order. Never purged: financial records.';
 comment on column public.subscription_intervals.invoice_id is 'Null if an admin added it.';
 comment on column public.subscription_intervals.days is 'The plan''s interval_days at that time.';
+comment on column public.subscription_intervals.value is
+  'The part of its invoice''s total (of a gift: of its plan''s price) that went over to this plan '
+  'at the last change; a refund takes its share of it. Null before a change.';
+comment on column public.subscription_intervals.seconds is 'The time that the value became.';
 comment on column public.subscription_intervals.taken_back_at is 'When its invoice was refunded.';
 create index subscription_intervals_subscription_idx
   on public.subscription_intervals (subscription_id, id);

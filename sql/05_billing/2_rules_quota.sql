@@ -8,8 +8,10 @@ begin
   from public.subscriptions
   join public.plans on plans.id = subscriptions.plan_id
   where subscriptions.identity_id = plan_of.identity_id
-    and subscriptions.status = 'active'
-    and subscriptions.ends_at > now();
+    and subscriptions.status in ('active', 'next')
+    and subscriptions.ends_at > now()
+  order by subscriptions.status -- the next one counts from the end of the active one on
+  limit 1;
   if plan.id is null then
     select * into plan from public.plans where plans.code = 'free';
   end if;
@@ -17,6 +19,15 @@ begin
 end
 $$;
 comment on function private.plan_of is 'The identity''s current plan, or free if it has no other.';
+
+create function private.begins_at_once(plan public.plans, current public.plans) returns boolean
+  language sql immutable
+  return plan.price * current.interval_days > current.price * plan.interval_days
+    or plan.active_listings > current.active_listings or plan.listing_days > current.listing_days
+    or plan.photos_per_listing > current.photos_per_listing
+    or plan.featured_credits > current.featured_credits;
+comment on function private.begins_at_once is
+  'Whether a plan that is dearer by the day or has more of any quota. Any other waits for the end.';
 
 create function private.count_publication(identity_id uuid, first boolean) returns void
   language plpgsql

@@ -58,9 +58,13 @@ as $$
     and not exists (
       select from public.invoice_lines
       join public.plans on plans.id = invoice_lines.plan_id
-      where invoice_lines.invoice_id = invoice.id
-        and not plans.on_sale
-        and (private.plan_of(invoice.identity_id)).id <> plans.id
+      cross join private.plan_of(invoice.identity_id) as current
+      where invoice_lines.invoice_id = invoice.id and current.id <> plans.id
+        and (not plans.on_sale or not private.begins_at_once(plans, current) and exists (
+          select from public.subscriptions as next
+          where next.identity_id = invoice.identity_id and next.status = 'next'
+            and next.starts_at > now() and next.plan_id <> plans.id
+        ))
     )
 $$;
 

@@ -25,8 +25,20 @@ begin
         'startsAt', subscriptions.starts_at, 'endsAt', subscriptions.ends_at,
         'payWith', subscriptions.pay_with, 'renews', subscriptions.renews)
       from public.subscriptions
-      where subscriptions.identity_id = owner_id and subscriptions.status = 'active'
+      where subscriptions.identity_id = owner_id and subscriptions.status in ('active', 'next')
         and subscriptions.ends_at > now()
+      order by subscriptions.status
+      limit 1
+    ),
+    'next', (
+      select json_build_object(
+        'plan', private.plan_record(plans),
+        'startsAt', subscriptions.starts_at, 'endsAt', subscriptions.ends_at,
+        'payWith', subscriptions.pay_with, 'renews', subscriptions.renews)
+      from public.subscriptions
+      join public.plans on plans.id = subscriptions.plan_id
+      where subscriptions.identity_id = owner_id and subscriptions.status = 'next'
+        and subscriptions.starts_at > now()
     ),
     'usage', json_build_object(
       'activeListings', json_build_object(
@@ -41,7 +53,7 @@ begin
 end
 $$;
 comment on function private.current_plan is
-  'Api: The current plan of the acting identity, its subscription, and how much of it is used.';
+  'Api: The current plan of the acting identity, its subscription, what follows it, and its usage.';
 
 create function private.unpaid_plan_invoice(identity_id uuid, plan public.plans) returns uuid
   language sql stable

@@ -54,7 +54,7 @@ $$;
 comment on function private.lock_invoice is
   'Locks an account and then its invoice. Payments, refunds and wallets are locked afterwards.';
 
-create function private.void_invoices(identity_id uuid, plan_id uuid) returns void
+create function private.void_invoices(identity_id uuid, current public.plans) returns void
   language plpgsql
   security definer -- voids invoices of any identity; the caller has checked which one
   set search_path = ''
@@ -67,13 +67,14 @@ begin
     where invoices.identity_id = void_invoices.identity_id
       and invoices.state in ('open', 'failed')
       and invoices.purpose = 'plan'
-      and (void_invoices.plan_id is null or exists (
+      and (void_invoices.current is null or exists (
         select from public.invoice_lines
+        join public.plans on plans.id = invoice_lines.plan_id
         where invoice_lines.invoice_id = invoices.id
-          and invoice_lines.plan_id = void_invoices.plan_id
+          and not private.begins_at_once(plans, void_invoices.current)
       ))
     order by invoices.id
-    for update
+    for update skip locked -- a locked one is being paid
   loop
     update public.invoices set state = 'open'
     where invoices.id = unpaid and invoices.state = 'failed';
@@ -81,6 +82,8 @@ begin
   end loop;
 end
 $$;
+comment on function private.void_invoices is
+  'Voids the unpaid plan invoices, or only those for the current plan and what would follow it.';
 
 create function private.make_receipt(invoice_id uuid) returns void
   language sql

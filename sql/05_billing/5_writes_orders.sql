@@ -20,9 +20,14 @@ begin
     perform private.refuse(409, 'plan_audience_mismatch');
   elsif plan.price = 0 or exists (
     select from public.subscriptions
-    where subscriptions.identity_id = owner_id and subscriptions.plan_id = plan.id
-      and subscriptions.status = 'active' and subscriptions.renews
-      and subscriptions.ends_at > now()
+    where subscriptions.identity_id = owner_id and subscriptions.ends_at > now()
+      and case
+        when subscriptions.status = 'active'
+          or subscriptions.status = 'next' and subscriptions.starts_at <= now()
+        then subscriptions.plan_id = plan.id and subscriptions.renews
+        when subscriptions.status = 'next' then subscriptions.plan_id = plan.id
+          or not private.begins_at_once(plan, private.plan_of(owner_id))
+      end
   ) then
     perform private.refuse(409, 'already_subscribed');
   end if;
@@ -56,7 +61,8 @@ begin
 end
 $$;
 comment on function api.subscribe_plan is
-  'Buys a plan, with an invoice to be paid or directly from the wallet. 404 plan_not_found, 409 '
+  'Buys a plan, with an invoice to be paid or directly from the wallet. One that is neither dearer '
+  'by the day nor has more of a quota begins when the current one ends. 404 plan_not_found, 409 '
   'already_subscribed, plan_audience_mismatch, 402 wallet_insufficient.';
 
 create function private.cancel_plan() returns void
@@ -64,18 +70,19 @@ create function private.cancel_plan() returns void
 as $$
 declare
   owner_id uuid := private.lock_identity();
-  current public.subscriptions;
 begin
   perform pg_advisory_xact_lock(hashtextextended('subscribe ' || owner_id, 0));
-  select * into current from public.subscriptions
-  where subscriptions.identity_id = owner_id and subscriptions.status = 'active'
-    and subscriptions.ends_at > now();
-  if current.id is null then
+  if not exists (
+    select from public.subscriptions
+    where subscriptions.identity_id = owner_id and subscriptions.status in ('active', 'next')
+      and subscriptions.ends_at > now()
+  ) then
     perform private.refuse(404, 'plan_not_found');
   end if;
-  perform private.void_invoices(owner_id, current.plan_id);
+  perform private.void_invoices(owner_id, private.plan_of(owner_id));
   perform private.lock_plan(owner_id);
-  update public.subscriptions set renews = false where subscriptions.id = current.id;
+  update public.subscriptions set renews = false
+  where subscriptions.identity_id = owner_id and subscriptions.status in ('active', 'next');
 end
 $$;
 
@@ -89,7 +96,8 @@ begin
 end
 $$;
 comment on function api.cancel_plan is
-  'Stops renewal of the plan, which runs to its end. 404 plan_not_found without one.';
+  'Stops renewal of the plan, and of a paid next one, which run to their ends; voids an unpaid next '
+  'one. 404 plan_not_found without a plan.';
 
 create function private.open_topups(account_id uuid) returns bigint
   language plpgsql stable

@@ -17,6 +17,107 @@ as $$
   where add_credits.credits > 0
 $$;
 
+create function private.settle_plan(identity_id uuid) returns void
+  language sql
+  security definer -- writes subscriptions, for functions that have locked the plan
+  set search_path = ''
+as $$
+  update public.subscriptions set status = 'expired', ended_at = now()
+  where subscriptions.identity_id = settle_plan.identity_id
+    and subscriptions.status in ('active', 'next') and subscriptions.ends_at <= now();
+
+  update public.subscriptions as next
+  set status = case when active.ends_at is null then 'active' else 'next' end,
+      starts_at = coalesce(active.ends_at, least(next.starts_at, now())),
+      ends_at = coalesce(active.ends_at, least(next.starts_at, now()))
+        + (next.ends_at - next.starts_at)
+  from (
+    select max(subscriptions.ends_at) as ends_at from public.subscriptions
+    where subscriptions.identity_id = settle_plan.identity_id and subscriptions.status = 'active'
+  ) as active
+  where next.identity_id = settle_plan.identity_id and next.status = 'next';
+
+  update public.subscriptions set renews = false
+  where subscriptions.identity_id = settle_plan.identity_id and subscriptions.status = 'active'
+    and exists (
+      select from public.subscriptions as next
+      where next.identity_id = settle_plan.identity_id and next.status = 'next'
+    )
+$$;
+comment on function private.settle_plan is
+  'Ends what is over, and puts the next plan behind the active one, which renews no more, or begins '
+  'it where none is active.';
+
+create function private.intervals_left(subscription public.subscriptions)
+  returns table (id bigint, lasts bigint, remaining numeric)
+  language sql stable
+  security definer -- reads intervals, which no client may read
+  set search_path = ''
+as $$
+  select intervals.id, intervals.lasts, greatest(0, least(intervals.lasts,
+    extract(epoch from subscription.ends_at - now())
+      - (sum(intervals.lasts) over (order by intervals.id desc) - intervals.lasts)))
+  from (
+    select subscription_intervals.id,
+      coalesce(subscription_intervals.seconds, 86400 * subscription_intervals.days) as lasts
+    from public.subscription_intervals
+    where subscription_intervals.subscription_id = subscription.id
+      and subscription_intervals.taken_back_at is null
+  ) as intervals
+$$;
+comment on function private.intervals_left is
+  'The intervals of a subscription with their time, and what is left of it, in seconds.';
+
+create function private.carry_over(
+  old public.subscriptions, subscription_id uuid, plan public.plans
+) returns void
+  language plpgsql
+  security definer -- writes intervals, for private.start_plan
+  set search_path = ''
+as $$
+declare
+  old_plan public.plans;
+  most constant bigint := 36525 * bigint '86400'; -- a hundred years stay in the calendar
+begin
+  select * into old_plan from public.plans where plans.id = old.plan_id;
+  -- Time without an interval was given by an administrator.
+  insert into public.subscription_intervals (subscription_id, days, value, seconds)
+  select old.id, old_plan.interval_days,
+    div(1000 * old_plan.price * given.seconds, 86400 * old_plan.interval_days) / 1000, given.seconds
+  from (
+    select floor(extract(epoch from old.ends_at - now()) - coalesce(sum(intervals.lasts), 0))
+      as seconds
+    from private.intervals_left(old) as intervals
+  ) as given
+  where given.seconds > 0;
+
+  with counted as (
+    select intervals.*, coalesce(own.value, invoices.total, old_plan.price) as value,
+      coalesce(invoices.total, 1) as total,
+      coalesce(invoices.total - invoices.refunded, 1) as kept
+    from private.intervals_left(old) as intervals
+    join public.subscription_intervals as own on own.id = intervals.id
+    left join public.invoices on invoices.id = own.invoice_id
+    where intervals.remaining > 0
+  ), carried as (
+    update public.subscription_intervals as own
+    set subscription_id = carry_over.subscription_id,
+        value = div(1000 * counted.value * counted.remaining, counted.lasts) / 1000,
+        seconds = least(most, div(
+          counted.value * counted.kept * counted.remaining * 86400 * plan.interval_days,
+          counted.total * counted.lasts * greatest(plan.price, 0.001)))
+    from counted where counted.id = own.id
+    returning own.seconds
+  )
+  update public.subscriptions
+  set ends_at = subscriptions.ends_at
+    + make_interval(secs => (select coalesce(sum(carried.seconds), 0) from carried))
+  where subscriptions.id = carry_over.subscription_id;
+end
+$$;
+comment on function private.carry_over is
+  'What is left of each interval goes over to another plan as time, by what is left of its value.';
+
 create function private.start_plan(
   identity_id uuid, plan_id uuid, pay_with text, invoice_id uuid default null
 ) returns void
@@ -26,37 +127,60 @@ create function private.start_plan(
 as $$
 declare
   plan public.plans;
+  current public.subscriptions;
   subscription public.subscriptions;
 begin
   perform private.lock_plan(identity_id);
+  perform private.settle_plan(identity_id);
   select * into plan from public.plans where plans.id = start_plan.plan_id;
+  select * into current from public.subscriptions
+  where subscriptions.identity_id = start_plan.identity_id and subscriptions.status = 'active';
   select * into subscription from public.subscriptions
-  where subscriptions.identity_id = start_plan.identity_id and subscriptions.status = 'active'
-  for update;
+  where subscriptions.identity_id = start_plan.identity_id and subscriptions.plan_id = plan.id
+    and subscriptions.status in ('active', 'next')
+  order by subscriptions.status
+  limit 1;
 
-  if subscription.plan_id = plan.id and subscription.ends_at > now() then
+  if subscription.id is not null then
     update public.subscriptions
     set ends_at = subscriptions.ends_at + make_interval(days => plan.interval_days),
         pay_with = start_plan.pay_with, renews = true, reminded_at = null
     where subscriptions.id = subscription.id;
   else
-    update public.subscriptions
-    set ended_at = now(),
-        status = case when subscription.ends_at > now() then 'replaced' else 'expired' end
-    where subscriptions.id = subscription.id;
-    insert into public.subscriptions (identity_id, plan_id, ends_at, pay_with)
-    values (start_plan.identity_id, plan.id, now() + make_interval(days => plan.interval_days),
-      start_plan.pay_with)
-    returning * into subscription;
+    if current.id is null
+      or private.begins_at_once(plan, private.plan_of(start_plan.identity_id)) then
+      update public.subscriptions set status = 'replaced', ended_at = now()
+      where subscriptions.id = current.id;
+      insert into public.subscriptions (identity_id, plan_id, ends_at, pay_with)
+      values (start_plan.identity_id, plan.id, now() + make_interval(days => plan.interval_days),
+        start_plan.pay_with)
+      returning * into subscription;
+      perform private.carry_over(current, subscription.id, plan);
+    elsif exists (
+      select from public.subscriptions
+      where subscriptions.identity_id = start_plan.identity_id and subscriptions.status = 'next'
+    ) then
+      -- It came in between; the repeated call is refused, or pays into the wallet.
+      raise exception 'another plan follows' using errcode = '40001';
+    else
+      insert into public.subscriptions (identity_id, plan_id, status, starts_at, ends_at, pay_with)
+      values (start_plan.identity_id, plan.id, 'next', current.ends_at,
+        current.ends_at + make_interval(days => plan.interval_days), start_plan.pay_with)
+      returning * into subscription;
+    end if;
+    perform private.void_invoices(
+      start_plan.identity_id, private.plan_of(start_plan.identity_id));
     perform private.pause_over_quota(start_plan.identity_id);
   end if;
   insert into public.subscription_intervals (subscription_id, invoice_id, days)
   values (subscription.id, start_plan.invoice_id, plan.interval_days);
+  perform private.settle_plan(identity_id);
   perform private.add_credits(
     start_plan.identity_id, plan.featured_credits, start_plan.invoice_id);
 end
 $$;
-comment on function private.start_plan is 'Extends the same plan, or starts another plan at once.';
+comment on function private.start_plan is
+  'Extends the same plan, begins a better one at once, or puts any other behind the current one.';
 
 create function private.end_subscription(subscription_id uuid, status text) returns boolean
   language plpgsql
@@ -73,11 +197,12 @@ begin
   perform private.lock_plan(owner_id);
   update public.subscriptions set status = end_subscription.status, ended_at = now()
   where subscriptions.id = end_subscription.subscription_id
-    and subscriptions.status = 'active'
+    and subscriptions.status in ('active', 'next')
     and (end_subscription.status <> 'expired' or subscriptions.ends_at <= now());
   if not found then
     return false;
   end if;
+  perform private.settle_plan(owner_id);
   perform private.pause_over_quota(owner_id);
   return true;
 end
@@ -91,40 +216,34 @@ as $$
 declare
   own public.subscription_intervals;
   subscription public.subscriptions;
-  is_last boolean;
-  over_at timestamptz;
   rest interval;
 begin
   perform private.lock_plan(invoices.identity_id) from public.invoices
   where invoices.id = revoke_interval.invoice_id;
-  update public.subscription_intervals set taken_back_at = now()
+  select * into own from public.subscription_intervals
   where subscription_intervals.invoice_id = revoke_interval.invoice_id
-    and subscription_intervals.taken_back_at is null
-  returning * into own;
+    and subscription_intervals.taken_back_at is null;
   select * into subscription from public.subscriptions
-  where subscriptions.id = own.subscription_id and subscriptions.status = 'active'
-  for update;
-  if subscription.id is null then
-    return; -- the plan was replaced or has ended, so nothing is left
-  end if;
-
-  select count(*) = 0,
-    subscription.ends_at - make_interval(days => coalesce(sum(later.days), 0)::integer)
-  into is_last, over_at
-  from public.subscription_intervals as later
-  where later.subscription_id = subscription.id and later.id > own.id
-    and later.taken_back_at is null;
-  rest := over_at - greatest(now(), over_at - make_interval(days => own.days));
-  if rest <= interval '0' then
-    return;
-  elsif subscription.ends_at - rest <= now() then
+  where subscriptions.id = own.subscription_id and subscriptions.status in ('active', 'next');
+  select make_interval(secs => intervals.remaining) into rest
+  from private.intervals_left(subscription) as intervals where intervals.id = own.id;
+  update public.subscription_intervals set taken_back_at = now()
+  where subscription_intervals.id = own.id;
+  if rest is null or rest = interval '0' then
+    return; -- it is over, or its plan has ended
+  elsif subscription.ends_at - rest <= greatest(now(), subscription.starts_at) then
     perform private.end_subscription(subscription.id, 'refunded');
   else
     update public.subscriptions
     set ends_at = subscriptions.ends_at - rest, reminded_at = null,
         -- Otherwise the renewal just refunded would be charged to the wallet again.
-        renews = subscriptions.renews and not is_last
+        renews = subscriptions.renews and exists (
+          select from public.subscription_intervals as later
+          where later.subscription_id = subscription.id and later.id > own.id
+            and later.taken_back_at is null
+        )
     where subscriptions.id = subscription.id;
+    perform private.settle_plan(subscription.identity_id);
   end if;
 end
 $$;

@@ -6,7 +6,7 @@ as $$
 begin
   perform private.void_invoices(new.id, null);
   update public.subscriptions set renews = false
-  where subscriptions.identity_id = new.id and subscriptions.status = 'active';
+  where subscriptions.identity_id = new.id and subscriptions.status in ('active', 'next');
   return null;
 end
 $$;

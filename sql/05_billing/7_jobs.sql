@@ -132,6 +132,10 @@ as $$
     where subscriptions.status = 'active' and subscriptions.reminded_at is null
       and subscriptions.ends_at between now() and now() + interval '3 days'
       and identities.status <> 'closed'
+      and not exists (
+        select from public.subscriptions as next
+        where next.identity_id = subscriptions.identity_id and next.status = 'next'
+      )
       and not private.failed_recently('remind_of_plan', subscriptions.id::text)
     order by subscriptions.ends_at
     limit 100
@@ -164,6 +168,12 @@ begin
   end if;
   perform private.pay_from_wallet(
     private.issue_plan_invoice(due.identity_id, due.plans, now() + interval '1 day'));
+  if not exists (
+    select from public.subscriptions
+    where subscriptions.id = renew_plan.subscription_id and subscriptions.status = 'active'
+  ) then
+    raise exception 'another plan began meanwhile' using errcode = '40001';
+  end if;
   return true;
 exception
   when sqlstate 'PT402' then -- the wallet no longer holds enough
@@ -212,7 +222,7 @@ as $$
   ), true)
 $$;
 comment on function private.downgrade_plans is
-  'Job: ends plans whose time is over and pauses active listings over the free quota.';
+  'Job: ends plans whose time is over, begins the next, and pauses active listings over its quota.';
 
 create function private.recount_wallets() returns bigint
   language plpgsql security definer set search_path = ''

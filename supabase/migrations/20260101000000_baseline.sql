@@ -7798,7 +7798,7 @@ create table public.subscriptions (
   identity_id uuid not null references public.identities (id),
   plan_id uuid not null references public.plans (id),
   status text not null default 'active' constraint subscriptions_status_is_known
-    check (status in ('active', 'expired', 'replaced', 'refunded')),
+    check (status in ('active', 'next', 'expired', 'replaced', 'refunded')),
   starts_at timestamptz not null default now(),
   ends_at timestamptz not null,
   pay_with text not null
@@ -7807,14 +7807,16 @@ create table public.subscriptions (
   reminded_at timestamptz,
   ended_at timestamptz,
   constraint subscriptions_time_is_forward check (ends_at > starts_at),
-  constraint subscriptions_ended_tells_when check ((status = 'active') = (ended_at is null))
+  constraint subscriptions_ended_tells_when
+    check ((status in ('active', 'next')) = (ended_at is null))
 );
 comment on table public.subscriptions is 'Plans of identities. Never purged: financial records.';
-comment on column public.subscriptions.status is 'replaced: another plan began before its end.';
+comment on column public.subscriptions.status is
+  'next: paid, and begins when the active one ends; replaced: another began before its end.';
 comment on column public.subscriptions.pay_with is 'How a renewal is paid: invoice or wallet.';
 comment on column public.subscriptions.renews is 'False if the plan will end without a renewal.';
-create unique index subscriptions_one_active_key on public.subscriptions (identity_id)
-  where status = 'active';
+create unique index subscriptions_one_active_one_next_key on public.subscriptions
+  (identity_id, status) where status in ('active', 'next');
 create index subscriptions_identity_idx on public.subscriptions (identity_id, starts_at desc);
 create index subscriptions_plan_idx on public.subscriptions (plan_id);
 create index subscriptions_ends_idx on public.subscriptions (ends_at) where status = 'active';
@@ -8258,12 +8260,19 @@ create table public.subscription_intervals (
     constraint subscription_intervals_one_per_invoice_key unique,
   days integer not null
     constraint subscription_intervals_days_range check (days between 1 and 3660),
-  taken_back_at timestamptz
+  value private.kwd,
+  seconds bigint,
+  taken_back_at timestamptz,
+  constraint subscription_intervals_value_became_time check ((value is null) = (seconds is null))
 );
 comment on table public.subscription_intervals is
   'The intervals that were added to a subscription, in order. Never purged: financial records.';
 comment on column public.subscription_intervals.invoice_id is 'Null if an admin added it.';
 comment on column public.subscription_intervals.days is 'The plan''s interval_days at that time.';
+comment on column public.subscription_intervals.value is
+  'The part of its invoice''s total (of a gift: of its plan''s price) that went over to this plan '
+  'at the last change; a refund takes its share of it. Null before a change.';
+comment on column public.subscription_intervals.seconds is 'The time that the value became.';
 comment on column public.subscription_intervals.taken_back_at is 'When its invoice was refunded.';
 create index subscription_intervals_subscription_idx
   on public.subscription_intervals (subscription_id, id);
@@ -8644,8 +8653,10 @@ begin
   from public.subscriptions
   join public.plans on plans.id = subscriptions.plan_id
   where subscriptions.identity_id = plan_of.identity_id
-    and subscriptions.status = 'active'
-    and subscriptions.ends_at > now();
+    and subscriptions.status in ('active', 'next')
+    and subscriptions.ends_at > now()
+  order by subscriptions.status -- the next one counts from the end of the active one on
+  limit 1;
   if plan.id is null then
     select * into plan from public.plans where plans.code = 'free';
   end if;
@@ -8653,6 +8664,15 @@ begin
 end
 $$;
 comment on function private.plan_of is 'The identity''s current plan, or free if it has no other.';
+
+create function private.begins_at_once(plan public.plans, current public.plans) returns boolean
+  language sql immutable
+  return plan.price * current.interval_days > current.price * plan.interval_days
+    or plan.active_listings > current.active_listings or plan.listing_days > current.listing_days
+    or plan.photos_per_listing > current.photos_per_listing
+    or plan.featured_credits > current.featured_credits;
+comment on function private.begins_at_once is
+  'Whether a plan that is dearer by the day or has more of any quota. Any other waits for the end.';
 
 create function private.count_publication(identity_id uuid, first boolean) returns void
   language plpgsql
@@ -8860,9 +8880,13 @@ as $$
     and not exists (
       select from public.invoice_lines
       join public.plans on plans.id = invoice_lines.plan_id
-      where invoice_lines.invoice_id = invoice.id
-        and not plans.on_sale
-        and (private.plan_of(invoice.identity_id)).id <> plans.id
+      cross join private.plan_of(invoice.identity_id) as current
+      where invoice_lines.invoice_id = invoice.id and current.id <> plans.id
+        and (not plans.on_sale or not private.begins_at_once(plans, current) and exists (
+          select from public.subscriptions as next
+          where next.identity_id = invoice.identity_id and next.status = 'next'
+            and next.starts_at > now() and next.plan_id <> plans.id
+        ))
     )
 $$;
 
@@ -9133,8 +9157,20 @@ begin
         'startsAt', subscriptions.starts_at, 'endsAt', subscriptions.ends_at,
         'payWith', subscriptions.pay_with, 'renews', subscriptions.renews)
       from public.subscriptions
-      where subscriptions.identity_id = owner_id and subscriptions.status = 'active'
+      where subscriptions.identity_id = owner_id and subscriptions.status in ('active', 'next')
         and subscriptions.ends_at > now()
+      order by subscriptions.status
+      limit 1
+    ),
+    'next', (
+      select json_build_object(
+        'plan', private.plan_record(plans),
+        'startsAt', subscriptions.starts_at, 'endsAt', subscriptions.ends_at,
+        'payWith', subscriptions.pay_with, 'renews', subscriptions.renews)
+      from public.subscriptions
+      join public.plans on plans.id = subscriptions.plan_id
+      where subscriptions.identity_id = owner_id and subscriptions.status = 'next'
+        and subscriptions.starts_at > now()
     ),
     'usage', json_build_object(
       'activeListings', json_build_object(
@@ -9149,7 +9185,7 @@ begin
 end
 $$;
 comment on function private.current_plan is
-  'Api: The current plan of the acting identity, its subscription, and how much of it is used.';
+  'Api: The current plan of the acting identity, its subscription, what follows it, and its usage.';
 
 create function private.unpaid_plan_invoice(identity_id uuid, plan public.plans) returns uuid
   language sql stable
@@ -9500,7 +9536,7 @@ $$;
 comment on function private.lock_invoice is
   'Locks an account and then its invoice. Payments, refunds and wallets are locked afterwards.';
 
-create function private.void_invoices(identity_id uuid, plan_id uuid) returns void
+create function private.void_invoices(identity_id uuid, current public.plans) returns void
   language plpgsql
   security definer -- voids invoices of any identity; the caller has checked which one
   set search_path = ''
@@ -9513,13 +9549,14 @@ begin
     where invoices.identity_id = void_invoices.identity_id
       and invoices.state in ('open', 'failed')
       and invoices.purpose = 'plan'
-      and (void_invoices.plan_id is null or exists (
+      and (void_invoices.current is null or exists (
         select from public.invoice_lines
+        join public.plans on plans.id = invoice_lines.plan_id
         where invoice_lines.invoice_id = invoices.id
-          and invoice_lines.plan_id = void_invoices.plan_id
+          and not private.begins_at_once(plans, void_invoices.current)
       ))
     order by invoices.id
-    for update
+    for update skip locked -- a locked one is being paid
   loop
     update public.invoices set state = 'open'
     where invoices.id = unpaid and invoices.state = 'failed';
@@ -9527,6 +9564,8 @@ begin
   end loop;
 end
 $$;
+comment on function private.void_invoices is
+  'Voids the unpaid plan invoices, or only those for the current plan and what would follow it.';
 
 create function private.make_receipt(invoice_id uuid) returns void
   language sql
@@ -9657,9 +9696,14 @@ begin
     perform private.refuse(409, 'plan_audience_mismatch');
   elsif plan.price = 0 or exists (
     select from public.subscriptions
-    where subscriptions.identity_id = owner_id and subscriptions.plan_id = plan.id
-      and subscriptions.status = 'active' and subscriptions.renews
-      and subscriptions.ends_at > now()
+    where subscriptions.identity_id = owner_id and subscriptions.ends_at > now()
+      and case
+        when subscriptions.status = 'active'
+          or subscriptions.status = 'next' and subscriptions.starts_at <= now()
+        then subscriptions.plan_id = plan.id and subscriptions.renews
+        when subscriptions.status = 'next' then subscriptions.plan_id = plan.id
+          or not private.begins_at_once(plan, private.plan_of(owner_id))
+      end
   ) then
     perform private.refuse(409, 'already_subscribed');
   end if;
@@ -9693,7 +9737,8 @@ begin
 end
 $$;
 comment on function api.subscribe_plan is
-  'Buys a plan, with an invoice to be paid or directly from the wallet. 404 plan_not_found, 409 '
+  'Buys a plan, with an invoice to be paid or directly from the wallet. One that is neither dearer '
+  'by the day nor has more of a quota begins when the current one ends. 404 plan_not_found, 409 '
   'already_subscribed, plan_audience_mismatch, 402 wallet_insufficient.';
 
 create function private.cancel_plan() returns void
@@ -9701,18 +9746,19 @@ create function private.cancel_plan() returns void
 as $$
 declare
   owner_id uuid := private.lock_identity();
-  current public.subscriptions;
 begin
   perform pg_advisory_xact_lock(hashtextextended('subscribe ' || owner_id, 0));
-  select * into current from public.subscriptions
-  where subscriptions.identity_id = owner_id and subscriptions.status = 'active'
-    and subscriptions.ends_at > now();
-  if current.id is null then
+  if not exists (
+    select from public.subscriptions
+    where subscriptions.identity_id = owner_id and subscriptions.status in ('active', 'next')
+      and subscriptions.ends_at > now()
+  ) then
     perform private.refuse(404, 'plan_not_found');
   end if;
-  perform private.void_invoices(owner_id, current.plan_id);
+  perform private.void_invoices(owner_id, private.plan_of(owner_id));
   perform private.lock_plan(owner_id);
-  update public.subscriptions set renews = false where subscriptions.id = current.id;
+  update public.subscriptions set renews = false
+  where subscriptions.identity_id = owner_id and subscriptions.status in ('active', 'next');
 end
 $$;
 
@@ -9726,7 +9772,8 @@ begin
 end
 $$;
 comment on function api.cancel_plan is
-  'Stops renewal of the plan, which runs to its end. 404 plan_not_found without one.';
+  'Stops renewal of the plan, and of a paid next one, which run to their ends; voids an unpaid next '
+  'one. 404 plan_not_found without a plan.';
 
 create function private.open_topups(account_id uuid) returns bigint
   language plpgsql stable
@@ -10806,6 +10853,107 @@ as $$
   where add_credits.credits > 0
 $$;
 
+create function private.settle_plan(identity_id uuid) returns void
+  language sql
+  security definer -- writes subscriptions, for functions that have locked the plan
+  set search_path = ''
+as $$
+  update public.subscriptions set status = 'expired', ended_at = now()
+  where subscriptions.identity_id = settle_plan.identity_id
+    and subscriptions.status in ('active', 'next') and subscriptions.ends_at <= now();
+
+  update public.subscriptions as next
+  set status = case when active.ends_at is null then 'active' else 'next' end,
+      starts_at = coalesce(active.ends_at, least(next.starts_at, now())),
+      ends_at = coalesce(active.ends_at, least(next.starts_at, now()))
+        + (next.ends_at - next.starts_at)
+  from (
+    select max(subscriptions.ends_at) as ends_at from public.subscriptions
+    where subscriptions.identity_id = settle_plan.identity_id and subscriptions.status = 'active'
+  ) as active
+  where next.identity_id = settle_plan.identity_id and next.status = 'next';
+
+  update public.subscriptions set renews = false
+  where subscriptions.identity_id = settle_plan.identity_id and subscriptions.status = 'active'
+    and exists (
+      select from public.subscriptions as next
+      where next.identity_id = settle_plan.identity_id and next.status = 'next'
+    )
+$$;
+comment on function private.settle_plan is
+  'Ends what is over, and puts the next plan behind the active one, which renews no more, or begins '
+  'it where none is active.';
+
+create function private.intervals_left(subscription public.subscriptions)
+  returns table (id bigint, lasts bigint, remaining numeric)
+  language sql stable
+  security definer -- reads intervals, which no client may read
+  set search_path = ''
+as $$
+  select intervals.id, intervals.lasts, greatest(0, least(intervals.lasts,
+    extract(epoch from subscription.ends_at - now())
+      - (sum(intervals.lasts) over (order by intervals.id desc) - intervals.lasts)))
+  from (
+    select subscription_intervals.id,
+      coalesce(subscription_intervals.seconds, 86400 * subscription_intervals.days) as lasts
+    from public.subscription_intervals
+    where subscription_intervals.subscription_id = subscription.id
+      and subscription_intervals.taken_back_at is null
+  ) as intervals
+$$;
+comment on function private.intervals_left is
+  'The intervals of a subscription with their time, and what is left of it, in seconds.';
+
+create function private.carry_over(
+  old public.subscriptions, subscription_id uuid, plan public.plans
+) returns void
+  language plpgsql
+  security definer -- writes intervals, for private.start_plan
+  set search_path = ''
+as $$
+declare
+  old_plan public.plans;
+  most constant bigint := 36525 * bigint '86400'; -- a hundred years stay in the calendar
+begin
+  select * into old_plan from public.plans where plans.id = old.plan_id;
+  -- Time without an interval was given by an administrator.
+  insert into public.subscription_intervals (subscription_id, days, value, seconds)
+  select old.id, old_plan.interval_days,
+    div(1000 * old_plan.price * given.seconds, 86400 * old_plan.interval_days) / 1000, given.seconds
+  from (
+    select floor(extract(epoch from old.ends_at - now()) - coalesce(sum(intervals.lasts), 0))
+      as seconds
+    from private.intervals_left(old) as intervals
+  ) as given
+  where given.seconds > 0;
+
+  with counted as (
+    select intervals.*, coalesce(own.value, invoices.total, old_plan.price) as value,
+      coalesce(invoices.total, 1) as total,
+      coalesce(invoices.total - invoices.refunded, 1) as kept
+    from private.intervals_left(old) as intervals
+    join public.subscription_intervals as own on own.id = intervals.id
+    left join public.invoices on invoices.id = own.invoice_id
+    where intervals.remaining > 0
+  ), carried as (
+    update public.subscription_intervals as own
+    set subscription_id = carry_over.subscription_id,
+        value = div(1000 * counted.value * counted.remaining, counted.lasts) / 1000,
+        seconds = least(most, div(
+          counted.value * counted.kept * counted.remaining * 86400 * plan.interval_days,
+          counted.total * counted.lasts * greatest(plan.price, 0.001)))
+    from counted where counted.id = own.id
+    returning own.seconds
+  )
+  update public.subscriptions
+  set ends_at = subscriptions.ends_at
+    + make_interval(secs => (select coalesce(sum(carried.seconds), 0) from carried))
+  where subscriptions.id = carry_over.subscription_id;
+end
+$$;
+comment on function private.carry_over is
+  'What is left of each interval goes over to another plan as time, by what is left of its value.';
+
 create function private.start_plan(
   identity_id uuid, plan_id uuid, pay_with text, invoice_id uuid default null
 ) returns void
@@ -10815,37 +10963,60 @@ create function private.start_plan(
 as $$
 declare
   plan public.plans;
+  current public.subscriptions;
   subscription public.subscriptions;
 begin
   perform private.lock_plan(identity_id);
+  perform private.settle_plan(identity_id);
   select * into plan from public.plans where plans.id = start_plan.plan_id;
+  select * into current from public.subscriptions
+  where subscriptions.identity_id = start_plan.identity_id and subscriptions.status = 'active';
   select * into subscription from public.subscriptions
-  where subscriptions.identity_id = start_plan.identity_id and subscriptions.status = 'active'
-  for update;
+  where subscriptions.identity_id = start_plan.identity_id and subscriptions.plan_id = plan.id
+    and subscriptions.status in ('active', 'next')
+  order by subscriptions.status
+  limit 1;
 
-  if subscription.plan_id = plan.id and subscription.ends_at > now() then
+  if subscription.id is not null then
     update public.subscriptions
     set ends_at = subscriptions.ends_at + make_interval(days => plan.interval_days),
         pay_with = start_plan.pay_with, renews = true, reminded_at = null
     where subscriptions.id = subscription.id;
   else
-    update public.subscriptions
-    set ended_at = now(),
-        status = case when subscription.ends_at > now() then 'replaced' else 'expired' end
-    where subscriptions.id = subscription.id;
-    insert into public.subscriptions (identity_id, plan_id, ends_at, pay_with)
-    values (start_plan.identity_id, plan.id, now() + make_interval(days => plan.interval_days),
-      start_plan.pay_with)
-    returning * into subscription;
+    if current.id is null
+      or private.begins_at_once(plan, private.plan_of(start_plan.identity_id)) then
+      update public.subscriptions set status = 'replaced', ended_at = now()
+      where subscriptions.id = current.id;
+      insert into public.subscriptions (identity_id, plan_id, ends_at, pay_with)
+      values (start_plan.identity_id, plan.id, now() + make_interval(days => plan.interval_days),
+        start_plan.pay_with)
+      returning * into subscription;
+      perform private.carry_over(current, subscription.id, plan);
+    elsif exists (
+      select from public.subscriptions
+      where subscriptions.identity_id = start_plan.identity_id and subscriptions.status = 'next'
+    ) then
+      -- It came in between; the repeated call is refused, or pays into the wallet.
+      raise exception 'another plan follows' using errcode = '40001';
+    else
+      insert into public.subscriptions (identity_id, plan_id, status, starts_at, ends_at, pay_with)
+      values (start_plan.identity_id, plan.id, 'next', current.ends_at,
+        current.ends_at + make_interval(days => plan.interval_days), start_plan.pay_with)
+      returning * into subscription;
+    end if;
+    perform private.void_invoices(
+      start_plan.identity_id, private.plan_of(start_plan.identity_id));
     perform private.pause_over_quota(start_plan.identity_id);
   end if;
   insert into public.subscription_intervals (subscription_id, invoice_id, days)
   values (subscription.id, start_plan.invoice_id, plan.interval_days);
+  perform private.settle_plan(identity_id);
   perform private.add_credits(
     start_plan.identity_id, plan.featured_credits, start_plan.invoice_id);
 end
 $$;
-comment on function private.start_plan is 'Extends the same plan, or starts another plan at once.';
+comment on function private.start_plan is
+  'Extends the same plan, begins a better one at once, or puts any other behind the current one.';
 
 create function private.end_subscription(subscription_id uuid, status text) returns boolean
   language plpgsql
@@ -10862,11 +11033,12 @@ begin
   perform private.lock_plan(owner_id);
   update public.subscriptions set status = end_subscription.status, ended_at = now()
   where subscriptions.id = end_subscription.subscription_id
-    and subscriptions.status = 'active'
+    and subscriptions.status in ('active', 'next')
     and (end_subscription.status <> 'expired' or subscriptions.ends_at <= now());
   if not found then
     return false;
   end if;
+  perform private.settle_plan(owner_id);
   perform private.pause_over_quota(owner_id);
   return true;
 end
@@ -10880,40 +11052,34 @@ as $$
 declare
   own public.subscription_intervals;
   subscription public.subscriptions;
-  is_last boolean;
-  over_at timestamptz;
   rest interval;
 begin
   perform private.lock_plan(invoices.identity_id) from public.invoices
   where invoices.id = revoke_interval.invoice_id;
-  update public.subscription_intervals set taken_back_at = now()
+  select * into own from public.subscription_intervals
   where subscription_intervals.invoice_id = revoke_interval.invoice_id
-    and subscription_intervals.taken_back_at is null
-  returning * into own;
+    and subscription_intervals.taken_back_at is null;
   select * into subscription from public.subscriptions
-  where subscriptions.id = own.subscription_id and subscriptions.status = 'active'
-  for update;
-  if subscription.id is null then
-    return; -- the plan was replaced or has ended, so nothing is left
-  end if;
-
-  select count(*) = 0,
-    subscription.ends_at - make_interval(days => coalesce(sum(later.days), 0)::integer)
-  into is_last, over_at
-  from public.subscription_intervals as later
-  where later.subscription_id = subscription.id and later.id > own.id
-    and later.taken_back_at is null;
-  rest := over_at - greatest(now(), over_at - make_interval(days => own.days));
-  if rest <= interval '0' then
-    return;
-  elsif subscription.ends_at - rest <= now() then
+  where subscriptions.id = own.subscription_id and subscriptions.status in ('active', 'next');
+  select make_interval(secs => intervals.remaining) into rest
+  from private.intervals_left(subscription) as intervals where intervals.id = own.id;
+  update public.subscription_intervals set taken_back_at = now()
+  where subscription_intervals.id = own.id;
+  if rest is null or rest = interval '0' then
+    return; -- it is over, or its plan has ended
+  elsif subscription.ends_at - rest <= greatest(now(), subscription.starts_at) then
     perform private.end_subscription(subscription.id, 'refunded');
   else
     update public.subscriptions
     set ends_at = subscriptions.ends_at - rest, reminded_at = null,
         -- Otherwise the renewal just refunded would be charged to the wallet again.
-        renews = subscriptions.renews and not is_last
+        renews = subscriptions.renews and exists (
+          select from public.subscription_intervals as later
+          where later.subscription_id = subscription.id and later.id > own.id
+            and later.taken_back_at is null
+        )
     where subscriptions.id = subscription.id;
+    perform private.settle_plan(subscription.identity_id);
   end if;
 end
 $$;
@@ -11018,7 +11184,7 @@ as $$
 begin
   perform private.void_invoices(new.id, null);
   update public.subscriptions set renews = false
-  where subscriptions.identity_id = new.id and subscriptions.status = 'active';
+  where subscriptions.identity_id = new.id and subscriptions.status in ('active', 'next');
   return null;
 end
 $$;
@@ -11186,6 +11352,10 @@ as $$
     where subscriptions.status = 'active' and subscriptions.reminded_at is null
       and subscriptions.ends_at between now() and now() + interval '3 days'
       and identities.status <> 'closed'
+      and not exists (
+        select from public.subscriptions as next
+        where next.identity_id = subscriptions.identity_id and next.status = 'next'
+      )
       and not private.failed_recently('remind_of_plan', subscriptions.id::text)
     order by subscriptions.ends_at
     limit 100
@@ -11218,6 +11388,12 @@ begin
   end if;
   perform private.pay_from_wallet(
     private.issue_plan_invoice(due.identity_id, due.plans, now() + interval '1 day'));
+  if not exists (
+    select from public.subscriptions
+    where subscriptions.id = renew_plan.subscription_id and subscriptions.status = 'active'
+  ) then
+    raise exception 'another plan began meanwhile' using errcode = '40001';
+  end if;
   return true;
 exception
   when sqlstate 'PT402' then -- the wallet no longer holds enough
@@ -11266,7 +11442,7 @@ as $$
   ), true)
 $$;
 comment on function private.downgrade_plans is
-  'Job: ends plans whose time is over and pauses active listings over the free quota.';
+  'Job: ends plans whose time is over, begins the next, and pauses active listings over its quota.';
 
 create function private.recount_wallets() returns bigint
   language plpgsql security definer set search_path = ''

@@ -6,6 +6,7 @@ import { database, type Person, projectUrl, publishableKey, signUp } from '../su
 import { hasStack } from '../support/facade.ts'
 import { invariants } from '../whole/invariant-checks.ts'
 import { findPlan, refOf, returnUrl, sandboxCallback, sendCallback } from '../support/money.ts'
+import { newPlan } from './purchases.ts'
 import { crash, crashDatabase } from '../support/crash.ts'
 import { pause, waitFor, waitUntil } from '../support/wait.ts'
 
@@ -98,18 +99,13 @@ describe.runIf(hasStack)('money through crashes', () => {
     ] as const,
   )('%s killed three times', async (_name, kill) => {
     const people = await Promise.all(Array.from({ length: 3 }, () => signUp()))
-    // The two plans alternate, so that each purchase is of another plan than the one before.
+    // The two plans alternate. Each has more of something, so that each begins at once.
     const plus = await findPlan(people[0]!, 'plus')
     expect(plus.price).toBe(5)
-    const plans = await Promise.all(['a', 'b'].map(async (letter) => {
-      const { rows: [{ id }] } = await database().query(
-        `insert into public.plans (code, name_ar, name_en, audience, price, interval_days,
-           active_listings, listing_days, photos_per_listing, position)
-         values ($1, 'باقة للتجربة', 'Trial', 'individual', 1, 30, 7, 30, 10, 999) returning id`,
-        [`c_${letter}_${randomUUID().slice(0, 8)}`],
-      )
-      return id as string
-    }))
+    const plans = await Promise.all([
+      newPlan({ price: 1, listings: 8 }),
+      newPlan({ price: 1, photos: 11 }),
+    ])
     const all = people.map((): Acknowledged => ({ topUps: [], paid: [], bought: [] }))
     let over = false
     const lives = Promise.all(people.map((one, i) => live(one, plans, all[i]!, () => over)))

@@ -8,12 +8,31 @@ export async function personWithMoney(amount = 100): Promise<Person> {
   return person
 }
 
-export async function newPlan({ credits = 0, days = 30 } = {}): Promise<string> {
+export async function newPlan(
+  {
+    credits = 0,
+    days = 30,
+    price = 10,
+    listings = 7,
+    listingDays = 30,
+    photos = 10,
+    audience = 'individual',
+  } = {},
+): Promise<string> {
   const { rows: [{ id }] } = await database().query(
     `insert into public.plans (code, name_ar, name_en, audience, price, interval_days,
        active_listings, listing_days, photos_per_listing, featured_credits, position)
-     values ($1, 'باقة تجريبية', 'Trial', 'individual', 10, $2, 7, 30, 10, $3, 999) returning id`,
-    [`r_${randomUUID().slice(0, 8)}`, days, credits],
+     values ($1, 'باقة تجريبية', 'Trial', $2, $3, $4, $5, $6, $7, $8, 999) returning id`,
+    [
+      `r_${randomUUID().slice(0, 8)}`,
+      audience,
+      price,
+      days,
+      listings,
+      listingDays,
+      photos,
+      credits,
+    ],
   )
   return id
 }
@@ -36,8 +55,7 @@ export const refund = (admin: Person, invoice: Invoice, sent: Record<string, unk
 export const agePlans = (person: Person, days: number) =>
   database().query(
     `update public.subscriptions
-     set starts_at = starts_at - make_interval(days => $2),
-         ends_at = ends_at - make_interval(days => $2)
+     set starts_at = starts_at - $2 * interval '1 day', ends_at = ends_at - $2 * interval '1 day'
      where identity_id = $1`,
     [person.identityId, days],
   )

@@ -4,6 +4,9 @@ import { completeFields, createDraft, publishListing } from '../support/listings
 import { givePlan } from '../support/plans.ts'
 import { bearer, race, type RawRequest } from '../support/races.ts'
 import { insertListing } from '../support/fixtures.ts'
+import { runJobs } from '../support/jobs.ts'
+import { giveMoney } from '../support/money.ts'
+import { agePlans, buy, newPlan } from './purchases.ts'
 
 const refused = (limit: number, used: number) => ({
   status: 402,
@@ -126,26 +129,18 @@ test('a listing lives as long as its plan says', async () => {
 
 test('when a plan ends the newest over the quota are paused, and nothing is deleted', async () => {
   const { person, ids } = await seller(10)
-  const small = `q_${person.id.slice(0, 8)}`
-  // Another plan of 4 listings replaces the plan, as when a smaller one is bought.
-  const { rows: [plan] } = await database().query(
-    `insert into public.plans (code, name_ar, name_en, audience, price, interval_days,
-       active_listings, listing_days, photos_per_listing, position)
-     values ($1, 'باقة صغيرة', 'Small', 'individual', 1, 30, 4, 30, 10, 999) returning id`,
-    [small],
-  )
-  await database().query('select private.start_plan($1, $2, $3)', [
-    person.identityId,
-    plan.id,
-    'invoice',
-  ])
+  await giveMoney(person.identityId, 1)
+  await buy(person, await newPlan({ price: 1, listings: 4 }))
+  expect(await states(person)).toEqual(Array(10).fill('active'))
+  await agePlans(person, 30)
+  await runJobs()
   expect(await states(person)).toEqual([...Array(4).fill('active'), ...Array(6).fill('paused')])
   expect(await person.post(`/properties/${ids[9]}/resume`)).toMatchObject(refused(4, 4))
   const { rows } = await database().query(
     'select status, ended_at is null as open from public.subscriptions where identity_id = $1 order by starts_at',
     [person.identityId],
   )
-  expect(rows).toEqual([{ status: 'replaced', open: false }, { status: 'active', open: true }])
+  expect(rows).toEqual([{ status: 'expired', open: false }, { status: 'active', open: true }])
 })
 
 test('restoring a listing as an admin does not get around the quota', async () => {

@@ -61,26 +61,6 @@ describe('a full refund takes back what its own invoice gave', () => {
     expect(await currentPlan(person)).toEqual(['free', 0])
   })
 
-  test('with another plan in between, the replaced one is neither taken again nor restored', async () => {
-    const [person, small, large] = await Promise.all([personWithMoney(), newPlan(), newPlan()])
-    const first = await buy(person, small)
-    const upgrade = await buy(person, large)
-    await refund(admin, first)
-    expect(await currentPlan(person)).toEqual([large, 30])
-    const again = await buy(person, small)
-    await refund(admin, upgrade)
-    expect(await currentPlan(person)).toEqual([small, 30])
-    await refund(admin, again)
-    expect(await currentPlan(person)).toEqual(['free', 0])
-  })
-
-  test('an upgrade that is refunded ends; the plan before it stays replaced', async () => {
-    const [person, small, large] = await Promise.all([personWithMoney(), newPlan(), newPlan()])
-    await buy(person, small)
-    await refund(admin, await buy(person, large))
-    expect(await currentPlan(person)).toEqual(['free', 0])
-  })
-
   test('days that an admin gave stay', async () => {
     const [person, plan] = await Promise.all([personWithMoney(), newPlan()])
     const invoice = await buy(person, plan)

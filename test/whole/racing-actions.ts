@@ -1,6 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import { accountActions } from './racing-accounts.ts'
 import { listingActions } from './racing-listings.ts'
+import { newPlan } from '../billing/purchases.ts'
 import { database, type Person } from '../support/client.ts'
 import { textMessage } from '../support/conversations.ts'
 import {
@@ -140,6 +141,16 @@ export const actions: Record<string, Action> = {
       'update public.subscriptions set renews = false where identity_id = $1',
       [office],
     )
+    return { path: '/plans/subscribe', body: { planId, payWith: 'wallet' } }
+  },
+  // At random the plan begins at once or follows the current one.
+  change: async ({ office }) => {
+    await database().query(
+      `update public.subscriptions set status = 'replaced', ended_at = now()
+       where identity_id = $1 and status = 'next'`,
+      [office],
+    )
+    const planId = await newPlan({ audience: 'office', price: 26 + randomInt(30), listings: 60 })
     return { path: '/plans/subscribe', body: { planId, payWith: 'wallet' } }
   },
   cancel: () => ({ method: 'POST', path: '/plans/cancel' }),

@@ -19,7 +19,7 @@ export const plansPage: Page = async (into, signal) => {
   }
 
   async function draw() {
-    const [{ plan, usage, subscription }, { items: plans }, wallet, { items: invoices }] = await Promise.all([
+    const [{ plan, usage, subscription, next }, { items: plans }, wallet, { items: invoices }] = await Promise.all([
       client.get('/plans/current', { signal }),
       client.get('/plans', { signal }),
       client.get('/wallet', { signal }),
@@ -29,7 +29,7 @@ export const plansPage: Page = async (into, signal) => {
     const { type } = me()!.activeIdentity!
     into.replaceChildren(
       html`<h2>باقتك: ${plan.nameAr}</h2>`,
-      html`<p>إعلاناتك ${used} من ${limit} ${subscription && `· حتى ${dayOf(subscription.endsAt)}`}</p>`,
+      html`<p>إعلاناتك ${used} من ${limit} ${subscription && `· حتى ${dayOf(subscription.endsAt)}`} ${next && `ثم ${next.plan.nameAr}`}</p>`,
       html`<div class="cards">${plans.filter((one) => one.audience === type && one.price > 0).map((one) =>
         html`<div class="card about"><h3>${one.nameAr}</h3>
           <strong>${dinars(one.price)}</strong> كل ${one.intervalDays} يوماً

@@ -24,14 +24,21 @@ const payWith = z.enum(['invoice', 'wallet']).describe(
 )
 const limit = Count.describe('How many the plan allows.')
 
+const term = {
+  startsAt: Time.describe('When it begins.'),
+  endsAt: Time.describe('It is paid until then.'),
+  payWith,
+  renews: z.boolean().describe(
+    'false once it is cancelled or another plan follows: it still runs to its end.',
+  ),
+}
+
 const CurrentPlan = z.object({
   plan: Plan,
-  subscription: z.object({
-    startsAt: Time.describe('When it began.'),
-    endsAt: Time.describe('It is paid until then.'),
-    payWith,
-    renews: z.boolean().describe('false once it is cancelled: it still runs to its end.'),
-  }).nullable().describe('null on the free plan.'),
+  subscription: z.object(term).nullable().describe('null on the free plan.'),
+  next: z.object({ plan: Plan, ...term }).nullable().describe(
+    'The plan that is paid and begins when the current one ends.',
+  ),
   usage: z.object({
     activeListings: z.object({ limit, used: Count.describe('How many are active now.') })
       .describe('Listings that are active at a time.'),
@@ -65,8 +72,8 @@ const current = route({
   path: '/current',
   summary: 'Get the current plan of the acting identity and its usage',
   description:
-    'The plan that holds now, and how much of it is used. Without a subscription it is the free ' +
-    'one.',
+    'The plan that holds now, how much of it is used, and the one that follows it. Without a ' +
+    'subscription it is the free one.',
   responses: { 200: json(CurrentPlan, 'The current plan.') },
 })
 
@@ -77,9 +84,11 @@ const subscribe = route({
   method: 'post',
   path: '/subscribe',
   summary: 'Subscribe to a plan, by invoice or from the wallet',
-  description:
-    'With `payWith` `wallet` it is paid and holds at once. With `invoice` pay the invoice ' +
-    '(`POST /payments/charge`): the plan holds from then on.',
+  description: 'With `payWith` `wallet` it is paid at once. With `invoice` pay the invoice ' +
+    '(`POST /payments/charge`). A plan that is dearer by the day than the current one, or has more ' +
+    'of any quota, holds from then on, and what is left of the current one goes over to it as time. ' +
+    'Any other begins when the current one ends (`next`), which then renews no more; while one ' +
+    'waits, another is refused.',
   errors: ['plan_not_found', 'plan_audience_mismatch', 'already_subscribed', 'wallet_insufficient'],
   idempotent: true,
   request: body(z.strictObject({ planId: z.uuid(), payWith })),
@@ -100,7 +109,9 @@ const cancel = route({
   method: 'post',
   path: '/cancel',
   summary: 'Cancel the renewal of my plan',
-  description: 'The plan stays until the end of what is paid, and does not renew.',
+  description:
+    'The plan stays until the end of what is paid, and does not renew. Of a next plan an unpaid ' +
+    'invoice is withdrawn; one that is paid stays.',
   errors: ['plan_not_found'],
   idempotent: true,
   responses: { 200: json(CurrentPlan, 'It stays active until endsAt.') },
