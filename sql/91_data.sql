@@ -114,6 +114,9 @@ on conflict (rule) do update set
 
 insert into private.settings (name, value, note) values
   ('review_listings', 'false', 'true: listings wait for an admin before everybody sees them'),
+  ('find_duplicates', '"on"',
+    '"on": a listing that repeats an active one of the same identity is refused, and admins see which '
+    'ones repeat others with the same picture. "off": neither'),
   ('seller', '{"nameAr":"سوق العقار الكويتي","nameEn":"Kuwait Property Market","registrationNo":"",'
     '"addressAr":"مدينة الكويت","phone":"","email":""}',
     'who sells: on every receipt from then on'),
@@ -318,6 +321,11 @@ from (values
     'as target a listing («KW-102061»), and reason', 'restore'),
   ('restore', 'listing', '', 'reason,note',
     'as target a suspended listing («KW-102061»)', 'suspend'),
+  ('suspend_duplicate', 'duplicate', 'reason', 'version,note',
+    'as target the id of a pair (admin_duplicates), and reason: it suspends the listing that was '
+    'published later', 'restore, with that listing as target'),
+  ('dismiss_duplicate', 'duplicate', '', 'reason,note',
+    'as target the id of a pair (admin_duplicates)', 'nothing: suspend the listing by itself'),
   ('verify_identity', 'identity', '', 'version,reason,note',
     'as target the id of a company or office that waits, or its licence number; with papers version '
     'as admin_identities_to_verify shows it', 'suspend_identity'),

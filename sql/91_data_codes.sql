@@ -143,6 +143,7 @@ values
   ('moderation_kind', 'identity', 'شركة أو مكتب', 'Company or office', 3),
   ('moderation_kind', 'report', 'بلاغ', 'Report', 4),
   ('moderation_kind', 'wallet_payout', 'رصيد حساب محذوف', 'Money of a deleted account', 5),
+  ('moderation_kind', 'duplicate_suspected', 'إعلان مكرر محتمل', 'Suspected duplicate', 6),
   ('moderation_decision', 'approve', 'اعتماد', 'Approve', 1),
   ('moderation_decision', 'reject', 'رفض', 'Reject', 2),
   ('moderation_decision', 'suspend', 'إيقاف', 'Suspend', 3),

@@ -9,6 +9,7 @@ import pg from 'pg'
 import { variable } from '../local/config/environment.ts'
 import type { describeStack } from '../local/config/stack.ts'
 import { filtersFor } from './suite/areas.ts'
+import { allowDuplicates } from './support/duplicates.ts'
 import { liftQuota } from './support/plans.ts'
 import { liftRates } from './support/rates.ts'
 
@@ -70,7 +71,11 @@ const { rows: [{ began }] } = await ask(
   'select clock_timestamp()::text as began',
 )
 // Rates and the quota are lifted and restored here, because interrupted tests restore nothing.
-const lifted = [await liftRates(stack.databaseUrl), await liftQuota(stack.databaseUrl)]
+const lifted = [
+  await liftRates(stack.databaseUrl),
+  await liftQuota(stack.databaseUrl),
+  await allowDuplicates(stack.databaseUrl),
+]
 process.on('SIGINT', () => {})
 const child = spawn(
   process.execPath,

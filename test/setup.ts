@@ -3,6 +3,7 @@
 import { variable } from '../local/config/environment.ts'
 import { recordDescription } from './support/answered-codes.ts'
 import { recordCalls } from './support/called-functions.ts'
+import { allowDuplicates } from './support/duplicates.ts'
 import { liftQuota } from './support/plans.ts'
 import { rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -27,7 +28,9 @@ export default async function setup() {
   const stop = variable('SUPABASE_URL') ? checkEnvironment() : await useOwnStack()
   const lifted: (() => Promise<void>)[] = []
   try {
-    for (const lift of [liftRates, liftQuota]) lifted.push(await lift(variable('DATABASE_URL')!))
+    for (const lift of [liftRates, liftQuota, allowDuplicates]) {
+      lifted.push(await lift(variable('DATABASE_URL')!))
+    }
   } catch (error) {
     await stop()
     throw error

@@ -80,6 +80,7 @@ export type ServerCode =
   | 'account_unproven'
   | 'recipient_proven_only'
   | 'review_not_eligible'
+  | 'review_hidden'
   | 'property_not_found'
   | 'terms_not_accepted'
   | 'session_not_found'
@@ -114,6 +115,7 @@ export type ServerCode =
   | 'licence_in_use'
   | 'identities_full'
   | 'blocks_full'
+  | 'duplicate_listing'
   | 'drafts_full'
   | 'topups_full'
   | 'awaiting_answer'
@@ -446,7 +448,7 @@ export interface DeclaredCodes {
   }
   '/reviews': {
     get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_found' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'account_unproven' | 'review_not_eligible' | 'identity_not_found' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'review_exists' | 'body_too_large' | 'content_type_unsupported' | 'review_self' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'account_unproven' | 'review_not_eligible' | 'review_hidden' | 'identity_not_found' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'review_exists' | 'body_too_large' | 'content_type_unsupported' | 'review_self' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/reviews/{id}': {
     patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'review_edit_closed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -524,7 +526,7 @@ export interface DeclaredCodes {
     patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/properties': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'account_unproven' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'drafts_full' | 'body_too_large' | 'content_type_unsupported' | 'price_required' | 'contact_missing' | 'field_not_for_type' | 'area_invalid' | 'location_outside_area' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'account_unproven' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'duplicate_listing' | 'drafts_full' | 'body_too_large' | 'content_type_unsupported' | 'price_required' | 'contact_missing' | 'field_not_for_type' | 'area_invalid' | 'location_outside_area' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/properties/mine': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -548,16 +550,16 @@ export interface DeclaredCodes {
     delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'field_not_for_type' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/properties/{id}/publish': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'account_unproven' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'price_required' | 'contact_missing' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'account_unproven' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'duplicate_listing' | 'body_too_large' | 'content_type_unsupported' | 'price_required' | 'contact_missing' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/properties/{id}/pause': {
     post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/properties/{id}/resume': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'contact_missing' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'duplicate_listing' | 'body_too_large' | 'content_type_unsupported' | 'contact_missing' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/properties/{id}/renew': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'contact_missing' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'duplicate_listing' | 'body_too_large' | 'content_type_unsupported' | 'contact_missing' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/properties/{id}/archive': {
     post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -598,6 +600,7 @@ export interface ErrorDetails {
   documents_changed: { documentIds: Detail['documentIds'] }
   documents_full: { limit: Detail['limit']; used: Detail['used'] }
   drafts_full: { limit: Detail['limit']; used: Detail['used'] }
+  duplicate_listing: { propertyId: Detail['propertyId'] }
   file_not_document: { format?: Detail['format'] }
   file_not_image: { format?: Detail['format'] }
   file_too_large: { max: Detail['max'] }
@@ -2477,7 +2480,7 @@ export interface paths {
          * Review an identity after contacting it
          * @description Acts as the active identity, which has to be `active`.
          *
-         *     Needs a real contact before: a conversation with messages from both sides, or a lead of an account with a proven phone or email. An account writes one review of each identity.
+         *     Needs a real contact before: a conversation with messages from both sides, or a lead of an account with a proven phone or email. An account writes one review of each identity, and no other for two years where administrators have hidden it.
          */
         post: operations["create_review"];
         delete?: never;
@@ -3025,7 +3028,7 @@ export interface paths {
          * Create a listing, as a draft or published at once
          * @description Acts as the active identity, which has to be `active`.
          *
-         *     A draft needs `type` alone. Publishing needs `type`, `kind`, `areaId`, `titleAr`, a `price` for SALE and RENT, `landAreaM2` or `builtAreaM2`, and for EXCHANGE `descriptionAr` or something wanted; a way to reach the owner (422 `contact_missing` with the `kinds` that have no number, where `allowChat` is off); and room in the plan (402 `quota_exceeded` with `limit` and `used`). Where administrators review listings it is `pending_review` first. At most 300 an hour, and 50 drafts, or twice as many as the plan shows (409 `drafts_full` with `limit` and `used`).
+         *     A draft needs `type` alone. Publishing needs `type`, `kind`, `areaId`, `titleAr`, a `price` for SALE and RENT, `landAreaM2` or `builtAreaM2`, and for EXCHANGE `descriptionAr` or something wanted; a way to reach the owner (422 `contact_missing` with the `kinds` that have no number, where `allowChat` is off); and room in the plan (402 `quota_exceeded` with `limit` and `used`). A listing that repeats an active one of the same identity is 409 `duplicate_listing` with its `propertyId`. Where administrators review listings it is `pending_review` first. At most 300 an hour, and 50 drafts, or twice as many as the plan shows (409 `drafts_full` with `limit` and `used`).
          */
         post: operations["create_property"];
         delete?: never;
@@ -3508,6 +3511,8 @@ export interface components {
                 limit?: number;
                 /** @description file_too_large: the limit, in MiB. */
                 max?: number;
+                /** @description duplicate_listing: the listing that is repeated. */
+                propertyId?: string;
                 /** @description account_has_obligations: what is still open. */
                 obligations?: string[];
                 /** @description provider_disabled, social_token_used: with whose sign-in it has to do. */
@@ -3832,14 +3837,14 @@ export interface components {
         ModerationItem: {
             /**
              * Format: uuid
-             * @description Of the listing, identity, report or payout: for `decide`.
+             * @description Of the listing, identity, report, pair or payout: for `decide`.
              */
             id: string;
             /**
              * @description Which of the fields below it has.
              * @enum {string}
              */
-            kind: "listing" | "changes" | "identity" | "report" | "wallet_payout";
+            kind: "listing" | "changes" | "identity" | "report" | "duplicate_suspected" | "wallet_payout";
             /**
              * Format: date-time
              * @description Since when it waits.
@@ -3847,10 +3852,12 @@ export interface components {
             since: string;
             /** @description What can be decided on it now. */
             decisions: ("approve" | "reject" | "suspend" | "restore" | "uphold" | "dismiss" | "paid_out" | "written_off")[];
-            /** @description Of kind `listing`, `changes` and `identity`: what is shown here, with pictures and documents. For `decide`. */
+            /** @description Of kind `listing`, `changes`, `identity` and `duplicate_suspected`: what is shown here, with pictures and documents. For `decide`. */
             version: number | null;
-            /** @description Of kind `listing` and `changes`. */
+            /** @description Of kind `listing` and `changes`; of `duplicate_suspected` the one that was published later. */
             listing: components["schemas"]["Property"] | null;
+            /** @description Of kind `duplicate_suspected`: the one that it repeats. Of kind `listing`: one of the same account that it repeats and that is suspended or was; null: none, or it is gone. */
+            of: components["schemas"]["Property"] | null;
             /** @description What the owner wants to change; until the decision the listing stays as it is. */
             changes: {
                 [key: string]: unknown;
@@ -4224,14 +4231,14 @@ export interface components {
         Decided: {
             /**
              * Format: uuid
-             * @description Of the listing, identity, report or payout.
+             * @description Of the listing, identity, report, pair or payout.
              */
             id: string;
             /**
              * @description What was decided on.
              * @enum {string}
              */
-            kind: "listing" | "identity" | "report" | "wallet_payout";
+            kind: "listing" | "identity" | "report" | "duplicate_suspected" | "wallet_payout";
             /** @description The status that it has now. */
             status: string;
             /** @description What can be decided on it now. */
@@ -4676,6 +4683,10 @@ export interface components {
             }[];
             /** @description Whom the account blocks. */
             blocks: {
+                [key: string]: unknown;
+            }[];
+            /** @description What is kept of listings that are suspended, or were within 180 days. */
+            suspensions: {
                 [key: string]: unknown;
             }[];
             /** @description What the account reported. */
@@ -7949,7 +7960,7 @@ export interface components {
             reason?: string;
             /** @description Of `paid_out`, required: the reference of the transfer. */
             note?: string;
-            /** @description Of a listing, its changes or an identity: the `version` that was looked at. If it is another by now, nothing is decided (409 version_conflict). */
+            /** @description Of a listing, its changes, a pair or an identity: the `version` that was looked at. If it is another by now, nothing is decided (409 version_conflict). */
             version?: number;
             /** @description Of a company or office that waits: the ids of the `documents` that were looked at; without it none were. If it has others by now, nothing is decided (409 documents_changed, with its `documentIds`). */
             documentIds?: string[];
@@ -8762,6 +8773,8 @@ export interface components {
                 accountId: string;
                 identity: components["schemas"]["Identity"];
             }[];
+            /** @description Every decision about it, other companies and offices of the account, and all with its licence number, also closed ones, the newest first; 50 at most. */
+            earlierDecisions: components["schemas"]["AuditEntry"][];
             /** @description What was last decided about it, as before it was corrected; null: nothing yet. */
             lastDecision: components["schemas"]["AuditEntry"] | null;
         };
@@ -9291,7 +9304,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only what awaits this kind of decision. */
-                kind?: "listing" | "changes" | "identity" | "report" | "wallet_payout";
+                kind?: "listing" | "changes" | "identity" | "report" | "duplicate_suspected" | "wallet_payout";
                 /** @description A part of the title of a listing, the name of a company or office, or the note of a report. */
                 q?: string;
                 /** @description Of the owner, or of the reporter. */

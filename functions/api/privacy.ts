@@ -20,6 +20,7 @@ const Export = z
     devices: records('What receives pushes.'),
     notifications: records('All that are kept.'),
     blocks: records('Whom the account blocks.'),
+    suspensions: records('What is kept of listings that are suspended, or were within 180 days.'),
     reports: records('What the account reported.'),
     identities: z.array(z.object({
       identity: IdentityRecord,

@@ -72,13 +72,15 @@ const create = route({
   summary: 'Review an identity after contacting it',
   description:
     'Needs a real contact before: a conversation with messages from both sides, or a lead of an ' +
-    'account with a proven phone or email. An account writes one review of each identity.',
+    'account with a proven phone or email. An account writes one review of each identity, and no other for ' +
+    'two years where administrators have hidden it.',
   errors: [
     'terms_not_accepted',
     'identity_not_found',
     'property_not_found',
     'account_unproven',
     'review_not_eligible',
+    'review_hidden',
     'review_exists',
     'review_self',
   ],

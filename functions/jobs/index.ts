@@ -10,6 +10,7 @@ import { alarm } from '../_shared/errors/alarms.ts'
 import { inBackground } from '../_shared/errors/background.ts'
 import { causeOf } from '../_shared/errors/refusal.ts'
 import { env } from '../_shared/settings/env.ts'
+import { hashBannedContacts } from './bans.ts'
 import { tryDoors, tryDoorsDaily } from './doors.ts'
 import { compareFilesAndRows, removeUnusedFiles } from './files.ts'
 import { sendContactMessages, tellOfCodes } from './messages.ts'
@@ -28,6 +29,7 @@ const sqlJobs: BackendFunction[] = [
   'expire_invoices',
   'expire_listings',
   'move_area_points',
+  'find_duplicates',
   'drop_pushes',
   'count_views',
   'count_search_words',
@@ -43,6 +45,7 @@ const sqlJobs: BackendFunction[] = [
   'report_missing_rows',
   'report_waiting_acts',
   'purge_alarms',
+  'purge_banned_contacts',
   'purge_codes',
   'purge_deleted_listings',
   'purge_hidden_words',
@@ -55,6 +58,7 @@ const sqlJobs: BackendFunction[] = [
   'purge_publications',
   'purge_rates',
   'purge_social_tokens',
+  'purge_suspensions',
   'purge_views',
   'purge_void_lines',
   'forget_payouts',
@@ -82,6 +86,7 @@ const frequentJobs: Record<string, () => Promise<number>> = {
   send_pushes: sendPushes,
   send_contact_messages: sendContactMessages,
   revoke_apple: revokeAppleTokens,
+  hash_banned_contacts: hashBannedContacts,
 }
 
 async function untilDone(name: BackendFunction, time = 4000): Promise<number> {

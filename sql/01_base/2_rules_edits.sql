@@ -90,6 +90,8 @@ begin
   new.value := coalesce(new.value, 'null'); -- Studio sends an SQL null if the field is emptied
   if new.name = 'review_listings' and jsonb_typeof(new.value) <> 'boolean' then
     perform private.refuse_by_hand('review_listings is true or false, without quotation marks.');
+  elsif new.name = 'find_duplicates' and new.value not in ('"on"', '"off"') then
+    perform private.refuse_by_hand('find_duplicates is "on" or "off", in quotation marks.');
   elsif new.name = 'seller' and exists (
     select from unnest('{nameAr,nameEn,registrationNo,addressAr,phone,email}'::text[]) as field
     where jsonb_typeof(new.value -> field) is distinct from 'string'

@@ -33,7 +33,7 @@ comment on function private.contact_holder is
   'email can be taken away.';
 
 create function private.contact_refusal(
-  account public.accounts, kind text, value text, address text
+  account public.accounts, kind text, value text, banned_hash text, address text
 ) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -46,7 +46,8 @@ begin
   elsif held_until is not null then
     return jsonb_build_object('code', 'change_too_soon',
       'detail', jsonb_build_object('retryAt', held_until));
-  elsif (private.contact_holder(account.id, value)).is_taken then
+  elsif private.is_banned_contact(value, banned_hash)
+    or (private.contact_holder(account.id, value)).is_taken then
     return private.taken_error(kind || '_taken', address, kind) -> 'error';
   end if;
   return null;
@@ -55,7 +56,7 @@ $$;
 
 create function private.begin_contact_change(
   account_id uuid, session_id uuid, kind text, value text, change_id uuid, proof text, hmac text,
-  address text, address_hash text, sms_per_day integer
+  banned_hash text, address text, address_hash text, sms_per_day integer
 ) returns jsonb
   language plpgsql
   security definer -- reads other people's accounts, and writes tables closed to clients
@@ -85,7 +86,7 @@ begin
     counted := private.count_hits(
       '{contact_changes,register_address}', array[account_id::text, address]);
     refusal := case
-      when counted.refused is null then private.contact_refusal(account, kind, value, address)
+      when counted.refused is null then private.contact_refusal(account, kind, value, banned_hash, address)
       else jsonb_build_object('code', 'rate_limited',
         'detail', jsonb_build_object('retryAfter', counted.reset)) end;
     if refusal is not null then

@@ -27,7 +27,9 @@ begin
 end
 $$;
 
-create function private.claim_email(email text, address text default null) returns jsonb
+create function private.claim_email(
+  email text, banned_hash text, address text default null
+) returns jsonb
   language plpgsql
   security definer -- reads accounts for guests, and writes tables closed to clients
   set search_path = ''
@@ -43,6 +45,7 @@ begin
   insert into private.email_claims (email, address)
   select claim_email.email, claim_email.address
   where not exists (select from public.accounts where accounts.email = claim_email.email)
+    and not private.is_banned_contact(claim_email.email, banned_hash)
   on conflict on constraint email_claims_pkey do update
   set claimed_at = now(), address = excluded.address
   where email_claims.claimed_at < now() - interval '10 seconds';
@@ -68,8 +71,9 @@ as $$
 $$;
 
 create function private.register_phone(
-  phone text, registration_id uuid, sealed_password text, full_name text, hmac text, address text,
-  address_hash text, sms_per_day integer, terms_version text default null
+  phone text, registration_id uuid, sealed_password text, full_name text, hmac text,
+  banned_hash text, address text, address_hash text, sms_per_day integer,
+  terms_version text default null
 ) returns jsonb
   language plpgsql
   security definer -- reads accounts for guests, and writes tables closed to clients
@@ -86,7 +90,8 @@ begin
   answer := answer || private.count_registration(address);
   hits := answer -> 'hits';
   if not answer ? 'error' then
-    if exists (select from public.accounts where accounts.phone = register_phone.phone) then
+    if private.is_banned_contact(phone, banned_hash)
+      or exists (select from public.accounts where accounts.phone = register_phone.phone) then
       return answer || private.taken_error('phone_taken', address);
     end if;
     -- A phone without an account has no known addresses.

@@ -38,7 +38,8 @@ comment on function private.repeat_social_sign_in is
   'account has ended since then.';
 
 create function private.begin_social_sign_in(
-  provider text, subject text, email text, email_verified boolean, keys text[], client text
+  provider text, subject text, email text, email_verified boolean, banned_hash text, keys text[],
+  client text
 ) returns jsonb
   language plpgsql
   security definer -- reads accounts and auth.identities for guests
@@ -61,9 +62,11 @@ begin
   if holder_id is null then
     select accounts.id into holder_id from public.accounts
     where accounts.email = begin_social_sign_in.email;
-    if email_verified is not true then
-      return case when holder_id is not null
-        then '{"error":{"code":"email_taken","detail":{}}}' else refused end;
+    if holder_id is null and private.is_banned_contact(email, banned_hash)
+      or holder_id is not null and email_verified is not true then
+      return '{"error":{"code":"email_taken","detail":{}}}';
+    elsif email_verified is not true then
+      return refused;
     end if;
   end if;
 
@@ -104,7 +107,8 @@ end
 $$;
 comment on function private.begin_social_sign_in is
   'Refuses a token that was used (social_token_used, unless it may be repeated) and a new subject '
-  'without a verified email (social_token_invalid; email_taken if an account has it).';
+  'without a verified email (social_token_invalid; email_taken if an account has it, or a '
+  'banned one had it).';
 
 create function private.link_announced_sign_in(announcement_id uuid) returns void
   language sql

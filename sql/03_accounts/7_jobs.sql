@@ -256,10 +256,52 @@ as $$
 $$;
 comment on function private.purge_social_tokens is 'Job: deletes expired tokens and announcements.';
 
+create function private.banned_contacts_to_hash() returns jsonb
+  language sql stable security definer set search_path = ''
+as $$
+  select coalesce(jsonb_agg(jsonb_build_object('id', waiting.id, 'value', waiting.value)), '[]')
+  from (
+    select banned_contacts.id, banned_contacts.value from private.banned_contacts
+    where banned_contacts.value is not null
+    limit 100
+  ) as waiting
+$$;
+
+create function private.hash_banned_contacts(hashes jsonb) returns void
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  hashed record;
+begin
+  for hashed in
+    select given.id, decode(given.hash, 'hex') as hash
+    from jsonb_to_recordset(hashes) as given (id uuid, hash text)
+    order by given.id
+  loop
+    -- If an earlier account was banned with it, the year begins anew.
+    delete from private.banned_contacts
+    where banned_contacts.hash = hashed.hash and banned_contacts.id <> hashed.id;
+    update private.banned_contacts set value = null, hash = hashed.hash
+    where banned_contacts.id = hashed.id and banned_contacts.value is not null;
+  end loop;
+end
+$$;
+comment on function private.hash_banned_contacts is
+  'Replaces phones and emails of banned accounts by the hashes that the functions made of them.';
+
+create function private.purge_banned_contacts() returns bigint
+  language sql security definer set search_path = ''
+as $$
+  select private.purge('private.banned_contacts', 'banned_at', '1 year')
+$$;
+comment on function private.purge_banned_contacts is
+  'Job: forgets phones and emails of accounts that were banned a year ago.';
+
 grant execute on function
   private.take_contact_messages, private.finish_contact_message,
   private.end_suspensions, private.end_sessions_left, private.end_surplus_sessions,
   private.take_apple_revocations, private.finish_apple_revocation,
   private.purge_codes, private.purge_idempotency_keys, private.purge_known_addresses,
-  private.purge_social_tokens
+  private.purge_social_tokens, private.banned_contacts_to_hash, private.hash_banned_contacts,
+  private.purge_banned_contacts
   to backend;

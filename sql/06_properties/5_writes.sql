@@ -33,21 +33,23 @@ begin
   property := private.apply_fields(property, given);
   perform private.check_property(property, false);
   perform private.check_reach(property, null);
-  if publish then
-    property := private.submit_property(property);
-    perform private.check_quota(owner_id);
-  end if;
-  perform private.save_property(property);
   if upload_session_id is not null then
     perform private.attach_upload_session(property.id, owner_id, upload_session_id);
   end if;
+  if publish then
+    property := private.submit_property(property);
+    perform private.check_quota(owner_id);
+    property := private.publish_or_review(property);
+  end if;
+  perform private.save_property(property);
   return private.property_record(property.id, owner_id);
 end
 $$;
 comment on function private.create_property is
   'Api: Creates a listing of the acting identity: a draft, or with publish active or '
-  'pending_review. 402 quota_exceeded, 403 terms_not_accepted and account_unproven with publish, '
-  '409 drafts_full without; 404 not_found for another identity''s pictures.';
+  'pending_review. 402 quota_exceeded, 403 terms_not_accepted and account_unproven, 409 '
+  'duplicate_listing with publish, drafts_full without; 404 not_found for another identity''s '
+  'pictures.';
 
 create function private.update_property(property_id uuid, fields jsonb, expected_version integer)
   returns json

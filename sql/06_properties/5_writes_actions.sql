@@ -50,6 +50,7 @@ begin
   end case;
   if makes_active then
     perform private.check_quota(property.owner_identity_id);
+    property := private.publish_or_review(property);
   end if;
   property.version := property.version + 1;
   perform private.save_property(property);
@@ -60,6 +61,6 @@ comment on function private.act_on_property is
   'Api: Performs an action on a listing of the acting identity: publish, pause, resume, renew, '
   'archive, restore, mark-sold, mark-rented, mark-exchanged, confirm-available. 403 '
   'terms_not_accepted, account_unproven; 404 property_not_found, 409 property_state_conflict, '
-  'drafts_full, 422 price_required, contact_missing, 402 quota_exceeded.';
+  'duplicate_listing, drafts_full, 422 price_required, contact_missing, 402 quota_exceeded.';
 
 grant execute on function private.act_on_property to authenticated;

@@ -146,6 +146,81 @@ as $$
 $$;
 comment on function private.purge_leads is 'Job: deletes leads after a year.';
 
+create function private.find_duplicates_of(property_id uuid) returns boolean
+  language plpgsql set search_path = ''
+as $$
+#variable_conflict use_column -- the target of "on conflict" takes no qualified names
+declare
+  property public.properties;
+  pictures text[];
+begin
+  -- First, so that what changes from now on is in a row of its own.
+  delete from private.duplicate_checks
+  where duplicate_checks.property_id = find_duplicates_of.property_id;
+  select * into property from public.properties
+  where properties.id = find_duplicates_of.property_id and properties.listed
+  for no key update;
+  if property.id is null then
+    return true;
+  elsif private.repeats_suspended(property) then
+    update public.properties set status = 'pending_review', version = properties.version + 1
+    where properties.id = property.id;
+  elsif private.setting('find_duplicates') = '"on"' then
+    pictures := private.picture_hashes(property.id);
+    -- properties_similar_idx finds those with a price close to this one.
+    insert into public.duplicates (property_id, of_id)
+    select later_id, earlier_id
+    from (
+      select
+        case when is_later then property.id else others.id end as later_id,
+        case when is_later then others.id else property.id end as earlier_id
+      from public.properties as others
+      cross join lateral (
+        select (property.published_at, property.id) > (others.published_at, others.id) as is_later
+      ) as compared
+      where others.listed and others.id <> property.id
+        and others.type = property.type and others.kind = property.kind
+        and others.area_id = property.area_id
+        and coalesce(others.price, -1) between coalesce(property.price * 0.98, -1)
+          and coalesce(property.price / 0.98, -1)
+        and pictures && private.picture_hashes(others.id)
+        and private.repeats(others, property, true)
+    ) as pairs
+    on conflict (least(property_id, of_id), greatest(property_id, of_id)) do update
+    set state = 'open', property_id = excluded.property_id, of_id = excluded.of_id,
+        created_at = excluded.created_at
+    where duplicates.state in ('gone', 'in_review');
+  end if;
+  return true;
+end
+$$;
+
+create function private.find_duplicates() returns bigint
+  language sql security definer set search_path = ''
+as $$
+  -- Those that are not shown are queued again when they are.
+  delete from private.duplicate_checks where not exists (
+    select from public.properties
+    where properties.id = duplicate_checks.property_id and properties.listed
+  );
+  select private.for_each('find_duplicates_of', array(
+    select distinct duplicate_checks.property_id::text from private.duplicate_checks
+    where not private.failed_recently('find_duplicates_of', duplicate_checks.property_id::text)
+    limit 100
+  ))
+$$;
+comment on function private.find_duplicates is
+  'Job: compares listings that are newly shown or were changed. One that repeats a suspended one of '
+  'its account goes to review; of two with the same picture admins see a case.';
+
+create function private.purge_suspensions() returns bigint
+  language sql security definer set search_path = ''
+as $$
+  select private.purge('private.suspensions', 'ended_at', '180 days')
+$$;
+comment on function private.purge_suspensions is
+  'Job: forgets suspended listings 180 days after they were restored or deleted.';
+
 create function private.purge_deleted_listings() returns bigint
   language plpgsql security definer set search_path = ''
 as $$
@@ -181,5 +256,6 @@ comment on function private.purge_deleted_listings is
 
 grant execute on function
   private.expire_listings, private.move_area_points, private.count_views, private.purge_views,
-  private.purge_leads, private.purge_deleted_listings
+  private.purge_leads, private.purge_deleted_listings, private.find_duplicates,
+  private.purge_suspensions
   to backend;

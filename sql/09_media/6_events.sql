@@ -59,6 +59,9 @@ begin
     order by properties.id for no key update;
     perform private.write_property_cards(property_ids);
     perform private.write_listed_records(property_ids);
+    insert into private.duplicate_checks (property_id)
+    select properties.id from public.properties
+    where properties.id = any (property_ids) and properties.listed;
     update public.properties set pictures_version = properties.pictures_version + 1
     where properties.id = any (property_ids) and properties.status = 'pending_review';
   end if;
@@ -66,7 +69,8 @@ begin
 end
 $$;
 comment on function private.on_pictures_of_listings is
-  'Updates cards and stored records, and the pictures_version of a listing in review.';
+  'Updates cards and stored records, and the pictures_version of a listing in review; queues a '
+  'listed one to be compared with others.';
 create trigger media_are_shown_on_insert
   after insert on public.media referencing new table as after
   for each statement execute function private.on_pictures_of_listings();

@@ -3,7 +3,9 @@
 create table public.admin_act_kinds (
   act text primary key,
   target text not null constraint admin_act_kinds_target_is_known
-    check (target in ('account', 'identity', 'listing', 'message', 'report', 'invoice', 'payout')),
+    check (target in (
+      'account', 'identity', 'listing', 'duplicate', 'message', 'report', 'invoice', 'payout'
+    )),
   required text[] not null,
   optional text[] not null,
   needs text not null,

@@ -27,10 +27,13 @@ comment on column public.audit.actor_role is
 comment on column public.audit.action is 'What was done, for example account.status.';
 comment on column public.audit.target_type is 'For example account, identity, property or invoice.';
 comment on column public.audit.target_id is 'Null if the target has no id.';
-comment on column public.audit.after is 'The new values; act is the id of a row of admin_acts.';
+comment on column public.audit.after is
+  'The new values; act is the id of a row of admin_acts, licenceNo what a company or office had.';
 create index audit_at_idx on public.audit (at, id);
 create index audit_target_idx on public.audit (target_id, at, id);
 create index audit_target_type_idx on public.audit (target_type, at, id);
+create index audit_licence_idx on public.audit ((after ->> 'licenceNo'))
+  where action = 'identity.status';
 create index audit_actor_idx on public.audit (actor_id, at, id);
 create index audit_actor_role_idx on public.audit (actor_role, at, id);
 create index audit_action_idx on public.audit (action, at, id);

@@ -41,6 +41,9 @@ begin
       select message.id from private.find_message(given_id) as message where message.id is not null
     )
     when 'report' then array(select reports.id from public.reports where reports.id = given_id)
+    when 'duplicate' then array(
+      select duplicates.id from public.duplicates where duplicates.id = given_id
+    )
     when 'payout' then array(
       select wallet_payouts.id from public.wallet_payouts where wallet_payouts.id = given_id
     )

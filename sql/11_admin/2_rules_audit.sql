@@ -29,10 +29,18 @@ begin
     select individual_profiles.full_name from public.individual_profiles
     where individual_profiles.account_id = new.said_id
   );
+  if new.action = 'identity.status' then
+    -- The page of a closed company or office has no licence any more.
+    new.after := new.after || coalesce((
+      select jsonb_build_object('licenceNo', organisations.licence_no) from public.organisations
+      where organisations.identity_id = new.target_id
+    ), '{}');
+  end if;
   return new;
 end
 $$;
-comment on function private.name_admins is 'Fills in said_id and the current names of the admins.';
+comment on function private.name_admins is
+  'Fills in said_id, the current names of the admins, and the licence that was decided about.';
 
 create trigger audit_names_admins
   before insert on public.audit

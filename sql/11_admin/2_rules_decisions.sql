@@ -70,4 +70,8 @@ create function private.property_decisions(property public.properties) returns t
     case when property.status not in ('suspended', 'deleted') then 'suspend' end
   ], null);
 
+create function private.duplicate_decisions(duplicate public.duplicates) returns text[]
+  language sql immutable
+  return case duplicate.state when 'open' then array['suspend', 'dismiss'] else '{}' end;
+
 grant execute on function private.awaits_review, private.review_version to service_role;

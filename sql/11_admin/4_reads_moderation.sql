@@ -12,6 +12,10 @@ declare
   of_reports constant boolean := sort !~ 'name|price|licenceExpiresOn' and not filters ?|
     array['listing_type', 'listing_kind', 'area_id', 'ref_no', 'price_min', 'price_max',
       'identity_type', 'licence_no', 'licence_expires_before'];
+  of_duplicates constant boolean := sort !~ 'name|price|licenceExpiresOn|reports' and not filters ?|
+    array['q', 'listing_type', 'listing_kind', 'area_id', 'ref_no', 'price_min', 'price_max',
+      'identity_type', 'licence_no', 'licence_expires_before', 'target_type', 'target_id',
+      'report_reason'];
   of_payouts constant boolean := sort !~ 'price|licenceExpiresOn|reports' and not filters ?|
     array['listing_type', 'listing_kind', 'area_id', 'ref_no', 'price_min', 'price_max',
       'identity_type', 'licence_no', 'licence_expires_before', 'target_type', 'target_id',
@@ -78,6 +82,17 @@ begin
           and (not $1 ? 'report_reason' or reports.reason = $1 ->> 'report_reason')
       from public.reports
       union all
+      select duplicates.id, duplicates.created_at, ''::text collate "C", ''::text,
+        '-Infinity'::numeric, null::date, 0::bigint,
+        %L and duplicates.state = 'open'
+          and (not $1 ? 'kind' or $1 ->> 'kind' = 'duplicate_suspected')
+          and (not $1 ? 'account_id' or duplicates.property_id in (
+            select properties.id from public.properties
+            join public.identities on identities.id = properties.owner_identity_id
+            where identities.account_id = ($1 ->> 'account_id')::uuid
+          ))
+      from public.duplicates
+      union all
       select wallet_payouts.id, wallet_payouts.created_at,
         private.name_order(wallet_payouts.name) collate "C",
         coalesce(wallet_payouts.name, ''), '-Infinity'::numeric, null::date, 0::bigint,
@@ -91,69 +106,12 @@ begin
       and (not $1 ? 'until' or waiting.created_at < ($1 ->> 'until')::timestamptz)
       and (not $1 ? 'q' or strpos(
         private.search_text(waiting.words), private.search_text($1 ->> 'q')) > 0)
-    $sql$, of_listings, of_identities, of_reports, of_payouts);
+    $sql$, of_listings, of_identities, of_reports, of_duplicates, of_payouts);
 end
 $$;
 comment on function private.waiting_source is
   'Builds the query of the queue. Sorting by time, name or price scans an index of each kind; any '
   'other sort reads the whole queue.';
-
-create function private.licence_claims(identity_id uuid) returns json
-  language plpgsql stable
-  security definer -- reads other people's organisations; its caller requires an admin
-  set search_path = ''
-as $$
-begin
-  return array_to_json(array(
-    select json_build_object(
-      'accountId', identities.account_id, 'identity', private.identity_json(identities))
-    from public.organisations
-    join public.organisations as claims on claims.licence_no = organisations.licence_no
-      and claims.identity_id <> organisations.identity_id
-    join public.identities on identities.id = claims.identity_id
-    where organisations.identity_id = licence_claims.identity_id
-      and (claims.holds_licence or identities.status = 'pending_verification')
-    order by claims.holds_licence desc, identities.created_at, identities.id
-    limit 20
-  ));
-end
-$$;
-
-create function private.waiting_identity_json(identity public.identities) returns json
-  language plpgsql stable
-  security definer -- reads someone else's account; its caller requires an admin
-  set search_path = ''
-as $$
-begin
-  return (
-    select json_build_object(
-      'accountId', accounts.id,
-      'fullName', individual_profiles.full_name,
-      'email', accounts.email,
-      'phone', accounts.phone,
-      'record', private.identity_record(identity),
-      'documents', (
-        select coalesce(json_agg(private.document_json(documents, '/admin/documents')
-          order by documents.created_at, documents.file), '[]')
-        from public.documents
-        where documents.identity_id = identity.id and documents.discarded_at is null
-      ),
-      'claims', private.licence_claims(identity.id),
-      'lastDecision', (
-        select entry.record from private.audit_records(array(
-          select audit.id from public.audit
-          where audit.target_id = identity.id and audit.action = 'identity.status'
-          order by audit.at desc, audit.id desc
-          limit 1
-        )) as entry
-      )
-    )
-    from public.accounts
-    left join public.individual_profiles on individual_profiles.account_id = accounts.id
-    where accounts.id = identity.account_id
-  );
-end
-$$;
 
 create function private.payout_decisions(payout public.wallet_payouts) returns text[]
   language sql immutable
@@ -172,22 +130,34 @@ create function private.moderation_records(item_ids uuid[])
   security definer -- reads other people's data; its caller requires an admin
   set search_path = ''
 as $$
+declare
+  listing_ids constant uuid[] := item_ids || array(
+    select unnest(array[duplicates.property_id, duplicates.of_id]) from public.duplicates
+    where duplicates.id = any (item_ids)
+      or duplicates.property_id = any (item_ids) and duplicates.state = 'in_review'
+  );
 begin
   return query
+  with records as materialized (
+    select distinct on (shown.id) shown.id, shown.record
+    from private.property_records(listing_ids, null) as shown
+  )
   select
     requested.ordinal,
     json_build_object(
       'id', requested.id,
       'kind', case
+        when pairs.id is not null then 'duplicate_suspected'
         when reports.id is not null then 'report'
         when wallet_payouts.id is not null then 'wallet_payout'
         when identities.id is not null then 'identity'
         when properties.status = 'pending_review' then 'listing'
         else 'changes'
       end,
-      'since', coalesce(reports.created_at, wallet_payouts.created_at, identities.created_at,
+      'since', coalesce(pairs.created_at, reports.created_at, wallet_payouts.created_at, identities.created_at,
         properties.created_at),
       'decisions', case
+        when pairs.id is not null then private.duplicate_decisions(pairs)
         when reports.id is not null then array['uphold', 'dismiss']
         when wallet_payouts.id is not null then private.payout_decisions(wallet_payouts)
         when identities.id is not null then private.identity_moderation(identities)
@@ -195,6 +165,7 @@ begin
       end,
       'version', coalesce(private.review_version(properties), private.page_version(identities.id)),
       'listing', records.record,
+      'of', repeated.record,
       'changes', properties.pending_changes,
       'identity', case when identities.id is not null then
         private.waiting_identity_json(identities) end,
@@ -203,8 +174,17 @@ begin
         private.waiting_payout_json(wallet_payouts) end
     )
   from unnest(item_ids) with ordinality as requested (id, ordinal)
-  left join public.properties on properties.id = requested.id
-  left join private.property_records(item_ids, null) as records on records.id = requested.id
+  left join public.duplicates as pairs on pairs.id = requested.id
+  left join public.properties on properties.id = coalesce(pairs.property_id, requested.id)
+  left join records on records.id = properties.id
+  left join lateral (
+    select of_pair.record from public.duplicates
+    join records as of_pair on of_pair.id = duplicates.of_id
+    where duplicates.id = pairs.id
+      or duplicates.property_id = requested.id and duplicates.state = 'in_review'
+    order by duplicates.created_at desc, duplicates.id
+    limit 1
+  ) as repeated on true
   left join public.identities on identities.id = requested.id
   left join public.reports on reports.id = requested.id
   left join public.wallet_payouts on wallet_payouts.id = requested.id
@@ -247,7 +227,8 @@ begin
   perform private.refuse_fields((
     select coalesce(jsonb_agg(jsonb_build_object('path', path, 'code', 'invalid')), '[]')
     from (values
-      ('kind', kind in ('listing', 'changes', 'identity', 'report', 'wallet_payout')),
+      ('kind', kind in (
+        'listing', 'changes', 'identity', 'report', 'duplicate_suspected', 'wallet_payout')),
       ('listingType', listing_type in ('SALE', 'RENT', 'EXCHANGE')),
       ('identityType', identity_type in ('company', 'office')),
       ('targetType', target_type is null or private.is_word('report_target', target_type)),

@@ -139,6 +139,10 @@ begin
     when 'report' then
       return format('The report is %s, with all others about the same.', private.moderate_report(
         private.lock_report(target_id), act.act, act.reason, act.everywhere) ->> 'status');
+    when 'duplicate' then
+      return format('The pair is decided: %s.', private.moderate_duplicate(
+        null, target_id, split_part(act.act, '_', 1), act.reason, act.version::integer)
+        ->> 'status');
     when 'payout' then
       return format('The money is %s. This cannot be undone.', replace(private.moderate_payout(
         private.lock_payout(target_id),
@@ -197,6 +201,12 @@ begin
       select identities.account_id from public.properties
       join public.identities on identities.id = properties.owner_identity_id
       where properties.id = account_of_target.target_id
+    )
+    when 'duplicate' then (
+      select identities.account_id from public.duplicates
+      join public.properties on properties.id = duplicates.property_id
+      join public.identities on identities.id = properties.owner_identity_id
+      where duplicates.id = account_of_target.target_id
     )
     when 'message' then (
       select participants.account_id from private.find_message(account_of_target.target_id) as message

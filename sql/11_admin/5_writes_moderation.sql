@@ -243,6 +243,7 @@ declare
   identity public.identities;
   report public.reports;
   payout public.wallet_payouts;
+  decided json;
 begin
   if decision in ('paid_out', 'written_off') then
     perform private.require_admin_proof();
@@ -266,6 +267,10 @@ begin
     end if;
     return private.moderate_report(report, decision, why, everywhere);
   end if;
+  decided := private.moderate_duplicate(admin_id, decide_moderation.id, decision, why, version);
+  if decided is not null then
+    return decided;
+  end if;
   identity := private.lock_identity_to_decide(decide_moderation.id, admin_id);
   if identity.id is not null then
     return private.moderate_identity(identity, decision, why, document_ids, version);
@@ -286,8 +291,9 @@ $$;
 comment on function private.decide_moderation is
   'Api: For admins: approves or rejects an entry of the queue, suspends or restores a listing or '
   'identity, upholds or dismisses a report (with everywhere all messages of one sender that have the '
-  'same picture), pays out or writes off money of a deleted account. The last two need a proof, '
-  'which only the facade passes on. version is that of the listing or page that the admin saw, '
+  'same picture), suspends the later one of a pair of duplicates or dismisses the pair, pays out or '
+  'writes off money of a deleted account. The last two need a proof, which only the facade passes '
+  'on. version is that of the listing or page that the admin saw, '
   'document_ids the documents of a waiting company or office. 403 admin_only, proof_required, '
   '404 not_found, 409 admin_self, status_transition_invalid, version_conflict, '
   'documents_changed, licence_in_use, 422 licence_expired.';

@@ -81,6 +81,13 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
       where claims.licence_no = organisations.licence_no and claims.identity_id <> identities.id
         and (claims.holds_licence or claiming.status = 'pending_verification')
     ) as claims,
+    (
+      select string_agg(
+        concat_ws(' ', to_char(audit.at at time zone 'Asia/Kuwait', 'YYYY-MM-DD'),
+          audit.after ->> 'licenceNo', audit.after ->> 'status', audit.reason),
+        ', ' order by audit.at desc, audit.id desc)
+      from public.audit where audit.id = any (private.earlier_decisions(identities))
+    ) as decisions,
     papers.names as papers,
     private.page_version(identities.id) as version,
     organisations.phone,
@@ -102,7 +109,8 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
   order by identities.created_at;
 comment on view public.admin_identities_to_verify is
   'Companies and offices to verify, oldest first. claims lists others with the same licence, its '
-  'holder first; only one can be active. Add a row to admin_acts with act verify_identity or '
+  'holder first; only one can be active. decisions lists what was decided about the same account or '
+  'licence, the newest first. Add a row to admin_acts with act verify_identity or '
   'reject_identity, target id or licence_no and this version, which changes with the page and the '
   'papers (admin_documents); without papers it may be left out.';
 
@@ -185,6 +193,35 @@ comment on view public.admin_reports is
   'Add a row to admin_acts with act uphold or dismiss and id as target. Upholding suspends the '
   'listing or hides the review or message; both acts decide all reports of the same target.';
 
+create view public.admin_duplicates with (security_invoker = true) as
+  select
+    duplicates.id,
+    'KW-' || properties.ref_no as ref_no,
+    properties.title_ar,
+    properties.price,
+    properties.status,
+    owner.display_name as owner,
+    owner.account_id,
+    'KW-' || of_listing.ref_no as of_ref_no,
+    of_listing.title_ar as of_title_ar,
+    of_listing.price as of_price,
+    of_listing.status as of_status,
+    of_owner.display_name as of_owner,
+    of_owner.account_id as of_account_id,
+    private.review_version(properties) as version,
+    duplicates.created_at
+  from public.duplicates
+  join public.properties on properties.id = duplicates.property_id
+  join public.identities as owner on owner.id = properties.owner_identity_id
+  join public.properties as of_listing on of_listing.id = duplicates.of_id
+  join public.identities as of_owner on of_owner.id = of_listing.owner_identity_id
+  where duplicates.state = 'open'
+  order by duplicates.created_at, duplicates.id;
+comment on view public.admin_duplicates is
+  'Listings that repeat another (of_…) and have the same picture, oldest first, while the setting '
+  'find_duplicates is "on". Add a row to admin_acts with act suspend_duplicate (suspends ref_no) or '
+  'dismiss_duplicate and id as target; a pair that was decided does not come again.';
+
 create view public.admin_payouts with (security_invoker = true) as
   select
     wallet_payouts.id,
@@ -251,6 +288,7 @@ comment on view public.admin_audit is
 revoke all on
   public.admin_users, public.admin_properties, public.admin_identities_to_verify,
   public.admin_documents,
-  public.admin_listings_to_review, public.admin_reports, public.admin_payouts, public.admin_alarms,
+  public.admin_listings_to_review, public.admin_reports, public.admin_duplicates,
+  public.admin_payouts, public.admin_alarms,
   public.admin_payment_events, public.admin_audit
   from public, anon, authenticated, service_role;

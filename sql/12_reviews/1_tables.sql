@@ -39,11 +39,14 @@ create index reviews_property_idx on public.reviews (property_id) where property
 create table private.review_notices (
   author_account_id uuid not null references public.accounts (id) on delete cascade,
   subject_identity_id uuid not null references public.identities (id) on delete cascade,
+  hidden_at timestamptz,
   primary key (author_account_id, subject_identity_id)
 );
 comment on table private.review_notices is
   'Pairs of an author and an identity that was notified of the author''s review; a later review by '
   'the same author notifies nobody. Deleted with the account.';
+comment on column private.review_notices.hidden_at is
+  'When the author''s review was hidden, also if that is deleted: for two years there is no other.';
 create index review_notices_subject_idx on private.review_notices (subject_identity_id);
 
 alter table public.reviews enable row level security;
@@ -73,6 +76,9 @@ create policy "identities change their own reviews, and reply" on public.reviews
   );
 create policy "identities delete their own reviews" on public.reviews for delete to acting
   using (author_identity_id = (select private.identity_id()));
-grant insert on private.review_notices to acting;
+grant insert, select on private.review_notices to acting;
+create policy "people know of their own hidden reviews" on private.review_notices
+  for select to acting
+  using (author_account_id = (select private.account_id()));
 create policy "people note their own reviews" on private.review_notices for insert to acting
   with check (author_account_id = (select private.account_id()));

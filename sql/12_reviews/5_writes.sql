@@ -26,6 +26,14 @@ declare
 begin
   perform private.check_rating(to_jsonb(rating));
   perform private.check_may_review(author_id, subject, create_review.property_id);
+  if exists (
+    select from private.review_notices
+    where review_notices.author_account_id = private.account_id()
+      and review_notices.subject_identity_id = subject.id
+      and review_notices.hidden_at > now() - interval '2 years'
+  ) then
+    perform private.refuse(403, 'review_hidden');
+  end if;
 
   insert into private.review_notices (author_account_id, subject_identity_id)
   values (private.account_id(), subject.id)
@@ -68,7 +76,7 @@ $$;
 comment on function api.create_review is
   'Reviews an identity, once, after a real contact with it. 422 review_self, 404 '
   'identity_not_found, property_not_found, 403 terms_not_accepted, account_unproven, '
-  'review_not_eligible, 409 review_exists.';
+  'review_not_eligible, review_hidden, 409 review_exists.';
 
 create function private.lock_own_review(review_id uuid) returns public.reviews
   language plpgsql set search_path = ''

@@ -24,6 +24,8 @@ begin
         'more is no limit.'),
       ('private.rate_hits', 'rate_hits', 'delete', '{}',
         'What was counted is written by functions. Delete a row, and its subject begins anew.'),
+      ('private.banned_contacts', 'banned_contact', 'delete', '{}',
+        'A phone or email of a banned account stays for a year: delete the row to allow it again.'),
       ('private.reading_words', 'search_word', 'insert, delete', '{phrase,field,value}',
         'Whether a word of searches is a name follows from areas, governorates, landmarks '
         'and vocabularies.'),
@@ -123,6 +125,8 @@ begin
         'The audit trail is written by what admins do; nobody can change it.'),
       ('public.reports', 'report', '', '{status,status_reason}',
         'What was reported stays: set status to dismissed, or to upheld with status_reason.'),
+      ('public.duplicates', '', '', '{}',
+        'A pair is decided by a row of admin_acts with act suspend_duplicate or dismiss_duplicate.'),
       ('public.reviews', 'review', '', '{hidden_at}',
         'To take a review away set hidden_at; whether its author counts follows from '
         'identities.status and accounts.status.')

@@ -279,6 +279,8 @@ begin
   new.value := coalesce(new.value, 'null'); -- Studio sends an SQL null if the field is emptied
   if new.name = 'review_listings' and jsonb_typeof(new.value) <> 'boolean' then
     perform private.refuse_by_hand('review_listings is true or false, without quotation marks.');
+  elsif new.name = 'find_duplicates' and new.value not in ('"on"', '"off"') then
+    perform private.refuse_by_hand('find_duplicates is "on" or "off", in quotation marks.');
   elsif new.name = 'seller' and exists (
     select from unnest('{nameAr,nameEn,registrationNo,addressAr,phone,email}'::text[]) as field
     where jsonb_typeof(new.value -> field) is distinct from 'string'
@@ -2135,6 +2137,31 @@ grant select, insert, update (answer), delete on private.idempotency_keys to act
 create policy "people keep their own answers" on private.idempotency_keys to acting
   using (account_id = (select private.account_id()));
 
+-- sql/03_accounts/1_tables_bans.sql
+
+create table private.banned_contacts (
+  id uuid primary key default gen_random_uuid(),
+  account_id uuid not null,
+  value text,
+  hash bytea constraint banned_contacts_hash_key unique,
+  banned_at timestamptz not null default clock_timestamp(),
+  constraint banned_contacts_are_hashed_or_wait check (num_nonnulls(value, hash) = 1)
+);
+comment on table private.banned_contacts is
+  'Proven phones and emails of banned accounts, with which nobody registers for a year, also when '
+  'the account is gone. Delete a row to allow it again. Cleaned by private.purge_banned_contacts.';
+-- There is no foreign key, because a row outlives its account.
+comment on column private.banned_contacts.account_id is 'The banned account.';
+comment on column private.banned_contacts.value is
+  'The phone or email until a job replaces it by its hash, seconds later.';
+comment on column private.banned_contacts.hash is
+  'Made with a key that only the functions have.';
+create index banned_contacts_account_idx on private.banned_contacts (account_id);
+create index banned_contacts_value_idx on private.banned_contacts (value) where value is not null;
+create index banned_contacts_banned_idx on private.banned_contacts (banned_at);
+alter table private.banned_contacts enable row level security;
+create policy "nobody but functions of their owner" on private.banned_contacts using (false);
+
 -- sql/03_accounts/1_tables_blocks.sql
 
 -- A block applies to the account behind an identity, so switching identities does not evade it.
@@ -2643,6 +2670,50 @@ comment on function private.outdated_terms is 'The detail of 409 terms_outdated,
 
 grant execute on function private.require_terms to authenticated;
 grant execute on function private.outdated_terms to backend;
+
+-- sql/03_accounts/2_rules_bans.sql
+
+create function private.is_banned_contact(value text, hash text) returns boolean
+  language sql stable
+  security definer -- reads a table closed to everybody
+  set search_path = ''
+as $$
+  select exists (
+    select from private.banned_contacts as banned
+    where (banned.value = is_banned_contact.value
+        or banned.hash = decode(is_banned_contact.hash, 'hex'))
+      and banned.banned_at > now() - interval '1 year'
+  )
+$$;
+comment on function private.is_banned_contact is
+  'Whether a banned account had this phone or email. hash is that of the functions.';
+
+create function private.keep_banned_contacts() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  if new.status = 'banned' then
+    -- Whoever registers with somebody else's email must not have it banned, so it has to be proven.
+    insert into private.banned_contacts (account_id, value)
+    select new.id, contact.value
+    from unnest(array[new.phone, private.proven_contact(new, 'email')]) as contact (value)
+    where contact.value is not null and (
+      old.status <> 'banned'
+      or (contact.value in (old.phone, private.proven_contact(old, 'email'))) is not true
+    );
+  elsif new.status <> 'deleted' then
+    delete from private.banned_contacts where banned_contacts.account_id = new.id;
+  end if;
+  return null;
+end
+$$;
+comment on function private.keep_banned_contacts is
+  'Keeps the proven phone and email of a banned account, until the ban is lifted.';
+
+create trigger accounts_keep_banned_contacts
+  after update of status, phone, email, email_proven on public.accounts
+  for each row when (new.status = 'banned' or old.status = 'banned')
+  execute function private.keep_banned_contacts();
 
 -- sql/03_accounts/2_rules_blocks.sql
 
@@ -4334,7 +4405,7 @@ comment on function private.contact_holder is
   'email can be taken away.';
 
 create function private.contact_refusal(
-  account public.accounts, kind text, value text, address text
+  account public.accounts, kind text, value text, banned_hash text, address text
 ) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -4347,7 +4418,8 @@ begin
   elsif held_until is not null then
     return jsonb_build_object('code', 'change_too_soon',
       'detail', jsonb_build_object('retryAt', held_until));
-  elsif (private.contact_holder(account.id, value)).is_taken then
+  elsif private.is_banned_contact(value, banned_hash)
+    or (private.contact_holder(account.id, value)).is_taken then
     return private.taken_error(kind || '_taken', address, kind) -> 'error';
   end if;
   return null;
@@ -4356,7 +4428,7 @@ $$;
 
 create function private.begin_contact_change(
   account_id uuid, session_id uuid, kind text, value text, change_id uuid, proof text, hmac text,
-  address text, address_hash text, sms_per_day integer
+  banned_hash text, address text, address_hash text, sms_per_day integer
 ) returns jsonb
   language plpgsql
   security definer -- reads other people's accounts, and writes tables closed to clients
@@ -4386,7 +4458,7 @@ begin
     counted := private.count_hits(
       '{contact_changes,register_address}', array[account_id::text, address]);
     refusal := case
-      when counted.refused is null then private.contact_refusal(account, kind, value, address)
+      when counted.refused is null then private.contact_refusal(account, kind, value, banned_hash, address)
       else jsonb_build_object('code', 'rate_limited',
         'detail', jsonb_build_object('retryAfter', counted.reset)) end;
     if refusal is not null then
@@ -4842,7 +4914,9 @@ begin
 end
 $$;
 
-create function private.claim_email(email text, address text default null) returns jsonb
+create function private.claim_email(
+  email text, banned_hash text, address text default null
+) returns jsonb
   language plpgsql
   security definer -- reads accounts for guests, and writes tables closed to clients
   set search_path = ''
@@ -4858,6 +4932,7 @@ begin
   insert into private.email_claims (email, address)
   select claim_email.email, claim_email.address
   where not exists (select from public.accounts where accounts.email = claim_email.email)
+    and not private.is_banned_contact(claim_email.email, banned_hash)
   on conflict on constraint email_claims_pkey do update
   set claimed_at = now(), address = excluded.address
   where email_claims.claimed_at < now() - interval '10 seconds';
@@ -4883,8 +4958,9 @@ as $$
 $$;
 
 create function private.register_phone(
-  phone text, registration_id uuid, sealed_password text, full_name text, hmac text, address text,
-  address_hash text, sms_per_day integer, terms_version text default null
+  phone text, registration_id uuid, sealed_password text, full_name text, hmac text,
+  banned_hash text, address text, address_hash text, sms_per_day integer,
+  terms_version text default null
 ) returns jsonb
   language plpgsql
   security definer -- reads accounts for guests, and writes tables closed to clients
@@ -4901,7 +4977,8 @@ begin
   answer := answer || private.count_registration(address);
   hits := answer -> 'hits';
   if not answer ? 'error' then
-    if exists (select from public.accounts where accounts.phone = register_phone.phone) then
+    if private.is_banned_contact(phone, banned_hash)
+      or exists (select from public.accounts where accounts.phone = register_phone.phone) then
       return answer || private.taken_error('phone_taken', address);
     end if;
     -- A phone without an account has no known addresses.
@@ -5341,7 +5418,8 @@ comment on function private.repeat_social_sign_in is
   'account has ended since then.';
 
 create function private.begin_social_sign_in(
-  provider text, subject text, email text, email_verified boolean, keys text[], client text
+  provider text, subject text, email text, email_verified boolean, banned_hash text, keys text[],
+  client text
 ) returns jsonb
   language plpgsql
   security definer -- reads accounts and auth.identities for guests
@@ -5364,9 +5442,11 @@ begin
   if holder_id is null then
     select accounts.id into holder_id from public.accounts
     where accounts.email = begin_social_sign_in.email;
-    if email_verified is not true then
-      return case when holder_id is not null
-        then '{"error":{"code":"email_taken","detail":{}}}' else refused end;
+    if holder_id is null and private.is_banned_contact(email, banned_hash)
+      or holder_id is not null and email_verified is not true then
+      return '{"error":{"code":"email_taken","detail":{}}}';
+    elsif email_verified is not true then
+      return refused;
     end if;
   end if;
 
@@ -5407,7 +5487,8 @@ end
 $$;
 comment on function private.begin_social_sign_in is
   'Refuses a token that was used (social_token_used, unless it may be repeated) and a new subject '
-  'without a verified email (social_token_invalid; email_taken if an account has it).';
+  'without a verified email (social_token_invalid; email_taken if an account has it, or a '
+  'banned one had it).';
 
 create function private.link_announced_sign_in(announcement_id uuid) returns void
   language sql
@@ -6605,12 +6686,54 @@ as $$
 $$;
 comment on function private.purge_social_tokens is 'Job: deletes expired tokens and announcements.';
 
+create function private.banned_contacts_to_hash() returns jsonb
+  language sql stable security definer set search_path = ''
+as $$
+  select coalesce(jsonb_agg(jsonb_build_object('id', waiting.id, 'value', waiting.value)), '[]')
+  from (
+    select banned_contacts.id, banned_contacts.value from private.banned_contacts
+    where banned_contacts.value is not null
+    limit 100
+  ) as waiting
+$$;
+
+create function private.hash_banned_contacts(hashes jsonb) returns void
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  hashed record;
+begin
+  for hashed in
+    select given.id, decode(given.hash, 'hex') as hash
+    from jsonb_to_recordset(hashes) as given (id uuid, hash text)
+    order by given.id
+  loop
+    -- If an earlier account was banned with it, the year begins anew.
+    delete from private.banned_contacts
+    where banned_contacts.hash = hashed.hash and banned_contacts.id <> hashed.id;
+    update private.banned_contacts set value = null, hash = hashed.hash
+    where banned_contacts.id = hashed.id and banned_contacts.value is not null;
+  end loop;
+end
+$$;
+comment on function private.hash_banned_contacts is
+  'Replaces phones and emails of banned accounts by the hashes that the functions made of them.';
+
+create function private.purge_banned_contacts() returns bigint
+  language sql security definer set search_path = ''
+as $$
+  select private.purge('private.banned_contacts', 'banned_at', '1 year')
+$$;
+comment on function private.purge_banned_contacts is
+  'Job: forgets phones and emails of accounts that were banned a year ago.';
+
 grant execute on function
   private.take_contact_messages, private.finish_contact_message,
   private.end_suspensions, private.end_sessions_left, private.end_surplus_sessions,
   private.take_apple_revocations, private.finish_apple_revocation,
   private.purge_codes, private.purge_idempotency_keys, private.purge_known_addresses,
-  private.purge_social_tokens
+  private.purge_social_tokens, private.banned_contacts_to_hash, private.hash_banned_contacts,
+  private.purge_banned_contacts
   to backend;
 
 -- sql/03_accounts/7_jobs_auth_log.sql
@@ -11980,6 +12103,68 @@ grant select on private.listed_records to acting;
 create policy "everybody sees the records, which are of listed properties"
   on private.listed_records for select to acting using (true);
 
+-- sql/06_properties/1_tables_repeats.sql
+
+create table private.suspensions (
+  property_id uuid primary key,
+  account_id uuid not null references public.accounts (id) on delete cascade,
+  listing jsonb not null,
+  pictures text[] not null,
+  ended_at timestamptz
+);
+comment on table private.suspensions is
+  'Listings that are suspended or were, as they were then, to recognise them when they are posted '
+  'anew. Cleaned by private.purge_suspensions, and deleted with the account.';
+comment on column private.suspensions.property_id is
+  'The listing; it may be gone, because its row is deleted earlier.';
+comment on column private.suspensions.listing is
+  'What listings are compared by (private.compared_fields).';
+comment on column private.suspensions.pictures is 'The hashes of its pictures.';
+comment on column private.suspensions.ended_at is
+  'When it was restored or deleted; null while it is suspended.';
+create index suspensions_account_idx on private.suspensions (account_id);
+create index suspensions_ended_idx on private.suspensions (ended_at) where ended_at is not null;
+
+create table public.duplicates (
+  id uuid primary key default gen_random_uuid(),
+  property_id uuid not null references public.properties (id) on delete cascade,
+  of_id uuid not null,
+  state text not null default 'open' constraint duplicates_state_is_known
+    check (state in ('open', 'in_review', 'gone', 'dismissed', 'suspended')),
+  created_at timestamptz not null default clock_timestamp(),
+  constraint duplicates_are_of_others check (property_id <> of_id)
+);
+comment on table public.duplicates is
+  'Pairs of listings of which one repeats the other, each pair once. Deleted with the listing.';
+comment on column public.duplicates.property_id is 'The one that was published later.';
+comment on column public.duplicates.of_id is
+  'The listing that it repeats; it may be gone, because its row is deleted earlier.';
+comment on column public.duplicates.state is
+  'open waits for an admin. in_review: of_id is suspended or was, so property_id waits for review. '
+  'gone: one of an open pair was suspended or deleted; the pair may come again. dismissed and '
+  'suspended were decided and do not come again.';
+create unique index duplicates_pair_key
+  on public.duplicates (least(property_id, of_id), greatest(property_id, of_id));
+create index duplicates_property_idx on public.duplicates (property_id);
+create index duplicates_of_idx on public.duplicates (of_id);
+create index duplicates_open_idx on public.duplicates (created_at, id) where state = 'open';
+
+create table private.duplicate_checks (
+  id bigint generated always as identity primary key,
+  property_id uuid not null references public.properties (id) on delete cascade
+);
+comment on table private.duplicate_checks is
+  'Listings to compare with others, some more than once, so that no writer waits. '
+  'Cleaned by private.find_duplicates.';
+create index duplicate_checks_property_idx on private.duplicate_checks (property_id);
+
+alter table private.suspensions enable row level security;
+alter table public.duplicates enable row level security;
+alter table private.duplicate_checks enable row level security;
+revoke all on public.duplicates from anon, authenticated;
+create policy "nobody but functions of their owner" on private.suspensions using (false);
+create policy "nobody but functions of their owner" on private.duplicate_checks using (false);
+
 -- sql/06_properties/2_rules_auctions.sql
 
 -- There is no bidding yet. An auction's window can be changed or removed unless it is running.
@@ -12855,6 +13040,141 @@ as $$
     select field.name from private.property_fields() as field where 'reviewed' = any (field.uses)
   )
 $$;
+
+-- sql/06_properties/2_rules_repeats.sql
+
+-- A listing repeats another of the same type, kind and area if size and price differ by 2 % at most,
+-- they have the same picture or similar titles, and nothing says that they are different units.
+
+create function private.is_close(one numeric, other numeric) returns boolean
+  language sql immutable
+  return abs(one - other) <= 0.02 * greatest(one, other);
+
+create function private.differs(one text, other text) returns boolean
+  language sql immutable
+  return coalesce(one is distinct from other
+    and private.search_text(one) <> private.search_text(other), false);
+comment on function private.differs is 'Whether both are given and are different.';
+
+create function private.repeats(
+  one public.properties, other public.properties, same_picture boolean
+) returns boolean
+  language plpgsql immutable
+  security definer -- the schema of the extension is closed to the role acting
+  set search_path = ''
+as $$
+begin
+  return coalesce(
+    (one.type, one.kind, one.area_id) = (other.type, other.kind, other.area_id)
+    -- area_m2 is not generated yet in a row that is about to be saved.
+    and private.is_close(coalesce(one.land_area_m2, one.built_area_m2),
+      coalesce(other.land_area_m2, other.built_area_m2))
+    and coalesce(private.is_close(one.price, other.price),
+      num_nonnulls(one.price, other.price) = 0)
+    and (one.paci_no = other.paci_no) is not false
+    and (one.floor_no = other.floor_no) is not false
+    and (one.bedrooms = other.bedrooms) is not false
+    and not private.differs(one.block, other.block)
+    and not private.differs(one.street, other.street)
+    and not private.differs(one.building, other.building)
+    and (same_picture or extensions.similarity(
+      private.search_text(one.title_ar), private.search_text(other.title_ar)) >= 0.8::real),
+    false);
+end
+$$;
+
+create function private.picture_hashes(property_id uuid) returns text[]
+  language plpgsql stable
+  security definer -- reads pictures of other people's listings
+  set search_path = ''
+as $$
+begin
+  return array(
+    select media.sha256 from public.media where media.property_id = picture_hashes.property_id
+  );
+end
+$$;
+
+create function private.refuse_repeat(property public.properties) returns void
+  language plpgsql set search_path = ''
+as $$
+declare
+  pictures constant text[] := private.picture_hashes(property.id);
+  repeated_id uuid;
+begin
+  if private.setting('find_duplicates') <> '"on"' then
+    return;
+  end if;
+  select properties.id into repeated_id from public.properties
+  where properties.owner_identity_id = property.owner_identity_id
+    and properties.id <> property.id
+    and properties.status in ('active', 'pending_review')
+    and properties.type = property.type and properties.kind = property.kind
+    and properties.area_id = property.area_id
+    and private.repeats(properties, property, pictures && private.picture_hashes(properties.id))
+  order by properties.created_at, properties.id
+  limit 1;
+  if repeated_id is not null then
+    perform private.refuse(409, 'duplicate_listing',
+      jsonb_build_object('propertyId', repeated_id));
+  end if;
+end
+$$;
+comment on function private.refuse_repeat is
+  'Refuses to publish a listing that repeats another one of its identity, whose quota the caller '
+  'has locked.';
+
+create function private.compared_fields(property public.properties) returns jsonb
+  language sql immutable
+  return jsonb_build_object(
+    'type', property.type, 'kind', property.kind, 'area_id', property.area_id,
+    'land_area_m2', property.land_area_m2, 'built_area_m2', property.built_area_m2,
+    'price', property.price, 'title_ar', property.title_ar, 'block', property.block,
+    'street', property.street, 'building', property.building, 'paci_no', property.paci_no,
+    'floor_no', property.floor_no, 'bedrooms', property.bedrooms);
+
+create function private.repeats_suspended(property public.properties) returns boolean
+  language plpgsql
+  security definer -- reads what was suspended of all identities of the account, and writes pairs
+  set search_path = ''
+as $$
+declare
+  own_pictures constant text[] := private.picture_hashes(property.id);
+begin
+  insert into public.duplicates (property_id, of_id, state)
+  select property.id, suspensions.property_id, 'in_review'
+  from public.identities
+  join private.suspensions on suspensions.account_id = identities.account_id
+  where identities.id = property.owner_identity_id
+    and suspensions.property_id <> property.id
+    and (suspensions.ended_at > now() - interval '180 days') is not false
+    and private.repeats(
+      jsonb_populate_record(null::public.properties, suspensions.listing), property,
+      suspensions.pictures && own_pictures)
+  on conflict (least(property_id, of_id), greatest(property_id, of_id)) do update
+  set state = 'in_review', property_id = excluded.property_id, of_id = excluded.of_id
+  where duplicates.state not in ('dismissed', 'suspended');
+  return found;
+end
+$$;
+comment on function private.repeats_suspended is
+  'Whether the listing repeats one of its account that is suspended, or was within 180 days, and no '
+  'admin has decided about the two. Notes the pair, which an approval decides.';
+
+create function private.publish_or_review(property public.properties) returns public.properties
+  language plpgsql set search_path = ''
+as $$
+begin
+  perform private.refuse_repeat(property);
+  if private.repeats_suspended(property) then
+    property.status := 'pending_review';
+  end if;
+  return property;
+end
+$$;
+comment on function private.publish_or_review is
+  'Refuses a listing that becomes active and repeats another of its identity, or makes it wait for '
+  'review if it repeats one that is suspended or was.';
 
 -- sql/06_properties/2_rules_states.sql
 
@@ -14449,21 +14769,23 @@ begin
   property := private.apply_fields(property, given);
   perform private.check_property(property, false);
   perform private.check_reach(property, null);
-  if publish then
-    property := private.submit_property(property);
-    perform private.check_quota(owner_id);
-  end if;
-  perform private.save_property(property);
   if upload_session_id is not null then
     perform private.attach_upload_session(property.id, owner_id, upload_session_id);
   end if;
+  if publish then
+    property := private.submit_property(property);
+    perform private.check_quota(owner_id);
+    property := private.publish_or_review(property);
+  end if;
+  perform private.save_property(property);
   return private.property_record(property.id, owner_id);
 end
 $$;
 comment on function private.create_property is
   'Api: Creates a listing of the acting identity: a draft, or with publish active or '
-  'pending_review. 402 quota_exceeded, 403 terms_not_accepted and account_unproven with publish, '
-  '409 drafts_full without; 404 not_found for another identity''s pictures.';
+  'pending_review. 402 quota_exceeded, 403 terms_not_accepted and account_unproven, 409 '
+  'duplicate_listing with publish, drafts_full without; 404 not_found for another identity''s '
+  'pictures.';
 
 create function private.update_property(property_id uuid, fields jsonb, expected_version integer)
   returns json
@@ -14631,6 +14953,7 @@ begin
   end case;
   if makes_active then
     perform private.check_quota(property.owner_identity_id);
+    property := private.publish_or_review(property);
   end if;
   property.version := property.version + 1;
   perform private.save_property(property);
@@ -14641,7 +14964,7 @@ comment on function private.act_on_property is
   'Api: Performs an action on a listing of the acting identity: publish, pause, resume, renew, '
   'archive, restore, mark-sold, mark-rented, mark-exchanged, confirm-available. 403 '
   'terms_not_accepted, account_unproven; 404 property_not_found, 409 property_state_conflict, '
-  'drafts_full, 422 price_required, contact_missing, 402 quota_exceeded.';
+  'duplicate_listing, drafts_full, 422 price_required, contact_missing, 402 quota_exceeded.';
 
 grant execute on function private.act_on_property to authenticated;
 
@@ -15293,6 +15616,109 @@ create trigger properties_have_records
   after update on public.properties
   for each row when (old.listed or new.listed) execute function private.on_listed_property();
 
+-- sql/06_properties/6_events_repeats.sql
+
+create function private.on_suspension() returns trigger
+  language plpgsql
+  security definer -- writes tables closed to clients
+  set search_path = ''
+as $$
+begin
+  if new.status = 'suspended' then
+    insert into private.suspensions (property_id, account_id, listing, pictures)
+    select new.id, identities.account_id, private.compared_fields(new),
+      private.picture_hashes(new.id)
+    from public.identities where identities.id = new.owner_identity_id
+    on conflict (property_id) do update
+    set listing = excluded.listing, pictures = excluded.pictures, ended_at = null;
+    -- Copies of it that are listed already go to review too.
+    insert into private.duplicate_checks (property_id)
+    select copies.id
+    from public.identities as owner
+    join public.identities as others on others.account_id = owner.account_id
+    join public.properties as copies on copies.owner_identity_id = others.id
+    where owner.id = new.owner_identity_id and copies.listed and copies.id <> new.id
+      and copies.type = new.type and copies.kind = new.kind and copies.area_id = new.area_id;
+  else
+    update private.suspensions set ended_at = now() where suspensions.property_id = new.id;
+  end if;
+  return null;
+end
+$$;
+comment on function private.on_suspension is 'Keeps in private.suspensions what was suspended.';
+create trigger properties_are_known_when_suspended
+  after update of status on public.properties
+  for each row when (new.status <> old.status and 'suspended' in (old.status, new.status))
+  execute function private.on_suspension();
+
+create function private.forget_suspensions() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  delete from private.suspensions where suspensions.account_id = new.id;
+  return null;
+end
+$$;
+comment on function private.forget_suspensions is
+  'Deletes what was kept of suspended listings of a deleted account.';
+create trigger accounts_forget_suspensions
+  after update of status on public.accounts
+  for each row when (new.status = 'deleted' and old.status <> 'deleted')
+  execute function private.forget_suspensions();
+
+create function private.settle_duplicates() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  if old.status = 'pending_review' and new.status in ('active', 'paused') then
+    update public.duplicates set state = 'dismissed'
+    where duplicates.property_id = new.id and duplicates.state = 'in_review';
+  else
+    update public.duplicates set state = 'gone'
+    where duplicates.id in (
+      select open.id from public.duplicates as open
+      where new.id in (open.property_id, open.of_id) and open.state = 'open'
+      order by open.id for no key update
+    );
+  end if;
+  return null;
+end
+$$;
+comment on function private.settle_duplicates is
+  'An approval, also one that the quota pauses, decides what a listing was in review for; suspending or deleting one of an open pair '
+  'leaves nothing to decide.';
+create trigger properties_settle_duplicates
+  after update of status on public.properties
+  for each row when (
+    old.status = 'pending_review' and new.status in ('active', 'paused')
+    or new.status <> old.status and new.status in ('suspended', 'deleted')
+  )
+  execute function private.settle_duplicates();
+
+create function private.queue_duplicate_check() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  insert into private.duplicate_checks (property_id)
+  select new.id
+  where exists (select from public.media where media.property_id = new.id) or exists (
+    select from public.identities
+    join private.suspensions on suspensions.account_id = identities.account_id
+    where identities.id = new.owner_identity_id
+  );
+  return null;
+end
+$$;
+comment on function private.queue_duplicate_check is
+  'Queues a listing that is shown, or says something else, to be compared with others.';
+create trigger properties_are_compared
+  after update on public.properties
+  for each row when (
+    new.listed and (not old.listed
+      or private.compared_fields(old) is distinct from private.compared_fields(new))
+  )
+  execute function private.queue_duplicate_check();
+
 -- sql/06_properties/7_jobs.sql
 
 create function private.expire_listing(property_id uuid) returns boolean
@@ -15443,6 +15869,81 @@ as $$
 $$;
 comment on function private.purge_leads is 'Job: deletes leads after a year.';
 
+create function private.find_duplicates_of(property_id uuid) returns boolean
+  language plpgsql set search_path = ''
+as $$
+#variable_conflict use_column -- the target of "on conflict" takes no qualified names
+declare
+  property public.properties;
+  pictures text[];
+begin
+  -- First, so that what changes from now on is in a row of its own.
+  delete from private.duplicate_checks
+  where duplicate_checks.property_id = find_duplicates_of.property_id;
+  select * into property from public.properties
+  where properties.id = find_duplicates_of.property_id and properties.listed
+  for no key update;
+  if property.id is null then
+    return true;
+  elsif private.repeats_suspended(property) then
+    update public.properties set status = 'pending_review', version = properties.version + 1
+    where properties.id = property.id;
+  elsif private.setting('find_duplicates') = '"on"' then
+    pictures := private.picture_hashes(property.id);
+    -- properties_similar_idx finds those with a price close to this one.
+    insert into public.duplicates (property_id, of_id)
+    select later_id, earlier_id
+    from (
+      select
+        case when is_later then property.id else others.id end as later_id,
+        case when is_later then others.id else property.id end as earlier_id
+      from public.properties as others
+      cross join lateral (
+        select (property.published_at, property.id) > (others.published_at, others.id) as is_later
+      ) as compared
+      where others.listed and others.id <> property.id
+        and others.type = property.type and others.kind = property.kind
+        and others.area_id = property.area_id
+        and coalesce(others.price, -1) between coalesce(property.price * 0.98, -1)
+          and coalesce(property.price / 0.98, -1)
+        and pictures && private.picture_hashes(others.id)
+        and private.repeats(others, property, true)
+    ) as pairs
+    on conflict (least(property_id, of_id), greatest(property_id, of_id)) do update
+    set state = 'open', property_id = excluded.property_id, of_id = excluded.of_id,
+        created_at = excluded.created_at
+    where duplicates.state in ('gone', 'in_review');
+  end if;
+  return true;
+end
+$$;
+
+create function private.find_duplicates() returns bigint
+  language sql security definer set search_path = ''
+as $$
+  -- Those that are not shown are queued again when they are.
+  delete from private.duplicate_checks where not exists (
+    select from public.properties
+    where properties.id = duplicate_checks.property_id and properties.listed
+  );
+  select private.for_each('find_duplicates_of', array(
+    select distinct duplicate_checks.property_id::text from private.duplicate_checks
+    where not private.failed_recently('find_duplicates_of', duplicate_checks.property_id::text)
+    limit 100
+  ))
+$$;
+comment on function private.find_duplicates is
+  'Job: compares listings that are newly shown or were changed. One that repeats a suspended one of '
+  'its account goes to review; of two with the same picture admins see a case.';
+
+create function private.purge_suspensions() returns bigint
+  language sql security definer set search_path = ''
+as $$
+  select private.purge('private.suspensions', 'ended_at', '180 days')
+$$;
+comment on function private.purge_suspensions is
+  'Job: forgets suspended listings 180 days after they were restored or deleted.';
+
 create function private.purge_deleted_listings() returns bigint
   language plpgsql security definer set search_path = ''
 as $$
@@ -15478,7 +15979,8 @@ comment on function private.purge_deleted_listings is
 
 grant execute on function
   private.expire_listings, private.move_area_points, private.count_views, private.purge_views,
-  private.purge_leads, private.purge_deleted_listings
+  private.purge_leads, private.purge_deleted_listings, private.find_duplicates,
+  private.purge_suspensions
   to backend;
 
 -- sql/07_favorites/1_tables.sql
@@ -21633,6 +22135,9 @@ begin
     order by properties.id for no key update;
     perform private.write_property_cards(property_ids);
     perform private.write_listed_records(property_ids);
+    insert into private.duplicate_checks (property_id)
+    select properties.id from public.properties
+    where properties.id = any (property_ids) and properties.listed;
     update public.properties set pictures_version = properties.pictures_version + 1
     where properties.id = any (property_ids) and properties.status = 'pending_review';
   end if;
@@ -21640,7 +22145,8 @@ begin
 end
 $$;
 comment on function private.on_pictures_of_listings is
-  'Updates cards and stored records, and the pictures_version of a listing in review.';
+  'Updates cards and stored records, and the pictures_version of a listing in review; queues a '
+  'listed one to be compared with others.';
 create trigger media_are_shown_on_insert
   after insert on public.media referencing new table as after
   for each statement execute function private.on_pictures_of_listings();
@@ -24300,7 +24806,9 @@ grant select on public.admins to service_role;
 create table public.admin_act_kinds (
   act text primary key,
   target text not null constraint admin_act_kinds_target_is_known
-    check (target in ('account', 'identity', 'listing', 'message', 'report', 'invoice', 'payout')),
+    check (target in (
+      'account', 'identity', 'listing', 'duplicate', 'message', 'report', 'invoice', 'payout'
+    )),
   required text[] not null,
   optional text[] not null,
   needs text not null,
@@ -24399,10 +24907,13 @@ comment on column public.audit.actor_role is
 comment on column public.audit.action is 'What was done, for example account.status.';
 comment on column public.audit.target_type is 'For example account, identity, property or invoice.';
 comment on column public.audit.target_id is 'Null if the target has no id.';
-comment on column public.audit.after is 'The new values; act is the id of a row of admin_acts.';
+comment on column public.audit.after is
+  'The new values; act is the id of a row of admin_acts, licenceNo what a company or office had.';
 create index audit_at_idx on public.audit (at, id);
 create index audit_target_idx on public.audit (target_id, at, id);
 create index audit_target_type_idx on public.audit (target_type, at, id);
+create index audit_licence_idx on public.audit ((after ->> 'licenceNo'))
+  where action = 'identity.status';
 create index audit_actor_idx on public.audit (actor_id, at, id);
 create index audit_actor_role_idx on public.audit (actor_role, at, id);
 create index audit_action_idx on public.audit (action, at, id);
@@ -24570,6 +25081,9 @@ begin
       select message.id from private.find_message(given_id) as message where message.id is not null
     )
     when 'report' then array(select reports.id from public.reports where reports.id = given_id)
+    when 'duplicate' then array(
+      select duplicates.id from public.duplicates where duplicates.id = given_id
+    )
     when 'payout' then array(
       select wallet_payouts.id from public.wallet_payouts where wallet_payouts.id = given_id
     )
@@ -24793,7 +25307,7 @@ do $$
 declare
   name text;
 begin
-  foreach name in array '{accounts,individual_profiles,identities,organisations,properties,documents,reports,invoices,payments,payment_events,wallet_payouts,audit,admins}'::text[] loop
+  foreach name in array '{accounts,individual_profiles,identities,organisations,properties,duplicates,documents,reports,invoices,payments,payment_events,wallet_payouts,audit,admins}'::text[] loop
     execute format('grant select on public.%I to administering', name);
     execute format('create policy "administrators see all" on public.%I for select to administering '
       'using ((select private.is_admin()))', name);
@@ -24834,10 +25348,18 @@ begin
     select individual_profiles.full_name from public.individual_profiles
     where individual_profiles.account_id = new.said_id
   );
+  if new.action = 'identity.status' then
+    -- The page of a closed company or office has no licence any more.
+    new.after := new.after || coalesce((
+      select jsonb_build_object('licenceNo', organisations.licence_no) from public.organisations
+      where organisations.identity_id = new.target_id
+    ), '{}');
+  end if;
   return new;
 end
 $$;
-comment on function private.name_admins is 'Fills in said_id and the current names of the admins.';
+comment on function private.name_admins is
+  'Fills in said_id, the current names of the admins, and the licence that was decided about.';
 
 create trigger audit_names_admins
   before insert on public.audit
@@ -25094,6 +25616,10 @@ create function private.property_decisions(property public.properties) returns t
     case when property.status = 'suspended' then 'restore' end,
     case when property.status not in ('suspended', 'deleted') then 'suspend' end
   ], null);
+
+create function private.duplicate_decisions(duplicate public.duplicates) returns text[]
+  language sql immutable
+  return case duplicate.state when 'open' then array['suspend', 'dismiss'] else '{}' end;
 
 grant execute on function private.awaits_review, private.review_version to service_role;
 
@@ -25733,6 +26259,100 @@ begin
 end
 $$;
 
+-- sql/11_admin/3_records_identities.sql
+
+create function private.licence_claims(identity_id uuid) returns json
+  language plpgsql stable
+  security definer -- reads other people's organisations; its caller requires an admin
+  set search_path = ''
+as $$
+begin
+  return array_to_json(array(
+    select json_build_object(
+      'accountId', identities.account_id, 'identity', private.identity_json(identities))
+    from public.organisations
+    join public.organisations as claims on claims.licence_no = organisations.licence_no
+      and claims.identity_id <> organisations.identity_id
+    join public.identities on identities.id = claims.identity_id
+    where organisations.identity_id = licence_claims.identity_id
+      and (claims.holds_licence or identities.status = 'pending_verification')
+    order by claims.holds_licence desc, identities.created_at, identities.id
+    limit 20
+  ));
+end
+$$;
+
+create function private.earlier_decisions(identity public.identities) returns bigint[]
+  language plpgsql stable
+  security definer -- reads the audit trail; its callers require an admin
+  set search_path = ''
+as $$
+declare
+  licence constant text := (
+    select organisations.licence_no from public.organisations
+    where organisations.identity_id = identity.id
+  );
+begin
+  return array(
+    select audit.id from public.audit
+    where audit.action = 'identity.status' and (
+      audit.after ->> 'licenceNo' = licence
+      or audit.target_id in (
+        select others.id from public.identities as others
+        where others.account_id = identity.account_id and others.type <> 'individual'
+        union
+        select claims.identity_id from public.organisations as claims
+        where claims.licence_no = licence
+      )
+    )
+    order by audit.at desc, audit.id desc
+    limit 50
+  );
+end
+$$;
+comment on function private.earlier_decisions is
+  'What was decided about companies and offices of the same account or with the same licence.';
+
+create function private.waiting_identity_json(identity public.identities) returns json
+  language plpgsql stable
+  security definer -- reads someone else's account; its caller requires an admin
+  set search_path = ''
+as $$
+begin
+  return (
+    select json_build_object(
+      'accountId', accounts.id,
+      'fullName', individual_profiles.full_name,
+      'email', accounts.email,
+      'phone', accounts.phone,
+      'record', private.identity_record(identity),
+      'documents', (
+        select coalesce(json_agg(private.document_json(documents, '/admin/documents')
+          order by documents.created_at, documents.file), '[]')
+        from public.documents
+        where documents.identity_id = identity.id and documents.discarded_at is null
+      ),
+      'claims', private.licence_claims(identity.id),
+      'earlierDecisions', (
+        select coalesce(json_agg(entry.record order by entry.ordinal), '[]')
+        from private.audit_records(private.earlier_decisions(identity)) as entry
+      ),
+      'lastDecision', (
+        select entry.record from private.audit_records(array(
+          select audit.id from public.audit
+          where audit.target_id = identity.id and audit.action = 'identity.status'
+          order by audit.at desc, audit.id desc
+          limit 1
+        )) as entry
+      )
+    )
+    from public.accounts
+    left join public.individual_profiles on individual_profiles.account_id = accounts.id
+    where accounts.id = identity.account_id
+  );
+end
+$$;
+
 -- sql/11_admin/4_reads_audit.sql
 
 create function private.list_audit(
@@ -25795,6 +26415,10 @@ declare
   of_reports constant boolean := sort !~ 'name|price|licenceExpiresOn' and not filters ?|
     array['listing_type', 'listing_kind', 'area_id', 'ref_no', 'price_min', 'price_max',
       'identity_type', 'licence_no', 'licence_expires_before'];
+  of_duplicates constant boolean := sort !~ 'name|price|licenceExpiresOn|reports' and not filters ?|
+    array['q', 'listing_type', 'listing_kind', 'area_id', 'ref_no', 'price_min', 'price_max',
+      'identity_type', 'licence_no', 'licence_expires_before', 'target_type', 'target_id',
+      'report_reason'];
   of_payouts constant boolean := sort !~ 'price|licenceExpiresOn|reports' and not filters ?|
     array['listing_type', 'listing_kind', 'area_id', 'ref_no', 'price_min', 'price_max',
       'identity_type', 'licence_no', 'licence_expires_before', 'target_type', 'target_id',
@@ -25861,6 +26485,17 @@ begin
           and (not $1 ? 'report_reason' or reports.reason = $1 ->> 'report_reason')
       from public.reports
       union all
+      select duplicates.id, duplicates.created_at, ''::text collate "C", ''::text,
+        '-Infinity'::numeric, null::date, 0::bigint,
+        %L and duplicates.state = 'open'
+          and (not $1 ? 'kind' or $1 ->> 'kind' = 'duplicate_suspected')
+          and (not $1 ? 'account_id' or duplicates.property_id in (
+            select properties.id from public.properties
+            join public.identities on identities.id = properties.owner_identity_id
+            where identities.account_id = ($1 ->> 'account_id')::uuid
+          ))
+      from public.duplicates
+      union all
       select wallet_payouts.id, wallet_payouts.created_at,
         private.name_order(wallet_payouts.name) collate "C",
         coalesce(wallet_payouts.name, ''), '-Infinity'::numeric, null::date, 0::bigint,
@@ -25874,69 +26509,12 @@ begin
       and (not $1 ? 'until' or waiting.created_at < ($1 ->> 'until')::timestamptz)
       and (not $1 ? 'q' or strpos(
         private.search_text(waiting.words), private.search_text($1 ->> 'q')) > 0)
-    $sql$, of_listings, of_identities, of_reports, of_payouts);
+    $sql$, of_listings, of_identities, of_reports, of_duplicates, of_payouts);
 end
 $$;
 comment on function private.waiting_source is
   'Builds the query of the queue. Sorting by time, name or price scans an index of each kind; any '
   'other sort reads the whole queue.';
-
-create function private.licence_claims(identity_id uuid) returns json
-  language plpgsql stable
-  security definer -- reads other people's organisations; its caller requires an admin
-  set search_path = ''
-as $$
-begin
-  return array_to_json(array(
-    select json_build_object(
-      'accountId', identities.account_id, 'identity', private.identity_json(identities))
-    from public.organisations
-    join public.organisations as claims on claims.licence_no = organisations.licence_no
-      and claims.identity_id <> organisations.identity_id
-    join public.identities on identities.id = claims.identity_id
-    where organisations.identity_id = licence_claims.identity_id
-      and (claims.holds_licence or identities.status = 'pending_verification')
-    order by claims.holds_licence desc, identities.created_at, identities.id
-    limit 20
-  ));
-end
-$$;
-
-create function private.waiting_identity_json(identity public.identities) returns json
-  language plpgsql stable
-  security definer -- reads someone else's account; its caller requires an admin
-  set search_path = ''
-as $$
-begin
-  return (
-    select json_build_object(
-      'accountId', accounts.id,
-      'fullName', individual_profiles.full_name,
-      'email', accounts.email,
-      'phone', accounts.phone,
-      'record', private.identity_record(identity),
-      'documents', (
-        select coalesce(json_agg(private.document_json(documents, '/admin/documents')
-          order by documents.created_at, documents.file), '[]')
-        from public.documents
-        where documents.identity_id = identity.id and documents.discarded_at is null
-      ),
-      'claims', private.licence_claims(identity.id),
-      'lastDecision', (
-        select entry.record from private.audit_records(array(
-          select audit.id from public.audit
-          where audit.target_id = identity.id and audit.action = 'identity.status'
-          order by audit.at desc, audit.id desc
-          limit 1
-        )) as entry
-      )
-    )
-    from public.accounts
-    left join public.individual_profiles on individual_profiles.account_id = accounts.id
-    where accounts.id = identity.account_id
-  );
-end
-$$;
 
 create function private.payout_decisions(payout public.wallet_payouts) returns text[]
   language sql immutable
@@ -25955,22 +26533,34 @@ create function private.moderation_records(item_ids uuid[])
   security definer -- reads other people's data; its caller requires an admin
   set search_path = ''
 as $$
+declare
+  listing_ids constant uuid[] := item_ids || array(
+    select unnest(array[duplicates.property_id, duplicates.of_id]) from public.duplicates
+    where duplicates.id = any (item_ids)
+      or duplicates.property_id = any (item_ids) and duplicates.state = 'in_review'
+  );
 begin
   return query
+  with records as materialized (
+    select distinct on (shown.id) shown.id, shown.record
+    from private.property_records(listing_ids, null) as shown
+  )
   select
     requested.ordinal,
     json_build_object(
       'id', requested.id,
       'kind', case
+        when pairs.id is not null then 'duplicate_suspected'
         when reports.id is not null then 'report'
         when wallet_payouts.id is not null then 'wallet_payout'
         when identities.id is not null then 'identity'
         when properties.status = 'pending_review' then 'listing'
         else 'changes'
       end,
-      'since', coalesce(reports.created_at, wallet_payouts.created_at, identities.created_at,
+      'since', coalesce(pairs.created_at, reports.created_at, wallet_payouts.created_at, identities.created_at,
         properties.created_at),
       'decisions', case
+        when pairs.id is not null then private.duplicate_decisions(pairs)
         when reports.id is not null then array['uphold', 'dismiss']
         when wallet_payouts.id is not null then private.payout_decisions(wallet_payouts)
         when identities.id is not null then private.identity_moderation(identities)
@@ -25978,6 +26568,7 @@ begin
       end,
       'version', coalesce(private.review_version(properties), private.page_version(identities.id)),
       'listing', records.record,
+      'of', repeated.record,
       'changes', properties.pending_changes,
       'identity', case when identities.id is not null then
         private.waiting_identity_json(identities) end,
@@ -25986,8 +26577,17 @@ begin
         private.waiting_payout_json(wallet_payouts) end
     )
   from unnest(item_ids) with ordinality as requested (id, ordinal)
-  left join public.properties on properties.id = requested.id
-  left join private.property_records(item_ids, null) as records on records.id = requested.id
+  left join public.duplicates as pairs on pairs.id = requested.id
+  left join public.properties on properties.id = coalesce(pairs.property_id, requested.id)
+  left join records on records.id = properties.id
+  left join lateral (
+    select of_pair.record from public.duplicates
+    join records as of_pair on of_pair.id = duplicates.of_id
+    where duplicates.id = pairs.id
+      or duplicates.property_id = requested.id and duplicates.state = 'in_review'
+    order by duplicates.created_at desc, duplicates.id
+    limit 1
+  ) as repeated on true
   left join public.identities on identities.id = requested.id
   left join public.reports on reports.id = requested.id
   left join public.wallet_payouts on wallet_payouts.id = requested.id
@@ -26030,7 +26630,8 @@ begin
   perform private.refuse_fields((
     select coalesce(jsonb_agg(jsonb_build_object('path', path, 'code', 'invalid')), '[]')
     from (values
-      ('kind', kind in ('listing', 'changes', 'identity', 'report', 'wallet_payout')),
+      ('kind', kind in (
+        'listing', 'changes', 'identity', 'report', 'duplicate_suspected', 'wallet_payout')),
       ('listingType', listing_type in ('SALE', 'RENT', 'EXCHANGE')),
       ('identityType', identity_type in ('company', 'office')),
       ('targetType', target_type is null or private.is_word('report_target', target_type)),
@@ -26683,6 +27284,10 @@ begin
     when 'report' then
       return format('The report is %s, with all others about the same.', private.moderate_report(
         private.lock_report(target_id), act.act, act.reason, act.everywhere) ->> 'status');
+    when 'duplicate' then
+      return format('The pair is decided: %s.', private.moderate_duplicate(
+        null, target_id, split_part(act.act, '_', 1), act.reason, act.version::integer)
+        ->> 'status');
     when 'payout' then
       return format('The money is %s. This cannot be undone.', replace(private.moderate_payout(
         private.lock_payout(target_id),
@@ -26741,6 +27346,12 @@ begin
       select identities.account_id from public.properties
       join public.identities on identities.id = properties.owner_identity_id
       where properties.id = account_of_target.target_id
+    )
+    when 'duplicate' then (
+      select identities.account_id from public.duplicates
+      join public.properties on properties.id = duplicates.property_id
+      join public.identities on identities.id = properties.owner_identity_id
+      where duplicates.id = account_of_target.target_id
     )
     when 'message' then (
       select participants.account_id from private.find_message(account_of_target.target_id) as message
@@ -26960,6 +27571,63 @@ comment on function private.get_admin_document is
   'Facade: returns the file of a document to an admin and records that in the audit trail.';
 
 grant execute on function private.get_admin_document to authenticated;
+
+-- sql/11_admin/5_writes_duplicates.sql
+
+create function private.moderate_duplicate(
+  admin_id uuid, duplicate_id uuid, decision text, reason text, version integer
+) returns json
+  language plpgsql
+  security definer -- updates someone else's listing on an admin's behalf
+  set search_path = ''
+as $$
+declare
+  duplicate public.duplicates;
+  property public.properties;
+begin
+  -- A decision locks the listing first, as whatever ends the pair does.
+  select properties.* into property from public.properties
+  join public.duplicates on duplicates.property_id = properties.id
+  where duplicates.id = duplicate_id
+  for no key update of properties;
+  if property.id is null then
+    return null;
+  end if;
+  select * into duplicate from public.duplicates where duplicates.id = duplicate_id
+  for no key update;
+  if exists (
+    select from public.properties
+    join public.identities on identities.id = properties.owner_identity_id
+    where properties.id in (duplicate.property_id, duplicate.of_id)
+      and identities.account_id = admin_id
+  ) then
+    perform private.refuse(409, 'admin_self');
+  elsif duplicate.state <> 'open' or decision not in ('suspend', 'dismiss') then
+    perform private.refuse(409, 'status_transition_invalid', jsonb_build_object(
+      'from', duplicate.state, 'allowed', private.duplicate_decisions(duplicate)),
+      private.transition_sentence('pair', duplicate.state, private.duplicate_decisions(duplicate)));
+  elsif version <> private.review_version(property) then
+    perform private.refuse(409, 'version_conflict', '{}',
+      'It was changed since: look at it again, its version is another.');
+  end if;
+  update public.duplicates
+  set state = case decision when 'suspend' then 'suspended' else 'dismissed' end
+  where duplicates.id = duplicate.id
+  returning * into duplicate;
+  perform private.audit('duplicate.state', 'duplicate', duplicate.id, reason,
+    '{"state":"open"}', jsonb_build_object('state', duplicate.state));
+  if decision = 'suspend' then
+    perform private.audit('property.suspend', 'property', property.id, reason,
+      jsonb_build_object('status', property.status));
+    perform private.suspend_property(property.id, reason);
+  end if;
+  return json_build_object('id', duplicate.id, 'kind', 'duplicate_suspected',
+    'status', duplicate.state, 'decisions', '[]'::json);
+end
+$$;
+comment on function private.moderate_duplicate is
+  'Carries out a decision about a pair; suspend is about the listing that was published later. '
+  'Returns null if there is no such pair.';
 
 -- sql/11_admin/5_writes_identities.sql
 
@@ -27285,6 +27953,7 @@ declare
   identity public.identities;
   report public.reports;
   payout public.wallet_payouts;
+  decided json;
 begin
   if decision in ('paid_out', 'written_off') then
     perform private.require_admin_proof();
@@ -27308,6 +27977,10 @@ begin
     end if;
     return private.moderate_report(report, decision, why, everywhere);
   end if;
+  decided := private.moderate_duplicate(admin_id, decide_moderation.id, decision, why, version);
+  if decided is not null then
+    return decided;
+  end if;
   identity := private.lock_identity_to_decide(decide_moderation.id, admin_id);
   if identity.id is not null then
     return private.moderate_identity(identity, decision, why, document_ids, version);
@@ -27328,8 +28001,9 @@ $$;
 comment on function private.decide_moderation is
   'Api: For admins: approves or rejects an entry of the queue, suspends or restores a listing or '
   'identity, upholds or dismisses a report (with everywhere all messages of one sender that have the '
-  'same picture), pays out or writes off money of a deleted account. The last two need a proof, '
-  'which only the facade passes on. version is that of the listing or page that the admin saw, '
+  'same picture), suspends the later one of a pair of duplicates or dismisses the pair, pays out or '
+  'writes off money of a deleted account. The last two need a proof, which only the facade passes '
+  'on. version is that of the listing or page that the admin saw, '
   'document_ids the documents of a waiting company or office. 403 admin_only, proof_required, '
   '404 not_found, 409 admin_self, status_transition_invalid, version_conflict, '
   'documents_changed, licence_in_use, 422 licence_expired.';
@@ -28052,6 +28726,13 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
       where claims.licence_no = organisations.licence_no and claims.identity_id <> identities.id
         and (claims.holds_licence or claiming.status = 'pending_verification')
     ) as claims,
+    (
+      select string_agg(
+        concat_ws(' ', to_char(audit.at at time zone 'Asia/Kuwait', 'YYYY-MM-DD'),
+          audit.after ->> 'licenceNo', audit.after ->> 'status', audit.reason),
+        ', ' order by audit.at desc, audit.id desc)
+      from public.audit where audit.id = any (private.earlier_decisions(identities))
+    ) as decisions,
     papers.names as papers,
     private.page_version(identities.id) as version,
     organisations.phone,
@@ -28073,7 +28754,8 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
   order by identities.created_at;
 comment on view public.admin_identities_to_verify is
   'Companies and offices to verify, oldest first. claims lists others with the same licence, its '
-  'holder first; only one can be active. Add a row to admin_acts with act verify_identity or '
+  'holder first; only one can be active. decisions lists what was decided about the same account or '
+  'licence, the newest first. Add a row to admin_acts with act verify_identity or '
   'reject_identity, target id or licence_no and this version, which changes with the page and the '
   'papers (admin_documents); without papers it may be left out.';
 
@@ -28156,6 +28838,35 @@ comment on view public.admin_reports is
   'Add a row to admin_acts with act uphold or dismiss and id as target. Upholding suspends the '
   'listing or hides the review or message; both acts decide all reports of the same target.';
 
+create view public.admin_duplicates with (security_invoker = true) as
+  select
+    duplicates.id,
+    'KW-' || properties.ref_no as ref_no,
+    properties.title_ar,
+    properties.price,
+    properties.status,
+    owner.display_name as owner,
+    owner.account_id,
+    'KW-' || of_listing.ref_no as of_ref_no,
+    of_listing.title_ar as of_title_ar,
+    of_listing.price as of_price,
+    of_listing.status as of_status,
+    of_owner.display_name as of_owner,
+    of_owner.account_id as of_account_id,
+    private.review_version(properties) as version,
+    duplicates.created_at
+  from public.duplicates
+  join public.properties on properties.id = duplicates.property_id
+  join public.identities as owner on owner.id = properties.owner_identity_id
+  join public.properties as of_listing on of_listing.id = duplicates.of_id
+  join public.identities as of_owner on of_owner.id = of_listing.owner_identity_id
+  where duplicates.state = 'open'
+  order by duplicates.created_at, duplicates.id;
+comment on view public.admin_duplicates is
+  'Listings that repeat another (of_…) and have the same picture, oldest first, while the setting '
+  'find_duplicates is "on". Add a row to admin_acts with act suspend_duplicate (suspends ref_no) or '
+  'dismiss_duplicate and id as target; a pair that was decided does not come again.';
+
 create view public.admin_payouts with (security_invoker = true) as
   select
     wallet_payouts.id,
@@ -28222,7 +28933,8 @@ comment on view public.admin_audit is
 revoke all on
   public.admin_users, public.admin_properties, public.admin_identities_to_verify,
   public.admin_documents,
-  public.admin_listings_to_review, public.admin_reports, public.admin_payouts, public.admin_alarms,
+  public.admin_listings_to_review, public.admin_reports, public.admin_duplicates,
+  public.admin_payouts, public.admin_alarms,
   public.admin_payment_events, public.admin_audit
   from public, anon, authenticated, service_role;
 
@@ -28269,11 +28981,14 @@ create index reviews_property_idx on public.reviews (property_id) where property
 create table private.review_notices (
   author_account_id uuid not null references public.accounts (id) on delete cascade,
   subject_identity_id uuid not null references public.identities (id) on delete cascade,
+  hidden_at timestamptz,
   primary key (author_account_id, subject_identity_id)
 );
 comment on table private.review_notices is
   'Pairs of an author and an identity that was notified of the author''s review; a later review by '
   'the same author notifies nobody. Deleted with the account.';
+comment on column private.review_notices.hidden_at is
+  'When the author''s review was hidden, also if that is deleted: for two years there is no other.';
 create index review_notices_subject_idx on private.review_notices (subject_identity_id);
 
 alter table public.reviews enable row level security;
@@ -28303,7 +29018,10 @@ create policy "identities change their own reviews, and reply" on public.reviews
   );
 create policy "identities delete their own reviews" on public.reviews for delete to acting
   using (author_identity_id = (select private.identity_id()));
-grant insert on private.review_notices to acting;
+grant insert, select on private.review_notices to acting;
+create policy "people know of their own hidden reviews" on private.review_notices
+  for select to acting
+  using (author_account_id = (select private.account_id()));
 create policy "people note their own reviews" on private.review_notices for insert to acting
   with check (author_account_id = (select private.account_id()));
 
@@ -28313,6 +29031,23 @@ create trigger reviews_are_audited
   after update of hidden_at on public.reviews
   for each row when (old.hidden_at is distinct from new.hidden_at)
   execute function private.audit_change('review.hidden', 'review', 'hidden_at');
+
+create function private.on_review_hidden() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  insert into private.review_notices (author_account_id, subject_identity_id, hidden_at)
+  values (new.author_account_id, new.subject_identity_id, new.hidden_at)
+  on conflict on constraint review_notices_pkey do update set hidden_at = excluded.hidden_at;
+  return null;
+end
+$$;
+comment on function private.on_review_hidden is
+  'Notes for the author and the identity that the review is hidden, or is shown again.';
+create trigger reviews_are_known_when_hidden
+  after update of hidden_at on public.reviews
+  for each row when (old.hidden_at is distinct from new.hidden_at)
+  execute function private.on_review_hidden();
 
 -- sql/12_reviews/2_rules_ratings.sql
 
@@ -28576,6 +29311,14 @@ declare
 begin
   perform private.check_rating(to_jsonb(rating));
   perform private.check_may_review(author_id, subject, create_review.property_id);
+  if exists (
+    select from private.review_notices
+    where review_notices.author_account_id = private.account_id()
+      and review_notices.subject_identity_id = subject.id
+      and review_notices.hidden_at > now() - interval '2 years'
+  ) then
+    perform private.refuse(403, 'review_hidden');
+  end if;
 
   insert into private.review_notices (author_account_id, subject_identity_id)
   values (private.account_id(), subject.id)
@@ -28618,7 +29361,7 @@ $$;
 comment on function api.create_review is
   'Reviews an identity, once, after a real contact with it. 422 review_self, 404 '
   'identity_not_found, property_not_found, 403 terms_not_accepted, account_unproven, '
-  'review_not_eligible, 409 review_exists.';
+  'review_not_eligible, review_hidden, 409 review_exists.';
 
 create function private.lock_own_review(review_id uuid) returns public.reviews
   language plpgsql set search_path = ''
@@ -31830,6 +32573,23 @@ begin
 end
 $$;
 
+create function private.exported_suspensions(account_id uuid) returns json
+  language plpgsql stable
+  security definer -- reads a table closed to everybody
+  set search_path = ''
+as $$
+begin
+  return (
+    select coalesce(json_agg(json_build_object(
+      'propertyId', suspensions.property_id,
+      'listing', suspensions.listing,
+      'endedAt', suspensions.ended_at
+    ) order by suspensions.property_id), '[]')
+    from private.suspensions where suspensions.account_id = exported_suspensions.account_id
+  );
+end
+$$;
+
 create function private.export_account() returns json
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -31887,6 +32647,7 @@ begin
       ) order by blocks.created_at, blocks.identity_id), '[]')
       from public.blocks where blocks.account_id = caller_id
     ),
+    'suspensions', private.exported_suspensions(caller_id),
     'reports', (
       select coalesce(
         json_agg(private.report_record(reports) order by reports.created_at, reports.id), '[]')
@@ -32327,6 +33088,8 @@ begin
         'more is no limit.'),
       ('private.rate_hits', 'rate_hits', 'delete', '{}',
         'What was counted is written by functions. Delete a row, and its subject begins anew.'),
+      ('private.banned_contacts', 'banned_contact', 'delete', '{}',
+        'A phone or email of a banned account stays for a year: delete the row to allow it again.'),
       ('private.reading_words', 'search_word', 'insert, delete', '{phrase,field,value}',
         'Whether a word of searches is a name follows from areas, governorates, landmarks '
         'and vocabularies.'),
@@ -32426,6 +33189,8 @@ begin
         'The audit trail is written by what admins do; nobody can change it.'),
       ('public.reports', 'report', '', '{status,status_reason}',
         'What was reported stays: set status to dismissed, or to upheld with status_reason.'),
+      ('public.duplicates', '', '', '{}',
+        'A pair is decided by a row of admin_acts with act suspend_duplicate or dismiss_duplicate.'),
       ('public.reviews', 'review', '', '{hidden_at}',
         'To take a review away set hidden_at; whether its author counts follows from '
         'identities.status and accounts.status.')
@@ -32860,6 +33625,9 @@ on conflict (rule) do update set
 
 insert into private.settings (name, value, note) values
   ('review_listings', 'false', 'true: listings wait for an admin before everybody sees them'),
+  ('find_duplicates', '"on"',
+    '"on": a listing that repeats an active one of the same identity is refused, and admins see which '
+    'ones repeat others with the same picture. "off": neither'),
   ('seller', '{"nameAr":"سوق العقار الكويتي","nameEn":"Kuwait Property Market","registrationNo":"",'
     '"addressAr":"مدينة الكويت","phone":"","email":""}',
     'who sells: on every receipt from then on'),
@@ -33064,6 +33832,11 @@ from (values
     'as target a listing («KW-102061»), and reason', 'restore'),
   ('restore', 'listing', '', 'reason,note',
     'as target a suspended listing («KW-102061»)', 'suspend'),
+  ('suspend_duplicate', 'duplicate', 'reason', 'version,note',
+    'as target the id of a pair (admin_duplicates), and reason: it suspends the listing that was '
+    'published later', 'restore, with that listing as target'),
+  ('dismiss_duplicate', 'duplicate', '', 'reason,note',
+    'as target the id of a pair (admin_duplicates)', 'nothing: suspend the listing by itself'),
   ('verify_identity', 'identity', '', 'version,reason,note',
     'as target the id of a company or office that waits, or its licence number; with papers version '
     'as admin_identities_to_verify shows it', 'suspend_identity'),
@@ -33248,6 +34021,7 @@ values
   ('moderation_kind', 'identity', 'شركة أو مكتب', 'Company or office', 3),
   ('moderation_kind', 'report', 'بلاغ', 'Report', 4),
   ('moderation_kind', 'wallet_payout', 'رصيد حساب محذوف', 'Money of a deleted account', 5),
+  ('moderation_kind', 'duplicate_suspected', 'إعلان مكرر محتمل', 'Suspected duplicate', 6),
   ('moderation_decision', 'approve', 'اعتماد', 'Approve', 1),
   ('moderation_decision', 'reject', 'رفض', 'Reject', 2),
   ('moderation_decision', 'suspend', 'إيقاف', 'Suspend', 3),

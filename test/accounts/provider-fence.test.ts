@@ -130,7 +130,7 @@ describe.runIf(issuerUrl).each(providers)('REG-26 %s at the direct door', (provi
   test('stays shut after a function that died between beginning and end', async () => {
     const [sub, email] = [randomUUID(), newEmail()]
     const victim = personFrom(await signInAs(provider, { sub, email }))
-    await database().query(`select private.begin_social_sign_in($1, $2, $3, true, $4, 'x')`, [
+    await database().query(`select private.begin_social_sign_in($1, $2, $3, true, '', $4, 'x')`, [
       provider,
       sub,
       email,

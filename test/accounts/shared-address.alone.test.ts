@@ -171,6 +171,7 @@ testLocally('an attacker gets no more than two codes beside each that neighbours
       sealed_password: 'sealed',
       full_name: null,
       hmac: 'ab',
+      banned_hash: 'ab',
       sms_per_day: 20_000,
       ...location,
     })

@@ -34,7 +34,7 @@ function shape(value: any): any {
 
 async function trailOf(id: string) {
   return (await auditOf(admin, id)).map(({ action, targetType, reason, before, after }) => {
-    const { act: _act, ...rest } = after ?? {}
+    const { act: _act, licenceNo: _licenceNo, ...rest } = after ?? {}
     return { action, targetType, reason, before, after: rest }
   })
 }
@@ -333,6 +333,7 @@ test('every act has a row that says what it needs, and each is tried here', asyn
     'ban_account',
     'delete_account',
     'dismiss',
+    'dismiss_duplicate', // duplicates.test.ts
     'hide_message', // test/chat/hidden-messages.test.ts
     'pay_out', // test/privacy/deletion-money.test.ts
     'refund',
@@ -345,6 +346,7 @@ test('every act has a row that says what it needs, and each is tried here', asyn
     'set_identifier', // identifier.test.ts
     'suspend',
     'suspend_account',
+    'suspend_duplicate', // duplicates.test.ts
     'suspend_identity',
     'uphold',
     'verify_identity',

@@ -51,6 +51,7 @@ describe('companies and offices that wait', () => {
       listing: null,
       changes: null,
       report: null,
+      of: null,
       payout: null,
       identity: {
         accountId: owner.id,
@@ -68,6 +69,7 @@ describe('companies and offices that wait', () => {
         }),
         documents: [],
         claims: [],
+        earlierDecisions: [],
         lastDecision: null,
       },
     }])
@@ -128,6 +130,34 @@ describe('companies and offices that wait', () => {
         lastDecision: { reason, actor: { id: admin.id }, after: { status: 'rejected' } },
       },
     }])
+  })
+
+  test('who asks anew is shown with every earlier decision about account and licence, and waits', async () => {
+    const [owner, friend] = [await signUp(), await signUp()]
+    const { id, licenceNo } = await askFor('office', owner)
+    await decide(id, { decision: 'approve' })
+    await decide(id, { decision: 'suspend', reason })
+    // A closed page has no licence any more; its owner asks with another, a friend with the same.
+    await database().query(`update public.identities set status = 'closed' where id = $1`, [id])
+    const { id: anew } = await askFor('company', owner)
+    const { body: { id: ofFriend } } = await friend.post('/auth/identities', {
+      type: 'office',
+      nameAr: 'واجهة السالمية',
+      licenceNo,
+      licenceExpiresOn: '2040-01-01',
+    })
+    for (const [account, asked] of [[owner, anew], [friend, ofFriend]] as const) {
+      const [item] = (await waiting({ accountId: account.id })).items
+      expect(item).toMatchObject({ id: asked, decisions: ['approve', 'reject'] })
+      expect(item.identity.earlierDecisions.filter(({ reason }: { reason: string }) => reason))
+        .toMatchObject([{ targetId: id, reason, after: { status: 'suspended', licenceNo } }])
+      const { rows } = await byHand(
+        'select decisions from public.admin_identities_to_verify where id = $1',
+        [asked],
+      )
+      expect(rows[0].decisions).toContain(`${licenceNo} suspended ${reason}`)
+    }
+    expect((await decide(ofFriend, { decision: 'approve' })).status).toBe(200)
   })
 
   test('a verified one is suspended and restored by its id, with its listings', async () => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { auditOf, signUpAdmin } from '../support/admins.ts'
 import { database, guest, type Person, signUp } from '../support/client.ts'
 import { conversationBetween, openConversation, postMessage } from '../support/conversations.ts'
@@ -13,7 +13,10 @@ let seller: Person
 let buyer: Person
 
 beforeAll(async () => {
-  ;[admin, seller, buyer] = await Promise.all([signUpAdmin(), signUp('بائع'), signUp('مشترٍ')])
+  ;[admin, buyer] = await Promise.all([signUpAdmin(), signUp('مشترٍ')])
+})
+beforeEach(async () => {
+  seller = await signUp('بائع')
 })
 
 const report = (by: Person, targetType: string, targetId: string, more: object = {}) =>

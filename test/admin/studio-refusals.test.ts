@@ -156,6 +156,7 @@ describe('refused with a sentence that says what to do, and nothing has changed'
   test.each([
     ['review_listings', '"true"', 'without quotation marks'],
     ['review_listings', '1', 'without quotation marks'],
+    ['find_duplicates', 'true', 'in quotation marks'],
     ['seller', '"سوق"', 'is an object with'],
     ['seller', '{"nameAr":"سوق"}', 'is an object with'],
     ['seller', sellerWith({ registrationNo: 123456 }), 'each in quotation marks'],

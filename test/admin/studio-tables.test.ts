@@ -11,6 +11,7 @@ import { byHand, edit, leaveChanges } from './studio.ts'
 const open: Record<string, { columns?: string; may?: string[] }> = {
   'private.alarms': { columns: 'settled_at settled_note' },
   'private.landmarks': { columns: 'name_ar name_en lat lng edited', may: ['insert', 'delete'] },
+  'private.banned_contacts': { may: ['delete'] },
   'private.rate_hits': { may: ['delete'] },
   'private.rates': { columns: 'max seconds note earned_by earns most edited' },
   'private.reading_words': { columns: 'phrase field value', may: ['insert', 'delete'] },

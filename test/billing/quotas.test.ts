@@ -21,6 +21,7 @@ async function seller(active: number): Promise<{ person: Person; ids: string[] }
     ids.push(
       await insertListing(person.identityId, {
         published_at: new Date(Date.now() - 1e6 + i * 1000),
+        floor_no: i, // so that what is suspended is another unit than the rest
       }),
     )
   }
@@ -146,7 +147,7 @@ test('when a plan ends the newest over the quota are paused, and nothing is dele
 test('restoring a listing as an admin does not get around the quota', async () => {
   const { person, ids } = await seller(10)
   await database().query(`select private.suspend_property($1, 'مخالفة')`, [ids[0]])
-  await publishListing(person)
+  await publishListing(person, { floorNo: 10 })
   await database().query('select private.lift_suspension($1)', [ids[0]])
   expect((await person.get(`/properties/${ids[0]}`)).body.status).toBe('paused')
   expect((await states(person)).filter((state) => state === 'active')).toHaveLength(10)

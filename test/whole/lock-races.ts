@@ -47,7 +47,11 @@ async function side(witness: Person): Promise<Side> {
     reason: 'spam',
   })
   const paid = bought.body.invoice.id
-  return { ...person, office, company, listing, drafted, planId, open, paid, report }
+  const { rows: [{ id: pair }] } = await database().query(
+    'insert into public.duplicates (property_id, of_id) values ($1, $2) returning id',
+    [listing, drafted],
+  )
+  return { ...person, office, company, listing, drafted, planId, open, paid, report, pair }
 }
 
 type Acquaintances = { one: Side; other: Side; talk: string; passwords: string; sessions: string }
@@ -73,7 +77,7 @@ export async function twoAcquaintances(): Promise<Acquaintances> {
 }
 
 export async function restore({ one, other, sessions, passwords }: Acquaintances) {
-  for (const { id, identifier, office, company, listing, drafted, report } of [one, other]) {
+  for (const { id, identifier, office, company, listing, drafted, report, pair } of [one, other]) {
     await database().query('delete from private.contact_changes where account_id = $1', [id])
     await database().query(
       `update auth.users set phone = null, phone_confirmed_at = null, email = $2 where id = $1`,
@@ -127,6 +131,7 @@ export async function restore({ one, other, sessions, passwords }: Acquaintances
        where wallets.identity_id = $1 and wallets.part = 'available' and wallets.balance < 100`,
       [office],
     )
+    await database().query(`update public.duplicates set state = 'open' where id = $1`, [pair])
     // A decided report stays decided, so it is replaced.
     await database().query(
       `with gone as (delete from public.reports where id = $1 returning *)

@@ -178,6 +178,20 @@ export const closedTables: Record<string, Table> = {
     `insert into private.response_measures (identity_id) values (:identity)
      on conflict do nothing`,
   ),
+  'private.banned_contacts': closed(
+    'account_id',
+    `insert into private.banned_contacts (account_id, value)
+     values (:account, cast(gen_random_uuid() as text))`,
+  ),
+  'private.suspensions': closed(
+    'account_id',
+    `insert into private.suspensions (property_id, account_id, listing, pictures)
+     values (gen_random_uuid(), :account, '{}', '{}')`,
+  ),
+  'private.duplicate_checks': closed(
+    ofListing,
+    'insert into private.duplicate_checks (property_id) values (:property)',
+  ),
   'private.review_notices': closed(
     'author_account_id',
     `insert into private.review_notices (author_account_id, subject_identity_id)

@@ -234,6 +234,10 @@ export const tables: Record<string, Table> = {
        (account_id, identity_id, target_type, target_id, reported_identity_id, kept_hash, reason)
      values (:account, :identity, 'property', gen_random_uuid(), :identity, '', 'spam')`,
   ),
+  'public.duplicates': closed(
+    ofListing,
+    'insert into public.duplicates (property_id, of_id) values (:property, gen_random_uuid())',
+  ),
   'public.admin_act_kinds': closed(null),
   'public.admin_acts': closed(
     'account_id',
@@ -259,6 +263,7 @@ export const views = [
   'public.admin_alarms',
   'public.admin_audit',
   'public.admin_documents',
+  'public.admin_duplicates',
   'public.admin_identities_to_verify',
   'public.admin_listings_to_review',
   'public.admin_payment_events',

@@ -24,6 +24,7 @@ export type Side = Person & {
   open: string
   paid: string
   report: string
+  pair: string
 }
 
 export const device = () => ({
@@ -238,6 +239,7 @@ export const adminActions: Record<string, (whom: Side) => RawRequest[]> = {
   ],
   'rejects the identity': ({ company }) => [identity(company, 'rejected')],
   'upholds a report': ({ report }) => [decide(report, 'uphold')],
+  'suspends a duplicate': ({ pair }) => [decide(pair, 'suspend')],
   'refunds': ({ paid }) => [refund(paid, 'wallet'), refund(paid, 'wallet')],
 }
 
@@ -258,6 +260,7 @@ export const adminActs: Record<string, (whom: Side) => Record<string, unknown>[]
   ],
   'rejects the identity': ({ company }) => [{ act: 'reject_identity', target: company, reason }],
   'upholds a report': ({ report }) => [{ act: 'uphold', target: report, reason }],
+  'suspends a duplicate': ({ pair }) => [{ act: 'suspend_duplicate', target: pair, reason }],
   'refunds': ({ paid }) => [{ act: 'refund', target: paid, to: 'wallet', amount: 0.1, reason }],
 }
 

@@ -68,6 +68,11 @@ export const errors = {
     'يمكنك التقييم بعد التواصل مع المعلن فقط',
     'You can leave a review only after contacting the advertiser',
   ],
+  review_hidden: [
+    403,
+    'لا يمكنك كتابة تقييم جديد لهذه الجهة',
+    'You cannot write a new review of this advertiser',
+  ],
   property_not_found: [404, 'العقار غير موجود أو تم حذفه', 'Listing not found or deleted'],
   terms_not_accepted: [
     403,
@@ -169,6 +174,11 @@ export const errors = {
     409,
     'وصلت إلى الحد الأقصى لعدد المحظورين',
     'You have reached the limit of people you can block',
+  ],
+  duplicate_listing: [
+    409,
+    'لديك إعلان نشط للعقار نفسه',
+    'You already have an active listing of the same property',
   ],
   drafts_full: [
     409,

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { addressArgs, codeHmac, newCode } from '../../_shared/auth/secrets.ts'
+import { addressArgs, bannedHash, codeHmac, newCode } from '../../_shared/auth/secrets.ts'
 import { isDecoy, putContact } from '../../_shared/auth/supabase-auth.ts'
 import type { ApiContext } from '../../_shared/caller/context.ts'
 import { backend, call } from '../../_shared/database/db.ts'
@@ -211,6 +211,7 @@ async function begin(
     changeId,
     proof: open ? null : await prove(c, user, given),
     hmac: codeHmac('prove', changeId, code),
+    bannedHash: bannedHash(identifier.value),
   }, c.var.address)
   throwIfError(begun)
   const { resendAfter, expiresIn, emailLeaves } = begun

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import {
   addressArgs,
+  bannedHash,
   codeHmac,
   newCode,
   seal,
@@ -166,7 +167,11 @@ async function registerEmail(c: ApiContext, given: Given) {
   const { identifier } = given
   if (isDecoy(identifier)) throw new Refusal('identifier_invalid')
   const claim = { email: identifier.value }
-  const claimed = await backend<Counted>('claim_email', { ...claim, address: c.var.address })
+  const claimed = await backend<Counted>('claim_email', {
+    ...claim,
+    bannedHash: bannedHash(identifier.value),
+    address: c.var.address,
+  })
   setRateHeaders(c, claimed.rate.split(','))
   throwIfError(claimed)
   try {
@@ -193,6 +198,7 @@ async function registerPhone(
     fullName: fullName ?? null,
     termsVersion,
     hmac: codeHmac('register', phone, code),
+    bannedHash: bannedHash(phone),
   }, c.var.address)
   setRateHeaders(c, answer.rate.split(','))
   throwIfError(answer)

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { exchangeAppleCode } from '../../_shared/auth/apple.ts'
-import { unknownPassword } from '../../_shared/auth/secrets.ts'
+import { bannedHash, unknownPassword } from '../../_shared/auth/secrets.ts'
 import { createUser, isDecoy, signInWithIdToken } from '../../_shared/auth/supabase-auth.ts'
 import { callerOfIssued } from '../../_shared/auth/tokens.ts'
 import type { ApiContext } from '../../_shared/caller/context.ts'
@@ -102,7 +102,7 @@ type Entry = MaybeError & {
 
 /** Returns true for only one of several simultaneous requests, which then creates the account. */
 const isFirst = async (email: string) =>
-  !(await backend<MaybeError>('claim_email', { email })).error
+  !(await backend<MaybeError>('claim_email', { email, bannedHash: bannedHash(email) })).error
 
 /** Returns false if another request has created the account in the meantime. */
 async function createUserByEmail(email: string, fullName: string | undefined): Promise<boolean> {
@@ -162,7 +162,15 @@ async function begin(
   { subject, email, emailVerified, keys }: IdTokenClaims,
 ): Promise<Entry> {
   const client = await sha256(`${c.var.address} ${c.req.header('user-agent') ?? ''}`)
-  const who = { provider, subject, email, emailVerified, keys, client }
+  const who = {
+    provider,
+    subject,
+    email,
+    emailVerified,
+    bannedHash: bannedHash(email ?? ''),
+    keys,
+    client,
+  }
   const end = Date.now() + 5000
   let entry = await backend<Entry>('begin_social_sign_in', who)
   while (entry.isPending && Date.now() < end) {

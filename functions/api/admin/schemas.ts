@@ -131,6 +131,7 @@ export const moderationKinds = [
   'changes',
   'identity',
   'report',
+  'duplicate_suspected',
   'wallet_payout',
 ] as const
 
@@ -219,6 +220,10 @@ const WaitingIdentity = z.object({
     'Who else claims its licence number: the one that holds it, being `active`, `expired` or ' +
       '`suspended`, and then those that wait, the oldest first; 20 at most.',
   ),
+  earlierDecisions: z.array(AuditEntry).describe(
+    'Every decision about it, other companies and offices of the account, and all with its licence ' +
+      'number, also closed ones, the newest first; 50 at most.',
+  ),
   lastDecision: orNull(AuditEntry).describe(
     'What was last decided about it, as before it was corrected; null: nothing yet.',
   ),
@@ -234,15 +239,21 @@ const WaitingPayout = z.object({
 
 export const ModerationItem = z
   .object({
-    id: z.uuid().describe('Of the listing, identity, report or payout: for `decide`.'),
+    id: z.uuid().describe('Of the listing, identity, report, pair or payout: for `decide`.'),
     kind: z.enum(moderationKinds).describe('Which of the fields below it has.'),
     since: Time.describe('Since when it waits.'),
     decisions: allowed,
     version: z.int().nullable().describe(
-      'Of kind `listing`, `changes` and `identity`: what is shown here, with pictures and documents. For ' +
-        '`decide`.',
+      'Of kind `listing`, `changes`, `identity` and `duplicate_suspected`: what is shown here, with pictures ' +
+        'and documents. For `decide`.',
     ),
-    listing: orNull(Property).describe('Of kind `listing` and `changes`.'),
+    listing: orNull(Property).describe(
+      'Of kind `listing` and `changes`; of `duplicate_suspected` the one that was published later.',
+    ),
+    of: orNull(Property).describe(
+      'Of kind `duplicate_suspected`: the one that it repeats. Of kind `listing`: one of the same ' +
+        'account that it repeats and that is suspended or was; null: none, or it is gone.',
+    ),
     changes: z.record(z.string(), z.unknown()).nullable().describe(
       'What the owner wants to change; until the decision the listing stays as it is.',
     ),
@@ -257,7 +268,7 @@ export const Decision = z.strictObject({
   reason: Reason.optional().describe('Required to reject, suspend, uphold and write off.'),
   note: Reason.optional().describe('Of `paid_out`, required: the reference of the transfer.'),
   version: z.int().optional().describe(
-    'Of a listing, its changes or an identity: the `version` that was looked at. If it is another by now, ' +
+    'Of a listing, its changes, a pair or an identity: the `version` that was looked at. If it is another by now, ' +
       'nothing is decided (409 version_conflict).',
   ),
   documentIds: documentIds.optional(),
@@ -269,10 +280,9 @@ export const Decision = z.strictObject({
 
 export const Decided = z
   .object({
-    id: z.uuid().describe('Of the listing, identity, report or payout.'),
-    kind: z.enum(['listing', 'identity', 'report', 'wallet_payout']).describe(
-      'What was decided on.',
-    ),
+    id: z.uuid().describe('Of the listing, identity, report, pair or payout.'),
+    kind: z.enum(['listing', 'identity', 'report', 'duplicate_suspected', 'wallet_payout'])
+      .describe('What was decided on.'),
     status: z.string().describe('The status that it has now.'),
     decisions: allowed,
   })

@@ -23,6 +23,7 @@ const actions: Action[] = [
       'price_required',
       'contact_missing',
       'quota_exceeded',
+      'duplicate_listing',
     ],
   },
   {
@@ -36,14 +37,14 @@ const actions: Action[] = [
     operationId: 'resume_property',
     summary: 'Resume my paused listing',
     description: 'Shows it again for the time that it had left.',
-    errors: ['terms_not_accepted', 'contact_missing', 'quota_exceeded'],
+    errors: ['terms_not_accepted', 'contact_missing', 'quota_exceeded', 'duplicate_listing'],
   },
   {
     path: 'renew',
     operationId: 'renew_property',
     summary: 'Renew my listing that expired within 90 days',
     description: 'Shows it for a new period of the plan. It keeps its place among the newest.',
-    errors: ['terms_not_accepted', 'contact_missing', 'quota_exceeded'],
+    errors: ['terms_not_accepted', 'contact_missing', 'quota_exceeded', 'duplicate_listing'],
   },
   {
     path: 'archive',

@@ -51,6 +51,7 @@ const create = route({
     '`price` for SALE and RENT, `landAreaM2` or `builtAreaM2`, and for EXCHANGE `descriptionAr` ' +
     'or something wanted; a way to reach the owner (422 `contact_missing` with the `kinds` that have ' +
     'no number, where `allowChat` is off); and room in the plan (402 `quota_exceeded` with `limit` and `used`). ' +
+    'A listing that repeats an active one of the same identity is 409 `duplicate_listing` with its `propertyId`. ' +
     'Where administrators review listings it is `pending_review` first. At most 300 an hour, and 50 ' +
     'drafts, or twice as many as the plan shows (409 `drafts_full` with `limit` and `used`).',
   errors: [
@@ -62,6 +63,7 @@ const create = route({
     'area_invalid',
     'location_outside_area',
     'quota_exceeded',
+    'duplicate_listing',
     'drafts_full',
     'not_found',
   ],

@@ -15,7 +15,7 @@ import {
   proveEmail,
 } from '../../support/fixtures.ts'
 import { drain } from '../../support/jobs.ts'
-import { publishListing } from '../../support/listings.ts'
+import { publishListing, uniquePrice } from '../../support/listings.ts'
 import { createCharge, submitSandboxPage, topUp, topUpInvoice } from '../../support/money.ts'
 import {
   notificationsOf,
@@ -163,12 +163,18 @@ const acts: Act[] = [
   {
     kind: 'listing_suspended',
     what: 'the suspension of her listing',
-    does: async () => await decideOn((await publishListing(sara)).id, 'suspend'),
+    does: async () =>
+      await decideOn((await publishListing(sara, { price: uniquePrice() })).id, 'suspend'),
   },
   {
     kind: 'listing_restored',
     what: 'the end of the suspension of her listing',
-    does: async () => await decideOn((await publishListing(sara)).id, 'suspend', 'restore'),
+    does: async () =>
+      await decideOn(
+        (await publishListing(sara, { price: uniquePrice() })).id,
+        'suspend',
+        'restore',
+      ),
   },
   {
     kind: 'identity_suspended',

@@ -1,0 +1,59 @@
+create table private.suspensions (
+  property_id uuid primary key,
+  account_id uuid not null references public.accounts (id) on delete cascade,
+  listing jsonb not null,
+  pictures text[] not null,
+  ended_at timestamptz
+);
+comment on table private.suspensions is
+  'Listings that are suspended or were, as they were then, to recognise them when they are posted '
+  'anew. Cleaned by private.purge_suspensions, and deleted with the account.';
+comment on column private.suspensions.property_id is
+  'The listing; it may be gone, because its row is deleted earlier.';
+comment on column private.suspensions.listing is
+  'What listings are compared by (private.compared_fields).';
+comment on column private.suspensions.pictures is 'The hashes of its pictures.';
+comment on column private.suspensions.ended_at is
+  'When it was restored or deleted; null while it is suspended.';
+create index suspensions_account_idx on private.suspensions (account_id);
+create index suspensions_ended_idx on private.suspensions (ended_at) where ended_at is not null;
+
+create table public.duplicates (
+  id uuid primary key default gen_random_uuid(),
+  property_id uuid not null references public.properties (id) on delete cascade,
+  of_id uuid not null,
+  state text not null default 'open' constraint duplicates_state_is_known
+    check (state in ('open', 'in_review', 'gone', 'dismissed', 'suspended')),
+  created_at timestamptz not null default clock_timestamp(),
+  constraint duplicates_are_of_others check (property_id <> of_id)
+);
+comment on table public.duplicates is
+  'Pairs of listings of which one repeats the other, each pair once. Deleted with the listing.';
+comment on column public.duplicates.property_id is 'The one that was published later.';
+comment on column public.duplicates.of_id is
+  'The listing that it repeats; it may be gone, because its row is deleted earlier.';
+comment on column public.duplicates.state is
+  'open waits for an admin. in_review: of_id is suspended or was, so property_id waits for review. '
+  'gone: one of an open pair was suspended or deleted; the pair may come again. dismissed and '
+  'suspended were decided and do not come again.';
+create unique index duplicates_pair_key
+  on public.duplicates (least(property_id, of_id), greatest(property_id, of_id));
+create index duplicates_property_idx on public.duplicates (property_id);
+create index duplicates_of_idx on public.duplicates (of_id);
+create index duplicates_open_idx on public.duplicates (created_at, id) where state = 'open';
+
+create table private.duplicate_checks (
+  id bigint generated always as identity primary key,
+  property_id uuid not null references public.properties (id) on delete cascade
+);
+comment on table private.duplicate_checks is
+  'Listings to compare with others, some more than once, so that no writer waits. '
+  'Cleaned by private.find_duplicates.';
+create index duplicate_checks_property_idx on private.duplicate_checks (property_id);
+
+alter table private.suspensions enable row level security;
+alter table public.duplicates enable row level security;
+alter table private.duplicate_checks enable row level security;
+revoke all on public.duplicates from anon, authenticated;
+create policy "nobody but functions of their owner" on private.suspensions using (false);
+create policy "nobody but functions of their owner" on private.duplicate_checks using (false);
