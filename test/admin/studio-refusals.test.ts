@@ -241,6 +241,7 @@ describe('refused with a sentence that says what to do, and nothing has changed'
 const states: Record<string, 'acts' | 'refused'> = {
   'accounts.status': 'acts',
   'admin_acts.state': 'refused',
+  'duplicates.state': 'refused',
   'identities.status': 'acts',
   'invoices.state': 'refused',
   'messages.hidden_at': 'refused',

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { database, type Person, signUp } from '../support/client.ts'
 import { giveMoney } from '../support/money.ts'
-import { bulk } from '../support/nightly.ts'
+import { bulk, isNightly } from '../support/nightly.ts'
 import { invariants } from '../whole/invariant-checks.ts'
 import { claimsOf } from '../whole/planted-rows.ts'
 import { newPlan } from './purchases.ts'
@@ -437,7 +437,10 @@ test('WAL-08 in a random life of plans no value is made, and at most a fils is l
     client.release(true)
   }
   console.log(seen)
-  for (const [what, often] of Object.entries(seen)) expect(often, what).toBeGreaterThan(0)
+  // Some are so rare that a short life may have none.
+  if (isNightly) {
+    for (const [what, often] of Object.entries(seen)) expect(often, what).toBeGreaterThan(0)
+  }
   await expectBalanced(lives.map(({ person }) => person))
   for (const { id, sql } of invariants.filter(({ id }) => /^I-1[3-5]$/.test(id))) {
     expect((await database().query(sql)).rows, id).toEqual([])

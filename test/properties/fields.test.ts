@@ -374,6 +374,8 @@ test('save_property writes every column of a listing that owners and admins may 
     'pause_reason',
     'pictures_version',
     'ref_no',
+    'shown_lat',
+    'shown_lng',
     'unlisted_for',
     'unlisted_since',
   ])
