@@ -55,5 +55,7 @@ alter table private.suspensions enable row level security;
 alter table public.duplicates enable row level security;
 alter table private.duplicate_checks enable row level security;
 revoke all on public.duplicates from anon, authenticated;
-create policy "nobody but functions of their owner" on private.suspensions using (false);
+grant select on private.suspensions to acting;
+create policy "people see what is kept of their own" on private.suspensions for select to acting
+  using (account_id = (select private.account_id()));
 create policy "nobody but functions of their owner" on private.duplicate_checks using (false);

@@ -193,23 +193,6 @@ begin
 end
 $$;
 
-create function private.exported_suspensions(account_id uuid) returns json
-  language plpgsql stable
-  security definer -- reads a table closed to everybody
-  set search_path = ''
-as $$
-begin
-  return (
-    select coalesce(json_agg(json_build_object(
-      'propertyId', suspensions.property_id,
-      'listing', suspensions.listing,
-      'endedAt', suspensions.ended_at
-    ) order by suspensions.property_id), '[]')
-    from private.suspensions where suspensions.account_id = exported_suspensions.account_id
-  );
-end
-$$;
-
 create function private.export_account() returns json
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -267,7 +250,14 @@ begin
       ) order by blocks.created_at, blocks.identity_id), '[]')
       from public.blocks where blocks.account_id = caller_id
     ),
-    'suspensions', private.exported_suspensions(caller_id),
+    'suspensions', (
+      select coalesce(json_agg(json_build_object(
+        'propertyId', suspensions.property_id,
+        'listing', suspensions.listing,
+        'endedAt', suspensions.ended_at
+      ) order by suspensions.property_id), '[]')
+      from private.suspensions where suspensions.account_id = caller_id
+    ),
     'reports', (
       select coalesce(
         json_agg(private.report_record(reports) order by reports.created_at, reports.id), '[]')

@@ -12162,7 +12162,9 @@ alter table private.suspensions enable row level security;
 alter table public.duplicates enable row level security;
 alter table private.duplicate_checks enable row level security;
 revoke all on public.duplicates from anon, authenticated;
-create policy "nobody but functions of their owner" on private.suspensions using (false);
+grant select on private.suspensions to acting;
+create policy "people see what is kept of their own" on private.suspensions for select to acting
+  using (account_id = (select private.account_id()));
 create policy "nobody but functions of their owner" on private.duplicate_checks using (false);
 
 -- sql/06_properties/2_rules_auctions.sql
@@ -32573,23 +32575,6 @@ begin
 end
 $$;
 
-create function private.exported_suspensions(account_id uuid) returns json
-  language plpgsql stable
-  security definer -- reads a table closed to everybody
-  set search_path = ''
-as $$
-begin
-  return (
-    select coalesce(json_agg(json_build_object(
-      'propertyId', suspensions.property_id,
-      'listing', suspensions.listing,
-      'endedAt', suspensions.ended_at
-    ) order by suspensions.property_id), '[]')
-    from private.suspensions where suspensions.account_id = exported_suspensions.account_id
-  );
-end
-$$;
-
 create function private.export_account() returns json
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -32647,7 +32632,14 @@ begin
       ) order by blocks.created_at, blocks.identity_id), '[]')
       from public.blocks where blocks.account_id = caller_id
     ),
-    'suspensions', private.exported_suspensions(caller_id),
+    'suspensions', (
+      select coalesce(json_agg(json_build_object(
+        'propertyId', suspensions.property_id,
+        'listing', suspensions.listing,
+        'endedAt', suspensions.ended_at
+      ) order by suspensions.property_id), '[]')
+      from private.suspensions where suspensions.account_id = caller_id
+    ),
     'reports', (
       select coalesce(
         json_agg(private.report_record(reports) order by reports.created_at, reports.id), '[]')

@@ -252,7 +252,12 @@ test('an edit that sets every column calls only the functions of what it changes
     const version = ['on_listed_property', 'on_property_edited']
     expect(await called(every)).toEqual(version)
     expect(await called(`${every}, bedrooms = coalesce(bedrooms, 0) + 1`))
-      .toEqual([...version, 'on_property_shown', 'update_search_document'])
+      .toEqual([
+        ...version,
+        'on_property_shown',
+        'queue_duplicate_check',
+        'update_search_document',
+      ])
   } finally {
     await client.end()
   }

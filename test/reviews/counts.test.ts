@@ -157,7 +157,7 @@ test('a review hidden by an admin is neither shown nor counted, and stays hidden
   await hide('2026-11-01')
   expect((await read()).body).toMatchObject({ items: [], count: 0, average: null })
   expect(await author.patch(`/reviews/${body.id}`, { rating: 5 })).toMatchObject({ status: 200 })
-  expect(await review(author)).toMatchObject(refusal(409, 'review_exists'))
+  expect(await review(author)).toMatchObject(refusal(403, 'review_hidden'))
   await actAs(owner, company)
   expect(await owner.post(`/reviews/${body.id}/reply`, { body: 'رد' }))
     .toMatchObject(refusal(404, 'not_found'))
