@@ -262,11 +262,13 @@ select
 from demo_reviews;
 
 insert into public.reports
-  (id, account_id, identity_id, target_type, target_id, reason, note, created_at)
+  (id, account_id, identity_id, target_type, target_id, reason, note, created_at,
+   reported_identity_id, kept, kept_hash)
 select
   pg_temp.demo_id('report ' || persons.number), persons.account_id, persons.identity_id,
   reported.target_type, reported.target_id, reported.reason, reported.note,
-  moment - interval '7 hours' * (persons.number - 20)
+  moment - interval '7 hours' * (persons.number - 20), about.reported_identity_id, seen.kept,
+  encode(sha256(convert_to(seen.kept::text, 'utf8')), 'hex')
 from (
   select 31 as number, 'property' as target_type, (
     select id from public.properties where listed and type = 'SALE' order by md5('a' || id) limit 1
@@ -282,7 +284,19 @@ from (
   union all
   select 34, 'identity', pg_temp.demo_id('individual 58'), 'fraud', 'يطلب عربوناً قبل المعاينة.'
 ) as reported
-join demo_persons as persons using (number);
+join demo_persons as persons using (number)
+cross join lateral (
+  select reported.target_type, reported.target_id, case reported.target_type
+    when 'property' then (
+      select owner_identity_id from public.properties where properties.id = reported.target_id)
+    when 'review' then (
+      select author_identity_id from public.reviews where reviews.id = reported.target_id)
+    else reported.target_id end as reported_identity_id
+) as about
+cross join lateral (
+  select private.reported_content(
+    jsonb_populate_record(null::public.reports, to_jsonb(about))) as kept
+) as seen;
 
 -- The functions of a real payment, run as each payer; a company pays as its own identity.
 for step in
