@@ -305,7 +305,10 @@ describe('what an app shows of it on its first day', () => {
     },
     list_map_listings: () => Promise.resolve('/map/listings?bbox=47.9,29.3,48.1,29.4&zoom=12'),
   }
-  const empty: Record<string, string> = { list_devices: 'an app registers its own' }
+  const empty: Record<string, string> = {
+    list_devices: 'an app registers its own',
+    list_my_reports: 'those who report in the demo are others',
+  }
 
   test('every list of the API has something for somebody', async () => {
     const switchTo = (identityId: string, { token }: Viewer) =>
