@@ -80,7 +80,7 @@ comment on function private.refuse_repeat is
   'has locked.';
 
 create function private.compared_fields(property public.properties) returns jsonb
-  language sql immutable
+  language sql stable
   return jsonb_build_object(
     'type', property.type, 'kind', property.kind, 'area_id', property.area_id,
     'land_area_m2', property.land_area_m2, 'built_area_m2', property.built_area_m2,

@@ -13127,7 +13127,7 @@ comment on function private.refuse_repeat is
   'has locked.';
 
 create function private.compared_fields(property public.properties) returns jsonb
-  language sql immutable
+  language sql stable
   return jsonb_build_object(
     'type', property.type, 'kind', property.kind, 'area_id', property.area_id,
     'land_area_m2', property.land_area_m2, 'built_area_m2', property.built_area_m2,
@@ -33895,6 +33895,7 @@ values
   ('suggestion_kind', 'governorate', 'محافظة', 'Governorate', 2),
   ('suggestion_kind', 'kind', 'نوع العقار', 'Kind of property', 3),
   ('suggestion_kind', 'phrase', 'بحث', 'Search', 4),
+  ('suggestion_kind', 'landmark', 'معلم', 'Landmark', 6),
   ('suggestion_kind', 'word', 'كلمة', 'Word', 5),
   ('suggestion_kind', 'landmark', 'معلم', 'Landmark', 6),
   ('contact_kind', 'call', 'اتصال', 'Call', 1),

@@ -78,6 +78,7 @@ test('MED-26 decides about the documents that were seen, and the trail keeps whi
   const [entry] = await auditOf(admin, company)
   expect(entry.after).toEqual({
     status: 'active',
+    licenceNo: expect.any(String),
     documents: [{
       name: 'picture.jpg',
       type: 'application/pdf',
