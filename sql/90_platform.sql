@@ -26,8 +26,8 @@ create or replace trigger on_auth_identity_linked
   for each row when (new.provider not in ('email', 'phone'))
   execute function private.on_auth_identity_linked();
 
--- Triggers fire in order of their names, so this one runs after on_auth_identity_linked, which,
--- like a sign-in, locks the user before the account. This one locks only the account.
+-- Triggers fire in order of their names, so this one runs after on_auth_identity_linked. Both lock
+-- the user before the account, as a sign-in does.
 create or replace trigger on_new_provider
   after insert on auth.identities
   for each row when (new.provider not in ('email', 'phone'))

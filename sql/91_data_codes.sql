@@ -25,7 +25,6 @@ values
   ('suggestion_kind', 'governorate', 'محافظة', 'Governorate', 2),
   ('suggestion_kind', 'kind', 'نوع العقار', 'Kind of property', 3),
   ('suggestion_kind', 'phrase', 'بحث', 'Search', 4),
-  ('suggestion_kind', 'landmark', 'معلم', 'Landmark', 6),
   ('suggestion_kind', 'word', 'كلمة', 'Word', 5),
   ('suggestion_kind', 'landmark', 'معلم', 'Landmark', 6),
   ('contact_kind', 'call', 'اتصال', 'Call', 1),

@@ -221,6 +221,9 @@ create function private.notify_of_new_provider() returns trigger
   set search_path = ''
 as $$
 begin
+  -- Auth updates the user afterwards, so it is locked before the account, as in a sign-in. A lock "for
+  -- update" would wait for an identity that is being linked to the same user.
+  perform from auth.users where users.id = new.user_id for no key update;
   -- A user who has never signed in has just registered with this provider.
   perform private.notify(users.id, null, 'security_provider', null, jsonb_build_object(
     'provider', new.provider, 'at', clock_timestamp()))

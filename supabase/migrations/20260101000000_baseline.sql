@@ -5782,6 +5782,9 @@ create function private.notify_of_new_provider() returns trigger
   set search_path = ''
 as $$
 begin
+  -- Auth updates the user afterwards, so it is locked before the account, as in a sign-in. A lock "for
+  -- update" would wait for an identity that is being linked to the same user.
+  perform from auth.users where users.id = new.user_id for no key update;
   -- A user who has never signed in has just registered with this provider.
   perform private.notify(users.id, null, 'security_provider', null, jsonb_build_object(
     'provider', new.provider, 'at', clock_timestamp()))
@@ -33398,8 +33401,8 @@ create or replace trigger on_auth_identity_linked
   for each row when (new.provider not in ('email', 'phone'))
   execute function private.on_auth_identity_linked();
 
--- Triggers fire in order of their names, so this one runs after on_auth_identity_linked, which,
--- like a sign-in, locks the user before the account. This one locks only the account.
+-- Triggers fire in order of their names, so this one runs after on_auth_identity_linked. Both lock
+-- the user before the account, as a sign-in does.
 create or replace trigger on_new_provider
   after insert on auth.identities
   for each row when (new.provider not in ('email', 'phone'))
@@ -33895,7 +33898,6 @@ values
   ('suggestion_kind', 'governorate', 'محافظة', 'Governorate', 2),
   ('suggestion_kind', 'kind', 'نوع العقار', 'Kind of property', 3),
   ('suggestion_kind', 'phrase', 'بحث', 'Search', 4),
-  ('suggestion_kind', 'landmark', 'معلم', 'Landmark', 6),
   ('suggestion_kind', 'word', 'كلمة', 'Word', 5),
   ('suggestion_kind', 'landmark', 'معلم', 'Landmark', 6),
   ('contact_kind', 'call', 'اتصال', 'Call', 1),

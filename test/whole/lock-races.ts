@@ -91,7 +91,7 @@ export async function restore({ one, other, sessions, passwords }: Acquaintances
     )
     await database().query(
       `update public.accounts set status = 'active', suspended_until = null, delete_at = null,
-         email_proven = false, taken_over_at = null
+         email_proven = true, taken_over_at = null
        where id = $1`,
       [id],
     )

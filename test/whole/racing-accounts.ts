@@ -10,7 +10,14 @@ import { pdf } from '../support/pdf.ts'
 import { uploadDocuments } from '../support/uploads.ts'
 
 /** Lets the owner of an email sign in by a provider, and so take over the account registered with it. */
-const takenOver = (provider: Provider): Action => async ({ identifier, id }) => ({
+const takenOver = (provider: Provider): Action => async ({ identifier, id }) => {
+  await database().query('update public.accounts set email_proven = false where id = $1', [id])
+  const idToken = await token(provider, claims(provider, { email: identifier, sub: id }))
+  return { path: `/auth/${provider}`, body: { idToken } }
+}
+
+/** Lets the owner of a proven email sign in by a provider for the first time. */
+const linked = (provider: Provider): Action => async ({ identifier, id }) => ({
   path: `/auth/${provider}`,
   body: { idToken: await token(provider, claims(provider, { email: identifier, sub: id })) },
 })
@@ -60,6 +67,8 @@ export const accountActions: Record<string, Action> = {
   },
   google: takenOver('google'),
   apple: takenOver('apple'),
+  linkGoogle: linked('google'),
+  linkApple: linked('apple'),
   forgot: async ({ identifier }) => {
     await ageCodes(identifier, 3600)
     return { path: '/auth/password/forgot', body: { identifier } }

@@ -90,7 +90,11 @@ describe('MIG-05 a stack that is backed up under load, used, lost and restored',
     return { ...account, token: session.accessToken, id: session.user.id }
   }
   const offer = async ({ token }: Person): Promise<string> =>
-    (await ask('POST', '/api/properties', token, { ...completeFields.SALE, publish: true })).id
+    (await ask('POST', '/api/properties', token, {
+      ...completeFields.SALE,
+      titleAr: `بيت ${randomUUID()}`,
+      publish: true,
+    })).id
   const upload = async ({ token }: Person, propertyId: string, size: number) => {
     const form = new FormData()
     form.append('propertyId', propertyId)
