@@ -14774,12 +14774,14 @@ begin
   property := private.apply_fields(property, given);
   perform private.check_property(property, false);
   perform private.check_reach(property, null);
+  if publish then
+    property := private.submit_property(property);
+    perform private.check_quota(owner_id);
+  end if;
   if upload_session_id is not null then
     perform private.attach_upload_session(property.id, owner_id, upload_session_id);
   end if;
   if publish then
-    property := private.submit_property(property);
-    perform private.check_quota(owner_id);
     property := private.publish_or_review(property);
   end if;
   perform private.save_property(property);
