@@ -86,7 +86,8 @@ begin
     counted := private.count_hits(
       '{contact_changes,register_address}', array[account_id::text, address]);
     refusal := case
-      when counted.refused is null then private.contact_refusal(account, kind, value, banned_hash, address)
+      when counted.refused is null then
+        private.contact_refusal(account, kind, value, banned_hash, address)
       else jsonb_build_object('code', 'rate_limited',
         'detail', jsonb_build_object('retryAfter', counted.reset)) end;
     if refusal is not null then

@@ -65,8 +65,8 @@ begin
 end
 $$;
 comment on function private.settle_duplicates is
-  'An approval, also one that the quota pauses, decides what a listing was in review for; suspending or deleting one of an open pair '
-  'leaves nothing to decide.';
+  'An approval, also one that the quota pauses, decides what a listing was in review for; suspending '
+  'or deleting one of an open pair leaves nothing to decide.';
 create trigger properties_settle_duplicates
   after update of status on public.properties
   for each row when (

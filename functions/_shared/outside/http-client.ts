@@ -12,7 +12,7 @@ export const fetchOnce = (url: string, request: RequestInit): Promise<Response> 
     ...request,
     client: freshConnections,
     redirect: 'error',
-    signal: AbortSignal.timeout(4000),
+    signal: AbortSignal.timeout(4000 * env.patience),
   } as RequestInit)
 
 const longestAnswer = 2_000_000

@@ -292,8 +292,9 @@ const declared = {
   },
   PATIENCE: {
     about:
-      'How many times as long a search, a count and a request wait for their turn and for the database, and ' +
-      'an answer for the rest of a body, so that a slow machine is not taken for a busy one.',
+      'How many times as long a search, a count and a request wait for their turn, for the database and for ' +
+      'services outside, and an answer for the rest of a body, so that a slow machine is not taken for a ' +
+      'busy one.',
     default: '1',
     by: 'stand-in',
     is: a.whole(1),

@@ -12,7 +12,8 @@ export function startPushes() {
   beforeAll(async () => {
     if (!hasStack) return
     fcm = await startFcmStub()
-    jobs = await startFacade(fcm.settings, 'jobs')
+    // After a token that a slow machine brings too late, nothing would be sent for a minute.
+    jobs = await startFacade({ ...fcm.settings, PATIENCE: '10' }, 'jobs')
   })
   afterAll(async () => {
     await jobs?.stop()
