@@ -4458,7 +4458,8 @@ begin
     counted := private.count_hits(
       '{contact_changes,register_address}', array[account_id::text, address]);
     refusal := case
-      when counted.refused is null then private.contact_refusal(account, kind, value, banned_hash, address)
+      when counted.refused is null then
+        private.contact_refusal(account, kind, value, banned_hash, address)
       else jsonb_build_object('code', 'rate_limited',
         'detail', jsonb_build_object('retryAfter', counted.reset)) end;
     if refusal is not null then
@@ -15692,8 +15693,8 @@ begin
 end
 $$;
 comment on function private.settle_duplicates is
-  'An approval, also one that the quota pauses, decides what a listing was in review for; suspending or deleting one of an open pair '
-  'leaves nothing to decide.';
+  'An approval, also one that the quota pauses, decides what a listing was in review for; suspending '
+  'or deleting one of an open pair leaves nothing to decide.';
 create trigger properties_settle_duplicates
   after update of status on public.properties
   for each row when (
