@@ -6771,7 +6771,7 @@ export interface components {
             /** @description How many listings; rounded where it is approximate. */
             count: number;
             /**
-             * @description The count is above 10,000 and rounded.
+             * @description The count is rounded to two digits: it is above 10,000, or of a sample.
              * @enum {boolean}
              */
             approximate?: true;
@@ -6783,7 +6783,7 @@ export interface components {
             /** @description How many listings; rounded where it is approximate. */
             count: number;
             /**
-             * @description The count is above 10,000 and rounded.
+             * @description The count is rounded to two digits: it is above 10,000, or of a sample.
              * @enum {boolean}
              */
             approximate?: true;
@@ -6805,7 +6805,7 @@ export interface components {
             /** @description How many listings; rounded where it is approximate. */
             count: number;
             /**
-             * @description The count is above 10,000 and rounded.
+             * @description The count is rounded to two digits: it is above 10,000, or of a sample.
              * @enum {boolean}
              */
             approximate?: true;

@@ -15,18 +15,15 @@ comment on column private.reading_words.phrase is
   'One to five words, in the form that private.search_text returns.';
 comment on column private.reading_words.field is
   'What the phrase means. type, strategy, kind, area, governorate, landmark, furnished, '
-  'plot_position, amenity, sort: value is the code. direct: from the owner. unit: value says what the number beside it counts (m2, '
-  'rooms, bathrooms, block, floor, kwd; other: years and the like, for which there is no filter). '
-  'times: the number before it is multiplied by value. count: value is the number that it spells '
-  'out. rooms, bathrooms, floor: value is the number of rooms or of the floor. ordinal: value is '
-  'the number of the floor if a word for floor is beside it. bound: value says how the number after '
-  'it is meant (max, min, about, from, to, between). measure: value says what the amount after it '
-  'is of (m2: the size of the listing; length: a street or front, which is no size; other: an '
-  'income or deposit, which is no price). negation: what follows is not meant. value is verb where '
-  'a verb can follow (ما ابي), nor where it can also be an "or" (ولا), doubt where it can also be a '
-  'question (ما عندكم). '
-  'join: an "or" between kinds. plain: the phrase is searched as words, although parts of it have '
-  'a meaning (maid room). stopword: the phrase is ignored. before: ignored before a landmark or place (beside).';
+  'plot_position, amenity, sort: value is the code. direct: from the owner. unit: what the number '
+  'beside it counts (other: years and the like, for which there is no filter). times: the number '
+  'before it is multiplied by value. count: value is the number that it spells out. rooms, '
+  'bathrooms, floor: how many rooms, which floor; ordinal: which, beside a word for floor. bound: '
+  'how the number after it is meant. measure: what the amount after it is of (m2: the listing; '
+  'length: a street or front; other: an income or deposit). negation: what follows is not meant '
+  '(verb: a verb can follow, ما ابي; nor: also an "or", ولا; doubt: also a question, ما عندكم). '
+  'join: an "or" between kinds. plain: searched as words, although parts of it have a meaning (maid '
+  'room). stopword: ignored. before: ignored before a landmark or place (beside).';
 comment on column private.reading_words.value is 'A code, a number, or empty, depending on field.';
 comment on column private.reading_words.is_name is 'Whether a trigger wrote the row for a name.';
 
@@ -47,8 +44,7 @@ create type private.reading as (
   sort text
 );
 comment on type private.reading is
-  'How a query is understood. found: [{field, value, text}], shown to clients, with fields named '
-  'like filters. filters: conditions named as in private.search_filters. words: the remaining '
-  'words, in the form that searches compare; typed: the same words as typed. ignored: the parts of '
-  'the query that were left out. strategy: the strategy that the query asks for, if it is not the '
-  'chosen one. sort: the order, if none is given (private.exact_query).';
+  'How a query is understood. found: [{field, value, text}], shown to clients; filters: the same, as '
+  'in private.search_filters. words: those left, in the form that searches compare, and as typed. '
+  'ignored: what was left out. strategy: the one that the query asks for, if another is chosen. '
+  'sort: the order, if none is given.';

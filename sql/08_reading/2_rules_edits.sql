@@ -78,18 +78,13 @@ create trigger reading_words_are_understood
   for each row execute function private.check_reading_word();
 comment on trigger reading_words_are_understood on private.reading_words is
   'The order among the table''s triggers does not matter.';
-create trigger reading_names_are_written_elsewhere
-  before update on private.reading_words
-  for each row when (old.is_name or new.is_name)
-  execute function private.refuse_edit(
-    'This is the name of a place or kind: change it in areas, governorates, landmarks or vocabularies.');
 create trigger reading_names_are_made_elsewhere
-  before insert on private.reading_words
+  before insert or update on private.reading_words
   for each row when (new.is_name)
   execute function private.refuse_edit(
-    'is_name is for names of places and kinds: add those to areas, governorates, landmarks or vocabularies.');
+    'The name of a place or kind is changed in areas, governorates, landmarks or vocabularies.');
 create trigger reading_names_go_elsewhere
   before delete on private.reading_words
   for each row when (old.is_name)
   execute function private.refuse_edit(
-    'This is the name of a place or kind: delete that in areas, governorates, landmarks or vocabularies.');
+    'The name of a place or kind is deleted in areas, governorates, landmarks or vocabularies.');

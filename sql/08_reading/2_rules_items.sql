@@ -1,33 +1,3 @@
-create function private.said_once(plain text[], typed text[], out once text[], out shown text[])
-  language plpgsql immutable set search_path = ''
-as $$
-begin
-  if cardinality(plain) <= 20 then
-    once := plain;
-    shown := typed;
-    return;
-  end if;
-  -- A unit or a bound can occur with many numbers, so only repeated pairs of words are dropped.
-  select coalesce(array_agg(said.word order by said.index), '{}'),
-    coalesce(array_agg(said.typed order by said.index), '{}')
-  into once, shown
-  from (
-    select given.*,
-      row_number() over (partition by given.before, given.word order by given.index) as times,
-      count(*) filter (where given.is_new) over (order by given.index) as different
-    from (
-      select word.*, lag(word.word) over (order by word.index) as before,
-        row_number() over (partition by word.word order by word.index) = 1 as is_new
-      from unnest(said_once.plain, said_once.typed) with ordinality as word (word, typed, index)
-    ) as given
-  ) as said
-  where said.times = 1 and said.different <= 30;
-end
-$$;
-comment on function private.said_once is
-  'If there are more than 20 words, drops each that has already followed the same word, and all '
-  'from the 31st distinct word on.';
-
 create function private.reading_signs(q text) returns text
   language plpgsql immutable set search_path = ''
 as $$
@@ -107,7 +77,8 @@ begin
   if cardinality(typed) <> cardinality(plain) then
     typed := plain;
   end if;
-  select said.once, said.shown into plain, typed from private.said_once(plain, typed) as said;
+  plain := plain[:30];
+  typed := typed[:30];
   if not plain::text ~ '[0-9]' then
     return;
   end if;
@@ -149,12 +120,10 @@ create type private.reading_item as (
   high numeric
 );
 comment on type private.reading_item is
-  'Consecutive words of a query with one meaning. field is that of private.reading_words, or null '
-  'for words without a meaning; number for a number and mark for a sign between words. A prefix of '
-  'a number, such as و, is an item of its own. private.reading_numbers replaces numbers with what '
-  'they measure, from low to high: size, rooms, bathrooms, block, floor, unclear (not to be read), '
-  'price, or what private.price_scale makes a price. choices of a floor: the kind that its word can '
-  'mean.';
+  'Consecutive words of a query with one meaning. field is that of private.reading_words, null '
+  'without a meaning, number, or mark for a sign between words. A prefix of a number, such as و, is an '
+  'item of its own. private.reading_numbers replaces numbers with what they measure, from low to high, '
+  'or with unclear (not to be read). choices of a floor: the kind that its word can mean.';
 
 create function private.reading_items(plain text[]) returns private.reading_item[]
   language plpgsql stable security definer set search_path = ''

@@ -5,10 +5,9 @@ create type private.amount as (
   low numeric, high numeric, unit text, step numeric, form text, last integer
 );
 comment on type private.amount is
-  'A number in a query, or two that are the ends of a range. unit: what it counts, as in '
-  'private.reading_words, or million for the m of 1.5m; null if nothing says it. step: its first '
-  'multiplier, or null. form: decimal, dotted (350.000) or unclear (not to be read); else null. '
-  'last: the index of its last item.';
+  'A number in a query, or the ends of a range. unit: what it counts, as in private.reading_words, '
+  'or million for the m of 1.5m. step: its first multiplier. form: decimal, dotted (350.000), '
+  'unclear (not to be read) or null. last: the index of its last item.';
 
 create function private.reading_letter(item private.reading_item) returns text
   language sql immutable

@@ -36,7 +36,7 @@ begin
 end
 $$;
 comment on function private.with_end is
-  'The range between two amounts. An end without a multiplier gets the one by which the second is '
+  'The range between two amounts. An end without a multiplier gets the one that leaves the second '
   'above the first, at most thirtyfold; if there is none, the range is unclear.';
 
 create function private.reading_range(

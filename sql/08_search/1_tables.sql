@@ -102,7 +102,13 @@ comment on function private.search_cell is
   'The number of a cell of 0.02 degrees (2 km). It grows by 1 eastwards and by 32768 northwards.';
 
 create index search_documents_cell_newest_idx
-  on private.search_documents (private.search_cell(lat, lng), published_at, property_id, lat, lng);
+  on private.search_documents (private.search_cell(lat, lng), published_at, property_id)
+  include (lat, lng, type, kind, area_id, price, bedrooms, auction_ends_at);
+-- Facets of many listings are counted among those of one id in 16.
+create index search_documents_sample_idx on private.search_documents (type, kind)
+  include (usage, governorate_id, area_id, price, area_m2, bedrooms, bathrooms, furnished, is_direct,
+    floor_no, plot_position, amenities, lat, lng, published_at, auction_ends_at, property_id)
+  where property_id < '10000000-0000-0000-0000-000000000000';
 
 -- Clusters are counted by a scan of this index alone if the only filter is a type.
 create index search_documents_map_idx on private.search_documents (lng, lat)
@@ -118,7 +124,6 @@ create table private.search_names (
 );
 comment on table private.search_names is
   'Words in the names of places, kinds and usages. Never purged: their number is limited.';
-comment on column private.search_names.term is 'The term that has the name, such as area:salmiya.';
 create index search_names_term_idx on private.search_names (term);
 create index search_names_trigrams_idx on private.search_names
   using gin (word extensions.gin_trgm_ops) with (fastupdate = off);
@@ -138,8 +143,7 @@ comment on column private.search_vocabulary.listings is 'How many listings had i
 comment on column private.search_vocabulary.writers is
   'Marks (private.word_writer) of the first five or more accounts with a phone that used it.';
 comment on column private.search_vocabulary.is_shared is
-  'Whether five accounts with a phone used it. Only such words are guessed, so that nobody can '
-  'plant one alone.';
+  'Five accounts with a phone used it. Only such words are guessed, so nobody can plant one alone.';
 create index search_vocabulary_trigrams_idx
   on private.search_vocabulary using gin (word extensions.gin_trgm_ops) with (fastupdate = off)
   where is_shared;
@@ -156,8 +160,7 @@ create table private.search_word_changes (
 );
 comment on table private.search_word_changes is
   'Words that listings gained or lost, to be counted. Cleaned by private.count_search_words.';
-comment on column private.search_word_changes.writer is
-  'private.word_writer of the owner''s account; null if it has no phone.';
+comment on column private.search_word_changes.writer is 'private.word_writer of the account.';
 
 alter table private.search_documents enable row level security;
 create policy "nobody but functions of their owner" on private.search_documents using (false);

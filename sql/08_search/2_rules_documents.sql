@@ -74,9 +74,8 @@ begin
 end
 $$;
 comment on function private.said_terms is
-  'What a text says of fields that a listing can leave open: furnished:none, block:5, floor:3. Of '
-  'phrases inside each other the longest counts, and none behind a negation. Words that '
-  'administrators add are found in what is written after them.';
+  'What a text says of fields that a listing can leave open: furnished:none, block:5. Of phrases '
+  'inside each other the longest counts, and none behind a negation; of words only those known then.';
 
 create function private.search_document(property public.properties)
   returns private.search_documents

@@ -57,11 +57,10 @@ grant select on private.search_filter_rules to acting;
 create policy "functions for clients read all" on private.search_filter_rules
   for select to acting using (true);
 comment on table private.search_filter_rules is
-  'How each filter is parsed and applied: its name and form, the column compared, the strategy if '
-  'only one accepts it, whether the newest-first indexes include that column, and its term. said: '
-  'the term, if a listing whose field is open can say it in its text (private.said_terms). let_go: '
-  'the step of private.similar_listings at which it is let go or widened if it was read from q; '
-  'null: never. Never purged: one row per filter.';
+  'How each filter is parsed and applied. is_indexed: whether the newest-first indexes have its '
+  'column. said: its term, if a listing whose field is open can say it in its text '
+  '(private.said_terms). let_go: the step of private.similar_listings at which it is let go or '
+  'widened if it was read from q; null: never. Never purged: one row per filter.';
 
 create table private.kind_groups (
   kind text primary key,
@@ -86,8 +85,8 @@ create function private.inside_maximum(lowest numeric, highest numeric, edge num
     else highest
   end;
 comment on function private.inside_maximum is
-  'The last coordinate inside a box. Its maximum is outside, so that of two boxes with a common '
-  'edge one has what lies on it; at the edge of Kuwait, and where the box has no size, it is inside.';
+  'The last coordinate inside a box. Its maximum is outside (of two neighbours one has what lies on '
+  'their edge), but not at the edge of Kuwait or where the box has no size.';
 
 create function private.parse_bbox(value jsonb) returns jsonb
   language plpgsql immutable set search_path = ''
@@ -250,10 +249,10 @@ begin
       when 'box' then
         'search_documents.lng between (($1).bbox)[1] and (($1).bbox)[3] and '
         'search_documents.lat between (($1).bbox)[2] and (($1).bbox)[4]'
-      when 'circle' then
-        '(search_documents.location operator(extensions.<->) '
-        'private.earth_point((($1).near)[1], (($1).near)[2])) '
-        '<= 12742.0176 * sin((($1).near)[3] / 12742.0176)'
+      when 'circle' then -- the haversine formula needs no column that the index of cells has not
+        'power(sind((search_documents.lat - (($1).near)[1]) / 2), 2) + cosd((($1).near)[1]) '
+        '* cosd(search_documents.lat) * power(sind((search_documents.lng - (($1).near)[2]) / 2), 2) '
+        '<= power(sin((($1).near)[3] / 12742.0176), 2)'
       when 'owner' then -- companies and offices are found only if they are verified
         '(search_documents.owner_identity_id = ($1)."ownerId" and '
         '(search_documents.owner_type = ''individual'' or search_documents.owner_verified))'
@@ -290,8 +289,6 @@ create function private.strategy_terms(strategy text) returns tsquery
     when strategy in ('deal', 'auction', 'company') then ('''strategy:' || strategy || '''')::tsquery
     when strategy = 'exchange' then '''type:EXCHANGE'''::tsquery
   end;
-comment on function private.strategy_terms is
-  'Terms that preselect listings; they are never stricter than private.search_conditions.';
 
 create function private.search_terms(given jsonb, are_said boolean default false) returns tsquery
   language plpgsql stable set search_path = ''
@@ -323,6 +320,5 @@ begin
 end
 $$;
 comment on function private.search_terms is
-  'Terms that preselect listings; they are never stricter than private.search_conditions. Of codes '
-  'that are excluded they are those of the codes left. are_said: those of listings that have it in '
-  'the field or, where that is open, in their text.';
+  'Terms that preselect listings, never stricter than private.search_conditions. Of excluded codes: '
+  'those left. are_said: of listings that have it in the field or, where that is open, in their text.';

@@ -36,10 +36,10 @@ begin
 end
 $$;
 comment on function private.search_rectangle is
-  'minLng, minLat, maxLng, maxLat of the intersection of Kuwait, bbox and the bounds of near; '
-  'inverted if it is empty, null if bbox and near are both absent.';
+  'minLng, minLat, maxLng, maxLat of what Kuwait, bbox and near have in common; inverted if empty.';
 
-create function private.search_cells(rectangle double precision[]) returns integer[]
+create function private.search_cells(rectangle double precision[], near double precision[])
+  returns integer[]
   language plpgsql immutable set search_path = ''
 as $$
 begin
@@ -52,6 +52,12 @@ begin
     cross join lateral generate_series(west, west
       + private.search_cell(rectangle[4], rectangle[3])
       - private.search_cell(rectangle[4], rectangle[1])) as cell
+    -- The corners of the rectangle may be outside the circle; one in a hundred is for the curve.
+    where near is null or power(111.2 * (near[1]
+        - least(greatest(near[1], cell / 32768 / 50.0), cell / 32768 / 50.0 + 0.02)), 2)
+      + power(111.2 * cosd(near[1]) * (near[2]
+        - least(greatest(near[2], cell % 32768 / 50.0), cell % 32768 / 50.0 + 0.02)), 2)
+      <= power(near[3] * 1.01 + 0.1, 2)
     limit 65
   );
 end

@@ -2,7 +2,6 @@ create function private.guessable_words(document tsvector) returns text[]
   language plpgsql immutable set search_path = ''
 as $$
 begin
-  -- Even a long description usually has only about a hundred such words.
   return array(
     select word from unnest(tsvector_to_array(document)) as word
     where word ~ '^[^0-9:]{3,}$'

@@ -30,15 +30,12 @@ create type private.search_plan as (
 );
 comment on type private.search_plan is
   'How a search finds the first listings after a given one, maybe among given ids. In its SQL texts '
-  '$1 is filters and $2 is the plan itself. text_query: the query for the text index. '
-  'rectangle, cells: the rectangle and the index cells that cover the box or circle. types: the '
-  'types of listings to look in. conditions: all conditions on a listing; beside_words: all but '
-  'those on its words. key: the expression of the sort key, with its type, direction and bounds; '
+  '$1 is filters and $2 the plan. rectangle, cells: what covers the box or circle. conditions: all '
+  'on a listing; beside_words: all but those on its words. key: the expression that is sorted by; '
   'after: the condition that a listing comes after the given one. compared: the leading columns of '
-  'an index that are compared with the values in choices; ranges: the number of index ranges, one '
-  'for each combination of choices; is_indexed: whether their indexes can answer all conditions. '
-  'found_by: an indexable condition that every match meets, and possibly other listings; rest: the '
-  'conditions that remove those; to_gather: how many listings found_by is expected to find.';
+  'an index, each with its values in choices; ranges: how many combinations of these there are; '
+  'is_indexed: whether their indexes can answer all conditions. found_by: an indexable condition '
+  'that every match meets; rest: those that remove what else it finds, expected to_gather in all.';
 
 create function private.with_ranges(
   plan private.search_plan, strategy text, sort text
@@ -58,7 +55,7 @@ begin
     -- The newest listings of a box are found in the index of cells, among the newest of each cell
     -- that the box touches. Those of a large box are likely among the newest of all.
     plan.rectangle := private.search_rectangle(filters);
-    plan.cells := private.search_cells(plan.rectangle);
+    plan.cells := private.search_cells(plan.rectangle, filters.near);
     if cardinality(plan.cells) <= 64 then
       plan.compared := array['private.search_cell(search_documents.lat, search_documents.lng)'];
       plan.choices := array['($2).cells'];

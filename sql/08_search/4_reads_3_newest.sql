@@ -23,22 +23,18 @@ begin atomic
       and (listing.published_at, listing.property_id) < (before_at, before_id)
     order by listing.published_at desc, listing.property_id desc limit 1000
   ) union all (
-    select property_id, published_at, type, kind, price, bedrooms, auction_ends_at, document
+    select property_id, published_at, type, kind, price, bedrooms, auction_ends_at,
+      case when newest_range.with_text then document end
     from private.search_documents as listing
-    where newest_range.with_text
+    where newest_range.of_area is null and newest_range.of_kind is null
       and (listing.published_at, listing.property_id) < (before_at, before_id)
-    order by listing.published_at desc, listing.property_id desc limit 6000
-  ) union all (
-    select property_id, published_at, type, kind, price, bedrooms, auction_ends_at, null::tsvector
-    from private.search_documents as listing
-    where not newest_range.with_text and newest_range.of_area is null and newest_range.of_kind is null
-      and (listing.published_at, listing.property_id) < (before_at, before_id)
-    order by listing.published_at desc, listing.property_id desc limit 1000
+    order by listing.published_at desc, listing.property_id desc
+    limit case when newest_range.with_text then 6000 else 1000 end
   );
 end;
 comment on function private.newest_range is
   'The newest 1,000 listings of an area, a kind or all, or with_text the newest 6,000 of all. They '
-  'are sorted, because only one of the four selects returns rows.';
+  'are sorted, because only one of the three selects returns rows.';
 
 create function private.newest_hits(
   strategy text, filter_type text, kinds text[], price_min numeric, price_max numeric,
@@ -97,12 +93,14 @@ begin
     or cardinality(filters."areaIds") > 1
     or words is not null and (not (filters is null) or words::text ~ '[&!<]') then
     return;
-  elsif words is not null and (
-    select coalesce(sum(search_vocabulary.listings), 0) * 3000
-    from regexp_matches(words::text, '''([^'']+)''', 'g') as alternative
-    join private.search_vocabulary on search_vocabulary.word = alternative[1]
-  ) < size * (select reltuples from pg_class where oid = 'private.search_documents'::regclass) then
-    return; -- the words are so rare that 3,000 listings would hardly fill a page
+  elsif words is not null then -- a query in this condition itself would cost others, too
+    if (
+      select coalesce(sum(search_vocabulary.listings), 0) * 3000
+      from regexp_matches(words::text, '''([^'']+)''', 'g') as alternative
+      join private.search_vocabulary on search_vocabulary.word = alternative[1]
+    ) < size * (select reltuples from pg_class where oid = 'private.search_documents'::regclass) then
+      return; -- the words are so rare that 3,000 listings would hardly fill a page
+    end if;
   end if;
   if of_area is not null then
     select * into ids, keys from private.newest_hits(

@@ -82,8 +82,7 @@ begin
   return explained -> 0 -> 'Plan' -> 'Plan Rows';
 end
 $$;
-comment on function private.expected_listings is
-  'How many listings the planner expects to meet a condition, or to be in the index ranges.';
+comment on function private.expected_listings is 'Of a condition, or else of the index ranges.';
 
 create function private.listings_with_words(words tsquery) returns bigint
   language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
@@ -146,7 +145,7 @@ begin
     plan.found_by := 'search_documents.property_id = any (($2).among)';
     return plan;
   elsif num_nonnulls(filters.bbox, filters.near) > 0 then
-    plan.cells := private.search_cells(private.search_rectangle(filters));
+    plan.cells := private.search_cells(private.search_rectangle(filters), filters.near);
   end if;
   foreach source in array array_remove(array[
     case when num_nonnulls(filters."ownerId", filters."companyId") > 0 then
@@ -216,6 +215,15 @@ begin
     and (strategy = 'exchange') <> (filters.type = 'EXCHANGE') then
     return;
   end if;
+  if sort is null and filters.near is not null and words is null then
+    plan := private.with_source(private.search_plan(
+      strategy, 'newest', filters, null, null, null, null, size), strategy);
+    execute format('select array_agg(property_id) from (select property_id from %s limit $3) as found',
+      private.matches_of(plan)) into ids using filters, plan, size;
+    ids := coalesce(ids, '{}');
+    return;
+  end if;
+  sort := coalesce(sort, private.default_sort(strategy));
   if sort = 'newest' and among is null then
     found := private.newest_listings(strategy, filters, words, after_key, after_id, size);
     if found.is_complete then
@@ -290,5 +298,5 @@ begin
 end
 $$;
 comment on function private.find_listings is
-  'The first listings in sort order, with their keys, after a given one and only those among given '
-  'ids. among_newest: of words in more than about 5,000 only among the first 3,000 of the index ranges.';
+  'The first listings in sort order (null: any), with their keys, after a given one and among given '
+  'ids. among_newest: of words in more than about 5,000 only among the first 3,000 of the ranges.';

@@ -35,8 +35,7 @@ begin
 end
 $$;
 comment on function private.wider_filters is
-  'Filters of one step of private.similar_listings as the next has them: without what is let go '
-  'there, or wider. The five nearest areas come nearest first, after the others.';
+  'The filters without what a step lets go, or wider; the five nearest areas follow, nearest first.';
 
 create function private.ranked_listings(
   read private.reading, alike jsonb, areas text[], ids uuid[], steps integer[],
@@ -104,9 +103,8 @@ begin
 end
 $$;
 comment on function private.ranked_listings is
-  'The first 30 by step, then by what they lack, where a word counts less the more alike one stands '
-  'for it, then by areas. items: the id, then 1 for each of names that it does not meet, else 0. '
-  'guessed: the words alike that stand for others.';
+  'The first 30 by step, then by what they lack (a word less where one alike stands for it), then by '
+  'areas. items: the id, then 1 for each of names that it does not meet, else 0. guessed: words alike.';
 
 create function private.similar_listings(
   strategy text, sort text, given private.search_filters, read private.reading, words tsquery,

@@ -88,27 +88,6 @@ comment on function private.search_page is
   'The ids of a page, those of similar listings as private.similar_listings has them. If fewer than 5 '
   'fit, the cursor carries the rest of the list, else the last key.';
 
-create function private.similar_parts(items text[], names text[]) returns jsonb
-  language plpgsql immutable set search_path = ''
-as $$
-begin
-  return (
-    select coalesce(jsonb_agg(jsonb_build_object('from', part.index - 1, 'changed', array(
-      select changed.name
-      from unnest(names, string_to_array(part.unmet, null)) as changed (name, is_unmet)
-      where changed.is_unmet = '1')) order by part.index), '[]')
-    from (
-      select one.index, substr(one.item, 37) as unmet,
-        lag(substr(one.item, 37), 1, '') over (order by one.index) as unmet_before
-      from unnest(items) with ordinality as one (item, index)
-    ) as part
-    where part.unmet <> part.unmet_before
-  );
-end
-$$;
-comment on function private.similar_parts is
-  'From which index of a page on what of the query is not met; empty if all of it is met.';
-
 create function private.search(
   strategy text, filters jsonb, q text default null, sort text default null,
   page_cursor text default null, page_size integer default 20, fields text default 'card',
@@ -130,14 +109,27 @@ begin
     private.query_words(q), given, case when literal then 'literal' end);
   page := private.search_page(strategy, sort, given, q, coalesce(literal, false),
     private.cursor_key(query, page_cursor), page_size);
-  shown := array(select left(item, 36)::uuid from unnest(page.items) as item);
+  if page.names is null then
+    shown := page.items::uuid[];
+  else
+    shown := array(select left(item, 36)::uuid from unnest(page.items) as item);
+  end if;
   if private.claims() is not null then -- a guest has no blocks
     shown := private.without_blocked(shown);
   end if;
   if page.names is not null then
-    changes := private.similar_parts(array(
-      select one.item from unnest(page.items) with ordinality as one (item, index)
-      where left(one.item, 36)::uuid = any (shown) order by one.index), page.names);
+    select coalesce(jsonb_agg(jsonb_build_object('from', part.index, 'changed', array(
+      select name from unnest(page.names, string_to_array(part.unmet, null)) as asked (name, is_unmet)
+      where is_unmet = '1')) order by part.index), '[]')
+    into changes
+    from (
+      select row_number() over placed - 1 as index, substr(one.item, 37) as unmet,
+        lag(substr(one.item, 37), 1, '') over placed as unmet_before
+      from unnest(page.items) with ordinality as one (item, place)
+      where left(one.item, 36)::uuid = any (shown)
+      window placed as (order by one.place)
+    ) as part
+    where part.unmet <> part.unmet_before;
   end if;
   return '{"items":' || private.list_items(shown, private.identity_id(), fields)
     || ',"nextCursor":' || coalesce('"' || private.cursor_of(query, page.next_state) || '"', 'null')
@@ -147,9 +139,8 @@ begin
 end
 $$;
 comment on function private.search is
-  'Facade: a page of a search as JSON text, by the strategy standard, exchange, auction, deal or '
-  'company; the facade has checked the form of the arguments. Kinds, places, types and numbers are '
-  'read from q; understood is the reading. If fewer than 5 listings fit, similar ones follow; similar '
-  'says from which index on what is let go or widened. literal: q is only words.';
+  'Facade: a page of a search as JSON text; the facade has checked the form of the arguments. q is '
+  'read, unless literal; understood is the reading. If fewer than 5 listings fit, similar ones follow; '
+  'similar says from which index on what is let go or widened.';
 
 grant execute on function private.search to anon, authenticated;

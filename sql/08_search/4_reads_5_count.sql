@@ -3,7 +3,8 @@ create function private.count_facets(
 ) returns jsonb
   language plpgsql stable
   security definer -- reads the documents of all listings
-  set search_path = '' set enable_seqscan = off
+  set search_path = '' set enable_seqscan = off set enable_bitmapscan = on
+  set max_parallel_workers_per_gather = 0
 as $$
 declare
   plan private.search_plan := private.search_plan(
@@ -13,12 +14,14 @@ declare
     select 0 union select trim_scale(step * 10::numeric ^ power)
     from unnest('{1,1.5,2,2.5,3,4,5,6,8}'::numeric[]) as step cross join generate_series(1, 6) as power
     order by 1);
+  share integer := case when private.expected_listings(plan, plan.conditions) > 10000 then 16 else 1 end;
+  total bigint;
   columns text;
   names text;
   facets text;
   counts jsonb;
 begin
-  if plan.words is not null then
+  if num_nonnulls(plan.words, filters.near) > 0 then
     plan := private.with_source(plan, strategy);
   end if;
   select
@@ -26,9 +29,10 @@ begin
       else 'search_documents.%I' end, rule.compared), ', '),
     string_agg(quote_ident(rule.compared), ', '),
     string_agg(format($sql$%L, (
-      select coalesce(jsonb_agg(%s || case when counted.listings <= 10000
+      select coalesce(jsonb_agg(%s || case when $4 = 1 and counted.listings <= 10000
           then jsonb_build_object('count', counted.listings)
-          else jsonb_build_object('count', round(counted.listings, -3), 'approximate', true) end
+          else jsonb_build_object('approximate', true, 'count', round(
+            counted.listings, 1 - trunc(log(counted.listings))::integer)) end
         order by %s), '[]')
       from (select %s as value, %s as listings from plain group by 1) as counted
       where counted.value is not null)$sql$,
@@ -49,10 +53,18 @@ begin
   if columns is null then
     return '{}';
   end if;
-  execute format('with plain as materialized (select %1$s, count(*) as listings '
-    'from (select %2$s from %3$s) as matches group by %1$s) select jsonb_build_object(%4$s)',
-    names, columns, private.matches_of(plan), facets)
-  into counts using filters, plan, steps;
+  loop
+    perform set_config('enable_bitmapscan', case share when 1 then 'on' else 'off' end, true);
+    execute format('with plain as materialized (select %1$s, $4 * count(*) as listings '
+      'from (select %2$s from %3$s) as matches group by %1$s) '
+      'select jsonb_build_object(%4$s), (select sum(listings) from plain)', names, columns, case share
+        when 1 then private.matches_of(plan)
+        else format('private.search_documents where %s and search_documents.property_id < '
+          '''10000000-0000-0000-0000-000000000000''', plan.conditions) end, facets)
+    into counts, total using filters, plan, steps, share;
+    exit when share = 1 or total > 10000;
+    share := 1;
+  end loop;
   return counts;
 end
 $$;
@@ -76,8 +88,8 @@ begin
   perform private.require_search(strategy, null, given);
   perform private.query_words(q);
   exact := private.exact_query(strategy, 'newest', given, q, literal);
-  counted := cardinality((private.find_listings(strategy, private.default_sort(strategy),
-    exact.filters, exact.words, null, null, null, 1001)).ids);
+  counted := cardinality((private.find_listings(
+    strategy, null, exact.filters, exact.words, null, null, null, 1001)).ids);
   select coalesce(jsonb_object_agg(name, null), '{}') into counts from unnest(facets) as name;
   for part in
     select others.filters, array_agg(rule) as rules
@@ -112,8 +124,7 @@ begin
 end
 $$;
 comment on function private.count_listings is
-  'Facade: {count, capped} of a search with nothing left out or guessed, exact up to 1,000. '
-  'similar is true if count is 0 and private.search finds other listings. facets: how many have which '
-  'value, each without its own filter; null where the time limit of the statement ended it.';
+  'Facade: {count, capped} of a search with nothing left out or guessed, exact up to 1,000. similar: '
+  'count is 0 and private.search finds others. facets: each without its own filter, null if late.';
 
 grant execute on function private.count_listings to anon, authenticated;

@@ -35,7 +35,6 @@ comment on function private.one_letter_off is
 create function private.suggested_text(q text) returns jsonb
   language sql stable
   return jsonb_build_object('text', q, 'kind', 'word', 'filters', jsonb_build_object('q', q), 'count', null);
-comment on function private.suggested_text is 'The whole text as a suggestion.';
 
 create function private.suggested_names(
   forms text[], before text, is_latin boolean, most integer

@@ -16938,18 +16938,15 @@ comment on column private.reading_words.phrase is
   'One to five words, in the form that private.search_text returns.';
 comment on column private.reading_words.field is
   'What the phrase means. type, strategy, kind, area, governorate, landmark, furnished, '
-  'plot_position, amenity, sort: value is the code. direct: from the owner. unit: value says what the number beside it counts (m2, '
-  'rooms, bathrooms, block, floor, kwd; other: years and the like, for which there is no filter). '
-  'times: the number before it is multiplied by value. count: value is the number that it spells '
-  'out. rooms, bathrooms, floor: value is the number of rooms or of the floor. ordinal: value is '
-  'the number of the floor if a word for floor is beside it. bound: value says how the number after '
-  'it is meant (max, min, about, from, to, between). measure: value says what the amount after it '
-  'is of (m2: the size of the listing; length: a street or front, which is no size; other: an '
-  'income or deposit, which is no price). negation: what follows is not meant. value is verb where '
-  'a verb can follow (ما ابي), nor where it can also be an "or" (ولا), doubt where it can also be a '
-  'question (ما عندكم). '
-  'join: an "or" between kinds. plain: the phrase is searched as words, although parts of it have '
-  'a meaning (maid room). stopword: the phrase is ignored. before: ignored before a landmark or place (beside).';
+  'plot_position, amenity, sort: value is the code. direct: from the owner. unit: what the number '
+  'beside it counts (other: years and the like, for which there is no filter). times: the number '
+  'before it is multiplied by value. count: value is the number that it spells out. rooms, '
+  'bathrooms, floor: how many rooms, which floor; ordinal: which, beside a word for floor. bound: '
+  'how the number after it is meant. measure: what the amount after it is of (m2: the listing; '
+  'length: a street or front; other: an income or deposit). negation: what follows is not meant '
+  '(verb: a verb can follow, ما ابي; nor: also an "or", ولا; doubt: also a question, ما عندكم). '
+  'join: an "or" between kinds. plain: searched as words, although parts of it have a meaning (maid '
+  'room). stopword: ignored. before: ignored before a landmark or place (beside).';
 comment on column private.reading_words.value is 'A code, a number, or empty, depending on field.';
 comment on column private.reading_words.is_name is 'Whether a trigger wrote the row for a name.';
 
@@ -16970,11 +16967,10 @@ create type private.reading as (
   sort text
 );
 comment on type private.reading is
-  'How a query is understood. found: [{field, value, text}], shown to clients, with fields named '
-  'like filters. filters: conditions named as in private.search_filters. words: the remaining '
-  'words, in the form that searches compare; typed: the same words as typed. ignored: the parts of '
-  'the query that were left out. strategy: the strategy that the query asks for, if it is not the '
-  'chosen one. sort: the order, if none is given (private.exact_query).';
+  'How a query is understood. found: [{field, value, text}], shown to clients; filters: the same, as '
+  'in private.search_filters. words: those left, in the form that searches compare, and as typed. '
+  'ignored: what was left out. strategy: the one that the query asks for, if another is chosen. '
+  'sort: the order, if none is given.';
 
 -- sql/08_reading/2_rules_edits.sql
 
@@ -17058,53 +17054,18 @@ create trigger reading_words_are_understood
   for each row execute function private.check_reading_word();
 comment on trigger reading_words_are_understood on private.reading_words is
   'The order among the table''s triggers does not matter.';
-create trigger reading_names_are_written_elsewhere
-  before update on private.reading_words
-  for each row when (old.is_name or new.is_name)
-  execute function private.refuse_edit(
-    'This is the name of a place or kind: change it in areas, governorates, landmarks or vocabularies.');
 create trigger reading_names_are_made_elsewhere
-  before insert on private.reading_words
+  before insert or update on private.reading_words
   for each row when (new.is_name)
   execute function private.refuse_edit(
-    'is_name is for names of places and kinds: add those to areas, governorates, landmarks or vocabularies.');
+    'The name of a place or kind is changed in areas, governorates, landmarks or vocabularies.');
 create trigger reading_names_go_elsewhere
   before delete on private.reading_words
   for each row when (old.is_name)
   execute function private.refuse_edit(
-    'This is the name of a place or kind: delete that in areas, governorates, landmarks or vocabularies.');
+    'The name of a place or kind is deleted in areas, governorates, landmarks or vocabularies.');
 
 -- sql/08_reading/2_rules_items.sql
-
-create function private.said_once(plain text[], typed text[], out once text[], out shown text[])
-  language plpgsql immutable set search_path = ''
-as $$
-begin
-  if cardinality(plain) <= 20 then
-    once := plain;
-    shown := typed;
-    return;
-  end if;
-  -- A unit or a bound can occur with many numbers, so only repeated pairs of words are dropped.
-  select coalesce(array_agg(said.word order by said.index), '{}'),
-    coalesce(array_agg(said.typed order by said.index), '{}')
-  into once, shown
-  from (
-    select given.*,
-      row_number() over (partition by given.before, given.word order by given.index) as times,
-      count(*) filter (where given.is_new) over (order by given.index) as different
-    from (
-      select word.*, lag(word.word) over (order by word.index) as before,
-        row_number() over (partition by word.word order by word.index) = 1 as is_new
-      from unnest(said_once.plain, said_once.typed) with ordinality as word (word, typed, index)
-    ) as given
-  ) as said
-  where said.times = 1 and said.different <= 30;
-end
-$$;
-comment on function private.said_once is
-  'If there are more than 20 words, drops each that has already followed the same word, and all '
-  'from the 31st distinct word on.';
 
 create function private.reading_signs(q text) returns text
   language plpgsql immutable set search_path = ''
@@ -17185,7 +17146,8 @@ begin
   if cardinality(typed) <> cardinality(plain) then
     typed := plain;
   end if;
-  select said.once, said.shown into plain, typed from private.said_once(plain, typed) as said;
+  plain := plain[:30];
+  typed := typed[:30];
   if not plain::text ~ '[0-9]' then
     return;
   end if;
@@ -17227,12 +17189,10 @@ create type private.reading_item as (
   high numeric
 );
 comment on type private.reading_item is
-  'Consecutive words of a query with one meaning. field is that of private.reading_words, or null '
-  'for words without a meaning; number for a number and mark for a sign between words. A prefix of '
-  'a number, such as و, is an item of its own. private.reading_numbers replaces numbers with what '
-  'they measure, from low to high: size, rooms, bathrooms, block, floor, unclear (not to be read), '
-  'price, or what private.price_scale makes a price. choices of a floor: the kind that its word can '
-  'mean.';
+  'Consecutive words of a query with one meaning. field is that of private.reading_words, null '
+  'without a meaning, number, or mark for a sign between words. A prefix of a number, such as و, is an '
+  'item of its own. private.reading_numbers replaces numbers with what they measure, from low to high, '
+  'or with unclear (not to be read). choices of a floor: the kind that its word can mean.';
 
 create function private.reading_items(plain text[]) returns private.reading_item[]
   language plpgsql stable security definer set search_path = ''
@@ -17400,10 +17360,9 @@ create type private.amount as (
   low numeric, high numeric, unit text, step numeric, form text, last integer
 );
 comment on type private.amount is
-  'A number in a query, or two that are the ends of a range. unit: what it counts, as in '
-  'private.reading_words, or million for the m of 1.5m; null if nothing says it. step: its first '
-  'multiplier, or null. form: decimal, dotted (350.000) or unclear (not to be read); else null. '
-  'last: the index of its last item.';
+  'A number in a query, or the ends of a range. unit: what it counts, as in private.reading_words, '
+  'or million for the m of 1.5m. step: its first multiplier. form: decimal, dotted (350.000), '
+  'unclear (not to be read) or null. last: the index of its last item.';
 
 create function private.reading_letter(item private.reading_item) returns text
   language sql immutable
@@ -17624,7 +17583,7 @@ begin
 end
 $$;
 comment on function private.with_end is
-  'The range between two amounts. An end without a multiplier gets the one by which the second is '
+  'The range between two amounts. An end without a multiplier gets the one that leaves the second '
   'above the first, at most thirtyfold; if there is none, the range is unclear.';
 
 create function private.reading_range(
@@ -18219,7 +18178,13 @@ comment on function private.search_cell is
   'The number of a cell of 0.02 degrees (2 km). It grows by 1 eastwards and by 32768 northwards.';
 
 create index search_documents_cell_newest_idx
-  on private.search_documents (private.search_cell(lat, lng), published_at, property_id, lat, lng);
+  on private.search_documents (private.search_cell(lat, lng), published_at, property_id)
+  include (lat, lng, type, kind, area_id, price, bedrooms, auction_ends_at);
+-- Facets of many listings are counted among those of one id in 16.
+create index search_documents_sample_idx on private.search_documents (type, kind)
+  include (usage, governorate_id, area_id, price, area_m2, bedrooms, bathrooms, furnished, is_direct,
+    floor_no, plot_position, amenities, lat, lng, published_at, auction_ends_at, property_id)
+  where property_id < '10000000-0000-0000-0000-000000000000';
 
 -- Clusters are counted by a scan of this index alone if the only filter is a type.
 create index search_documents_map_idx on private.search_documents (lng, lat)
@@ -18235,7 +18200,6 @@ create table private.search_names (
 );
 comment on table private.search_names is
   'Words in the names of places, kinds and usages. Never purged: their number is limited.';
-comment on column private.search_names.term is 'The term that has the name, such as area:salmiya.';
 create index search_names_term_idx on private.search_names (term);
 create index search_names_trigrams_idx on private.search_names
   using gin (word extensions.gin_trgm_ops) with (fastupdate = off);
@@ -18255,8 +18219,7 @@ comment on column private.search_vocabulary.listings is 'How many listings had i
 comment on column private.search_vocabulary.writers is
   'Marks (private.word_writer) of the first five or more accounts with a phone that used it.';
 comment on column private.search_vocabulary.is_shared is
-  'Whether five accounts with a phone used it. Only such words are guessed, so that nobody can '
-  'plant one alone.';
+  'Five accounts with a phone used it. Only such words are guessed, so nobody can plant one alone.';
 create index search_vocabulary_trigrams_idx
   on private.search_vocabulary using gin (word extensions.gin_trgm_ops) with (fastupdate = off)
   where is_shared;
@@ -18273,8 +18236,7 @@ create table private.search_word_changes (
 );
 comment on table private.search_word_changes is
   'Words that listings gained or lost, to be counted. Cleaned by private.count_search_words.';
-comment on column private.search_word_changes.writer is
-  'private.word_writer of the owner''s account; null if it has no phone.';
+comment on column private.search_word_changes.writer is 'private.word_writer of the account.';
 
 alter table private.search_documents enable row level security;
 create policy "nobody but functions of their owner" on private.search_documents using (false);
@@ -18412,9 +18374,8 @@ begin
 end
 $$;
 comment on function private.said_terms is
-  'What a text says of fields that a listing can leave open: furnished:none, block:5, floor:3. Of '
-  'phrases inside each other the longest counts, and none behind a negation. Words that '
-  'administrators add are found in what is written after them.';
+  'What a text says of fields that a listing can leave open: furnished:none, block:5. Of phrases '
+  'inside each other the longest counts, and none behind a negation; of words only those known then.';
 
 create function private.search_document(property public.properties)
   returns private.search_documents
@@ -18530,11 +18491,10 @@ grant select on private.search_filter_rules to acting;
 create policy "functions for clients read all" on private.search_filter_rules
   for select to acting using (true);
 comment on table private.search_filter_rules is
-  'How each filter is parsed and applied: its name and form, the column compared, the strategy if '
-  'only one accepts it, whether the newest-first indexes include that column, and its term. said: '
-  'the term, if a listing whose field is open can say it in its text (private.said_terms). let_go: '
-  'the step of private.similar_listings at which it is let go or widened if it was read from q; '
-  'null: never. Never purged: one row per filter.';
+  'How each filter is parsed and applied. is_indexed: whether the newest-first indexes have its '
+  'column. said: its term, if a listing whose field is open can say it in its text '
+  '(private.said_terms). let_go: the step of private.similar_listings at which it is let go or '
+  'widened if it was read from q; null: never. Never purged: one row per filter.';
 
 create table private.kind_groups (
   kind text primary key,
@@ -18559,8 +18519,8 @@ create function private.inside_maximum(lowest numeric, highest numeric, edge num
     else highest
   end;
 comment on function private.inside_maximum is
-  'The last coordinate inside a box. Its maximum is outside, so that of two boxes with a common '
-  'edge one has what lies on it; at the edge of Kuwait, and where the box has no size, it is inside.';
+  'The last coordinate inside a box. Its maximum is outside (of two neighbours one has what lies on '
+  'their edge), but not at the edge of Kuwait or where the box has no size.';
 
 create function private.parse_bbox(value jsonb) returns jsonb
   language plpgsql immutable set search_path = ''
@@ -18723,10 +18683,10 @@ begin
       when 'box' then
         'search_documents.lng between (($1).bbox)[1] and (($1).bbox)[3] and '
         'search_documents.lat between (($1).bbox)[2] and (($1).bbox)[4]'
-      when 'circle' then
-        '(search_documents.location operator(extensions.<->) '
-        'private.earth_point((($1).near)[1], (($1).near)[2])) '
-        '<= 12742.0176 * sin((($1).near)[3] / 12742.0176)'
+      when 'circle' then -- the haversine formula needs no column that the index of cells has not
+        'power(sind((search_documents.lat - (($1).near)[1]) / 2), 2) + cosd((($1).near)[1]) '
+        '* cosd(search_documents.lat) * power(sind((search_documents.lng - (($1).near)[2]) / 2), 2) '
+        '<= power(sin((($1).near)[3] / 12742.0176), 2)'
       when 'owner' then -- companies and offices are found only if they are verified
         '(search_documents.owner_identity_id = ($1)."ownerId" and '
         '(search_documents.owner_type = ''individual'' or search_documents.owner_verified))'
@@ -18763,8 +18723,6 @@ create function private.strategy_terms(strategy text) returns tsquery
     when strategy in ('deal', 'auction', 'company') then ('''strategy:' || strategy || '''')::tsquery
     when strategy = 'exchange' then '''type:EXCHANGE'''::tsquery
   end;
-comment on function private.strategy_terms is
-  'Terms that preselect listings; they are never stricter than private.search_conditions.';
 
 create function private.search_terms(given jsonb, are_said boolean default false) returns tsquery
   language plpgsql stable set search_path = ''
@@ -18796,9 +18754,8 @@ begin
 end
 $$;
 comment on function private.search_terms is
-  'Terms that preselect listings; they are never stricter than private.search_conditions. Of codes '
-  'that are excluded they are those of the codes left. are_said: those of listings that have it in '
-  'the field or, where that is open, in their text.';
+  'Terms that preselect listings, never stricter than private.search_conditions. Of excluded codes: '
+  'those left. are_said: of listings that have it in the field or, where that is open, in their text.';
 
 -- sql/08_search/2_rules_names.sql
 
@@ -18918,10 +18875,10 @@ begin
 end
 $$;
 comment on function private.search_rectangle is
-  'minLng, minLat, maxLng, maxLat of the intersection of Kuwait, bbox and the bounds of near; '
-  'inverted if it is empty, null if bbox and near are both absent.';
+  'minLng, minLat, maxLng, maxLat of what Kuwait, bbox and near have in common; inverted if empty.';
 
-create function private.search_cells(rectangle double precision[]) returns integer[]
+create function private.search_cells(rectangle double precision[], near double precision[])
+  returns integer[]
   language plpgsql immutable set search_path = ''
 as $$
 begin
@@ -18934,6 +18891,12 @@ begin
     cross join lateral generate_series(west, west
       + private.search_cell(rectangle[4], rectangle[3])
       - private.search_cell(rectangle[4], rectangle[1])) as cell
+    -- The corners of the rectangle may be outside the circle; one in a hundred is for the curve.
+    where near is null or power(111.2 * (near[1]
+        - least(greatest(near[1], cell / 32768 / 50.0), cell / 32768 / 50.0 + 0.02)), 2)
+      + power(111.2 * cosd(near[1]) * (near[2]
+        - least(greatest(near[2], cell % 32768 / 50.0), cell % 32768 / 50.0 + 0.02)), 2)
+      <= power(near[3] * 1.01 + 0.1, 2)
     limit 65
   );
 end
@@ -18945,7 +18908,6 @@ create function private.guessable_words(document tsvector) returns text[]
   language plpgsql immutable set search_path = ''
 as $$
 begin
-  -- Even a long description usually has only about a hundred such words.
   return array(
     select word from unnest(tsvector_to_array(document)) as word
     where word ~ '^[^0-9:]{3,}$'
@@ -19211,15 +19173,12 @@ create type private.search_plan as (
 );
 comment on type private.search_plan is
   'How a search finds the first listings after a given one, maybe among given ids. In its SQL texts '
-  '$1 is filters and $2 is the plan itself. text_query: the query for the text index. '
-  'rectangle, cells: the rectangle and the index cells that cover the box or circle. types: the '
-  'types of listings to look in. conditions: all conditions on a listing; beside_words: all but '
-  'those on its words. key: the expression of the sort key, with its type, direction and bounds; '
+  '$1 is filters and $2 the plan. rectangle, cells: what covers the box or circle. conditions: all '
+  'on a listing; beside_words: all but those on its words. key: the expression that is sorted by; '
   'after: the condition that a listing comes after the given one. compared: the leading columns of '
-  'an index that are compared with the values in choices; ranges: the number of index ranges, one '
-  'for each combination of choices; is_indexed: whether their indexes can answer all conditions. '
-  'found_by: an indexable condition that every match meets, and possibly other listings; rest: the '
-  'conditions that remove those; to_gather: how many listings found_by is expected to find.';
+  'an index, each with its values in choices; ranges: how many combinations of these there are; '
+  'is_indexed: whether their indexes can answer all conditions. found_by: an indexable condition '
+  'that every match meets; rest: those that remove what else it finds, expected to_gather in all.';
 
 create function private.with_ranges(
   plan private.search_plan, strategy text, sort text
@@ -19239,7 +19198,7 @@ begin
     -- The newest listings of a box are found in the index of cells, among the newest of each cell
     -- that the box touches. Those of a large box are likely among the newest of all.
     plan.rectangle := private.search_rectangle(filters);
-    plan.cells := private.search_cells(plan.rectangle);
+    plan.cells := private.search_cells(plan.rectangle, filters.near);
     if cardinality(plan.cells) <= 64 then
       plan.compared := array['private.search_cell(search_documents.lat, search_documents.lng)'];
       plan.choices := array['($2).cells'];
@@ -19380,22 +19339,18 @@ begin atomic
       and (listing.published_at, listing.property_id) < (before_at, before_id)
     order by listing.published_at desc, listing.property_id desc limit 1000
   ) union all (
-    select property_id, published_at, type, kind, price, bedrooms, auction_ends_at, document
+    select property_id, published_at, type, kind, price, bedrooms, auction_ends_at,
+      case when newest_range.with_text then document end
     from private.search_documents as listing
-    where newest_range.with_text
+    where newest_range.of_area is null and newest_range.of_kind is null
       and (listing.published_at, listing.property_id) < (before_at, before_id)
-    order by listing.published_at desc, listing.property_id desc limit 6000
-  ) union all (
-    select property_id, published_at, type, kind, price, bedrooms, auction_ends_at, null::tsvector
-    from private.search_documents as listing
-    where not newest_range.with_text and newest_range.of_area is null and newest_range.of_kind is null
-      and (listing.published_at, listing.property_id) < (before_at, before_id)
-    order by listing.published_at desc, listing.property_id desc limit 1000
+    order by listing.published_at desc, listing.property_id desc
+    limit case when newest_range.with_text then 6000 else 1000 end
   );
 end;
 comment on function private.newest_range is
   'The newest 1,000 listings of an area, a kind or all, or with_text the newest 6,000 of all. They '
-  'are sorted, because only one of the four selects returns rows.';
+  'are sorted, because only one of the three selects returns rows.';
 
 create function private.newest_hits(
   strategy text, filter_type text, kinds text[], price_min numeric, price_max numeric,
@@ -19454,12 +19409,14 @@ begin
     or cardinality(filters."areaIds") > 1
     or words is not null and (not (filters is null) or words::text ~ '[&!<]') then
     return;
-  elsif words is not null and (
-    select coalesce(sum(search_vocabulary.listings), 0) * 3000
-    from regexp_matches(words::text, '''([^'']+)''', 'g') as alternative
-    join private.search_vocabulary on search_vocabulary.word = alternative[1]
-  ) < size * (select reltuples from pg_class where oid = 'private.search_documents'::regclass) then
-    return; -- the words are so rare that 3,000 listings would hardly fill a page
+  elsif words is not null then -- a query in this condition itself would cost others, too
+    if (
+      select coalesce(sum(search_vocabulary.listings), 0) * 3000
+      from regexp_matches(words::text, '''([^'']+)''', 'g') as alternative
+      join private.search_vocabulary on search_vocabulary.word = alternative[1]
+    ) < size * (select reltuples from pg_class where oid = 'private.search_documents'::regclass) then
+      return; -- the words are so rare that 3,000 listings would hardly fill a page
+    end if;
   end if;
   if of_area is not null then
     select * into ids, keys from private.newest_hits(
@@ -19579,8 +19536,7 @@ begin
   return explained -> 0 -> 'Plan' -> 'Plan Rows';
 end
 $$;
-comment on function private.expected_listings is
-  'How many listings the planner expects to meet a condition, or to be in the index ranges.';
+comment on function private.expected_listings is 'Of a condition, or else of the index ranges.';
 
 create function private.listings_with_words(words tsquery) returns bigint
   language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
@@ -19643,7 +19599,7 @@ begin
     plan.found_by := 'search_documents.property_id = any (($2).among)';
     return plan;
   elsif num_nonnulls(filters.bbox, filters.near) > 0 then
-    plan.cells := private.search_cells(private.search_rectangle(filters));
+    plan.cells := private.search_cells(private.search_rectangle(filters), filters.near);
   end if;
   foreach source in array array_remove(array[
     case when num_nonnulls(filters."ownerId", filters."companyId") > 0 then
@@ -19713,6 +19669,15 @@ begin
     and (strategy = 'exchange') <> (filters.type = 'EXCHANGE') then
     return;
   end if;
+  if sort is null and filters.near is not null and words is null then
+    plan := private.with_source(private.search_plan(
+      strategy, 'newest', filters, null, null, null, null, size), strategy);
+    execute format('select array_agg(property_id) from (select property_id from %s limit $3) as found',
+      private.matches_of(plan)) into ids using filters, plan, size;
+    ids := coalesce(ids, '{}');
+    return;
+  end if;
+  sort := coalesce(sort, private.default_sort(strategy));
   if sort = 'newest' and among is null then
     found := private.newest_listings(strategy, filters, words, after_key, after_id, size);
     if found.is_complete then
@@ -19787,8 +19752,8 @@ begin
 end
 $$;
 comment on function private.find_listings is
-  'The first listings in sort order, with their keys, after a given one and only those among given '
-  'ids. among_newest: of words in more than about 5,000 only among the first 3,000 of the index ranges.';
+  'The first listings in sort order (null: any), with their keys, after a given one and among given '
+  'ids. among_newest: of words in more than about 5,000 only among the first 3,000 of the ranges.';
 
 -- sql/08_search/4_reads_3_similar.sql
 
@@ -19829,8 +19794,7 @@ begin
 end
 $$;
 comment on function private.wider_filters is
-  'Filters of one step of private.similar_listings as the next has them: without what is let go '
-  'there, or wider. The five nearest areas come nearest first, after the others.';
+  'The filters without what a step lets go, or wider; the five nearest areas follow, nearest first.';
 
 create function private.ranked_listings(
   read private.reading, alike jsonb, areas text[], ids uuid[], steps integer[],
@@ -19898,9 +19862,8 @@ begin
 end
 $$;
 comment on function private.ranked_listings is
-  'The first 30 by step, then by what they lack, where a word counts less the more alike one stands '
-  'for it, then by areas. items: the id, then 1 for each of names that it does not meet, else 0. '
-  'guessed: the words alike that stand for others.';
+  'The first 30 by step, then by what they lack (a word less where one alike stands for it), then by '
+  'areas. items: the id, then 1 for each of names that it does not meet, else 0. guessed: words alike.';
 
 create function private.similar_listings(
   strategy text, sort text, given private.search_filters, read private.reading, words tsquery,
@@ -20055,27 +20018,6 @@ comment on function private.search_page is
   'The ids of a page, those of similar listings as private.similar_listings has them. If fewer than 5 '
   'fit, the cursor carries the rest of the list, else the last key.';
 
-create function private.similar_parts(items text[], names text[]) returns jsonb
-  language plpgsql immutable set search_path = ''
-as $$
-begin
-  return (
-    select coalesce(jsonb_agg(jsonb_build_object('from', part.index - 1, 'changed', array(
-      select changed.name
-      from unnest(names, string_to_array(part.unmet, null)) as changed (name, is_unmet)
-      where changed.is_unmet = '1')) order by part.index), '[]')
-    from (
-      select one.index, substr(one.item, 37) as unmet,
-        lag(substr(one.item, 37), 1, '') over (order by one.index) as unmet_before
-      from unnest(items) with ordinality as one (item, index)
-    ) as part
-    where part.unmet <> part.unmet_before
-  );
-end
-$$;
-comment on function private.similar_parts is
-  'From which index of a page on what of the query is not met; empty if all of it is met.';
-
 create function private.search(
   strategy text, filters jsonb, q text default null, sort text default null,
   page_cursor text default null, page_size integer default 20, fields text default 'card',
@@ -20097,14 +20039,27 @@ begin
     private.query_words(q), given, case when literal then 'literal' end);
   page := private.search_page(strategy, sort, given, q, coalesce(literal, false),
     private.cursor_key(query, page_cursor), page_size);
-  shown := array(select left(item, 36)::uuid from unnest(page.items) as item);
+  if page.names is null then
+    shown := page.items::uuid[];
+  else
+    shown := array(select left(item, 36)::uuid from unnest(page.items) as item);
+  end if;
   if private.claims() is not null then -- a guest has no blocks
     shown := private.without_blocked(shown);
   end if;
   if page.names is not null then
-    changes := private.similar_parts(array(
-      select one.item from unnest(page.items) with ordinality as one (item, index)
-      where left(one.item, 36)::uuid = any (shown) order by one.index), page.names);
+    select coalesce(jsonb_agg(jsonb_build_object('from', part.index, 'changed', array(
+      select name from unnest(page.names, string_to_array(part.unmet, null)) as asked (name, is_unmet)
+      where is_unmet = '1')) order by part.index), '[]')
+    into changes
+    from (
+      select row_number() over placed - 1 as index, substr(one.item, 37) as unmet,
+        lag(substr(one.item, 37), 1, '') over placed as unmet_before
+      from unnest(page.items) with ordinality as one (item, place)
+      where left(one.item, 36)::uuid = any (shown)
+      window placed as (order by one.place)
+    ) as part
+    where part.unmet <> part.unmet_before;
   end if;
   return '{"items":' || private.list_items(shown, private.identity_id(), fields)
     || ',"nextCursor":' || coalesce('"' || private.cursor_of(query, page.next_state) || '"', 'null')
@@ -20114,10 +20069,9 @@ begin
 end
 $$;
 comment on function private.search is
-  'Facade: a page of a search as JSON text, by the strategy standard, exchange, auction, deal or '
-  'company; the facade has checked the form of the arguments. Kinds, places, types and numbers are '
-  'read from q; understood is the reading. If fewer than 5 listings fit, similar ones follow; similar '
-  'says from which index on what is let go or widened. literal: q is only words.';
+  'Facade: a page of a search as JSON text; the facade has checked the form of the arguments. q is '
+  'read, unless literal; understood is the reading. If fewer than 5 listings fit, similar ones follow; '
+  'similar says from which index on what is let go or widened.';
 
 grant execute on function private.search to anon, authenticated;
 
@@ -20128,7 +20082,8 @@ create function private.count_facets(
 ) returns jsonb
   language plpgsql stable
   security definer -- reads the documents of all listings
-  set search_path = '' set enable_seqscan = off
+  set search_path = '' set enable_seqscan = off set enable_bitmapscan = on
+  set max_parallel_workers_per_gather = 0
 as $$
 declare
   plan private.search_plan := private.search_plan(
@@ -20138,12 +20093,14 @@ declare
     select 0 union select trim_scale(step * 10::numeric ^ power)
     from unnest('{1,1.5,2,2.5,3,4,5,6,8}'::numeric[]) as step cross join generate_series(1, 6) as power
     order by 1);
+  share integer := case when private.expected_listings(plan, plan.conditions) > 10000 then 16 else 1 end;
+  total bigint;
   columns text;
   names text;
   facets text;
   counts jsonb;
 begin
-  if plan.words is not null then
+  if num_nonnulls(plan.words, filters.near) > 0 then
     plan := private.with_source(plan, strategy);
   end if;
   select
@@ -20151,9 +20108,10 @@ begin
       else 'search_documents.%I' end, rule.compared), ', '),
     string_agg(quote_ident(rule.compared), ', '),
     string_agg(format($sql$%L, (
-      select coalesce(jsonb_agg(%s || case when counted.listings <= 10000
+      select coalesce(jsonb_agg(%s || case when $4 = 1 and counted.listings <= 10000
           then jsonb_build_object('count', counted.listings)
-          else jsonb_build_object('count', round(counted.listings, -3), 'approximate', true) end
+          else jsonb_build_object('approximate', true, 'count', round(
+            counted.listings, 1 - trunc(log(counted.listings))::integer)) end
         order by %s), '[]')
       from (select %s as value, %s as listings from plain group by 1) as counted
       where counted.value is not null)$sql$,
@@ -20174,10 +20132,18 @@ begin
   if columns is null then
     return '{}';
   end if;
-  execute format('with plain as materialized (select %1$s, count(*) as listings '
-    'from (select %2$s from %3$s) as matches group by %1$s) select jsonb_build_object(%4$s)',
-    names, columns, private.matches_of(plan), facets)
-  into counts using filters, plan, steps;
+  loop
+    perform set_config('enable_bitmapscan', case share when 1 then 'on' else 'off' end, true);
+    execute format('with plain as materialized (select %1$s, $4 * count(*) as listings '
+      'from (select %2$s from %3$s) as matches group by %1$s) '
+      'select jsonb_build_object(%4$s), (select sum(listings) from plain)', names, columns, case share
+        when 1 then private.matches_of(plan)
+        else format('private.search_documents where %s and search_documents.property_id < '
+          '''10000000-0000-0000-0000-000000000000''', plan.conditions) end, facets)
+    into counts, total using filters, plan, steps, share;
+    exit when share = 1 or total > 10000;
+    share := 1;
+  end loop;
   return counts;
 end
 $$;
@@ -20201,8 +20167,8 @@ begin
   perform private.require_search(strategy, null, given);
   perform private.query_words(q);
   exact := private.exact_query(strategy, 'newest', given, q, literal);
-  counted := cardinality((private.find_listings(strategy, private.default_sort(strategy),
-    exact.filters, exact.words, null, null, null, 1001)).ids);
+  counted := cardinality((private.find_listings(
+    strategy, null, exact.filters, exact.words, null, null, null, 1001)).ids);
   select coalesce(jsonb_object_agg(name, null), '{}') into counts from unnest(facets) as name;
   for part in
     select others.filters, array_agg(rule) as rules
@@ -20237,9 +20203,8 @@ begin
 end
 $$;
 comment on function private.count_listings is
-  'Facade: {count, capped} of a search with nothing left out or guessed, exact up to 1,000. '
-  'similar is true if count is 0 and private.search finds other listings. facets: how many have which '
-  'value, each without its own filter; null where the time limit of the statement ended it.';
+  'Facade: {count, capped} of a search with nothing left out or guessed, exact up to 1,000. similar: '
+  'count is 0 and private.search finds others. facets: each without its own filter, null if late.';
 
 grant execute on function private.count_listings to anon, authenticated;
 
@@ -20282,7 +20247,6 @@ comment on function private.one_letter_off is
 create function private.suggested_text(q text) returns jsonb
   language sql stable
   return jsonb_build_object('text', q, 'kind', 'word', 'filters', jsonb_build_object('q', q), 'count', null);
-comment on function private.suggested_text is 'The whole text as a suggestion.';
 
 create function private.suggested_names(
   forms text[], before text, is_latin boolean, most integer

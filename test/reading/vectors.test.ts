@@ -178,7 +178,9 @@ test(
       })
       expect([vector.q, all.understood.conflicts]).toEqual([vector.q, []])
       // Other tests' listings may be similar to the query; they come after the exact matches.
-      expect(ids.indexOf(id), JSON.stringify([vector.q, all.understood])).toBeLessThan(all.similarFrom ?? 50)
+      expect(ids.indexOf(id), JSON.stringify([vector.q, all.understood])).toBeLessThan(
+        all.similarFrom ?? 50,
+      )
       // If all that fit are on one page, a filter beside the query leaves some of them and adds none.
       if (ids.length < 50) {
         const fits = ids.slice(0, all.similarFrom ?? 50)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { guest, signUp } from '../support/client.ts'
+import { database, guest, signUp } from '../support/client.ts'
 import { publishListing } from '../support/listings.ts'
-import { bulk } from '../support/nightly.ts'
+import { bulk, isNightly } from '../support/nightly.ts'
 import { categories, Oracle } from './oracle.ts'
 import { uniqueWord } from './results.ts'
 import { dice, fillWorld, randomSearch, type World } from './world.ts'
@@ -126,3 +126,45 @@ test('by more than three, or by what is no facet, is refused', async () => {
   expect((await guest.get('/search/count?by=usage')).status).toBe(422)
   expect((await guest.get('/search?by=kinds')).body.error.code).toBe('filter_unknown')
 })
+
+test.runIf(isNightly)(
+  'of more than 10,000 one in 16 is counted, and two digits are said',
+  async () => {
+    const { identityId } = await signUp()
+    const client = await database().connect()
+    try {
+      await client.query('begin')
+      await client.query(
+        `insert into public.properties (
+           owner_identity_id, owner_type, type, status, kind, title_ar, price, land_area_m2, bedrooms,
+           governorate_id, area_id, published_at, expires_at
+         )
+         select $1, 'individual', 'RENT', 'active', (array['house', 'house', 'apartment'])[1 + n % 3],
+           'عقار مجرب', 300, 500, n % 4, 'jahra', 'jahra', now(), now() + interval '1 day'
+         from generate_series(1, 18000) as n`,
+        [identityId],
+      )
+      await client.query('analyze private.search_documents')
+      const { rows: [{ facets }] } = await client.query(
+        `select private.count_listings('standard', '{"areaIds":["jahra"]}', facets => $1)
+           -> 'facets' as facets`,
+        [['kinds', 'bedrooms']],
+      )
+      const [house, apartment] = facets.kinds
+      expect([house.value, apartment.value]).toEqual(['house', 'apartment'])
+      for (
+        const [one, exact] of [[house, 12_000], [apartment, 6000], [
+          facets.bedrooms[3],
+          4500,
+        ]] as const
+      ) {
+        expect(one.approximate).toBe(true)
+        expect(Math.abs(one.count / exact - 1)).toBeLessThan(0.25)
+        expect(String(one.count)).toMatch(/^[1-9][0-9]0*$/)
+      }
+    } finally {
+      await client.query('rollback')
+      client.release()
+    }
+  },
+)

@@ -28,7 +28,9 @@ const aboutBy = 'What to count by: up to three, each without its own filter.'
 
 const counted = {
   count: Count.describe('How many listings; rounded where it is approximate.'),
-  approximate: z.literal(true).optional().describe('The count is above 10,000 and rounded.'),
+  approximate: z.literal(true).optional().describe(
+    'The count is rounded to two digits: it is above 10,000, or of a sample.',
+  ),
 }
 const Codes = z
   .array(
