@@ -154,7 +154,8 @@ describe.runIf(hasStack)('LOAD-09 the health of the parts', () => {
 describe.runIf(hasStack)('a row that the product needs', () => {
   test.each([
     ['private.rates', `rule = 'export'`, 'private.rates export'],
-    ['public.vocabularies', `code = 'stable'`, 'public.vocabularies kind stable'],
+    // With a kind its words for searches would go, which tests after this one need.
+    ['public.vocabularies', `code = 'whatsapp'`, 'public.vocabularies contact_kind whatsapp'],
     ['private.settings', `name = 'seller'`, 'private.settings seller'],
   ])('is an alarm and degraded while it is gone from %s', async (table, where, subject) => {
     const [api, jobs] = await Promise.all([startFacade(), startFacade({}, 'jobs')])
