@@ -28,7 +28,8 @@ create table public.duplicates (
   constraint duplicates_are_of_others check (property_id <> of_id)
 );
 comment on table public.duplicates is
-  'Pairs of listings of which one repeats the other, each pair once. Deleted with the listing.';
+  'Pairs of listings of which one repeats the other, each pair once and each copy with the first. '
+  'Deleted with the listing.';
 comment on column public.duplicates.property_id is 'The one that was published later.';
 comment on column public.duplicates.of_id is
   'The listing that it repeats; it may be gone, because its row is deleted earlier.';

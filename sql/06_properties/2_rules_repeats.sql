@@ -66,6 +66,8 @@ begin
     and properties.status in ('active', 'pending_review')
     and properties.type = property.type and properties.kind = property.kind
     and properties.area_id = property.area_id
+    and coalesce(properties.price, -1) between coalesce(property.price * 0.98, -1)
+      and coalesce(property.price / 0.98, -1)
     and private.repeats(properties, property, pictures && private.picture_hashes(properties.id))
   order by properties.created_at, properties.id
   limit 1;

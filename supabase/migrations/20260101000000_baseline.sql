@@ -12139,7 +12139,8 @@ create table public.duplicates (
   constraint duplicates_are_of_others check (property_id <> of_id)
 );
 comment on table public.duplicates is
-  'Pairs of listings of which one repeats the other, each pair once. Deleted with the listing.';
+  'Pairs of listings of which one repeats the other, each pair once and each copy with the first. '
+  'Deleted with the listing.';
 comment on column public.duplicates.property_id is 'The one that was published later.';
 comment on column public.duplicates.of_id is
   'The listing that it repeats; it may be gone, because its row is deleted earlier.';
@@ -13117,6 +13118,8 @@ begin
     and properties.status in ('active', 'pending_review')
     and properties.type = property.type and properties.kind = property.kind
     and properties.area_id = property.area_id
+    and coalesce(properties.price, -1) between coalesce(property.price * 0.98, -1)
+      and coalesce(property.price / 0.98, -1)
     and private.repeats(properties, property, pictures && private.picture_hashes(properties.id))
   order by properties.created_at, properties.id
   limit 1;
@@ -15883,7 +15886,6 @@ as $$
 #variable_conflict use_column -- the target of "on conflict" takes no qualified names
 declare
   property public.properties;
-  pictures text[];
 begin
   -- First, so that what changes from now on is in a row of its own.
   delete from private.duplicate_checks
@@ -15897,8 +15899,8 @@ begin
     update public.properties set status = 'pending_review', version = properties.version + 1
     where properties.id = property.id;
   elsif private.setting('find_duplicates') = '"on"' then
-    pictures := private.picture_hashes(property.id);
-    -- properties_similar_idx finds those with a price close to this one.
+    -- properties_similar_idx finds those with a price close to this one. A copy is a case with the
+    -- original alone, or a hundred copies would be five thousand cases.
     insert into public.duplicates (property_id, of_id)
     select later_id, earlier_id
     from (
@@ -15914,8 +15916,14 @@ begin
         and others.area_id = property.area_id
         and coalesce(others.price, -1) between coalesce(property.price * 0.98, -1)
           and coalesce(property.price / 0.98, -1)
-        and pictures && private.picture_hashes(others.id)
+        and exists (
+          select from public.media as own
+          join public.media as same on same.sha256 = own.sha256
+          where own.property_id = property.id and same.property_id = others.id
+        )
         and private.repeats(others, property, true)
+      order by others.published_at, others.id
+      limit 1
     ) as pairs
     on conflict (least(property_id, of_id), greatest(property_id, of_id)) do update
     set state = 'open', property_id = excluded.property_id, of_id = excluded.of_id,
