@@ -152,6 +152,7 @@ as $$
 #variable_conflict use_column -- the target of "on conflict" takes no qualified names
 declare
   property public.properties;
+  pictures text[];
 begin
   -- First, so that what changes from now on is in a row of its own.
   delete from private.duplicate_checks
@@ -165,6 +166,7 @@ begin
     update public.properties set status = 'pending_review', version = properties.version + 1
     where properties.id = property.id;
   elsif private.setting('find_duplicates') = '"on"' then
+    pictures := private.picture_hashes(property.id);
     -- properties_similar_idx finds those with a price close to this one. A copy is a case with the
     -- original alone, or a hundred copies would be five thousand cases.
     insert into public.duplicates (property_id, of_id)
@@ -182,11 +184,7 @@ begin
         and others.area_id = property.area_id
         and coalesce(others.price, -1) between coalesce(property.price * 0.98, -1)
           and coalesce(property.price / 0.98, -1)
-        and exists (
-          select from public.media as own
-          join public.media as same on same.sha256 = own.sha256
-          where own.property_id = property.id and same.property_id = others.id
-        )
+        and pictures && private.picture_hashes(others.id)
         and private.repeats(others, property, true)
       order by others.published_at, others.id
       limit 1
