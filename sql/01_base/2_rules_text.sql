@@ -178,11 +178,15 @@ end
 $$;
 comment on function private.normal_form is 'Normalises a text; nothing else may (npm run check).';
 
-create function private.tidy(value text, most integer, path text) returns text
+create function private.tidy(value text, most integer, path text, form text default 'nfkc')
+  returns text
   language sql immutable parallel safe
+  -- For some locales no-break spaces are no white space.
   return nullif(btrim(regexp_replace(
-    private.normal_form(value, 'nfkc', most, path), '[[:space:]]+', ' ', 'g')), '');
-comment on function private.tidy is 'One trimmed NFKC line, which may exceed most; null if empty.';
+    private.normal_form(value, tidy.form, most, path),
+    '[[:space:]\u00A0\u2007\u202F]+', ' ', 'g')), '');
+comment on function private.tidy is
+  'One trimmed line in a normal form, which may exceed most; null if empty.';
 
 create function private.visible(value text) returns text
   language sql immutable parallel safe

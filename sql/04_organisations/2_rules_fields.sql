@@ -26,8 +26,9 @@ begin
     ('website', null, null, case when organisation.website !~ '^https://[^[:space:]]{3,}$'
       or organisation.website ~* '^https://[^/?#]*@|[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]'
       then 'invalid' end),
-    ('aboutAr', null, null, case when not private.is_clean(concat_ws(' ', organisation.about_ar,
-      organisation.address_ar, organisation.working_hours)) then 'invalid' end),
+    ('aboutAr', null, 4000, case when char_length(organisation.about_ar) > 4000 then 'too_long'
+      when not private.is_clean(concat_ws(' ', organisation.about_ar,
+        organisation.address_ar, organisation.working_hours)) then 'invalid' end),
     ('addressAr', null, 300,
       case when char_length(organisation.address_ar) > 300 then 'too_long' end),
     ('workingHours', null, 300,
@@ -113,7 +114,9 @@ begin
   if fields ? 'licenceExpiresOn' then
     organisation.licence_expires_on := (fields ->> 'licenceExpiresOn')::date;
   end if;
-  if fields ? 'aboutAr' then organisation.about_ar := fields ->> 'aboutAr'; end if;
+  if fields ? 'aboutAr' then
+    organisation.about_ar := private.normal_form(fields ->> 'aboutAr', 'nfc', 4000, 'aboutAr');
+  end if;
   if fields ? 'phone' then
     organisation.phone := private.bare_phone(private.typed(fields ->> 'phone', 20, 'phone'));
   end if;
@@ -128,10 +131,11 @@ begin
   if fields ? 'governorateId' then organisation.governorate_id := fields ->> 'governorateId'; end if;
   if fields ? 'areaId' then organisation.area_id := fields ->> 'areaId'; end if;
   if fields ? 'addressAr' then
-    organisation.address_ar := private.tidy(fields ->> 'addressAr', 300, 'addressAr');
+    organisation.address_ar := private.tidy(fields ->> 'addressAr', 300, 'addressAr', 'nfc');
   end if;
   if fields ? 'workingHours' then
-    organisation.working_hours := private.tidy(fields ->> 'workingHours', 300, 'workingHours');
+    organisation.working_hours := private.tidy(
+      fields ->> 'workingHours', 300, 'workingHours', 'nfc');
   end if;
   return organisation;
 end

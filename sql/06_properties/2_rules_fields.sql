@@ -41,9 +41,9 @@ begin
     ('isDirect', 'boolean, false', null, null, null, '{card,by_hand,searched}'),
     ('governorateId', 'code', 'governorate', null, null, '{reviewed,card,by_hand,searched}'),
     ('areaId', 'code', 'area', null, null, '{reviewed,card,by_hand,searched}'),
-    ('block', 'line', null, 1, 30, '{reviewed,card,by_hand,searched}'),
-    ('street', 'line', null, 1, 120, '{reviewed,by_hand}'),
-    ('building', 'line', null, 1, 60, '{reviewed,by_hand}'),
+    ('block', 'name', null, 1, 30, '{reviewed,card,by_hand,searched}'),
+    ('street', 'name', null, 1, 120, '{reviewed,by_hand}'),
+    ('building', 'name', null, 1, 60, '{reviewed,by_hand}'),
     ('paciNo', 'paci', null, null, 8, '{reviewed,by_hand}'),
     ('location', 'location', 'location_precision', null, null, '{reviewed,card,by_hand}'),
     ('allowCall', 'boolean, true', null, null, null, '{by_hand}'),
@@ -146,7 +146,7 @@ begin
       problem := case when (clean #>> '{}' ~ '^[0-9]{8}$') is not true then 'invalid' end;
     end if;
   else
-    if form in ('line', 'text') then
+    if form in ('line', 'name', 'text') then
       parsed := private.parse_text(form, value, minimum, maximum);
     elsif form = 'location' then
       parsed := private.parse_location(value);
@@ -202,8 +202,9 @@ begin
   perform private.refuse_fields(coalesce(
     jsonb_agg(jsonb_build_object('path', given.key, 'code', 'invalid') order by given.key), '[]'))
   from jsonb_each_text(fields) as given
-  where given.key in ('titleAr', 'titleEn') and not private.is_written(given.value)
-    and not old_titles ? given.value;
+  where case when given.key in ('titleAr', 'titleEn') then
+    not private.is_written(private.normal_form(given.value, 'nfkc', 120, given.key))
+    and not old_titles ? given.value end;
 end
 $$;
 

@@ -24,13 +24,13 @@ create function private.is_code(vocabulary text, code jsonb) returns boolean
   language sql stable
   return private.are_codes(vocabulary, jsonb_build_array(code));
 
-create function private.tidy_text(value text, most integer, path text) returns text
+create function private.tidy_text(value text, most integer, path text, form text) returns text
   language plpgsql immutable parallel safe set search_path = ''
 as $$
 begin
   return substring(
-    replace(private.normal_form(value, 'nfkc', most, path), E'\r\n', E'\n')
-    from '[^[:space:]](?:.*[^[:space:]])?');
+    replace(private.normal_form(value, form, most, path), E'\r\n', E'\n')
+    from '[^[:space:]\u00A0\u2007\u202F](?:.*[^[:space:]\u00A0\u2007\u202F])?');
 end
 $$;
 
@@ -40,29 +40,39 @@ create function private.parse_text(
   language plpgsql immutable set search_path = ''
 as $$
 declare
-  line_or_text text;
+  given constant text := value #>> '{}';
+  most constant integer := maximum;
+  stored text;
+  judged text; -- in NFKC
   visible text;
 begin
   problem := case when jsonb_typeof(value) <> 'string' then 'invalid'
-    else private.text_problem(value #>> '{}', maximum::integer) end;
+    else private.text_problem(given, most) end;
   if problem is not null then
     return;
   end if;
-  line_or_text := case form when 'line' then private.tidy(value #>> '{}', maximum::integer, '')
-    else private.tidy_text(value #>> '{}', maximum::integer, '') end;
+  if form = 'text' then
+    judged := private.tidy_text(given, most, '', 'nfkc');
+    stored := private.tidy_text(given, most, '', 'nfc');
+  else
+    judged := private.tidy(given, most, '');
+    stored := case form when 'name' then judged else private.tidy(given, most, '', 'nfc') end;
+  end if;
   -- Joiners and direction marks belong to many scripts but are invisible by themselves.
-  visible := regexp_replace(line_or_text, '[\u061C\u200B-\u200F\u2060-\u2064]', '', 'g');
-  clean := to_jsonb(line_or_text);
+  visible := regexp_replace(judged, '[\u061C\u200B-\u200F\u2060-\u2064]', '', 'g');
+  clean := to_jsonb(stored);
   problem := case
-    when line_or_text is null or char_length(visible) < minimum then 'too_short'
-    when char_length(line_or_text) > maximum then 'too_long'
-    when not private.is_clean(line_or_text) then 'invalid'
-    when form = 'line' and line_or_text ~ '[\u2028-\u202E\u2066-\u2069\uFEFF]' then 'invalid'
+    when judged is null or least(char_length(visible), char_length(stored)) < minimum
+    then 'too_short'
+    when greatest(char_length(judged), char_length(stored)) > maximum then 'too_long'
+    when not private.is_clean(judged) then 'invalid'
+    when form <> 'text' and judged ~ '[\u2028-\u202E\u2066-\u2069\uFEFF]' then 'invalid'
   end;
 end
 $$;
 comment on function private.parse_text is
-  'The tidied text or its problem, such as a character in a line that hides or reverses text.';
+  'A line or text as typed, in NFC, a name in NFKC; or its problem, which is asked of the NFKC '
+  'form, such as a character in a line that hides or reverses text.';
 
 create function private.number_problem(
   form text, value jsonb, minimum numeric, maximum numeric

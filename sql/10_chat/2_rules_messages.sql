@@ -52,8 +52,9 @@ create function private.clean_message_body(type text, body text) returns text
   language plpgsql immutable set search_path = ''
 as $$
 declare
-  -- A body of more than 16,000 bytes is refused as too long without being trimmed first.
-  clean text := case when octet_length(body) > 16000 then body else private.trimmed_message(body) end;
+  -- What message_problem refuses anyway is neither normalised nor trimmed.
+  clean text := case when private.text_problem(body, 4000) is not null then body
+    else private.trimmed_message(private.normal_form(body, 'nfc', 4000, 'body')) end;
   problem text := private.message_problem(type, clean);
 begin
   if problem is not null then

@@ -1068,11 +1068,15 @@ end
 $$;
 comment on function private.normal_form is 'Normalises a text; nothing else may (npm run check).';
 
-create function private.tidy(value text, most integer, path text) returns text
+create function private.tidy(value text, most integer, path text, form text default 'nfkc')
+  returns text
   language sql immutable parallel safe
+  -- For some locales no-break spaces are no white space.
   return nullif(btrim(regexp_replace(
-    private.normal_form(value, 'nfkc', most, path), '[[:space:]]+', ' ', 'g')), '');
-comment on function private.tidy is 'One trimmed NFKC line, which may exceed most; null if empty.';
+    private.normal_form(value, tidy.form, most, path),
+    '[[:space:]\u00A0\u2007\u202F]+', ' ', 'g')), '');
+comment on function private.tidy is
+  'One trimmed line in a normal form, which may exceed most; null if empty.';
 
 create function private.visible(value text) returns text
   language sql immutable parallel safe
@@ -6986,8 +6990,9 @@ begin
     ('website', null, null, case when organisation.website !~ '^https://[^[:space:]]{3,}$'
       or organisation.website ~* '^https://[^/?#]*@|[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]'
       then 'invalid' end),
-    ('aboutAr', null, null, case when not private.is_clean(concat_ws(' ', organisation.about_ar,
-      organisation.address_ar, organisation.working_hours)) then 'invalid' end),
+    ('aboutAr', null, 4000, case when char_length(organisation.about_ar) > 4000 then 'too_long'
+      when not private.is_clean(concat_ws(' ', organisation.about_ar,
+        organisation.address_ar, organisation.working_hours)) then 'invalid' end),
     ('addressAr', null, 300,
       case when char_length(organisation.address_ar) > 300 then 'too_long' end),
     ('workingHours', null, 300,
@@ -7073,7 +7078,9 @@ begin
   if fields ? 'licenceExpiresOn' then
     organisation.licence_expires_on := (fields ->> 'licenceExpiresOn')::date;
   end if;
-  if fields ? 'aboutAr' then organisation.about_ar := fields ->> 'aboutAr'; end if;
+  if fields ? 'aboutAr' then
+    organisation.about_ar := private.normal_form(fields ->> 'aboutAr', 'nfc', 4000, 'aboutAr');
+  end if;
   if fields ? 'phone' then
     organisation.phone := private.bare_phone(private.typed(fields ->> 'phone', 20, 'phone'));
   end if;
@@ -7088,10 +7095,11 @@ begin
   if fields ? 'governorateId' then organisation.governorate_id := fields ->> 'governorateId'; end if;
   if fields ? 'areaId' then organisation.area_id := fields ->> 'areaId'; end if;
   if fields ? 'addressAr' then
-    organisation.address_ar := private.tidy(fields ->> 'addressAr', 300, 'addressAr');
+    organisation.address_ar := private.tidy(fields ->> 'addressAr', 300, 'addressAr', 'nfc');
   end if;
   if fields ? 'workingHours' then
-    organisation.working_hours := private.tidy(fields ->> 'workingHours', 300, 'workingHours');
+    organisation.working_hours := private.tidy(
+      fields ->> 'workingHours', 300, 'workingHours', 'nfc');
   end if;
   return organisation;
 end
@@ -12632,9 +12640,9 @@ begin
     ('isDirect', 'boolean, false', null, null, null, '{card,by_hand,searched}'),
     ('governorateId', 'code', 'governorate', null, null, '{reviewed,card,by_hand,searched}'),
     ('areaId', 'code', 'area', null, null, '{reviewed,card,by_hand,searched}'),
-    ('block', 'line', null, 1, 30, '{reviewed,card,by_hand,searched}'),
-    ('street', 'line', null, 1, 120, '{reviewed,by_hand}'),
-    ('building', 'line', null, 1, 60, '{reviewed,by_hand}'),
+    ('block', 'name', null, 1, 30, '{reviewed,card,by_hand,searched}'),
+    ('street', 'name', null, 1, 120, '{reviewed,by_hand}'),
+    ('building', 'name', null, 1, 60, '{reviewed,by_hand}'),
     ('paciNo', 'paci', null, null, 8, '{reviewed,by_hand}'),
     ('location', 'location', 'location_precision', null, null, '{reviewed,card,by_hand}'),
     ('allowCall', 'boolean, true', null, null, null, '{by_hand}'),
@@ -12737,7 +12745,7 @@ begin
       problem := case when (clean #>> '{}' ~ '^[0-9]{8}$') is not true then 'invalid' end;
     end if;
   else
-    if form in ('line', 'text') then
+    if form in ('line', 'name', 'text') then
       parsed := private.parse_text(form, value, minimum, maximum);
     elsif form = 'location' then
       parsed := private.parse_location(value);
@@ -12793,8 +12801,9 @@ begin
   perform private.refuse_fields(coalesce(
     jsonb_agg(jsonb_build_object('path', given.key, 'code', 'invalid') order by given.key), '[]'))
   from jsonb_each_text(fields) as given
-  where given.key in ('titleAr', 'titleEn') and not private.is_written(given.value)
-    and not old_titles ? given.value;
+  where case when given.key in ('titleAr', 'titleEn') then
+    not private.is_written(private.normal_form(given.value, 'nfkc', 120, given.key))
+    and not old_titles ? given.value end;
 end
 $$;
 
@@ -13402,13 +13411,13 @@ create function private.is_code(vocabulary text, code jsonb) returns boolean
   language sql stable
   return private.are_codes(vocabulary, jsonb_build_array(code));
 
-create function private.tidy_text(value text, most integer, path text) returns text
+create function private.tidy_text(value text, most integer, path text, form text) returns text
   language plpgsql immutable parallel safe set search_path = ''
 as $$
 begin
   return substring(
-    replace(private.normal_form(value, 'nfkc', most, path), E'\r\n', E'\n')
-    from '[^[:space:]](?:.*[^[:space:]])?');
+    replace(private.normal_form(value, form, most, path), E'\r\n', E'\n')
+    from '[^[:space:]\u00A0\u2007\u202F](?:.*[^[:space:]\u00A0\u2007\u202F])?');
 end
 $$;
 
@@ -13418,29 +13427,39 @@ create function private.parse_text(
   language plpgsql immutable set search_path = ''
 as $$
 declare
-  line_or_text text;
+  given constant text := value #>> '{}';
+  most constant integer := maximum;
+  stored text;
+  judged text; -- in NFKC
   visible text;
 begin
   problem := case when jsonb_typeof(value) <> 'string' then 'invalid'
-    else private.text_problem(value #>> '{}', maximum::integer) end;
+    else private.text_problem(given, most) end;
   if problem is not null then
     return;
   end if;
-  line_or_text := case form when 'line' then private.tidy(value #>> '{}', maximum::integer, '')
-    else private.tidy_text(value #>> '{}', maximum::integer, '') end;
+  if form = 'text' then
+    judged := private.tidy_text(given, most, '', 'nfkc');
+    stored := private.tidy_text(given, most, '', 'nfc');
+  else
+    judged := private.tidy(given, most, '');
+    stored := case form when 'name' then judged else private.tidy(given, most, '', 'nfc') end;
+  end if;
   -- Joiners and direction marks belong to many scripts but are invisible by themselves.
-  visible := regexp_replace(line_or_text, '[\u061C\u200B-\u200F\u2060-\u2064]', '', 'g');
-  clean := to_jsonb(line_or_text);
+  visible := regexp_replace(judged, '[\u061C\u200B-\u200F\u2060-\u2064]', '', 'g');
+  clean := to_jsonb(stored);
   problem := case
-    when line_or_text is null or char_length(visible) < minimum then 'too_short'
-    when char_length(line_or_text) > maximum then 'too_long'
-    when not private.is_clean(line_or_text) then 'invalid'
-    when form = 'line' and line_or_text ~ '[\u2028-\u202E\u2066-\u2069\uFEFF]' then 'invalid'
+    when judged is null or least(char_length(visible), char_length(stored)) < minimum
+    then 'too_short'
+    when greatest(char_length(judged), char_length(stored)) > maximum then 'too_long'
+    when not private.is_clean(judged) then 'invalid'
+    when form <> 'text' and judged ~ '[\u2028-\u202E\u2066-\u2069\uFEFF]' then 'invalid'
   end;
 end
 $$;
 comment on function private.parse_text is
-  'The tidied text or its problem, such as a character in a line that hides or reverses text.';
+  'A line or text as typed, in NFC, a name in NFKC; or its problem, which is asked of the NFKC '
+  'form, such as a character in a line that hides or reverses text.';
 
 create function private.number_problem(
   form text, value jsonb, minimum numeric, maximum numeric
@@ -22753,8 +22772,9 @@ create function private.clean_message_body(type text, body text) returns text
   language plpgsql immutable set search_path = ''
 as $$
 declare
-  -- A body of more than 16,000 bytes is refused as too long without being trimmed first.
-  clean text := case when octet_length(body) > 16000 then body else private.trimmed_message(body) end;
+  -- What message_problem refuses anyway is neither normalised nor trimmed.
+  clean text := case when private.text_problem(body, 4000) is not null then body
+    else private.trimmed_message(private.normal_form(body, 'nfc', 4000, 'body')) end;
   problem text := private.message_problem(type, clean);
 begin
   if problem is not null then

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { beforeEach, expect, test } from 'vitest'
-import { type Person, signUp } from '../support/client.ts'
+import { asCaller, type Person, signUp } from '../support/client.ts'
 import {
   listEntry,
   messagesPage,
@@ -203,7 +203,8 @@ test('CHAT-14 markup and every script come back as they were sent, and nothing i
     'ش'.repeat(4000),
     '😀'.repeat(4000),
     'نص \u202e معكوس \u200f و\u200cفاصل 👨‍👩‍👧 ﷽ \ufffd',
-    `e${'\u0301'.repeat(30)}`.repeat(129),
+    `\u00E9${'\u0301'.repeat(29)}`.repeat(133),
+    'أرض ٥٠٠م² بسعر ٣½ ﷼',
     'سطر\nوسطر\tوجدولة',
     `'; drop table public.messages; --`,
   ]
@@ -216,6 +217,22 @@ test('CHAT-14 markup and every script come back as they were sent, and nothing i
   expect(items.map(({ body }: { body: string }) => body)).toEqual(bodies)
   listener.close()
   expect(visits).toBe(0)
+})
+
+test('INP-08 a message is stored in NFC, at every door, and is the same when sent again', async () => {
+  const { a, conversationId: id } = await startConversation()
+  const message = textMessage('ا\u0653خر شقة\u0651\u064E ٥٠٠م²')
+  const stored = 'آخر شقة\u064E\u0651 ٥٠٠م²'
+  expect((await postMessage(a, id, message)).body.body).toBe(stored)
+  expect((await postMessage(a, id, message)).status).toBe(200)
+  const past = await asCaller(a, async (client) => {
+    const { rows } = await client.query(
+      `select api.send_message($1, $2, 'text', $3) #>> '{message,body}' as body`,
+      [id, 'past', message.body],
+    )
+    return rows[0].body
+  })
+  expect(past).toBe(stored)
 })
 
 test('empty, invisible, overlong and malformed texts are refused', async () => {

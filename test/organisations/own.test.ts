@@ -115,6 +115,15 @@ test('IDN-06 a removed identity gets nothing from the next request on', async ()
   }
 })
 
+test('INP-08 what a page says of itself is stored as typed, in NFC', async () => {
+  await act(company)
+  const typed = { aboutAr: 'ا\u0653خر ٥٠٠م²', addressAr: 'برج\u00A0٣ ط ٣½', workingHours: '٩½ – ٥' }
+  expect(await owner.patch('/company/profile', typed)).toMatchObject({
+    status: 200,
+    body: { aboutAr: 'آخر ٥٠٠م²', addressAr: 'برج ٣ ط ٣½', workingHours: '٩½ – ٥' },
+  })
+})
+
 test('a profile is read and changed by whoever acts as it', async () => {
   await act(company)
   const before = (await owner.get('/company/profile')).body

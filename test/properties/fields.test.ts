@@ -18,6 +18,11 @@ type Field = {
 }
 type Edges = [taken: unknown[], refused: unknown[]]
 
+const line = ({ minimum, maximum }: Field): Edges => [
+  [times(minimum), times(maximum), times(maximum, '𐐀')],
+  ['', '     ', times(minimum - 1), times(maximum + 1), 12345, {}],
+]
+
 /** Values that a field of a form accepts unchanged, and values that it refuses. */
 const ofForm: Record<string, (field: Field, codes: string[]) => Edges> = {
   code: (_, [first]) => [
@@ -45,10 +50,8 @@ const ofForm: Record<string, (field: Field, codes: string[]) => Edges> = {
       Array(maximum + 1).fill(first),
     ],
   ],
-  line: ({ minimum, maximum }) => [
-    [times(minimum), times(maximum), times(maximum, '𐐀')],
-    ['', '     ', times(minimum - 1), times(maximum + 1), 12345, {}],
-  ],
+  line,
+  name: line,
   text: ({ maximum }) => [
     ['ب', 'سطر\nسطر\tآخر', times(maximum), times(maximum, '🏡')],
     ['', ' ', '\n', times(maximum + 1), []],

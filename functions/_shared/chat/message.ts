@@ -1,12 +1,12 @@
 import { z } from '@hono/zod-openapi'
-import { typed } from '../input/texts.ts'
+import { normalized } from '../input/texts.ts'
 
 export const messageType = z.enum(['text', 'image', 'location', 'property']).describe(
   'What `body` holds.',
 )
 
 /** The database counts characters without the white space around them. */
-export const MessageText = typed(4000, { tooLong: 'message_too_long' })
+export const MessageText = normalized(4000, 'NFC', { tooLong: 'message_too_long' })
 
 export const NewMessage = z.strictObject({
   clientMessageId: z.string().min(1).max(64).regex(/^[\x21-\x7e]+$/).openapi({

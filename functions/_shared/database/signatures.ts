@@ -570,7 +570,7 @@ export const backendSignatures = {
   take_apple_revocations: {},
   take_contact_messages: { sms_per_day: 'integer' },
   text_problem: { value: 'text', most: 'integer' },
-  tidy: { value: 'text', most: 'integer', path: 'text' },
+  tidy: { value: 'text', most: 'integer', path: 'text', form: 'text?' },
   try_provider_door: { account_id: 'uuid' },
   typed: { value: 'text', most: 'integer?', path: 'text?' },
   uncount_hit: { rule: 'text', subject: 'text', hit: 'timestamp with time zone' },

@@ -196,7 +196,7 @@ export const IdentityRecord = z
 const phone = typedPlainly(20).overwrite(barePhone).check(upTo(20)).regex(phoneNumber)
   .openapi({ example: '+96522334455' })
 const line = (most: number) =>
-  normalized(most).overwrite((text) => text.replace(/\s+/g, ' ').trim()).check(upTo(most))
+  normalized(most, 'NFC').overwrite((text) => text.replace(/\s+/g, ' ').trim()).check(upTo(most))
 const name = visible(120).check(upTo(120)).min(2)
 
 const optional = describedAs(organisation, {

@@ -21,6 +21,7 @@ import {
   LocationInput,
   maybe,
   maybePrice,
+  name,
   RentConditionInput,
   text,
   whole,
@@ -195,15 +196,15 @@ export const details = {
   ),
   block: onCard(
     shownLike('10').describe('The block of the area (قطعة).'),
-    maybe(line(1, 30)),
+    maybe(name(30)),
   ),
   street: field(
     shown.describe('Name or number of the street.'),
-    maybe(line(1, 120)),
+    maybe(name(120)),
   ),
   building: field(
     shown.describe('Name or number of the building.'),
-    maybe(line(1, 60)),
+    maybe(name(60)),
   ),
   paciNo: field(
     shownLike('12345678').describe('The PACI number of the address: eight digits.'),

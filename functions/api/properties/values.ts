@@ -1,7 +1,7 @@
 // The values that an owner sends for a field. The rules and the look-up of codes are in the database
 // (sql/06_properties/2_rules_fields.sql). The schemas here describe the API and refuse values early.
 import { z } from '@hono/zod-openapi'
-import { normalized, upTo } from '../../_shared/input/texts.ts'
+import { normalForm, normalized, upTo } from '../../_shared/input/texts.ts'
 import { Money } from '../http/route.ts'
 
 export const codeOf = (vocabulary: string) => `A code of \`${vocabulary}\` at \`GET /meta/enums\`.`
@@ -13,37 +13,42 @@ const zeroWidth = /[\u061C\u200B-\u200F\u2060-\u2064]/g
 const control = /(?![\t\n\r])\p{Cc}/u
 const directional = /[\u2028-\u202E\u2066-\u2069\uFEFF]/
 
-/** Limits the number of code points after normalization, and refuses forbidden characters. */
-function sized(schema: z.ZodString, min: number, max: number, forbidden: RegExp[]) {
-  return schema
+// For Postgres a byte order mark is not white space, so it is not white space here either.
+const tidyLine = (text: string) => text.replace(/[^\S\uFEFF]+/g, ' ').replace(/^ | $/g, '')
+const tidyText = (text: string) => text.replace(/\r\n/g, '\n').trim()
+
+/** A tidied text in a normal form. Its length and its characters are judged in NFKC, the length in both. */
+function tidied(
+  form: 'NFC' | 'NFKC',
+  tidy: (text: string) => string,
+  [min, max]: [number, number],
+  forbidden: RegExp[],
+) {
+  return normalized(max, form).overwrite(tidy)
     .check(upTo(max))
     .check(({ value, issues }) => {
       const wrong = { input: value, origin: 'string' } as const
-      if ([...value.replace(zeroWidth, '')].length < min) {
+      const judged = tidy(normalForm(value, 'NFKC', max) ?? '\u0000'.repeat(min))
+      const visible = [...judged.replace(zeroWidth, '')].length
+      if (Math.min(visible, [...value].length) < min) {
         issues.push({ ...wrong, code: 'too_small', minimum: min })
-      } else if (forbidden.some((pattern) => pattern.test(value))) {
+      } else if ([...judged].length > max) {
+        issues.push({ ...wrong, code: 'too_big', maximum: max })
+      } else if (forbidden.some((pattern) => pattern.test(judged))) {
         issues.push({ ...wrong, code: 'custom' })
       }
     })
     .openapi({ minLength: min })
 }
 
-// For Postgres a byte order mark is not white space, so it is not white space here either.
+/** What an owner writes, stored as it is typed. */
 export const line = (min: number, max: number) =>
-  sized(
-    normalized(max).overwrite((text) => text.replace(/[^\S\uFEFF]+/g, ' ').replace(/^ | $/g, '')),
-    min,
-    max,
-    [control, directional],
-  )
+  tidied('NFC', tidyLine, [min, max], [control, directional])
 
-export const text = (max: number) =>
-  sized(
-    normalized(max).overwrite((text) => text.replace(/\r\n/g, '\n').trim()),
-    1,
-    max,
-    [control],
-  )
+/** A name, such as that of a street. */
+export const name = (max: number) => tidied('NFKC', tidyLine, [1, max], [control, directional])
+
+export const text = (max: number) => tidied('NFC', tidyText, [1, max], [control])
 
 /** A number with at most three decimals. One with more is refused, not rounded. */
 export const decimal = (min: number, max: number, number = z.number()) =>
