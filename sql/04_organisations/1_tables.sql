@@ -30,8 +30,10 @@ create table public.organisations (
   logo_url text,
   cover_url text,
   about_ar text constraint organisations_about_length check (char_length(about_ar) <= 4000),
-  phone text constraint organisations_phone_form check (phone ~ '^\+965[0-9]{8}$'),
-  whatsapp text constraint organisations_whatsapp_form check (whatsapp ~ '^\+965[0-9]{8}$'),
+  phone text
+    constraint organisations_phone_form check (phone ~ '^\+965([0-9]{8}|18[0-9]{5})$'),
+  whatsapp text
+    constraint organisations_whatsapp_form check (whatsapp ~ '^\+965([0-9]{8}|18[0-9]{5})$'),
   email text constraint organisations_email_length check (char_length(email) <= 254),
   website text constraint organisations_website_form check (
     website ~ '^https://[^[:space:]]{3,}$' and char_length(website) <= 300

@@ -1,3 +1,23 @@
+create function private.office_phone(typed text) returns text
+  language plpgsql immutable set search_path = ''
+as $$
+declare
+  bare constant text := private.bare_phone(typed);
+  national constant text := substring(bare from '^(?:\+?965)?([0-9]{7,8})$');
+begin
+  return case
+    when national ~ '^([0-9]{8}|18[0-9]{5})$' then '+965' || national
+    -- In October 2008 landlines got a 2 in front. Seven digits that begin with 5 are more likely a
+    -- mobile that lacks one.
+    when national ~ '^[234][0-9]{6}$' then '+9652' || national
+    else bare
+  end;
+end
+$$;
+comment on function private.office_phone is
+  'A typed number of a page with country code: eight digits, or seven that begin with 18; '
+  'unchanged if it is none. identifiers.ts has the same.';
+
 create function private.check_organisation(organisation public.organisations) returns void
   language plpgsql stable set search_path = ''
 as $$
@@ -17,9 +37,10 @@ begin
       case when organisation.licence_no !~ '^[0-9A-Z/-]*$' then 'invalid' end)),
     ('licenceExpiresOn', null, null,
       case when organisation.licence_expires_on is null then 'required' end),
-    ('phone', null, null, case when organisation.phone !~ '^\+965[0-9]{8}$' then 'invalid' end),
+    ('phone', null, null,
+      case when organisation.phone !~ '^\+965([0-9]{8}|18[0-9]{5})$' then 'invalid' end),
     ('whatsapp', null, null,
-      case when organisation.whatsapp !~ '^\+965[0-9]{8}$' then 'invalid' end),
+      case when organisation.whatsapp !~ '^\+965([0-9]{8}|18[0-9]{5})$' then 'invalid' end),
     ('email', null, null, case when organisation.email
       !~ '^[^@[:space:]]+@[^@[:space:]]+\.[^@[:space:]]+$' then 'invalid' end),
     -- Credentials before an @ can pose as another host, and direction marks reverse the text.
@@ -118,10 +139,10 @@ begin
     organisation.about_ar := private.normal_form(fields ->> 'aboutAr', 'nfc', 4000, 'aboutAr');
   end if;
   if fields ? 'phone' then
-    organisation.phone := private.bare_phone(private.typed(fields ->> 'phone', 20, 'phone'));
+    organisation.phone := private.office_phone(private.typed(fields ->> 'phone', 20, 'phone'));
   end if;
   if fields ? 'whatsapp' then
-    organisation.whatsapp := private.bare_phone(private.typed(
+    organisation.whatsapp := private.office_phone(private.typed(
       fields ->> 'whatsapp', 20, 'whatsapp'));
   end if;
   if fields ? 'email' then

@@ -4,7 +4,7 @@ create function private.price_label(type text, price numeric, english boolean) r
   language sql stable parallel safe
   return case
     when price is null then case when english then 'Price not stated' else 'السعر غير معلن' end
-    else rtrim(to_char(price, 'FM99,999,999,999,990.999'), '.')
+    else replace(to_char(price, 'FM99,999,999,999,990.000'), '.000', '')
       || case when english then ' KWD' else ' د.ك' end
       || case when type is distinct from 'RENT' then '' when english then ' / month'
         else ' / شهرياً' end

@@ -10,6 +10,7 @@ declare
   session_id uuid := coalesce(upload_session_id, upload_id);
   listing_id uuid := property_id;
   property public.properties;
+  pictures uuid[];
   added uuid[];
   answer json;
 begin
@@ -45,7 +46,10 @@ begin
     perform private.refuse(404, 'not_found');
   end if;
   if property.id is not null and private.is_moderated(property) then
-    perform private.change_pictures(property, private.owner_pictures(property) || added);
+    pictures := private.owner_pictures(property);
+    start_position := coalesce(start_position, cardinality(pictures));
+    perform private.change_pictures(
+      property, pictures[:start_position] || added || pictures[start_position + 1:]);
   end if;
   perform private.finish_upload(upload);
   return json_build_object(
@@ -68,6 +72,8 @@ declare
   stored record;
   picture public.media;
   requested integer;
+  -- Of a moderated listing nothing moves; the order that awaits approval has the position.
+  is_pending constant boolean := property.id is not null and private.is_moderated(property);
   room integer := private.picture_limit(upload.identity_id);
   others uuid[] := array(
     select media.id from public.media
@@ -90,7 +96,7 @@ begin
     order by index
     limit 20
   loop
-    requested := start_position + stored.index;
+    requested := case when not is_pending then start_position + stored.index end;
     -- The picture may already be stored at this position, if the answer was lost.
     select * into picture from public.media
     where media.id = any (others) and media.sha256 = stored.sha256
@@ -113,8 +119,7 @@ begin
         upload.account_id, upload.identity_id, upload.bucket, stored.name, stored.width,
         stored.height, stored.orientation, stored.bytes, stored.sha256,
         case when property.id is not null then 'listing' end, property.id, session_id,
-        property.id is not null and private.is_moderated(property),
-        private.free_position(others || added, requested)
+        is_pending, private.make_room(others || added, requested)
       )
       returning * into picture;
       added := added || picture.id;
@@ -133,8 +138,8 @@ comment on function private.insert_listing_pictures is
   'and, if a position was requested for a stored file, by that too; pictures over the plan''s '
   'limit get quota_exceeded.';
 
-create function private.free_position(media_ids uuid[], requested integer) returns integer
-  language plpgsql stable set search_path = ''
+create function private.make_room(media_ids uuid[], requested integer) returns integer
+  language plpgsql set search_path = ''
 as $$
 declare
   taken integer[] := array(
@@ -145,10 +150,12 @@ begin
   while free = any (taken) loop
     free := free + 1;
   end loop;
-  return free;
+  update public.media set position = media.position + 1
+  where media.id = any (media_ids) and media.position >= requested and media.position < free;
+  return coalesce(requested, free);
 end
 $$;
-comment on function private.free_position is
-  'The requested position or the next free one after it; at the end if none was requested.';
+comment on function private.make_room is
+  'The requested position, from which other pictures move on by one; the end if none was requested.';
 
 grant execute on function private.upload_listing_media to authenticated;

@@ -6822,8 +6822,10 @@ create table public.organisations (
   logo_url text,
   cover_url text,
   about_ar text constraint organisations_about_length check (char_length(about_ar) <= 4000),
-  phone text constraint organisations_phone_form check (phone ~ '^\+965[0-9]{8}$'),
-  whatsapp text constraint organisations_whatsapp_form check (whatsapp ~ '^\+965[0-9]{8}$'),
+  phone text
+    constraint organisations_phone_form check (phone ~ '^\+965([0-9]{8}|18[0-9]{5})$'),
+  whatsapp text
+    constraint organisations_whatsapp_form check (whatsapp ~ '^\+965([0-9]{8}|18[0-9]{5})$'),
   email text constraint organisations_email_length check (char_length(email) <= 254),
   website text constraint organisations_website_form check (
     website ~ '^https://[^[:space:]]{3,}$' and char_length(website) <= 300
@@ -6962,6 +6964,26 @@ create trigger organisations_are_verified_by_their_identity
 
 -- sql/04_organisations/2_rules_fields.sql
 
+create function private.office_phone(typed text) returns text
+  language plpgsql immutable set search_path = ''
+as $$
+declare
+  bare constant text := private.bare_phone(typed);
+  national constant text := substring(bare from '^(?:\+?965)?([0-9]{7,8})$');
+begin
+  return case
+    when national ~ '^([0-9]{8}|18[0-9]{5})$' then '+965' || national
+    -- In October 2008 landlines got a 2 in front. Seven digits that begin with 5 are more likely a
+    -- mobile that lacks one.
+    when national ~ '^[234][0-9]{6}$' then '+9652' || national
+    else bare
+  end;
+end
+$$;
+comment on function private.office_phone is
+  'A typed number of a page with country code: eight digits, or seven that begin with 18; '
+  'unchanged if it is none. identifiers.ts has the same.';
+
 create function private.check_organisation(organisation public.organisations) returns void
   language plpgsql stable set search_path = ''
 as $$
@@ -6981,9 +7003,10 @@ begin
       case when organisation.licence_no !~ '^[0-9A-Z/-]*$' then 'invalid' end)),
     ('licenceExpiresOn', null, null,
       case when organisation.licence_expires_on is null then 'required' end),
-    ('phone', null, null, case when organisation.phone !~ '^\+965[0-9]{8}$' then 'invalid' end),
+    ('phone', null, null,
+      case when organisation.phone !~ '^\+965([0-9]{8}|18[0-9]{5})$' then 'invalid' end),
     ('whatsapp', null, null,
-      case when organisation.whatsapp !~ '^\+965[0-9]{8}$' then 'invalid' end),
+      case when organisation.whatsapp !~ '^\+965([0-9]{8}|18[0-9]{5})$' then 'invalid' end),
     ('email', null, null, case when organisation.email
       !~ '^[^@[:space:]]+@[^@[:space:]]+\.[^@[:space:]]+$' then 'invalid' end),
     -- Credentials before an @ can pose as another host, and direction marks reverse the text.
@@ -7082,10 +7105,10 @@ begin
     organisation.about_ar := private.normal_form(fields ->> 'aboutAr', 'nfc', 4000, 'aboutAr');
   end if;
   if fields ? 'phone' then
-    organisation.phone := private.bare_phone(private.typed(fields ->> 'phone', 20, 'phone'));
+    organisation.phone := private.office_phone(private.typed(fields ->> 'phone', 20, 'phone'));
   end if;
   if fields ? 'whatsapp' then
-    organisation.whatsapp := private.bare_phone(private.typed(
+    organisation.whatsapp := private.office_phone(private.typed(
       fields ->> 'whatsapp', 20, 'whatsapp'));
   end if;
   if fields ? 'email' then
@@ -13714,7 +13737,7 @@ create function private.price_label(type text, price numeric, english boolean) r
   language sql stable parallel safe
   return case
     when price is null then case when english then 'Price not stated' else 'السعر غير معلن' end
-    else rtrim(to_char(price, 'FM99,999,999,999,990.999'), '.')
+    else replace(to_char(price, 'FM99,999,999,999,990.000'), '.000', '')
       || case when english then ' KWD' else ' د.ك' end
       || case when type is distinct from 'RENT' then '' when english then ' / month'
         else ' / شهرياً' end
@@ -21802,6 +21825,7 @@ declare
   session_id uuid := coalesce(upload_session_id, upload_id);
   listing_id uuid := property_id;
   property public.properties;
+  pictures uuid[];
   added uuid[];
   answer json;
 begin
@@ -21837,7 +21861,10 @@ begin
     perform private.refuse(404, 'not_found');
   end if;
   if property.id is not null and private.is_moderated(property) then
-    perform private.change_pictures(property, private.owner_pictures(property) || added);
+    pictures := private.owner_pictures(property);
+    start_position := coalesce(start_position, cardinality(pictures));
+    perform private.change_pictures(
+      property, pictures[:start_position] || added || pictures[start_position + 1:]);
   end if;
   perform private.finish_upload(upload);
   return json_build_object(
@@ -21860,6 +21887,8 @@ declare
   stored record;
   picture public.media;
   requested integer;
+  -- Of a moderated listing nothing moves; the order that awaits approval has the position.
+  is_pending constant boolean := property.id is not null and private.is_moderated(property);
   room integer := private.picture_limit(upload.identity_id);
   others uuid[] := array(
     select media.id from public.media
@@ -21882,7 +21911,7 @@ begin
     order by index
     limit 20
   loop
-    requested := start_position + stored.index;
+    requested := case when not is_pending then start_position + stored.index end;
     -- The picture may already be stored at this position, if the answer was lost.
     select * into picture from public.media
     where media.id = any (others) and media.sha256 = stored.sha256
@@ -21905,8 +21934,7 @@ begin
         upload.account_id, upload.identity_id, upload.bucket, stored.name, stored.width,
         stored.height, stored.orientation, stored.bytes, stored.sha256,
         case when property.id is not null then 'listing' end, property.id, session_id,
-        property.id is not null and private.is_moderated(property),
-        private.free_position(others || added, requested)
+        is_pending, private.make_room(others || added, requested)
       )
       returning * into picture;
       added := added || picture.id;
@@ -21925,8 +21953,8 @@ comment on function private.insert_listing_pictures is
   'and, if a position was requested for a stored file, by that too; pictures over the plan''s '
   'limit get quota_exceeded.';
 
-create function private.free_position(media_ids uuid[], requested integer) returns integer
-  language plpgsql stable set search_path = ''
+create function private.make_room(media_ids uuid[], requested integer) returns integer
+  language plpgsql set search_path = ''
 as $$
 declare
   taken integer[] := array(
@@ -21937,11 +21965,13 @@ begin
   while free = any (taken) loop
     free := free + 1;
   end loop;
-  return free;
+  update public.media set position = media.position + 1
+  where media.id = any (media_ids) and media.position >= requested and media.position < free;
+  return coalesce(requested, free);
 end
 $$;
-comment on function private.free_position is
-  'The requested position or the next free one after it; at the end if none was requested.';
+comment on function private.make_room is
+  'The requested position, from which other pictures move on by one; the end if none was requested.';
 
 grant execute on function private.upload_listing_media to authenticated;
 

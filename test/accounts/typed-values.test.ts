@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { barePhone, mobilePrefixes } from '../../functions/_shared/input/identifiers.ts'
+import { barePhone, mobilePrefixes, officePhone } from '../../functions/_shared/input/identifiers.ts'
 import { plainLine, visibleLine } from '../../functions/_shared/input/texts.ts'
-import { database, guest, newEmail, newPhone, signUp } from '../support/client.ts'
+import { asCaller, database, guest, newEmail, newPhone, signUp } from '../support/client.ts'
 import { codeSentBy, signUpByPhone, verifyCode } from '../support/codes.ts'
 import { typedForms } from '../support/typed-forms.ts'
 import { begin, verify } from './contact-requests.ts'
@@ -148,5 +148,41 @@ test.each(some)('REG-29 with %s a person registers, resets and changes both', as
     expect(changed.status, kind).toBe(200)
     const { body: me } = await person.get('/auth/me')
     expect(me.user[kind]).toBe(kind === 'email' ? value : `+965${value}`)
+  }
+})
+
+test('REG-29 a page of a company or office takes a landline as people write it', async () => {
+  const taken = {
+    '22334455': '+96522334455',
+    '2233 4455': '+96522334455',
+    '(965) 2233-4455': '+96522334455',
+    '0096522334455': '+96522334455',
+    '٢٢٣٣٤٤٥٥': '+96522334455',
+    '96512345': '+96596512345',
+    '245 6789': '+96522456789', // as it was written until October 2008
+    '+965 4-812345': '+96524812345',
+    '1 888 888': '+9651888888', // still has seven digits
+    '+9651888888': '+9651888888',
+  }
+  const refused = ['5123456', '9123456', '1234567', '223344556', '22334455/66', '0022334455']
+  const given = [...Object.keys(taken), ...refused]
+  const made = await inSql('private.office_phone(private.typed(given.value))', given)
+  expect(made).toEqual(given.map((phone) => officePhone(plainLine(phone, 20)!)))
+  expect(made.slice(0, -refused.length)).toEqual(Object.values(taken))
+
+  const owner = await signUp()
+  const { body: { id } } = await owner.post('/auth/identities', {
+    type: 'office',
+    nameAr: 'مكتب الديرة',
+    licenceNo: randomUUID().toUpperCase(),
+    licenceExpiresOn: '2040-01-01',
+  })
+  for (const phone of given) {
+    const { status, body } = await owner.patch(`/auth/identities/${id}`, { phone, whatsapp: phone })
+    const past = await asCaller(owner, (client) =>
+      client.query('select api.update_identity($1, $2)', [id, { phone }]).then(() => 200, () => 422))
+    const shown = taken[phone as keyof typeof taken]
+    expect([phone, status, past]).toEqual([phone, ...(shown ? [200, 200] : [422, 422])])
+    if (shown) expect(body).toMatchObject({ phone: shown, whatsapp: shown })
   }
 })

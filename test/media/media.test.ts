@@ -149,6 +149,25 @@ describe('MED-07 all pictures of a flow', () => {
     expect(positions).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
   })
 
+  test('go where they were asked for, and what is there moves on', async () => {
+    const { id } = await createDraft(owner)
+    const [a, b, cover, second, third] = shades(5)
+    const upload = async (startPosition: number | undefined, ...files: Buffer[]) => {
+      const to = { propertyId: id, ...(startPosition !== undefined && { startPosition }) }
+      const { status, body } = await uploadPictures(owner, files, to)
+      expect(status).toBe(201)
+      return body.files
+    }
+    const last = await upload(undefined, a!, b!)
+    const first = await upload(0, cover!, second!)
+    expect(first).toMatchObject([{ position: 0 }, { position: 1 }])
+    expect(await upload(0, cover!, second!)).toEqual(first)
+    const between = await upload(2, third!)
+    const media = await mediaOf(id)
+    expect(idsOf(media)).toEqual(idsOf([...first, ...between, ...last]))
+    expect(media.map(({ position }: { position: number }) => position)).toEqual([0, 1, 2, 3, 4])
+  })
+
   test('sent again after a lost answer are stored once', async () => {
     const uploadSessionId = randomUUID()
     const [a, b] = shades(2)

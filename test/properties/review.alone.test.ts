@@ -5,7 +5,9 @@ import { database, guest, type Person, signUp } from '../support/client.ts'
 import { givePhone, takePhone } from '../support/fixtures.ts'
 import { completeFields, createDraft, publishListing } from '../support/listings.ts'
 import { notificationsOf } from '../support/notifications.ts'
+import { jpeg } from '../support/pictures.ts'
 import { enforceRates } from '../support/rates.ts'
+import { uploadPictures } from '../support/uploads.ts'
 
 let seller: Person
 const review = (on: boolean) =>
@@ -121,6 +123,24 @@ test.each(['active', 'paused', 'expired'])(
     expect(body.items.map(({ price }: { price: number }) => price)).toEqual([165000, 185000])
   },
 )
+
+test('a picture for the first place waits there, and is first when an admin says so', async () => {
+  await review(false)
+  const { id } = await publishListing(seller)
+  const of = { propertyId: id }
+  const picture = (shade: number) => jpeg({ width: 40, height: 30, shade })
+  const { body: { files: [old] } } = await uploadPictures(seller, [picture(3)], of)
+  await review(true)
+  const first = { ...of, startPosition: 0 }
+  const { body: { files: [added] } } = await uploadPictures(seller, [picture(6)], first)
+  const again = await uploadPictures(seller, [picture(6)], first)
+  expect(again.body.files).toMatchObject([{ ok: true, mediaId: added.mediaId }])
+  const shown = async () =>
+    (await read(guest, id)).media.map(({ id }: { id: string }) => id)
+  expect(await shown()).toEqual([old.mediaId])
+  await decide(id, true)
+  expect(await shown()).toEqual([added.mediaId, old.mediaId])
+})
 
 test('a change taken back does not wait, and a refused one is dropped', async () => {
   await review(false)

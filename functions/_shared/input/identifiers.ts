@@ -19,6 +19,14 @@ const phone = new RegExp(`^(?:\\+?965)?((?=${mobilePrefixes})[0-9]{8})$`)
 export const barePhone = (text: string) =>
   text.replace(/[[\] ().\u2010-\u2015\u2212-]/g, '').replace(/^00(?=965)/, '+')
 
+/** A phone of a company or office, as private.office_phone makes it. */
+export function officePhone(text: string): string {
+  const bare = barePhone(text)
+  const national = /^(?:\+?965)?([0-9]{7,8})$/.exec(bare)?.[1] ?? ''
+  if (/^([0-9]{8}|18[0-9]{5})$/.test(national)) return `+965${national}`
+  return /^[234][0-9]{6}$/.test(national) ? `+9652${national}` : bare
+}
+
 function normalizePhone(text: string): string | undefined {
   const national = phone.exec(barePhone(text))?.[1]
   return national && `+965${national}`

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { barePhone } from '../../_shared/input/identifiers.ts'
+import { officePhone } from '../../_shared/input/identifiers.ts'
 import {
   normalized,
   text as sent,
@@ -11,6 +11,7 @@ import {
 import { Count, describedAs, orNull, Picture, Time } from '../http/route.ts'
 
 const phoneNumber = /^\+965[0-9]{8}$/
+const officeNumber = /^\+965([0-9]{8}|18[0-9]{5})$/
 const emailProven = z.boolean().describe(
   'Whether a code or a provider has proven who owns the email.',
 )
@@ -157,10 +158,10 @@ export const organisation = {
   logoUrl: Picture,
   coverUrl: z.url().nullable().describe('Address of the wide picture on top; null without one.'),
   aboutAr: text.describe('What it says of itself, in Arabic.'),
-  phone: z.string().regex(phoneNumber).nullable().openapi({ example: '+96522334455' }).describe(
-    'A Kuwaiti number with country code, shown to everybody.',
+  phone: z.string().regex(officeNumber).nullable().openapi({ example: '+96522334455' }).describe(
+    'A Kuwaiti number with country code, shown to everybody: eight digits, or seven that begin with 18.',
   ),
-  whatsapp: z.string().regex(phoneNumber).nullable().openapi({ example: '+96599887766' }).describe(
+  whatsapp: z.string().regex(officeNumber).nullable().openapi({ example: '+96599887766' }).describe(
     'The number for WhatsApp, with country code.',
   ),
   email: z.email().nullable().describe('An address for customers, shown to everybody.'),
@@ -193,7 +194,7 @@ export const IdentityRecord = z
   })
 
 // The number is normalized before it is checked, as in the database.
-const phone = typedPlainly(20).overwrite(barePhone).check(upTo(20)).regex(phoneNumber)
+const phone = typedPlainly(20).overwrite(officePhone).check(upTo(20)).regex(officeNumber)
   .openapi({ example: '+96522334455' })
 const line = (most: number) =>
   normalized(most, 'NFC').overwrite((text) => text.replace(/\s+/g, ' ').trim()).check(upTo(most))

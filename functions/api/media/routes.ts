@@ -121,7 +121,9 @@ const listings = route({
       type: 'integer',
       minimum: 0,
       maximum: 999,
-      description: 'The position of the first of these pictures; without it they go to the end.',
+      description:
+        'The position of the first of these pictures, from which others move on; without it they go to ' +
+        'the end.',
     },
   }),
   responses: {

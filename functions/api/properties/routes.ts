@@ -159,8 +159,8 @@ const update = route({
   request: {
     params: OneProperty,
     headers: z.object({
-      'if-match': z.string().regex(/^("?)[0-9]{1,9}\1$/).optional().describe(
-        'The version that the change is meant for.',
+      'if-match': z.string().regex(/^(\*|(W\/)?("?)[0-9]{1,9}\3)$/).optional().describe(
+        'The version that the change is meant for; `*` is any.',
       ),
     }),
     ...body(PropertyChanges),
@@ -237,7 +237,7 @@ export const properties = area()
     )
   })
   .openapi(update, async (c) => {
-    const version = c.req.valid('header')['if-match']?.replaceAll('"', '')
+    const version = c.req.valid('header')['if-match']?.match(/[0-9]+/)?.[0]
     const changed = await call(c, 'update_property', {
       propertyId: c.req.valid('param').id,
       fields: c.req.valid('json'),
