@@ -72,12 +72,18 @@ end
 $$;
 comment on function private.refuse_value is 'Refuses a value that does not fit, or is not there.';
 
+create function private.or_null(value jsonb) returns jsonb
+  language sql immutable
+  return coalesce(nullif(or_null.value, '""'), 'null');
+comment on function private.or_null is 'The value of a field that null clears: "" is null, too.';
+
 create function private.given_fields(fields jsonb, clearable text[]) returns jsonb
   language plpgsql immutable set search_path = ''
 as $$
 begin
   return case when jsonb_typeof(fields) = 'object' then (
-    select coalesce(jsonb_object_agg(given.key, given.value), '{}')
+    select coalesce(jsonb_object_agg(given.key,
+      case when given.key = any (clearable) then private.or_null(given.value) else given.value end), '{}')
     from jsonb_each(fields) as given
     where given.value <> 'null' or given.key = any (clearable)
   ) else fields end;

@@ -183,7 +183,8 @@ begin
   left join private.property_fields() as field on field.name = given.key
   cross join lateral
     private.parse_field(
-      field.form, field.vocabulary, jsonb_strip_nulls(given.value), field.minimum, field.maximum)
+      field.form, field.vocabulary, private.or_null(jsonb_strip_nulls(given.value)), field.minimum,
+      field.maximum)
     as parsed
   -- Null clears a field, but not the type; anywhere else it is an absent field.
   where given.value <> 'null' or field.form <> 'type';

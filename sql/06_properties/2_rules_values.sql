@@ -146,13 +146,13 @@ begin
     parsed := jsonb_build_object('code', term -> 'code');
 
     -- A term without text of its own gets that of the vocabulary, which has none for "other".
-    if coalesce(term -> label, 'null') = 'null' and term ->> 'code' <> 'other' then
+    if private.or_null(term -> label) = 'null' and term ->> 'code' <> 'other' then
       select to_jsonb(vocabularies.text_ar) as clean, null as problem into words
       from public.vocabularies
       where vocabularies.vocabulary = parse_terms.vocabulary
         and vocabularies.code = term ->> 'code';
     else
-      words := private.parse_text('line', coalesce(term -> label, 'null'), 1, 300);
+      words := private.parse_text('line', private.or_null(term -> label), 1, 300);
     end if;
     exit when words.problem is not null;
     parsed := parsed || jsonb_build_object(label, words.clean);

@@ -762,12 +762,18 @@ end
 $$;
 comment on function private.refuse_value is 'Refuses a value that does not fit, or is not there.';
 
+create function private.or_null(value jsonb) returns jsonb
+  language sql immutable
+  return coalesce(nullif(or_null.value, '""'), 'null');
+comment on function private.or_null is 'The value of a field that null clears: "" is null, too.';
+
 create function private.given_fields(fields jsonb, clearable text[]) returns jsonb
   language plpgsql immutable set search_path = ''
 as $$
 begin
   return case when jsonb_typeof(fields) = 'object' then (
-    select coalesce(jsonb_object_agg(given.key, given.value), '{}')
+    select coalesce(jsonb_object_agg(given.key,
+      case when given.key = any (clearable) then private.or_null(given.value) else given.value end), '{}')
     from jsonb_each(fields) as given
     where given.value <> 'null' or given.key = any (clearable)
   ) else fields end;
@@ -12805,7 +12811,8 @@ begin
   left join private.property_fields() as field on field.name = given.key
   cross join lateral
     private.parse_field(
-      field.form, field.vocabulary, jsonb_strip_nulls(given.value), field.minimum, field.maximum)
+      field.form, field.vocabulary, private.or_null(jsonb_strip_nulls(given.value)), field.minimum,
+      field.maximum)
     as parsed
   -- Null clears a field, but not the type; anywhere else it is an absent field.
   where given.value <> 'null' or field.form <> 'type';
@@ -13556,13 +13563,13 @@ begin
     parsed := jsonb_build_object('code', term -> 'code');
 
     -- A term without text of its own gets that of the vocabulary, which has none for "other".
-    if coalesce(term -> label, 'null') = 'null' and term ->> 'code' <> 'other' then
+    if private.or_null(term -> label) = 'null' and term ->> 'code' <> 'other' then
       select to_jsonb(vocabularies.text_ar) as clean, null as problem into words
       from public.vocabularies
       where vocabularies.vocabulary = parse_terms.vocabulary
         and vocabularies.code = term ->> 'code';
     else
-      words := private.parse_text('line', coalesce(term -> label, 'null'), 1, 300);
+      words := private.parse_text('line', private.or_null(term -> label), 1, 300);
     end if;
     exit when words.problem is not null;
     parsed := parsed || jsonb_build_object(label, words.clean);

@@ -187,7 +187,7 @@ describe('MED-06 a broken form', () => {
         { uploadSessionId: 'x'.repeat(1000) },
         { startPosition: '-1' },
         { startPosition: '1.5' },
-        { startPosition: '1000' },
+        ...['1000', '٥٫٥', '1e2', 'x'].map((startPosition) => ({ startPosition })),
         { position: '1' },
         { propertyId: `${id} ` },
       ]
@@ -195,7 +195,7 @@ describe('MED-06 a broken form', () => {
     const { body } = await uploadPictures(owner, [jpeg(size)], {
       propertyId: id,
       uploadSessionId: randomUUID(),
-      startPosition: 7,
+      startPosition: '٧',
     })
     expect(body.files[0].position).toBe(7)
     expect(await storedFiles(owner.identityId)).toHaveLength(1)

@@ -20,7 +20,7 @@ type Edges = [taken: unknown[], refused: unknown[]]
 
 const line = ({ minimum, maximum }: Field): Edges => [
   [times(minimum), times(maximum), times(maximum, '𐐀')],
-  ['', '     ', times(minimum - 1), times(maximum + 1), 12345, {}],
+  [' ', '     ', times(minimum - 1) || ' ', times(maximum + 1), 12345, {}],
 ]
 
 /** Values that a field of a form accepts unchanged, and values that it refuses. */
@@ -28,7 +28,6 @@ const ofForm: Record<string, (field: Field, codes: string[]) => Edges> = {
   code: (_, [first]) => [
     [first],
     [
-      '',
       'no_such_code',
       first!.toUpperCase(),
       1,
@@ -54,7 +53,7 @@ const ofForm: Record<string, (field: Field, codes: string[]) => Edges> = {
   name: line,
   text: ({ maximum }) => [
     ['ب', 'سطر\nسطر\tآخر', times(maximum), times(maximum, '🏡')],
-    ['', ' ', '\n', times(maximum + 1), []],
+    [' ', '\n', times(maximum + 1), []],
   ],
   number: ({ minimum, maximum }) => [
     [minimum, minimum + 0.001, maximum],
@@ -71,7 +70,7 @@ const ofForm: Record<string, (field: Field, codes: string[]) => Edges> = {
 /** The accepted and refused values of fields that have a form of their own. */
 const ofField: Record<string, Edges> = {
   type: [['SALE', 'RENT', 'EXCHANGE'], ['sale', 'Sale', '', 1, 'AUCTION', '__proto__']],
-  paciNo: [['00000000', '12345678'], ['1234567', '123456789', '1234567a', 12345678, '']],
+  paciNo: [['00000000', '12345678'], ['1234567', '123456789', '1234567a', 12345678, ' ']],
   location: [[
     { lat: 28.45, lng: 46.5, precision: 'exact' },
     { lat: 30.15, lng: 48.8, precision: 'area' },
@@ -175,6 +174,13 @@ async function checkEdges({ name, form, ...field }: Field) {
     const written = await seller.post('/properties', { ...other, [name]: value })
     expect(written, JSON.stringify(value)).toMatchObject({ status: 201, body: { [name]: value } })
   }
+  if (form !== 'type') {
+    const [cleared, emptied] = await Promise.all([null, ''].map((none) =>
+      seller.post('/properties', { ...other, [name]: none })
+    ))
+    expect([name, emptied!.status, emptied!.body[name]]).toEqual([name, 201, cleared!.body[name]])
+    expect(await past({ ...other, [name]: '' })).toEqual({})
+  }
   const before = (await seller.get('/properties/mine?limit=1')).body.items[0]
   const own = await createDraft(seller, other)
   for (const value of refused) {
@@ -225,6 +231,7 @@ test('the description has the fields of the database, with the same limits and i
       // The last allowed year changes every year, so it is not tested here.
       integer: /Year$/.test(name) ? { minimum } : { minimum, maximum },
       line: { minLength: minimum, maxLength: maximum },
+      name: { minLength: minimum, maxLength: maximum },
       text: { minLength: minimum, maxLength: maximum },
       codes: { maxItems: maximum },
       conditions: { maxItems: maximum },

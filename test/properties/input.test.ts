@@ -22,7 +22,7 @@ test('INP-04 every number is accepted exactly or refused, never rounded or guess
   const strange = [
     ...['1e400', '-1e400', '1e-400', '9007199254740993', '9223372036854775808', '"NaN"', 'NaN'],
     ...['"Infinity"', '"-Infinity"', 'Infinity', '"1e3"', '"0x10"', '0x10', '"1,000"', '"١٢٣"'],
-    ...['" 5 "', 'true', '[]', '{}', '""', '01', '+1', '1.', '.5', '12.3456', '1e308', '-1'],
+    ...['" 5 "', 'true', '[]', '{}', '" "', '01', '+1', '1.', '.5', '12.3456', '1e308', '-1'],
     ...['650.12500000110000000001', '2.89449999999999999999', '9007199254740993.0000000000'],
   ]
   for (const field of ['price', 'propertyIncome', 'landAreaM2', 'bedrooms', 'requestYear']) {

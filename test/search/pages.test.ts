@@ -216,6 +216,30 @@ test('INP-04 a number in a query string is a plain decimal or refused', async ()
   }
 })
 
+test('INP-04 digits in a query string may be Arabic or Persian', async () => {
+  const [cheap, dear] = await offers(uniqueWord(), [650.5, 600])
+  const found = async (filters: Record<string, string>) => {
+    const query = new URLSearchParams({ ownerId: seller.identityId, ...filters })
+    const reply = await quick(String(query))
+    return [reply.status, reply.status === 200 && ids(reply)]
+  }
+  for (
+    const filters of [
+      { priceMin: '٦٥٠٫٥' },
+      { priceMin: '۶۵۰٫۵', priceMax: '٦٥٠٫٥٠٠' },
+      { priceMin: '٦٠٠٫٠٠١', postedSince: '٢٠٢٦-٠١-٠١' },
+      { limit: '١', sort: 'price_desc' },
+    ]
+  ) expect([filters, await found(filters)]).toEqual([filters, [200, [dear]]])
+  expect(await found({ priceMax: '٦٠٠' })).toEqual([200, [cheap]])
+  for (const priceMin of ['١٬٠٠٠', '٥٫', '٫٥', '٥٫٥٫٥', '⑤', '½', '٥ ', '٥'.repeat(43)]) {
+    expect([priceMin, await found({ priceMin })]).toEqual([priceMin, [422, false]])
+  }
+  const box = 'zoom=١٠&bbox=٤٧٫٩,٢٩٫٢,٤٨٫١,٢٩٫٤'
+  expect((await guest.get(`/map/listings?${encodeURI(box)}`)).status).toBe(200)
+  expect((await found({ near: '٢٩٫٣٣,٤٨٫٠٧,٣' }))[0]).toBe(200)
+})
+
 test('INP-04 a number in a body is a number or refused', async () => {
   const never = [
     '-1',

@@ -103,6 +103,66 @@ describe('INP-24 null is an absent field wherever it clears nothing', () => {
   })
 })
 
+describe('INP-27 an emptied field is null wherever null clears', () => {
+  const emptied = (given: Schema): Record<string, unknown> =>
+    Object.fromEntries(
+      Object.entries(concreteSchema(given).properties ?? {})
+        .flatMap(([name, one]) => takesNull(one) ? [[name, '']] : []),
+    )
+  const clearing = routes.filter(({ body }) => body && Object.keys(emptied(body)).length)
+
+  test('there are such routes', () => {
+    expect(clearing.length).toBeGreaterThan(5)
+  })
+
+  test.each(clearing)('$method $path', async ({ operation, method }) => {
+    const { path, body } = requestWith(operation)
+    const texts = emptied(operation.body!)
+    const nulls = Object.fromEntries(Object.keys(texts).map((name) => [name, null]))
+    expect(await refused(method, path, { ...body as object, ...texts }), JSON.stringify(texts))
+      .toEqual(await refused(method, path, { ...body as object, ...nulls }))
+  })
+
+  test('through the facade and past it', async () => {
+    const person = await signUp()
+    const office = await insertOrganisation(person.id)
+    const filled = { aboutAr: 'نبذة', website: 'https://example.com', phone: '22334455' }
+    const none = { aboutAr: null, website: null, phone: null }
+    const empty = { aboutAr: '', website: '', phone: '' }
+    const change = (fields: object) => person.patch(`/auth/identities/${office}`, fields)
+    expect(await change(filled)).toMatchObject({ status: 200, body: { aboutAr: 'نبذة' } })
+    expect(await change(empty)).toMatchObject({ status: 200, body: none })
+
+    const { id } = await createDraft(person, { type: 'RENT', price: 5, block: '3', titleEn: 'A flat' })
+    const cleared = { price: '', block: '', titleEn: '', amenities: '', allowCall: '' }
+    const shown = { price: null, block: null, titleEn: null, amenities: [] }
+    const past = await asCaller(person, async (client) => {
+      await client.query('select api.update_identity($1, $2)', [office, filled])
+      const { rows } = await client.query(
+        `select to_json(api.update_identity($1, $2)) as office, to_json(api.update_property($3, $4))
+           as listing`,
+        [office, empty, id, cleared],
+      )
+      return rows[0]
+    })
+    expect(past).toMatchObject({ office: none, listing: shown })
+    expect(await person.patch(`/properties/${id}`, cleared)).toMatchObject({ status: 200, body: shown })
+    const { body } = await person.patch(`/properties/${id}`, {
+      rentConditions: [{ code: 'no_pets', textAr: '' }],
+    })
+    expect(body.rentConditions).toMatchObject([{ code: 'no_pets', textAr: expect.stringContaining('ا') }])
+
+    // What null does not clear is refused as before, and so is an empty one of a list.
+    for (const fields of [{ type: '' }, { amenities: [''] }, { wantedKinds: [''] }]) {
+      expect((await person.patch(`/properties/${id}`, fields)).status).toBe(422)
+    }
+    for (const fields of [{ fullName: '' }, { language: '' }]) {
+      expect((await person.patch('/auth/me', fields)).status).toBe(422)
+    }
+    expect(await person.patch('/auth/me', { avatarMediaId: '' })).toMatchObject({ status: 200 })
+  })
+})
+
 describe('INP-25 a uuid is taken in any case', () => {
   const uuids = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
   const shout = (text: string) => text.replace(uuids, (id) => id.toUpperCase())

@@ -1,6 +1,7 @@
 // Accepts a number only if JavaScript represents it exactly as it was written, or if it is next to a fils:
 // a client that counts in binary or decimal fractions writes 2.9 as 2.8999999999999995904.
 import { z } from '@hono/zod-openapi'
+import { asciiDigits } from './texts.ts'
 
 function isExact(value: number, source: string): boolean {
   // Our numbers never need so many digits, and stripping zeros from a long run takes quadratic time.
@@ -26,9 +27,13 @@ export const numberIn = (value: number, source: string): number =>
 
 const plain = /^-?[0-9]{1,20}(\.[0-9]{1,20})?$/
 
-/** Parses a plain decimal. Returns NaN for text that Number() would guess at: 0x10, 1e3, blanks. */
+/**
+ * Parses a plain decimal, in Arabic or Persian digits too: apps in Arabic format numbers so. Returns NaN for text that
+ * Number() would guess at: 0x10, 1e3, blanks.
+ */
 export function parseDecimal(text: string): number {
-  return plain.test(text) ? numberIn(Number(text), text) : NaN
+  const decimal = text.length > 42 ? '' : asciiDigits(text).replace('\u066B', '.')
+  return plain.test(decimal) ? numberIn(Number(decimal), decimal) : NaN
 }
 
 export const inQuery = <T extends z.ZodType>(schema: T) =>

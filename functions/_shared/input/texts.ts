@@ -33,7 +33,7 @@ export function visibleLine(text: string, most: number): string | undefined {
   return normalForm(text.replace(hidden, ''), 'NFKC', most)?.replace(/\s+/g, ' ').replace(ends, '')
 }
 
-const asciiDigits = (text: string) =>
+export const asciiDigits = (text: string) =>
   text.replace(
     /[\u0660-\u0669\u06F0-\u06F9\uFF10-\uFF19]/g,
     (digit) => String(digit.charCodeAt(0) & 0xf),

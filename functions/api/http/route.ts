@@ -1,7 +1,7 @@
 import { createRoute, OpenAPIHono, type RouteConfig, z } from '@hono/zod-openapi'
 import type { ApiEnv } from '../../_shared/caller/context.ts'
 import { inQuery } from '../../_shared/input/numbers.ts'
-import { read } from '../../_shared/input/validation.ts'
+import { read, readJson } from '../../_shared/input/validation.ts'
 import { rarelyChanged, send, sendNothing, sendPage, sendTagged, slowlyChanged } from './answers.ts'
 import { bodyLimitOf } from './body-limit.ts'
 import {
@@ -66,9 +66,10 @@ function setParsing({ params, query, headers, body }: Input) {
   )
   for (const schema of [params, query, headers, ...contents]) {
     if (!(schema instanceof z.ZodType)) continue
+    const readInput = contents.includes(schema) ? readJson : read
     // Our schemas are synchronous, and Zod compiles only synchronous parsing.
     // deno-lint-ignore require-await
-    schema.safeParseAsync = async (given) => read(schema, given)
+    schema.safeParseAsync = async (given) => readInput(schema, given)
   }
 }
 

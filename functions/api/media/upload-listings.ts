@@ -3,6 +3,7 @@ import { call } from '../../_shared/database/db.ts'
 import { textsOf } from '../../_shared/errors/error-body.ts'
 import type { ErrorCode } from '../../_shared/errors/errors.ts'
 import { type Field, invalidFields, Refusal } from '../../_shared/errors/refusal.ts'
+import { parseDecimal } from '../../_shared/input/numbers.ts'
 import { isUuid } from '../../_shared/input/uuid.ts'
 import { saveAddresses } from '../../_shared/outside/supabase-storage.ts'
 import { effortOfRequest } from '../../pictures/read.ts'
@@ -31,12 +32,13 @@ function readField(fields: Fields, name: string, text: string) {
   if (!ids && name !== 'startPosition') {
     throw invalidFields({ path: displayName(name), code: 'unknown' })
   }
-  const fits = ids ? isUuid(text) : /^\d{1,3}$/.test(text)
+  const position = ids ? NaN : parseDecimal(text)
+  const fits = ids ? isUuid(text) : Number.isInteger(position) && position >= 0 && position < 1000
   if (!fits || fields[name] !== undefined) {
-    throw invalidFields({ path: name, code: !ids && /^\d{4,}$/.test(text) ? 'too_big' : 'invalid' })
+    throw invalidFields({ path: name, code: position >= 1000 ? 'too_big' : 'invalid' })
   }
   if (ids) fields[name] = text
-  else fields.startPosition = Number(text)
+  else fields.startPosition = position
 }
 
 export type File =

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { inQuery, parseDecimal } from '../../_shared/input/numbers.ts'
-import { text } from '../../_shared/input/texts.ts'
+import { asciiDigits, text } from '../../_shared/input/texts.ts'
 import { booleanInQuery, Latitude, Longitude, Money, Time } from '../http/route.ts'
 import { codeOf, Type } from '../properties/schemas.ts'
 
@@ -52,7 +52,10 @@ const common = {
   block: text(30).min(1).optional().describe(
     'In this block, as it is written or said: 5 is ٥ and قطعة 5.',
   ),
-  postedSince: z.iso.date().or(Time).optional().openapi({
+  postedSince: z.preprocess(
+    (given) => typeof given === 'string' && given.length < 100 ? asciiDigits(given) : given,
+    z.iso.date().or(Time),
+  ).optional().openapi({
     type: 'string',
     pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}(T.+)?$',
     description: 'First published since a point in time, or a date: from its beginning in Kuwait.',
