@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { call } from '../_shared/database/db.ts'
 import { IdentityRecord, SessionRecord, User } from './accounts/schemas.ts'
-import { area, json, mine, route, send, Time } from './http/route.ts'
+import { area, Count, json, mine, route, send, Time } from './http/route.ts'
 import { Property } from './properties/schemas.ts'
 
 const records = (about: string) => z.array(z.looseObject({})).describe(about)
@@ -25,6 +25,9 @@ const Export = z
     identities: z.array(z.object({
       identity: IdentityRecord,
       listings: z.array(Property).describe('In every state, newest first.'),
+      deletedListings: records('Those that it has deleted, while they are kept, and when.'),
+      priceHistory: records('What its listings cost since when, as far back as that is kept.'),
+      leads: records('Who asked for its contact, without their numbers.'),
       favorites: records('What it has saved, and when.'),
       contacts: records('Whose contact it asked for.'),
       views: records('The listings it has looked at, and on which day.'),
@@ -35,8 +38,14 @@ const Export = z
       ),
       subscriptions: records('Its plans, from when to when.'),
       invoices: records('With their payments.'),
+      receipts: records('As they were at payment.'),
       wallet: records('The entries of its ledger.'),
-      reviews: records('What it wrote about others.'),
+      reviews: records('What it wrote about others, and their replies; of a hidden one no words.'),
+      reviewsReceived: records(
+        'What others wrote about it, as everybody sees it, and its replies; of a review that is not shown ' +
+          'its own reply alone.',
+      ),
+      featuredCredits: Count.describe('Credits for featured listings that are left.'),
       reported: records(
         'What of it was reported and why, as it stood then, for as long as that is kept. Not by whom, and ' +
           'no messages: their conversation has them.',
