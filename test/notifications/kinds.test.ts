@@ -22,7 +22,7 @@ const examples: [kind: string, details: object, titleAr: string, bodyAr: string]
     'favorite_price_drop',
     { titleAr: 'شقة', type: 'RENT', price: 600, before: 650.5 },
     'انخفض سعر عقار في مفضلتك',
-    'انخفض سعر «شقة» من 650.5 د.ك / شهرياً إلى 600 د.ك / شهرياً',
+    'انخفض سعر «شقة» من 650.500 د.ك / شهرياً إلى 600 د.ك / شهرياً',
   ],
   [
     'favorite_unavailable',
