@@ -82,8 +82,8 @@ create function private.given_fields(fields jsonb, clearable text[]) returns jso
 as $$
 begin
   return case when jsonb_typeof(fields) = 'object' then (
-    select coalesce(jsonb_object_agg(given.key,
-      case when given.key = any (clearable) then private.or_null(given.value) else given.value end), '{}')
+    select coalesce(jsonb_object_agg(given.key, case when given.key = any (clearable)
+      then private.or_null(given.value) else given.value end), '{}')
     from jsonb_each(fields) as given
     where given.value <> 'null' or given.key = any (clearable)
   ) else fields end;

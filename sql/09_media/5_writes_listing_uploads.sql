@@ -156,6 +156,6 @@ begin
 end
 $$;
 comment on function private.make_room is
-  'The requested position, from which other pictures move on by one; the end if none was requested.';
+  'The requested position, from which others move on by one; the end if none was requested.';
 
 grant execute on function private.upload_listing_media to authenticated;

@@ -192,7 +192,8 @@ begin
     'reviewsReceived', (
       select coalesce(json_agg(case when reviews.listed
         then private.review_record(reviews, identity.id)
-        else json_build_object('id', reviews.id, 'reply', reviews.reply, 'repliedAt', reviews.replied_at)
+        else json_build_object(
+          'id', reviews.id, 'reply', reviews.reply, 'repliedAt', reviews.replied_at)
       end order by reviews.created_at desc, reviews.id), '[]')
       from public.reviews
       where reviews.subject_identity_id = identity.id

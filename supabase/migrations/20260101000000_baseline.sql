@@ -772,8 +772,8 @@ create function private.given_fields(fields jsonb, clearable text[]) returns jso
 as $$
 begin
   return case when jsonb_typeof(fields) = 'object' then (
-    select coalesce(jsonb_object_agg(given.key,
-      case when given.key = any (clearable) then private.or_null(given.value) else given.value end), '{}')
+    select coalesce(jsonb_object_agg(given.key, case when given.key = any (clearable)
+      then private.or_null(given.value) else given.value end), '{}')
     from jsonb_each(fields) as given
     where given.value <> 'null' or given.key = any (clearable)
   ) else fields end;
@@ -21978,7 +21978,7 @@ begin
 end
 $$;
 comment on function private.make_room is
-  'The requested position, from which other pictures move on by one; the end if none was requested.';
+  'The requested position, from which others move on by one; the end if none was requested.';
 
 grant execute on function private.upload_listing_media to authenticated;
 
@@ -32413,8 +32413,9 @@ comment on function private.obligations is
 
 -- sql/14_privacy/4_reads_export.sql
 
--- The export has everything with an owner as its screens show it (test/privacy/export.test.ts says what
--- is left out, and why). About others it has only ids, names and what they wrote to or about the account.
+-- The export has everything with an owner as its screens show it; test/privacy/export.test.ts says
+-- what is left out, and why. About others it has only ids, names and what they wrote to or about
+-- the account.
 -- Only the facade calls it, after committing the rate's count (06_properties/5_writes_contact.sql).
 
 create function private.exported_providers(account_id uuid) returns json
@@ -32727,7 +32728,8 @@ begin
     'reviewsReceived', (
       select coalesce(json_agg(case when reviews.listed
         then private.review_record(reviews, identity.id)
-        else json_build_object('id', reviews.id, 'reply', reviews.reply, 'repliedAt', reviews.replied_at)
+        else json_build_object(
+          'id', reviews.id, 'reply', reviews.reply, 'repliedAt', reviews.replied_at)
       end order by reviews.created_at desc, reviews.id), '[]')
       from public.reviews
       where reviews.subject_identity_id = identity.id

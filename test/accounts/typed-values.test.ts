@@ -180,7 +180,8 @@ test('REG-29 a page of a company or office takes a landline as people write it',
   for (const phone of given) {
     const { status, body } = await owner.patch(`/auth/identities/${id}`, { phone, whatsapp: phone })
     const past = await asCaller(owner, (client) =>
-      client.query('select api.update_identity($1, $2)', [id, { phone }]).then(() => 200, () => 422))
+      client.query('select api.update_identity($1, $2)', [id, { phone }])
+        .then(() => 200, () => 422))
     const shown = taken[phone as keyof typeof taken]
     expect([phone, status, past]).toEqual([phone, ...(shown ? [200, 200] : [422, 422])])
     if (shown) expect(body).toMatchObject({ phone: shown, whatsapp: shown })

@@ -133,7 +133,8 @@ describe('INP-27 an emptied field is null wherever null clears', () => {
     expect(await change(filled)).toMatchObject({ status: 200, body: { aboutAr: 'نبذة' } })
     expect(await change(empty)).toMatchObject({ status: 200, body: none })
 
-    const { id } = await createDraft(person, { type: 'RENT', price: 5, block: '3', titleEn: 'A flat' })
+    const rent = { type: 'RENT', price: 5, block: '3', titleEn: 'A flat' }
+    const { id } = await createDraft(person, rent)
     const cleared = { price: '', block: '', titleEn: '', amenities: '', allowCall: '' }
     const shown = { price: null, block: null, titleEn: null, amenities: [] }
     const past = await asCaller(person, async (client) => {
@@ -146,11 +147,12 @@ describe('INP-27 an emptied field is null wherever null clears', () => {
       return rows[0]
     })
     expect(past).toMatchObject({ office: none, listing: shown })
-    expect(await person.patch(`/properties/${id}`, cleared)).toMatchObject({ status: 200, body: shown })
+    expect(await person.patch(`/properties/${id}`, cleared))
+      .toMatchObject({ status: 200, body: shown })
     const { body } = await person.patch(`/properties/${id}`, {
       rentConditions: [{ code: 'no_pets', textAr: '' }],
     })
-    expect(body.rentConditions).toMatchObject([{ code: 'no_pets', textAr: expect.stringContaining('ا') }])
+    expect(body.rentConditions[0].textAr).toContain('ا')
 
     // What null does not clear is refused as before, and so is an empty one of a list.
     for (const fields of [{ type: '' }, { amenities: [''] }, { wantedKinds: [''] }]) {
