@@ -146,10 +146,11 @@ export const tables: Record<string, Table> = {
   'public.invoices': {
     of: 'identity_id',
     may: { select: ofIdentity },
-    // The invoice is of another year, so that a test does not block this year's numbers.
+    // The invoice is of a year of its own, so that tests do not wait for each other's numbers.
     plant: `insert into public.invoices
         (year, serial, identity_id, account_id, purpose, total, due_at, issued_at)
-      select 0, 0, id, account_id, 'topup', 1, now() + interval '1 day', '2001-02-03'
+      select 0, 0, id, account_id, 'topup', 1, now() + interval '1 day',
+        make_date(1001 + cast(floor(random() * 900) as integer), 2, 3)
       from public.identities where id = :identity`,
   },
   'public.invoice_lines': {
