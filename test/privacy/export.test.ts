@@ -209,7 +209,7 @@ let phone: string
 
 const hidden = ['كلام محجوب', 'تقييم محجوب']
 const ofAdministrators = ['ملاحظة المبلّغ', 'سر الإدارة', 'push-token-secret']
-const own = ['رد على تقييم محجوب', 'بيت محذوف للبيع', 'مرحبا']
+const own = ['شكراً على ملاحظتك', 'بيت محذوف للبيع', 'مرحبا']
 
 beforeAll(async () => {
   ;[person, friend] = await Promise.all([signUp('سالم العنزي'), signUp('نورة الشمري')])
