@@ -3744,7 +3744,7 @@ export interface components {
             /** @description What it says of itself, in Arabic. */
             aboutAr?: string | null;
             /**
-             * @description A Kuwaiti number with country code, shown to everybody.
+             * @description A Kuwaiti number with country code, shown to everybody: eight digits, or seven that begin with 18.
              * @example +96522334455
              */
             phone?: string | null;
@@ -4698,6 +4698,18 @@ export interface components {
                 identity: components["schemas"]["IdentityRecord"];
                 /** @description In every state, newest first. */
                 listings: components["schemas"]["Property"][];
+                /** @description Those that it has deleted, while they are kept, and when. */
+                deletedListings: {
+                    [key: string]: unknown;
+                }[];
+                /** @description What its listings cost since when, as far back as that is kept. */
+                priceHistory: {
+                    [key: string]: unknown;
+                }[];
+                /** @description Who asked for its contact, without their numbers. */
+                leads: {
+                    [key: string]: unknown;
+                }[];
                 /** @description What it has saved, and when. */
                 favorites: {
                     [key: string]: unknown;
@@ -4730,14 +4742,24 @@ export interface components {
                 invoices: {
                     [key: string]: unknown;
                 }[];
+                /** @description As they were at payment. */
+                receipts: {
+                    [key: string]: unknown;
+                }[];
                 /** @description The entries of its ledger. */
                 wallet: {
                     [key: string]: unknown;
                 }[];
-                /** @description What it wrote about others. */
+                /** @description What it wrote about others, and their replies; of a hidden one no words. */
                 reviews: {
                     [key: string]: unknown;
                 }[];
+                /** @description What others wrote about it, as everybody sees it, and its replies; of a review that is not shown its own reply alone. */
+                reviewsReceived: {
+                    [key: string]: unknown;
+                }[];
+                /** @description Credits for featured listings that are left. */
+                featuredCredits: number;
                 /** @description What of it was reported and why, as it stood then, for as long as that is kept. Not by whom, and no messages: their conversation has them. */
                 reported: {
                     [key: string]: unknown;
@@ -5516,7 +5538,7 @@ export interface components {
             /** @description What it says of itself, in Arabic. */
             aboutAr: string | null;
             /**
-             * @description A Kuwaiti number with country code, shown to everybody.
+             * @description A Kuwaiti number with country code, shown to everybody: eight digits, or seven that begin with 18.
              * @example +96522334455
              */
             phone: string | null;
@@ -6122,7 +6144,7 @@ export interface components {
             /** @description What it says of itself, in Arabic. */
             aboutAr: string | null;
             /**
-             * @description A Kuwaiti number with country code, shown to everybody.
+             * @description A Kuwaiti number with country code, shown to everybody: eight digits, or seven that begin with 18.
              * @example +96522334455
              */
             phone: string | null;
@@ -6209,7 +6231,7 @@ export interface components {
             /** @description What it says of itself, in Arabic. */
             aboutAr: string | null;
             /**
-             * @description A Kuwaiti number with country code, shown to everybody.
+             * @description A Kuwaiti number with country code, shown to everybody: eight digits, or seven that begin with 18.
              * @example +96522334455
              */
             phone: string | null;
@@ -6350,7 +6372,7 @@ export interface components {
             /** @description What it says of itself, in Arabic. */
             aboutAr: string | null;
             /**
-             * @description A Kuwaiti number with country code, shown to everybody.
+             * @description A Kuwaiti number with country code, shown to everybody: eight digits, or seven that begin with 18.
              * @example +96522334455
              */
             phone: string | null;
@@ -8234,7 +8256,7 @@ export interface components {
             /** @description What it says of itself, in Arabic. */
             aboutAr?: string | null;
             /**
-             * @description A Kuwaiti number with country code, shown to everybody.
+             * @description A Kuwaiti number with country code, shown to everybody: eight digits, or seven that begin with 18.
              * @example +96522334455
              */
             phone?: string | null;
@@ -8277,7 +8299,7 @@ export interface components {
             /** @description What it says of itself, in Arabic. */
             aboutAr?: string | null;
             /**
-             * @description A Kuwaiti number with country code, shown to everybody.
+             * @description A Kuwaiti number with country code, shown to everybody: eight digits, or seven that begin with 18.
              * @example +96522334455
              */
             phone?: string | null;
@@ -8421,7 +8443,7 @@ export interface components {
              * @description Identifies the upload session; chosen by the client, or taken from the first answer.
              */
             uploadSessionId?: string;
-            /** @description The position of the first of these pictures; without it they go to the end. */
+            /** @description The position of the first of these pictures, from which others move on; without it they go to the end. */
             startPosition?: number;
         };
         UpdateCompanyProfileBody: {
@@ -8439,7 +8461,7 @@ export interface components {
             /** @description What it says of itself, in Arabic. */
             aboutAr?: string | null;
             /**
-             * @description A Kuwaiti number with country code, shown to everybody.
+             * @description A Kuwaiti number with country code, shown to everybody: eight digits, or seven that begin with 18.
              * @example +96522334455
              */
             phone?: string | null;
@@ -8492,7 +8514,7 @@ export interface components {
             /** @description What it says of itself, in Arabic. */
             aboutAr?: string | null;
             /**
-             * @description A Kuwaiti number with country code, shown to everybody.
+             * @description A Kuwaiti number with country code, shown to everybody: eight digits, or seven that begin with 18.
              * @example +96522334455
              */
             phone?: string | null;
@@ -13630,7 +13652,7 @@ export interface operations {
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
                 /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
                 "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
-                /** @description The version that the change is meant for. */
+                /** @description The version that the change is meant for; `*` is any. */
                 "if-match"?: string;
             };
             path: {

@@ -1,6 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { barePhone, mobilePrefixes, officePhone } from '../../functions/_shared/input/identifiers.ts'
+import {
+  barePhone,
+  mobilePrefixes,
+  officePhone,
+} from '../../functions/_shared/input/identifiers.ts'
 import { plainLine, visibleLine } from '../../functions/_shared/input/texts.ts'
 import { asCaller, database, guest, newEmail, newPhone, signUp } from '../support/client.ts'
 import { codeSentBy, signUpByPhone, verifyCode } from '../support/codes.ts'
@@ -179,9 +183,12 @@ test('REG-29 a page of a company or office takes a landline as people write it',
   })
   for (const phone of given) {
     const { status, body } = await owner.patch(`/auth/identities/${id}`, { phone, whatsapp: phone })
-    const past = await asCaller(owner, (client) =>
-      client.query('select api.update_identity($1, $2)', [id, { phone }])
-        .then(() => 200, () => 422))
+    const past = await asCaller(
+      owner,
+      (client) =>
+        client.query('select api.update_identity($1, $2)', [id, { phone }])
+          .then(() => 200, () => 422),
+    )
     const shown = taken[phone as keyof typeof taken]
     expect([phone, status, past]).toEqual([phone, ...(shown ? [200, 200] : [422, 422])])
     if (shown) expect(body).toMatchObject({ phone: shown, whatsapp: shown })

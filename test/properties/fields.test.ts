@@ -175,9 +175,9 @@ async function checkEdges({ name, form, ...field }: Field) {
     expect(written, JSON.stringify(value)).toMatchObject({ status: 201, body: { [name]: value } })
   }
   if (form !== 'type') {
-    const [cleared, emptied] = await Promise.all([null, ''].map((none) =>
-      seller.post('/properties', { ...other, [name]: none })
-    ))
+    const [cleared, emptied] = await Promise.all(
+      [null, ''].map((none) => seller.post('/properties', { ...other, [name]: none })),
+    )
     expect([name, emptied!.status, emptied!.body[name]]).toEqual([name, 201, cleared!.body[name]])
     expect(await past({ ...other, [name]: '' })).toEqual({})
   }

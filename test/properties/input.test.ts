@@ -118,8 +118,11 @@ const round: [what: string, written: string, read?: string][] = [
 test.each(round)('INP-08 %s are stored as typed, in NFC', async (_, written, read = written) => {
   const { id, titleAr } = await createDraft(seller, { titleAr: written })
   expect(titleAr).toBe(read)
-  const { rows } = await asCaller(seller, (client) =>
-    client.query('select api.create_property($1) as made', [{ type: 'SALE', titleAr: written }]))
+  const { rows } = await asCaller(
+    seller,
+    (client) =>
+      client.query('select api.create_property($1) as made', [{ type: 'SALE', titleAr: written }]),
+  )
   expect(rows[0].made.titleAr).toBe(read)
   expect((await seller.get(`/properties/${id}`)).body.titleAr).toBe(read)
   expect((await seller.patch(`/properties/${id}`, { titleAr: read })).body.version).toBe(1)
@@ -156,11 +159,14 @@ test('INP-08 what is stored as typed is judged in its plainest form', async () =
     const { status, body } = await seller.post('/properties', { type: 'SALE', [field!]: text })
     expect(body.error?.fields ?? []).toMatchObject(code ? [{ path: field, code }] : [])
     expect([field, status]).toEqual([field, code ? 422 : 201])
-    const past = asCaller(seller, (client) =>
-      client.query('select api.create_property($1)', [{ type: 'SALE', [field!]: text }]).then(
-        () => undefined,
-        ({ detail }) => JSON.parse(detail).fields[0].code,
-      ))
+    const past = asCaller(
+      seller,
+      (client) =>
+        client.query('select api.create_property($1)', [{ type: 'SALE', [field!]: text }]).then(
+          () => undefined,
+          ({ detail }) => JSON.parse(detail).fields[0].code,
+        ),
+    )
     expect(await past).toBe(code)
   }
 })

@@ -135,8 +135,7 @@ test('a picture for the first place waits there, and is first when an admin says
   const { body: { files: [added] } } = await uploadPictures(seller, [picture(6)], first)
   const again = await uploadPictures(seller, [picture(6)], first)
   expect(again.body.files).toMatchObject([{ ok: true, mediaId: added.mediaId }])
-  const shown = async () =>
-    (await read(guest, id)).media.map(({ id }: { id: string }) => id)
+  const shown = async () => (await read(guest, id)).media.map(({ id }: { id: string }) => id)
   expect(await shown()).toEqual([old.mediaId])
   await decide(id, true)
   expect(await shown()).toEqual([added.mediaId, old.mediaId])

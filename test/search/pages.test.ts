@@ -224,7 +224,7 @@ test('INP-04 digits in a query string may be Arabic or Persian', async () => {
     return [reply.status, reply.status === 200 && ids(reply)]
   }
   for (
-    const filters of [
+    const filters of <Record<string, string>[]> [
       { priceMin: '٦٥٠٫٥' },
       { priceMin: '۶۵۰٫۵', priceMax: '٦٥٠٫٥٠٠' },
       { priceMin: '٦٠٠٫٠٠١', postedSince: '٢٠٢٦-٠١-٠١' },
