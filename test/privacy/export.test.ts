@@ -208,7 +208,7 @@ let friend: Person
 let phone: string
 
 const hidden = ['كلام محجوب', 'تقييم محجوب']
-const ofAdministrators = ['ملاحظة المبلّغ', 'سر الإدارة', 'push-token-secret']
+const ofAdministrators = ['ملاحظة المبلّغ', 'سر الإدارة', `push-token-${randomUUID()}`]
 const own = ['شكراً على ملاحظتك', 'بيت محذوف للبيع', 'مرحبا']
 
 beforeAll(async () => {
@@ -274,7 +274,9 @@ beforeAll(async () => {
      where session_id in (select id from auth.sessions where user_id = :account)`,
     `insert into private.session_clients (session_id, user_agent, refreshed_at)
      select id, 'planted agent', refreshed_at from auth.sessions where user_id = :account`,
-    `update public.devices set push_token = '${ofAdministrators[2]}', app_version = '7.8.9',
+    `update public.devices set push_token = '${
+      ofAdministrators[2]
+    }' || device_id, app_version = '7.8.9',
        locale = 'ar-KW' where account_id = :account`,
     `update public.notifications set title_ar = 'عنوان مزروع', body_ar = 'نص مزروع',
        title_en = 'planted title', body_en = 'planted body' where account_id = :account`,

@@ -220,6 +220,7 @@ describe('PR-13 values of every shape', () => {
         // A null is an absent field (INP-24).
         if (!types || value === 'null' || isLeftOut(operation, input)) return
         if (typeOfJson(value).some((one) => types.includes(one))) return
+        if (value === '""' && types.includes('null')) return // an emptied field (INP-27)
         const what = `${input.name} ${value.slice(0, 100)} ${JSON.stringify(reply.body)}`
         if (Buffer.byteLength(body!) > bodyLimit(operation)) {
           return expect(reply.status, what).toBe(413)
