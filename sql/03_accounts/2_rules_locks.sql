@@ -10,9 +10,9 @@
 --                                            tokens of version 1 Auth locks the session first, so a
 --                                            request that it answers with 500 or 409 is repeated.
 --   2. accounts, then their own rows         identities, profiles, settings, uploads
---   3. advisory locks                        admins, licence, topup, subscribe, plan, quota, a
---                                            device, conversations opened, blocks, registrations at
---                                            an address
+--   3. advisory locks                        admins, licence, topup, subscribe, plan, quota, unused
+--                                            pictures, a device, conversations opened, blocks,
+--                                            registrations at an address
 --   4. invoices, payments, refunds, wallet_payouts, wallets
 --   5. reports
 --   6. conversations, then their participants and messages

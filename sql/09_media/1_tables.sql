@@ -59,8 +59,10 @@ comment on column public.media.removed_at is
   'When the file was removed, if a message still refers to the row.';
 create index media_identity_idx on public.media (identity_id, upload_session_id);
 create index media_account_idx on public.media (account_id, identity_id);
-create index media_unused_idx on public.media (created_at)
+create index media_unused_idx on public.media (account_id)
   where use is null and discarded_at is null;
+create index media_unused_alone_idx on public.media (created_at)
+  where use is null and discarded_at is null and upload_session_id is null;
 create index media_discarded_idx on public.media (removal_due_at, discarded_at)
   where discarded_at is not null and removed_at is null;
 
@@ -87,14 +89,21 @@ create table private.upload_sessions (
   id uuid not null,
   property_id uuid references public.properties (id) on delete cascade,
   created_at timestamptz not null default now(),
+  expires_at timestamptz not null default now() + interval '7 days',
+  ended boolean not null default false,
   primary key (identity_id, id)
 );
 comment on table private.upload_sessions is
   'Groups the uploads for a listing before it is created. Cleaned by private.files_to_remove.';
 comment on column private.upload_sessions.identity_id is
   'The identity that uploads. Two identities may use the same id for different sessions.';
+comment on column private.upload_sessions.expires_at is
+  'Seven days after its last upload, 14 after its first at most.';
+comment on column private.upload_sessions.ended is
+  'Whether a job has discarded its unused pictures. The row stays for 30 days more, so that what is '
+  'uploaded to it is refused and does not become a listing without the pictures of before.';
 create index upload_sessions_property_idx on private.upload_sessions (property_id);
-create index upload_sessions_created_at_idx on private.upload_sessions (created_at);
+create index upload_sessions_expires_idx on private.upload_sessions (ended, expires_at);
 
 alter table public.media enable row level security;
 alter table private.uploads enable row level security;
@@ -103,7 +112,7 @@ revoke all on public.media from anon, authenticated;
 grant select on public.media to authenticated, acting;
 grant insert, update on public.media to acting;
 grant select, insert, update (due_at) on private.uploads to acting;
-grant select, insert, update (property_id) on private.upload_sessions to acting;
+grant select, insert, update (property_id, expires_at) on private.upload_sessions to acting;
 -- Rows must match the stored files, so only functions that check both may write them.
 revoke insert, update, delete, truncate on public.media from service_role;
 

@@ -23,13 +23,51 @@ begin
 end
 $$;
 
-create function private.refuse_picture_quota(identity_id uuid) returns void
-  language plpgsql set search_path = ''
+create function private.lock_unused_pictures(account_id uuid) returns void
+  language sql set search_path = ''
 as $$
-declare
-  allowed integer := private.picture_limit(identity_id);
+  select pg_advisory_xact_lock(hashtextextended('unused pictures ' || account_id, 0))
+$$;
+comment on function private.lock_unused_pictures is
+  'Makes uploads to several sessions of an account wait for each other.';
+
+create function private.upload_room(
+  account_id uuid, identity_id uuid, property public.properties, session_pictures integer,
+  out error text, out allowed integer, out used integer
+)
+  language plpgsql stable set search_path = ''
+as $$
 begin
-  perform private.refuse(402, 'quota_exceeded',
-    jsonb_build_object('limit', allowed, 'used', allowed));
+  select rule.error, rule.allowed, rule.used into error, allowed, used
+  from (
+    select 'uploads_full', 200, (
+      select count(*)::integer from public.media
+      where media.account_id = upload_room.account_id
+        and media.use is null and media.discarded_at is null
+    )
+    where property.id is null
+    union all
+    select 'uploads_full', 40, session_pictures where property.id is null
+    union all
+    select 'quota_exceeded', private.picture_limit(identity_id),
+      case when property.id is null then session_pictures
+        else cardinality(private.owner_pictures(property)) end
+    union all
+    select 'quota_exceeded', allowance.allowed, allowance.used
+    from private.picture_allowance(identity_id) as allowance
+  ) as rule (error, allowed, used)
+  where rule.used is not null
+  order by rule.allowed - rule.used, rule.error desc
+  limit 1;
 end
+$$;
+comment on function private.upload_room is
+  'The limit that is reached first. session_pictures are the unused ones of the session; null for '
+  'an avatar, which belongs to none.';
+
+create function private.refuse_upload(error text, allowed integer, used integer) returns void
+  language sql set search_path = ''
+as $$
+  select private.refuse(case error when 'uploads_full' then 409 else 402 end, error,
+    jsonb_build_object('limit', allowed, 'used', used))
 $$;

@@ -19,6 +19,17 @@ begin
 end
 $$;
 
+create function private.refuse_gone_session(upload_session private.upload_sessions) returns void
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  if upload_session.property_id is null
+    and (upload_session.ended or upload_session.expires_at <= now()) then
+    perform private.refuse_field('uploadSessionId', 'invalid');
+  end if;
+end
+$$;
+
 create function private.lock_upload_session(identity_id uuid, upload_session_id uuid)
   returns private.upload_sessions
   language plpgsql set search_path = ''
@@ -33,11 +44,17 @@ begin
   where upload_sessions.identity_id = lock_upload_session.identity_id
     and upload_sessions.id = lock_upload_session.upload_session_id
   for update;
+  perform private.refuse_gone_session(upload_session);
+  update private.upload_sessions
+  set expires_at = least(now() + interval '7 days', upload_session.created_at + interval '14 days')
+  where upload_sessions.identity_id = upload_session.identity_id
+    and upload_sessions.id = upload_session.id;
   return upload_session;
 end
 $$;
 comment on function private.lock_upload_session is
-  'Locks the session, so that its uploads and the creation of its listing do not overlap.';
+  'Locks the session, so that its uploads and the creation of its listing do not overlap, and '
+  'lengthens its life. 422 for one that is gone.';
 
 create function private.stored_files(upload private.uploads)
   returns table (

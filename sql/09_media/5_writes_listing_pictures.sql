@@ -131,10 +131,10 @@ begin
   update private.upload_sessions set property_id = attach_upload_session.property_id
   where upload_sessions.identity_id = attach_upload_session.identity_id
     and upload_sessions.id = attach_upload_session.upload_session_id
-    and upload_sessions.property_id is null;
+    and upload_sessions.property_id is null
+    and not upload_sessions.ended and upload_sessions.expires_at > now();
   if not found then
-    perform private.refuse(404, 'not_found',
-      '{"fields":[{"path":"uploadSessionId","code":"invalid"}]}');
+    perform private.refuse_field('uploadSessionId', 'invalid');
   end if;
   update public.media set property_id = attach_upload_session.property_id, use = 'listing'
   where media.identity_id = attach_upload_session.identity_id

@@ -11,8 +11,7 @@ declare
   listing_id uuid := property_id;
   property public.properties;
   pictures uuid[];
-  added uuid[];
-  answer json;
+  stored record;
 begin
   if upload.identity_id <> owner_id then
     perform private.refuse(409, 'identity_changed');
@@ -26,6 +25,7 @@ begin
     where upload_sessions.identity_id = owner_id and upload_sessions.id = session_id;
   end if;
   if listing_id is null then
+    perform private.lock_unused_pictures(upload.account_id);
     -- The listing may have been created while this transaction waited for the lock.
     listing_id := (private.lock_upload_session(owner_id, session_id)).property_id;
   end if;
@@ -33,33 +33,23 @@ begin
     property := private.lock_editable_property(listing_id);
   end if;
 
-  select stored.answer, stored.added into answer, added
-  from private.insert_listing_pictures(
-    upload, property, session_id, start_position, again) as stored;
-  if json_array_length(answer) = 0 then
-    perform private.refuse(422, 'file_missing');
-  elsif jsonb_path_exists(answer::jsonb, '$[*].mediaId') then
-    null;
-  elsif jsonb_path_exists(answer::jsonb, '$[*] ? (@.error == "quota_exceeded")') then
-    perform private.refuse_picture_quota(owner_id);
-  else
-    perform private.refuse(404, 'not_found');
-  end if;
+  stored := private.insert_listing_pictures(upload, property, session_id, start_position, again);
   if property.id is not null and private.is_moderated(property) then
     pictures := private.owner_pictures(property);
     start_position := coalesce(start_position, cardinality(pictures));
     perform private.change_pictures(
-      property, pictures[:start_position] || added || pictures[start_position + 1:]);
+      property, pictures[:start_position] || stored.added || pictures[start_position + 1:]);
   end if;
   perform private.finish_upload(upload);
   return json_build_object(
-    'propertyId', property.id, 'uploadSessionId', session_id, 'files', answer);
+    'propertyId', property.id, 'uploadSessionId', session_id, 'files', stored.answer);
 end
 $$;
 comment on function private.upload_listing_media is
   'Api: Adds to a listing, in order, the pictures that this upload has stored; without a listing, '
-  'to an upload session for a new one. 404 property_not_found, 402 quota_exceeded when there is '
-  'room for none, 409 property_state_conflict.';
+  'to an upload session for a new one. 404 property_not_found, 402 quota_exceeded and 409 '
+  'uploads_full when there is room for none, 409 property_state_conflict, 422 for an upload session '
+  'that is gone.';
 
 create function private.insert_listing_pictures(
   upload private.uploads, property public.properties, session_id uuid, start_position integer,
@@ -74,7 +64,7 @@ declare
   requested integer;
   -- Of a moderated listing nothing moves; the order that awaits approval has the position.
   is_pending constant boolean := property.id is not null and private.is_moderated(property);
-  room integer := private.picture_limit(upload.identity_id);
+  room record;
   others uuid[] := array(
     select media.id from public.media
     where property.id is null and media.identity_id = upload.identity_id
@@ -84,8 +74,8 @@ declare
   );
 begin
   added := '{}';
-  room := room - case when property.id is null
-    then cardinality(others) else cardinality(private.owner_pictures(property)) end;
+  room := private.upload_room(
+    upload.account_id, upload.identity_id, property, cardinality(others));
   for stored in
     select files.index, files.name, files.width, files.height, files.orientation, files.bytes,
       files.sha256
@@ -108,8 +98,8 @@ begin
       -- picture has been deleted since.
       answers := answers || jsonb_build_object('index', stored.index, 'error', 'not_found');
       continue;
-    elsif picture.id is null and cardinality(added) >= room then
-      answers := answers || jsonb_build_object('index', stored.index, 'error', 'quota_exceeded');
+    elsif picture.id is null and cardinality(added) >= room.allowed - room.used then
+      answers := answers || jsonb_build_object('index', stored.index, 'error', room.error);
       continue;
     elsif picture.id is null then
       insert into public.media (
@@ -130,13 +120,21 @@ begin
       'url', private.media_url(picture.bucket, picture.name),
       'position', picture.position);
   end loop;
+  if answers = '[]' then
+    perform private.refuse(422, 'file_missing');
+  elsif not jsonb_path_exists(answers, '$[*].mediaId') then
+    if jsonb_path_exists(answers, '$[*] ? (@.error != "not_found")') then
+      perform private.refuse_upload(room.error, room.allowed, room.used);
+    end if;
+    perform private.refuse(404, 'not_found');
+  end if;
   answer := answers::json;
 end
 $$;
 comment on function private.insert_listing_pictures is
   'Inserts the rows of a listing''s uploaded pictures. Repeated ones are recognised by their hash '
-  'and, if a position was requested for a stored file, by that too; pictures over the plan''s '
-  'limit get quota_exceeded.';
+  'and, if a position was requested for a stored file, by that too; those for which there is no '
+  'room get quota_exceeded or uploads_full.';
 
 create function private.make_room(media_ids uuid[], requested integer) returns integer
   language plpgsql set search_path = ''

@@ -10,11 +10,10 @@ declare
   caller_id uuid := private.lock_caller();
   owner_id uuid := private.identity_id();
   property public.properties;
+  upload_session private.upload_sessions;
   pictures json;
   uploaded integer;
-  allowance record;
-  allowed integer;
-  used integer;
+  room record;
   upload private.uploads;
 begin
   if bucket is distinct from 'avatars' and bucket is distinct from 'listings' then
@@ -28,38 +27,35 @@ begin
   end if;
   if bucket = 'listings' and property_id is not null then
     property := private.lock_editable_property(property_id);
+  elsif upload_session_id is not null then
+    select * into upload_session from private.upload_sessions
+    where upload_sessions.identity_id = owner_id
+      and upload_sessions.id = begin_upload.upload_session_id;
+    perform private.refuse_gone_session(upload_session);
   end if;
   select coalesce(json_agg(json_build_object(
       'sha256', known.sha256, 'position', known.position)), '[]'), count(*)
   into pictures, uploaded
   from private.earlier_pictures(owner_id, bucket, property_id, upload_session_id) as known;
-  if bucket = 'listings' then
-    allowed := private.picture_limit(owner_id);
-    used := case when property.id is null then uploaded
-      else cardinality(private.owner_pictures(property)) end;
-  end if;
-  select * into allowance from private.picture_allowance(owner_id);
-  if allowed is null or allowance.allowed - allowance.used < allowed - used then
-    allowed := allowance.allowed;
-    used := allowance.used;
-  end if;
+  room := private.upload_room(
+    caller_id, owner_id, property, case bucket when 'listings' then uploaded end);
   -- If there are pictures, this upload may repeat one of them, which needs no room.
-  if used >= allowed and uploaded = 0 then
-    perform private.refuse(402, 'quota_exceeded',
-      jsonb_build_object('limit', allowed, 'used', used));
+  if room.used >= room.allowed and uploaded = 0 then
+    perform private.refuse_upload(room.error, room.allowed, room.used);
   end if;
 
   insert into private.uploads (account_id, identity_id, bucket)
   values (caller_id, owner_id, begin_upload.bucket)
   returning * into upload;
-  return json_build_object('uploadId', upload.id, 'folder', owner_id, 'limit', allowed,
-    'used', used, 'known', pictures);
+  return json_build_object('uploadId', upload.id, 'folder', owner_id, 'error', room.error,
+    'limit', room.allowed, 'used', room.used, 'known', pictures);
 end
 $$;
 comment on function private.begin_upload is
   'Facade: begins an upload; returns how to name its files, the limit and number of pictures, and '
   'the existing ones, since a repeated one needs no room. The facade counts the call in an earlier '
-  'transaction, because a refused upload costs as much as another. 402 quota_exceeded.';
+  'transaction, because a refused upload costs as much as another. 402 quota_exceeded, 409 '
+  'uploads_full, 422 for an upload session that is gone.';
 
 create function private.upload_avatar(upload_id uuid, again text default null) returns json
   language plpgsql security definer set search_path = ''
@@ -67,7 +63,9 @@ as $$
 declare
   upload private.uploads := private.lock_own_upload(upload_id, 'avatars');
   picture public.media;
+  room record;
 begin
+  perform private.lock_unused_pictures(upload.account_id);
   -- The picture may already be stored, if the answer was lost.
   select * into picture from private.earlier_pictures(upload.identity_id, 'avatars', null, null)
     as known
@@ -75,6 +73,10 @@ begin
     again, (select stored.sha256 from private.stored_files(upload) as stored limit 1))
   limit 1;
   if picture.id is null then
+    room := private.upload_room(upload.account_id, upload.identity_id, null, null);
+    if room.used >= room.allowed then
+      perform private.refuse_upload(room.error, room.allowed, room.used);
+    end if;
     insert into public.media
       (account_id, identity_id, bucket, name, width, height, orientation, bytes, sha256)
     select
@@ -97,7 +99,7 @@ end
 $$;
 comment on function private.upload_avatar is
   'Api: Adds the avatar that this upload stored, or finds the same picture by its hash. '
-  '402 quota_exceeded is raised before, by begin_upload.';
+  '402 quota_exceeded, 409 uploads_full.';
 
 create function private.finish_upload(upload private.uploads) returns void
   language plpgsql security definer set search_path = ''

@@ -83,28 +83,54 @@ as $$
   on conflict do nothing
 $$;
 
+create function private.discard_unused_pictures() returns void
+  language sql security definer set search_path = ''
+as $$
+  with due as materialized (
+    select upload_sessions.identity_id, upload_sessions.id from private.upload_sessions
+    where not upload_sessions.ended and upload_sessions.expires_at <= now()
+    order by upload_sessions.expires_at
+    limit 100
+    -- A session that is becoming a listing is locked, so it is skipped.
+    for update skip locked
+  ), ended as (
+    update private.upload_sessions set ended = true
+    from due
+    where upload_sessions.identity_id = due.identity_id and upload_sessions.id = due.id
+  ), alone as (
+    select media.id from public.media
+    where media.use is null and media.discarded_at is null and media.upload_session_id is null
+      and media.created_at < now() - interval '24 hours'
+    order by media.created_at
+    limit 500
+  )
+  update public.media
+  set discarded_at = now(), upload_session_id = null, position = null
+  where media.use is null and media.discarded_at is null and media.id in (
+    select alone.id from alone
+    union all
+    select media.id from due
+    join public.media
+      on media.identity_id = due.identity_id and media.upload_session_id = due.id
+  );
+  delete from private.upload_sessions
+  where (upload_sessions.identity_id, upload_sessions.id) in (
+    select upload_sessions.identity_id, upload_sessions.id from private.upload_sessions
+    where upload_sessions.ended and upload_sessions.expires_at < now() - interval '30 days'
+    order by upload_sessions.expires_at
+    limit 500
+  )
+$$;
+comment on function private.discard_unused_pictures is
+  'Discards what was uploaded and never used: pictures of sessions whose time is over, and avatars '
+  'that were not chosen within a day.';
+
 create function private.files_to_remove(attempted jsonb) returns json
   language plpgsql security definer set search_path = ''
 as $$
 begin
   perform private.forget_removed_files(attempted);
-  -- These were uploaded and never used, because no listing was created or no avatar chosen.
-  update public.media
-  set discarded_at = now(), upload_session_id = null, position = null
-  where media.id in (
-    select media.id from public.media
-    where media.use is null and media.discarded_at is null
-      and media.created_at < now() - interval '24 hours'
-    order by media.created_at
-    limit 500
-  );
-  delete from private.upload_sessions
-  where (upload_sessions.identity_id, upload_sessions.id) in (
-    select upload_sessions.identity_id, upload_sessions.id from private.upload_sessions
-    where upload_sessions.created_at < now() - interval '7 days'
-    order by upload_sessions.created_at
-    limit 500
-  );
+  perform private.discard_unused_pictures();
   perform private.expire_uploads();
   perform private.discard_documents(array(
     select documents.id from public.documents

@@ -762,18 +762,12 @@ end
 $$;
 comment on function private.refuse_value is 'Refuses a value that does not fit, or is not there.';
 
-create function private.or_null(value jsonb) returns jsonb
-  language sql immutable
-  return coalesce(nullif(or_null.value, '""'), 'null');
-comment on function private.or_null is 'The value of a field that null clears: "" is null, too.';
-
 create function private.given_fields(fields jsonb, clearable text[]) returns jsonb
   language plpgsql immutable set search_path = ''
 as $$
 begin
   return case when jsonb_typeof(fields) = 'object' then (
-    select coalesce(jsonb_object_agg(given.key, case when given.key = any (clearable)
-      then private.or_null(given.value) else given.value end), '{}')
+    select coalesce(jsonb_object_agg(given.key, given.value), '{}')
     from jsonb_each(fields) as given
     where given.value <> 'null' or given.key = any (clearable)
   ) else fields end;
@@ -1074,15 +1068,11 @@ end
 $$;
 comment on function private.normal_form is 'Normalises a text; nothing else may (npm run check).';
 
-create function private.tidy(value text, most integer, path text, form text default 'nfkc')
-  returns text
+create function private.tidy(value text, most integer, path text) returns text
   language sql immutable parallel safe
-  -- For some locales no-break spaces are no white space.
   return nullif(btrim(regexp_replace(
-    private.normal_form(value, tidy.form, most, path),
-    '[[:space:]\u00A0\u2007\u202F]+', ' ', 'g')), '');
-comment on function private.tidy is
-  'One trimmed line in a normal form, which may exceed most; null if empty.';
+    private.normal_form(value, 'nfkc', most, path), '[[:space:]]+', ' ', 'g')), '');
+comment on function private.tidy is 'One trimmed NFKC line, which may exceed most; null if empty.';
 
 create function private.visible(value text) returns text
   language sql immutable parallel safe
@@ -3181,9 +3171,9 @@ create trigger individual_profiles_show_their_name
 --                                            tokens of version 1 Auth locks the session first, so a
 --                                            request that it answers with 500 or 409 is repeated.
 --   2. accounts, then their own rows         identities, profiles, settings, uploads
---   3. advisory locks                        admins, licence, topup, subscribe, plan, quota, a
---                                            device, conversations opened, blocks, registrations at
---                                            an address
+--   3. advisory locks                        admins, licence, topup, subscribe, plan, quota, unused
+--                                            pictures, a device, conversations opened, blocks,
+--                                            registrations at an address
 --   4. invoices, payments, refunds, wallet_payouts, wallets
 --   5. reports
 --   6. conversations, then their participants and messages
@@ -6828,10 +6818,8 @@ create table public.organisations (
   logo_url text,
   cover_url text,
   about_ar text constraint organisations_about_length check (char_length(about_ar) <= 4000),
-  phone text
-    constraint organisations_phone_form check (phone ~ '^\+965([0-9]{8}|18[0-9]{5})$'),
-  whatsapp text
-    constraint organisations_whatsapp_form check (whatsapp ~ '^\+965([0-9]{8}|18[0-9]{5})$'),
+  phone text constraint organisations_phone_form check (phone ~ '^\+965[0-9]{8}$'),
+  whatsapp text constraint organisations_whatsapp_form check (whatsapp ~ '^\+965[0-9]{8}$'),
   email text constraint organisations_email_length check (char_length(email) <= 254),
   website text constraint organisations_website_form check (
     website ~ '^https://[^[:space:]]{3,}$' and char_length(website) <= 300
@@ -6970,26 +6958,6 @@ create trigger organisations_are_verified_by_their_identity
 
 -- sql/04_organisations/2_rules_fields.sql
 
-create function private.office_phone(typed text) returns text
-  language plpgsql immutable set search_path = ''
-as $$
-declare
-  bare constant text := private.bare_phone(typed);
-  national constant text := substring(bare from '^(?:\+?965)?([0-9]{7,8})$');
-begin
-  return case
-    when national ~ '^([0-9]{8}|18[0-9]{5})$' then '+965' || national
-    -- In October 2008 landlines got a 2 in front. Seven digits that begin with 5 are more likely a
-    -- mobile that lacks one.
-    when national ~ '^[234][0-9]{6}$' then '+9652' || national
-    else bare
-  end;
-end
-$$;
-comment on function private.office_phone is
-  'A typed number of a page with country code: eight digits, or seven that begin with 18; '
-  'unchanged if it is none. identifiers.ts has the same.';
-
 create function private.check_organisation(organisation public.organisations) returns void
   language plpgsql stable set search_path = ''
 as $$
@@ -7009,19 +6977,17 @@ begin
       case when organisation.licence_no !~ '^[0-9A-Z/-]*$' then 'invalid' end)),
     ('licenceExpiresOn', null, null,
       case when organisation.licence_expires_on is null then 'required' end),
-    ('phone', null, null,
-      case when organisation.phone !~ '^\+965([0-9]{8}|18[0-9]{5})$' then 'invalid' end),
+    ('phone', null, null, case when organisation.phone !~ '^\+965[0-9]{8}$' then 'invalid' end),
     ('whatsapp', null, null,
-      case when organisation.whatsapp !~ '^\+965([0-9]{8}|18[0-9]{5})$' then 'invalid' end),
+      case when organisation.whatsapp !~ '^\+965[0-9]{8}$' then 'invalid' end),
     ('email', null, null, case when organisation.email
       !~ '^[^@[:space:]]+@[^@[:space:]]+\.[^@[:space:]]+$' then 'invalid' end),
     -- Credentials before an @ can pose as another host, and direction marks reverse the text.
     ('website', null, null, case when organisation.website !~ '^https://[^[:space:]]{3,}$'
       or organisation.website ~* '^https://[^/?#]*@|[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]'
       then 'invalid' end),
-    ('aboutAr', null, 4000, case when char_length(organisation.about_ar) > 4000 then 'too_long'
-      when not private.is_clean(concat_ws(' ', organisation.about_ar,
-        organisation.address_ar, organisation.working_hours)) then 'invalid' end),
+    ('aboutAr', null, null, case when not private.is_clean(concat_ws(' ', organisation.about_ar,
+      organisation.address_ar, organisation.working_hours)) then 'invalid' end),
     ('addressAr', null, 300,
       case when char_length(organisation.address_ar) > 300 then 'too_long' end),
     ('workingHours', null, 300,
@@ -7107,14 +7073,12 @@ begin
   if fields ? 'licenceExpiresOn' then
     organisation.licence_expires_on := (fields ->> 'licenceExpiresOn')::date;
   end if;
-  if fields ? 'aboutAr' then
-    organisation.about_ar := private.normal_form(fields ->> 'aboutAr', 'nfc', 4000, 'aboutAr');
-  end if;
+  if fields ? 'aboutAr' then organisation.about_ar := fields ->> 'aboutAr'; end if;
   if fields ? 'phone' then
-    organisation.phone := private.office_phone(private.typed(fields ->> 'phone', 20, 'phone'));
+    organisation.phone := private.bare_phone(private.typed(fields ->> 'phone', 20, 'phone'));
   end if;
   if fields ? 'whatsapp' then
-    organisation.whatsapp := private.office_phone(private.typed(
+    organisation.whatsapp := private.bare_phone(private.typed(
       fields ->> 'whatsapp', 20, 'whatsapp'));
   end if;
   if fields ? 'email' then
@@ -7124,11 +7088,10 @@ begin
   if fields ? 'governorateId' then organisation.governorate_id := fields ->> 'governorateId'; end if;
   if fields ? 'areaId' then organisation.area_id := fields ->> 'areaId'; end if;
   if fields ? 'addressAr' then
-    organisation.address_ar := private.tidy(fields ->> 'addressAr', 300, 'addressAr', 'nfc');
+    organisation.address_ar := private.tidy(fields ->> 'addressAr', 300, 'addressAr');
   end if;
   if fields ? 'workingHours' then
-    organisation.working_hours := private.tidy(
-      fields ->> 'workingHours', 300, 'workingHours', 'nfc');
+    organisation.working_hours := private.tidy(fields ->> 'workingHours', 300, 'workingHours');
   end if;
   return organisation;
 end
@@ -12176,8 +12139,7 @@ create table public.duplicates (
   constraint duplicates_are_of_others check (property_id <> of_id)
 );
 comment on table public.duplicates is
-  'Pairs of listings of which one repeats the other, each pair once and each copy with the first. '
-  'Deleted with the listing.';
+  'Pairs of listings of which one repeats the other, each pair once. Deleted with the listing.';
 comment on column public.duplicates.property_id is 'The one that was published later.';
 comment on column public.duplicates.of_id is
   'The listing that it repeats; it may be gone, because its row is deleted earlier.';
@@ -12669,9 +12631,9 @@ begin
     ('isDirect', 'boolean, false', null, null, null, '{card,by_hand,searched}'),
     ('governorateId', 'code', 'governorate', null, null, '{reviewed,card,by_hand,searched}'),
     ('areaId', 'code', 'area', null, null, '{reviewed,card,by_hand,searched}'),
-    ('block', 'name', null, 1, 30, '{reviewed,card,by_hand,searched}'),
-    ('street', 'name', null, 1, 120, '{reviewed,by_hand}'),
-    ('building', 'name', null, 1, 60, '{reviewed,by_hand}'),
+    ('block', 'line', null, 1, 30, '{reviewed,card,by_hand,searched}'),
+    ('street', 'line', null, 1, 120, '{reviewed,by_hand}'),
+    ('building', 'line', null, 1, 60, '{reviewed,by_hand}'),
     ('paciNo', 'paci', null, null, 8, '{reviewed,by_hand}'),
     ('location', 'location', 'location_precision', null, null, '{reviewed,card,by_hand}'),
     ('allowCall', 'boolean, true', null, null, null, '{by_hand}'),
@@ -12774,7 +12736,7 @@ begin
       problem := case when (clean #>> '{}' ~ '^[0-9]{8}$') is not true then 'invalid' end;
     end if;
   else
-    if form in ('line', 'name', 'text') then
+    if form in ('line', 'text') then
       parsed := private.parse_text(form, value, minimum, maximum);
     elsif form = 'location' then
       parsed := private.parse_location(value);
@@ -12811,8 +12773,7 @@ begin
   left join private.property_fields() as field on field.name = given.key
   cross join lateral
     private.parse_field(
-      field.form, field.vocabulary, private.or_null(jsonb_strip_nulls(given.value)), field.minimum,
-      field.maximum)
+      field.form, field.vocabulary, jsonb_strip_nulls(given.value), field.minimum, field.maximum)
     as parsed
   -- Null clears a field, but not the type; anywhere else it is an absent field.
   where given.value <> 'null' or field.form <> 'type';
@@ -12831,9 +12792,8 @@ begin
   perform private.refuse_fields(coalesce(
     jsonb_agg(jsonb_build_object('path', given.key, 'code', 'invalid') order by given.key), '[]'))
   from jsonb_each_text(fields) as given
-  where case when given.key in ('titleAr', 'titleEn') then
-    not private.is_written(private.normal_form(given.value, 'nfkc', 120, given.key))
-    and not old_titles ? given.value end;
+  where given.key in ('titleAr', 'titleEn') and not private.is_written(given.value)
+    and not old_titles ? given.value;
 end
 $$;
 
@@ -13157,8 +13117,6 @@ begin
     and properties.status in ('active', 'pending_review')
     and properties.type = property.type and properties.kind = property.kind
     and properties.area_id = property.area_id
-    and coalesce(properties.price, -1) between coalesce(property.price * 0.98, -1)
-      and coalesce(property.price / 0.98, -1)
     and private.repeats(properties, property, pictures && private.picture_hashes(properties.id))
   order by properties.created_at, properties.id
   limit 1;
@@ -13441,13 +13399,13 @@ create function private.is_code(vocabulary text, code jsonb) returns boolean
   language sql stable
   return private.are_codes(vocabulary, jsonb_build_array(code));
 
-create function private.tidy_text(value text, most integer, path text, form text) returns text
+create function private.tidy_text(value text, most integer, path text) returns text
   language plpgsql immutable parallel safe set search_path = ''
 as $$
 begin
   return substring(
-    replace(private.normal_form(value, form, most, path), E'\r\n', E'\n')
-    from '[^[:space:]\u00A0\u2007\u202F](?:.*[^[:space:]\u00A0\u2007\u202F])?');
+    replace(private.normal_form(value, 'nfkc', most, path), E'\r\n', E'\n')
+    from '[^[:space:]](?:.*[^[:space:]])?');
 end
 $$;
 
@@ -13457,39 +13415,29 @@ create function private.parse_text(
   language plpgsql immutable set search_path = ''
 as $$
 declare
-  given constant text := value #>> '{}';
-  most constant integer := maximum;
-  stored text;
-  judged text; -- in NFKC
+  line_or_text text;
   visible text;
 begin
   problem := case when jsonb_typeof(value) <> 'string' then 'invalid'
-    else private.text_problem(given, most) end;
+    else private.text_problem(value #>> '{}', maximum::integer) end;
   if problem is not null then
     return;
   end if;
-  if form = 'text' then
-    judged := private.tidy_text(given, most, '', 'nfkc');
-    stored := private.tidy_text(given, most, '', 'nfc');
-  else
-    judged := private.tidy(given, most, '');
-    stored := case form when 'name' then judged else private.tidy(given, most, '', 'nfc') end;
-  end if;
+  line_or_text := case form when 'line' then private.tidy(value #>> '{}', maximum::integer, '')
+    else private.tidy_text(value #>> '{}', maximum::integer, '') end;
   -- Joiners and direction marks belong to many scripts but are invisible by themselves.
-  visible := regexp_replace(judged, '[\u061C\u200B-\u200F\u2060-\u2064]', '', 'g');
-  clean := to_jsonb(stored);
+  visible := regexp_replace(line_or_text, '[\u061C\u200B-\u200F\u2060-\u2064]', '', 'g');
+  clean := to_jsonb(line_or_text);
   problem := case
-    when judged is null or least(char_length(visible), char_length(stored)) < minimum
-    then 'too_short'
-    when greatest(char_length(judged), char_length(stored)) > maximum then 'too_long'
-    when not private.is_clean(judged) then 'invalid'
-    when form <> 'text' and judged ~ '[\u2028-\u202E\u2066-\u2069\uFEFF]' then 'invalid'
+    when line_or_text is null or char_length(visible) < minimum then 'too_short'
+    when char_length(line_or_text) > maximum then 'too_long'
+    when not private.is_clean(line_or_text) then 'invalid'
+    when form = 'line' and line_or_text ~ '[\u2028-\u202E\u2066-\u2069\uFEFF]' then 'invalid'
   end;
 end
 $$;
 comment on function private.parse_text is
-  'A line or text as typed, in NFC, a name in NFKC; or its problem, which is asked of the NFKC '
-  'form, such as a character in a line that hides or reverses text.';
+  'The tidied text or its problem, such as a character in a line that hides or reverses text.';
 
 create function private.number_problem(
   form text, value jsonb, minimum numeric, maximum numeric
@@ -13563,13 +13511,13 @@ begin
     parsed := jsonb_build_object('code', term -> 'code');
 
     -- A term without text of its own gets that of the vocabulary, which has none for "other".
-    if private.or_null(term -> label) = 'null' and term ->> 'code' <> 'other' then
+    if coalesce(term -> label, 'null') = 'null' and term ->> 'code' <> 'other' then
       select to_jsonb(vocabularies.text_ar) as clean, null as problem into words
       from public.vocabularies
       where vocabularies.vocabulary = parse_terms.vocabulary
         and vocabularies.code = term ->> 'code';
     else
-      words := private.parse_text('line', private.or_null(term -> label), 1, 300);
+      words := private.parse_text('line', coalesce(term -> label, 'null'), 1, 300);
     end if;
     exit when words.problem is not null;
     parsed := parsed || jsonb_build_object(label, words.clean);
@@ -13744,7 +13692,7 @@ create function private.price_label(type text, price numeric, english boolean) r
   language sql stable parallel safe
   return case
     when price is null then case when english then 'Price not stated' else 'السعر غير معلن' end
-    else replace(to_char(price, 'FM99,999,999,999,990.000'), '.000', '')
+    else rtrim(to_char(price, 'FM99,999,999,999,990.999'), '.')
       || case when english then ' KWD' else ' د.ك' end
       || case when type is distinct from 'RENT' then '' when english then ' / month'
         else ' / شهرياً' end
@@ -14844,8 +14792,8 @@ $$;
 comment on function private.create_property is
   'Api: Creates a listing of the acting identity: a draft, or with publish active or '
   'pending_review. 402 quota_exceeded, 403 terms_not_accepted and account_unproven, 409 '
-  'duplicate_listing with publish, drafts_full without; 404 not_found for another identity''s '
-  'pictures.';
+  'duplicate_listing with publish, drafts_full without; 422 for an upload session '
+  'that is gone, used or another identity''s.';
 
 create function private.update_property(property_id uuid, fields jsonb, expected_version integer)
   returns json
@@ -15950,8 +15898,7 @@ begin
     where properties.id = property.id;
   elsif private.setting('find_duplicates') = '"on"' then
     pictures := private.picture_hashes(property.id);
-    -- properties_similar_idx finds those with a price close to this one. A copy is a case with the
-    -- original alone, or a hundred copies would be five thousand cases.
+    -- properties_similar_idx finds those with a price close to this one.
     insert into public.duplicates (property_id, of_id)
     select later_id, earlier_id
     from (
@@ -15969,8 +15916,6 @@ begin
           and coalesce(property.price / 0.98, -1)
         and pictures && private.picture_hashes(others.id)
         and private.repeats(others, property, true)
-      order by others.published_at, others.id
-      limit 1
     ) as pairs
     on conflict (least(property_id, of_id), greatest(property_id, of_id)) do update
     set state = 'open', property_id = excluded.property_id, of_id = excluded.of_id,
@@ -20960,8 +20905,10 @@ comment on column public.media.removed_at is
   'When the file was removed, if a message still refers to the row.';
 create index media_identity_idx on public.media (identity_id, upload_session_id);
 create index media_account_idx on public.media (account_id, identity_id);
-create index media_unused_idx on public.media (created_at)
+create index media_unused_idx on public.media (account_id)
   where use is null and discarded_at is null;
+create index media_unused_alone_idx on public.media (created_at)
+  where use is null and discarded_at is null and upload_session_id is null;
 create index media_discarded_idx on public.media (removal_due_at, discarded_at)
   where discarded_at is not null and removed_at is null;
 
@@ -20988,14 +20935,21 @@ create table private.upload_sessions (
   id uuid not null,
   property_id uuid references public.properties (id) on delete cascade,
   created_at timestamptz not null default now(),
+  expires_at timestamptz not null default now() + interval '7 days',
+  ended boolean not null default false,
   primary key (identity_id, id)
 );
 comment on table private.upload_sessions is
   'Groups the uploads for a listing before it is created. Cleaned by private.files_to_remove.';
 comment on column private.upload_sessions.identity_id is
   'The identity that uploads. Two identities may use the same id for different sessions.';
+comment on column private.upload_sessions.expires_at is
+  'Seven days after its last upload, 14 after its first at most.';
+comment on column private.upload_sessions.ended is
+  'Whether a job has discarded its unused pictures. The row stays for 30 days more, so that what is '
+  'uploaded to it is refused and does not become a listing without the pictures of before.';
 create index upload_sessions_property_idx on private.upload_sessions (property_id);
-create index upload_sessions_created_at_idx on private.upload_sessions (created_at);
+create index upload_sessions_expires_idx on private.upload_sessions (ended, expires_at);
 
 alter table public.media enable row level security;
 alter table private.uploads enable row level security;
@@ -21004,7 +20958,7 @@ revoke all on public.media from anon, authenticated;
 grant select on public.media to authenticated, acting;
 grant insert, update on public.media to acting;
 grant select, insert, update (due_at) on private.uploads to acting;
-grant select, insert, update (property_id) on private.upload_sessions to acting;
+grant select, insert, update (property_id, expires_at) on private.upload_sessions to acting;
 -- Rows must match the stored files, so only functions that check both may write them.
 revoke insert, update, delete, truncate on public.media from service_role;
 
@@ -21193,15 +21147,53 @@ begin
 end
 $$;
 
-create function private.refuse_picture_quota(identity_id uuid) returns void
-  language plpgsql set search_path = ''
+create function private.lock_unused_pictures(account_id uuid) returns void
+  language sql set search_path = ''
 as $$
-declare
-  allowed integer := private.picture_limit(identity_id);
+  select pg_advisory_xact_lock(hashtextextended('unused pictures ' || account_id, 0))
+$$;
+comment on function private.lock_unused_pictures is
+  'Makes uploads to several sessions of an account wait for each other.';
+
+create function private.upload_room(
+  account_id uuid, identity_id uuid, property public.properties, session_pictures integer,
+  out error text, out allowed integer, out used integer
+)
+  language plpgsql stable set search_path = ''
+as $$
 begin
-  perform private.refuse(402, 'quota_exceeded',
-    jsonb_build_object('limit', allowed, 'used', allowed));
+  select rule.error, rule.allowed, rule.used into error, allowed, used
+  from (
+    select 'uploads_full', 200, (
+      select count(*)::integer from public.media
+      where media.account_id = upload_room.account_id
+        and media.use is null and media.discarded_at is null
+    )
+    where property.id is null
+    union all
+    select 'uploads_full', 40, session_pictures where property.id is null
+    union all
+    select 'quota_exceeded', private.picture_limit(identity_id),
+      case when property.id is null then session_pictures
+        else cardinality(private.owner_pictures(property)) end
+    union all
+    select 'quota_exceeded', allowance.allowed, allowance.used
+    from private.picture_allowance(identity_id) as allowance
+  ) as rule (error, allowed, used)
+  where rule.used is not null
+  order by rule.allowed - rule.used, rule.error desc
+  limit 1;
 end
+$$;
+comment on function private.upload_room is
+  'The limit that is reached first. session_pictures are the unused ones of the session; null for '
+  'an avatar, which belongs to none.';
+
+create function private.refuse_upload(error text, allowed integer, used integer) returns void
+  language sql set search_path = ''
+as $$
+  select private.refuse(case error when 'uploads_full' then 409 else 402 end, error,
+    jsonb_build_object('limit', allowed, 'used', used))
 $$;
 
 -- sql/09_media/2_rules_uploads.sql
@@ -21227,6 +21219,17 @@ begin
 end
 $$;
 
+create function private.refuse_gone_session(upload_session private.upload_sessions) returns void
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  if upload_session.property_id is null
+    and (upload_session.ended or upload_session.expires_at <= now()) then
+    perform private.refuse_field('uploadSessionId', 'invalid');
+  end if;
+end
+$$;
+
 create function private.lock_upload_session(identity_id uuid, upload_session_id uuid)
   returns private.upload_sessions
   language plpgsql set search_path = ''
@@ -21241,11 +21244,17 @@ begin
   where upload_sessions.identity_id = lock_upload_session.identity_id
     and upload_sessions.id = lock_upload_session.upload_session_id
   for update;
+  perform private.refuse_gone_session(upload_session);
+  update private.upload_sessions
+  set expires_at = least(now() + interval '7 days', upload_session.created_at + interval '14 days')
+  where upload_sessions.identity_id = upload_session.identity_id
+    and upload_sessions.id = upload_session.id;
   return upload_session;
 end
 $$;
 comment on function private.lock_upload_session is
-  'Locks the session, so that its uploads and the creation of its listing do not overlap.';
+  'Locks the session, so that its uploads and the creation of its listing do not overlap, and '
+  'lengthens its life. 422 for one that is gone.';
 
 create function private.stored_files(upload private.uploads)
   returns table (
@@ -21781,10 +21790,10 @@ begin
   update private.upload_sessions set property_id = attach_upload_session.property_id
   where upload_sessions.identity_id = attach_upload_session.identity_id
     and upload_sessions.id = attach_upload_session.upload_session_id
-    and upload_sessions.property_id is null;
+    and upload_sessions.property_id is null
+    and not upload_sessions.ended and upload_sessions.expires_at > now();
   if not found then
-    perform private.refuse(404, 'not_found',
-      '{"fields":[{"path":"uploadSessionId","code":"invalid"}]}');
+    perform private.refuse_field('uploadSessionId', 'invalid');
   end if;
   update public.media set property_id = attach_upload_session.property_id, use = 'listing'
   where media.identity_id = attach_upload_session.identity_id
@@ -21832,9 +21841,7 @@ declare
   session_id uuid := coalesce(upload_session_id, upload_id);
   listing_id uuid := property_id;
   property public.properties;
-  pictures uuid[];
-  added uuid[];
-  answer json;
+  stored record;
 begin
   if upload.identity_id <> owner_id then
     perform private.refuse(409, 'identity_changed');
@@ -21848,6 +21855,7 @@ begin
     where upload_sessions.identity_id = owner_id and upload_sessions.id = session_id;
   end if;
   if listing_id is null then
+    perform private.lock_unused_pictures(upload.account_id);
     -- The listing may have been created while this transaction waited for the lock.
     listing_id := (private.lock_upload_session(owner_id, session_id)).property_id;
   end if;
@@ -21855,33 +21863,20 @@ begin
     property := private.lock_editable_property(listing_id);
   end if;
 
-  select stored.answer, stored.added into answer, added
-  from private.insert_listing_pictures(
-    upload, property, session_id, start_position, again) as stored;
-  if json_array_length(answer) = 0 then
-    perform private.refuse(422, 'file_missing');
-  elsif jsonb_path_exists(answer::jsonb, '$[*].mediaId') then
-    null;
-  elsif jsonb_path_exists(answer::jsonb, '$[*] ? (@.error == "quota_exceeded")') then
-    perform private.refuse_picture_quota(owner_id);
-  else
-    perform private.refuse(404, 'not_found');
-  end if;
+  stored := private.insert_listing_pictures(upload, property, session_id, start_position, again);
   if property.id is not null and private.is_moderated(property) then
-    pictures := private.owner_pictures(property);
-    start_position := coalesce(start_position, cardinality(pictures));
-    perform private.change_pictures(
-      property, pictures[:start_position] || added || pictures[start_position + 1:]);
+    perform private.change_pictures(property, private.owner_pictures(property) || stored.added);
   end if;
   perform private.finish_upload(upload);
   return json_build_object(
-    'propertyId', property.id, 'uploadSessionId', session_id, 'files', answer);
+    'propertyId', property.id, 'uploadSessionId', session_id, 'files', stored.answer);
 end
 $$;
 comment on function private.upload_listing_media is
   'Api: Adds to a listing, in order, the pictures that this upload has stored; without a listing, '
-  'to an upload session for a new one. 404 property_not_found, 402 quota_exceeded when there is '
-  'room for none, 409 property_state_conflict.';
+  'to an upload session for a new one. 404 property_not_found, 402 quota_exceeded and 409 '
+  'uploads_full when there is room for none, 409 property_state_conflict, 422 for an upload session '
+  'that is gone.';
 
 create function private.insert_listing_pictures(
   upload private.uploads, property public.properties, session_id uuid, start_position integer,
@@ -21894,9 +21889,7 @@ declare
   stored record;
   picture public.media;
   requested integer;
-  -- Of a moderated listing nothing moves; the order that awaits approval has the position.
-  is_pending constant boolean := property.id is not null and private.is_moderated(property);
-  room integer := private.picture_limit(upload.identity_id);
+  room record;
   others uuid[] := array(
     select media.id from public.media
     where property.id is null and media.identity_id = upload.identity_id
@@ -21906,8 +21899,8 @@ declare
   );
 begin
   added := '{}';
-  room := room - case when property.id is null
-    then cardinality(others) else cardinality(private.owner_pictures(property)) end;
+  room := private.upload_room(
+    upload.account_id, upload.identity_id, property, cardinality(others));
   for stored in
     select files.index, files.name, files.width, files.height, files.orientation, files.bytes,
       files.sha256
@@ -21918,7 +21911,7 @@ begin
     order by index
     limit 20
   loop
-    requested := case when not is_pending then start_position + stored.index end;
+    requested := start_position + stored.index;
     -- The picture may already be stored at this position, if the answer was lost.
     select * into picture from public.media
     where media.id = any (others) and media.sha256 = stored.sha256
@@ -21930,8 +21923,8 @@ begin
       -- picture has been deleted since.
       answers := answers || jsonb_build_object('index', stored.index, 'error', 'not_found');
       continue;
-    elsif picture.id is null and cardinality(added) >= room then
-      answers := answers || jsonb_build_object('index', stored.index, 'error', 'quota_exceeded');
+    elsif picture.id is null and cardinality(added) >= room.allowed - room.used then
+      answers := answers || jsonb_build_object('index', stored.index, 'error', room.error);
       continue;
     elsif picture.id is null then
       insert into public.media (
@@ -21941,7 +21934,8 @@ begin
         upload.account_id, upload.identity_id, upload.bucket, stored.name, stored.width,
         stored.height, stored.orientation, stored.bytes, stored.sha256,
         case when property.id is not null then 'listing' end, property.id, session_id,
-        is_pending, private.make_room(others || added, requested)
+        property.id is not null and private.is_moderated(property),
+        private.free_position(others || added, requested)
       )
       returning * into picture;
       added := added || picture.id;
@@ -21952,16 +21946,24 @@ begin
       'url', private.media_url(picture.bucket, picture.name),
       'position', picture.position);
   end loop;
+  if answers = '[]' then
+    perform private.refuse(422, 'file_missing');
+  elsif not jsonb_path_exists(answers, '$[*].mediaId') then
+    if jsonb_path_exists(answers, '$[*] ? (@.error != "not_found")') then
+      perform private.refuse_upload(room.error, room.allowed, room.used);
+    end if;
+    perform private.refuse(404, 'not_found');
+  end if;
   answer := answers::json;
 end
 $$;
 comment on function private.insert_listing_pictures is
   'Inserts the rows of a listing''s uploaded pictures. Repeated ones are recognised by their hash '
-  'and, if a position was requested for a stored file, by that too; pictures over the plan''s '
-  'limit get quota_exceeded.';
+  'and, if a position was requested for a stored file, by that too; those for which there is no '
+  'room get quota_exceeded or uploads_full.';
 
-create function private.make_room(media_ids uuid[], requested integer) returns integer
-  language plpgsql set search_path = ''
+create function private.free_position(media_ids uuid[], requested integer) returns integer
+  language plpgsql stable set search_path = ''
 as $$
 declare
   taken integer[] := array(
@@ -21972,13 +21974,11 @@ begin
   while free = any (taken) loop
     free := free + 1;
   end loop;
-  update public.media set position = media.position + 1
-  where media.id = any (media_ids) and media.position >= requested and media.position < free;
-  return coalesce(requested, free);
+  return free;
 end
 $$;
-comment on function private.make_room is
-  'The requested position, from which others move on by one; the end if none was requested.';
+comment on function private.free_position is
+  'The requested position or the next free one after it; at the end if none was requested.';
 
 grant execute on function private.upload_listing_media to authenticated;
 
@@ -21996,11 +21996,10 @@ declare
   caller_id uuid := private.lock_caller();
   owner_id uuid := private.identity_id();
   property public.properties;
+  upload_session private.upload_sessions;
   pictures json;
   uploaded integer;
-  allowance record;
-  allowed integer;
-  used integer;
+  room record;
   upload private.uploads;
 begin
   if bucket is distinct from 'avatars' and bucket is distinct from 'listings' then
@@ -22014,38 +22013,35 @@ begin
   end if;
   if bucket = 'listings' and property_id is not null then
     property := private.lock_editable_property(property_id);
+  elsif upload_session_id is not null then
+    select * into upload_session from private.upload_sessions
+    where upload_sessions.identity_id = owner_id
+      and upload_sessions.id = begin_upload.upload_session_id;
+    perform private.refuse_gone_session(upload_session);
   end if;
   select coalesce(json_agg(json_build_object(
       'sha256', known.sha256, 'position', known.position)), '[]'), count(*)
   into pictures, uploaded
   from private.earlier_pictures(owner_id, bucket, property_id, upload_session_id) as known;
-  if bucket = 'listings' then
-    allowed := private.picture_limit(owner_id);
-    used := case when property.id is null then uploaded
-      else cardinality(private.owner_pictures(property)) end;
-  end if;
-  select * into allowance from private.picture_allowance(owner_id);
-  if allowed is null or allowance.allowed - allowance.used < allowed - used then
-    allowed := allowance.allowed;
-    used := allowance.used;
-  end if;
+  room := private.upload_room(
+    caller_id, owner_id, property, case bucket when 'listings' then uploaded end);
   -- If there are pictures, this upload may repeat one of them, which needs no room.
-  if used >= allowed and uploaded = 0 then
-    perform private.refuse(402, 'quota_exceeded',
-      jsonb_build_object('limit', allowed, 'used', used));
+  if room.used >= room.allowed and uploaded = 0 then
+    perform private.refuse_upload(room.error, room.allowed, room.used);
   end if;
 
   insert into private.uploads (account_id, identity_id, bucket)
   values (caller_id, owner_id, begin_upload.bucket)
   returning * into upload;
-  return json_build_object('uploadId', upload.id, 'folder', owner_id, 'limit', allowed,
-    'used', used, 'known', pictures);
+  return json_build_object('uploadId', upload.id, 'folder', owner_id, 'error', room.error,
+    'limit', room.allowed, 'used', room.used, 'known', pictures);
 end
 $$;
 comment on function private.begin_upload is
   'Facade: begins an upload; returns how to name its files, the limit and number of pictures, and '
   'the existing ones, since a repeated one needs no room. The facade counts the call in an earlier '
-  'transaction, because a refused upload costs as much as another. 402 quota_exceeded.';
+  'transaction, because a refused upload costs as much as another. 402 quota_exceeded, 409 '
+  'uploads_full, 422 for an upload session that is gone.';
 
 create function private.upload_avatar(upload_id uuid, again text default null) returns json
   language plpgsql security definer set search_path = ''
@@ -22053,7 +22049,9 @@ as $$
 declare
   upload private.uploads := private.lock_own_upload(upload_id, 'avatars');
   picture public.media;
+  room record;
 begin
+  perform private.lock_unused_pictures(upload.account_id);
   -- The picture may already be stored, if the answer was lost.
   select * into picture from private.earlier_pictures(upload.identity_id, 'avatars', null, null)
     as known
@@ -22061,6 +22059,10 @@ begin
     again, (select stored.sha256 from private.stored_files(upload) as stored limit 1))
   limit 1;
   if picture.id is null then
+    room := private.upload_room(upload.account_id, upload.identity_id, null, null);
+    if room.used >= room.allowed then
+      perform private.refuse_upload(room.error, room.allowed, room.used);
+    end if;
     insert into public.media
       (account_id, identity_id, bucket, name, width, height, orientation, bytes, sha256)
     select
@@ -22083,7 +22085,7 @@ end
 $$;
 comment on function private.upload_avatar is
   'Api: Adds the avatar that this upload stored, or finds the same picture by its hash. '
-  '402 quota_exceeded is raised before, by begin_upload.';
+  '402 quota_exceeded, 409 uploads_full.';
 
 create function private.finish_upload(upload private.uploads) returns void
   language plpgsql security definer set search_path = ''
@@ -22318,28 +22320,54 @@ as $$
   on conflict do nothing
 $$;
 
+create function private.discard_unused_pictures() returns void
+  language sql security definer set search_path = ''
+as $$
+  with due as materialized (
+    select upload_sessions.identity_id, upload_sessions.id from private.upload_sessions
+    where not upload_sessions.ended and upload_sessions.expires_at <= now()
+    order by upload_sessions.expires_at
+    limit 100
+    -- A session that is becoming a listing is locked, so it is skipped.
+    for update skip locked
+  ), ended as (
+    update private.upload_sessions set ended = true
+    from due
+    where upload_sessions.identity_id = due.identity_id and upload_sessions.id = due.id
+  ), alone as (
+    select media.id from public.media
+    where media.use is null and media.discarded_at is null and media.upload_session_id is null
+      and media.created_at < now() - interval '24 hours'
+    order by media.created_at
+    limit 500
+  )
+  update public.media
+  set discarded_at = now(), upload_session_id = null, position = null
+  where media.use is null and media.discarded_at is null and media.id in (
+    select alone.id from alone
+    union all
+    select media.id from due
+    join public.media
+      on media.identity_id = due.identity_id and media.upload_session_id = due.id
+  );
+  delete from private.upload_sessions
+  where (upload_sessions.identity_id, upload_sessions.id) in (
+    select upload_sessions.identity_id, upload_sessions.id from private.upload_sessions
+    where upload_sessions.ended and upload_sessions.expires_at < now() - interval '30 days'
+    order by upload_sessions.expires_at
+    limit 500
+  )
+$$;
+comment on function private.discard_unused_pictures is
+  'Discards what was uploaded and never used: pictures of sessions whose time is over, and avatars '
+  'that were not chosen within a day.';
+
 create function private.files_to_remove(attempted jsonb) returns json
   language plpgsql security definer set search_path = ''
 as $$
 begin
   perform private.forget_removed_files(attempted);
-  -- These were uploaded and never used, because no listing was created or no avatar chosen.
-  update public.media
-  set discarded_at = now(), upload_session_id = null, position = null
-  where media.id in (
-    select media.id from public.media
-    where media.use is null and media.discarded_at is null
-      and media.created_at < now() - interval '24 hours'
-    order by media.created_at
-    limit 500
-  );
-  delete from private.upload_sessions
-  where (upload_sessions.identity_id, upload_sessions.id) in (
-    select upload_sessions.identity_id, upload_sessions.id from private.upload_sessions
-    where upload_sessions.created_at < now() - interval '7 days'
-    order by upload_sessions.created_at
-    limit 500
-  );
+  perform private.discard_unused_pictures();
   perform private.expire_uploads();
   perform private.discard_documents(array(
     select documents.id from public.documents
@@ -22809,9 +22837,8 @@ create function private.clean_message_body(type text, body text) returns text
   language plpgsql immutable set search_path = ''
 as $$
 declare
-  -- What message_problem refuses anyway is neither normalised nor trimmed.
-  clean text := case when private.text_problem(body, 4000) is not null then body
-    else private.trimmed_message(private.normal_form(body, 'nfc', 4000, 'body')) end;
+  -- A body of more than 16,000 bytes is refused as too long without being trimmed first.
+  clean text := case when octet_length(body) > 16000 then body else private.trimmed_message(body) end;
   problem text := private.message_problem(type, clean);
 begin
   if problem is not null then
@@ -32413,10 +32440,169 @@ comment on function private.obligations is
 
 -- sql/14_privacy/4_reads_export.sql
 
--- The export has everything with an owner as its screens show it; test/privacy/export.test.ts says
--- what is left out, and why. About others it has only ids, names and what they wrote to or about
--- the account.
+-- About others the export contains only ids, names and messages in the account's conversations.
 -- Only the facade calls it, after committing the rate's count (06_properties/5_writes_contact.sql).
+
+create function private.exported_conversation(participant public.participants) returns json
+  language plpgsql stable
+  security definer -- reads the other side's name and messages
+  set search_path = ''
+as $$
+begin
+  return json_build_object(
+    'with', (
+      select json_agg(private.shown_name(identities))
+      from public.participants
+      join public.identities on identities.id = participants.identity_id
+      where participants.conversation_id = participant.conversation_id
+        and participants.identity_id <> participant.identity_id
+    ),
+    'opened', exists (
+      select from public.conversations
+      where conversations.id = participant.conversation_id
+        and conversations.opened_by = participant.account_id
+    ),
+    'muted', participant.muted,
+    'archived', participant.archived,
+    'messages', (
+      select coalesce(json_agg(json_build_object(
+        'seq', messages.seq,
+        'mine', messages.sender_identity_id = participant.identity_id,
+        'type', messages.type,
+        -- The text of a hidden message is included only if the account sent it; its picture is gone.
+        'body', case when messages.hidden_at is null
+            or messages.sender_identity_id = participant.identity_id
+          then messages.body else '' end,
+        'mediaUrl', (
+          select private.media_url(media.bucket, media.name) from public.media
+          where media.id = messages.media_id and media.discarded_at is null
+        ),
+        'hidden', messages.hidden_at is not null,
+        'createdAt', messages.created_at
+      ) order by messages.seq), '[]')
+      from public.messages where messages.conversation_id = participant.conversation_id
+    )
+  );
+end
+$$;
+
+create function private.exported_identity(identity public.identities) returns json
+  language plpgsql stable
+  security definer -- reads the identity's rows in tables closed to clients
+  set search_path = ''
+as $$
+begin
+  return json_build_object(
+    'identity', private.identity_record(identity),
+    'listings', (
+      select coalesce(json_agg(records.record order by records.ordinal), '[]')
+      from private.property_records(array(
+        select properties.id from public.properties
+        where properties.owner_identity_id = identity.id and properties.status <> 'deleted'
+        order by properties.created_at desc, properties.id desc
+      ), identity.id) as records
+    ),
+    'favorites', (
+      select coalesce(json_agg(json_build_object(
+        'propertyId', favorites.property_id,
+        'savedAt', favorites.created_at
+      ) order by favorites.created_at desc, favorites.property_id), '[]')
+      from public.favorites where favorites.identity_id = identity.id
+    ),
+    'contacts', (
+      select coalesce(json_agg(json_build_object(
+        'propertyId', leads.property_id,
+        'kind', leads.kind,
+        'at', leads.created_at
+      ) order by leads.created_at desc, leads.id), '[]')
+      from public.leads where leads.identity_id = identity.id
+    ),
+    'views', (
+      select coalesce(json_agg(json_build_object(
+        'propertyId', property_views.property_id,
+        'day', property_views.day
+      ) order by property_views.day desc, property_views.property_id), '[]')
+      from private.property_views where property_views.identity_id = identity.id
+    ),
+    'pictures', (
+      select coalesce(json_agg(json_build_object(
+        'url', private.media_url(media.bucket, media.name),
+        'use', media.use,
+        'createdAt', media.created_at
+      ) order by media.created_at, media.id), '[]')
+      from public.media where media.identity_id = identity.id and media.discarded_at is null
+    ),
+    'documents', (
+      select coalesce(json_agg(json_build_object(
+        'id', documents.id,
+        'name', documents.name,
+        'type', documents.type,
+        'size', documents.bytes,
+        'createdAt', documents.created_at
+      ) order by documents.created_at, documents.file), '[]')
+      from public.documents
+      where documents.identity_id = identity.id and documents.discarded_at is null
+    ),
+    'conversations', (
+      select coalesce(json_agg(private.exported_conversation(participants)
+        order by participants.active_at desc, participants.conversation_id), '[]')
+      from public.participants where participants.identity_id = identity.id
+    ),
+    'subscriptions', (
+      select coalesce(json_agg(json_build_object(
+        'plan', plans.code,
+        'status', subscriptions.status,
+        'startsAt', subscriptions.starts_at,
+        'endsAt', subscriptions.ends_at
+      ) order by subscriptions.starts_at, subscriptions.id), '[]')
+      from public.subscriptions
+      join public.plans on plans.id = subscriptions.plan_id
+      where subscriptions.identity_id = identity.id
+    ),
+    'invoices', (
+      select coalesce(
+        json_agg(private.invoice_record(invoices) order by invoices.year, invoices.serial), '[]')
+      from public.invoices where invoices.identity_id = identity.id
+    ),
+    'wallet', (
+      select coalesce(json_agg(json_build_object(
+        'part', wallets.part,
+        'kind', wallet_transfers.kind,
+        'amount', wallet_entries.amount,
+        'balanceAfter', wallet_entries.balance_after,
+        'at', wallet_entries.created_at
+      ) order by wallet_entries.id), '[]')
+      from public.wallets
+      join public.wallet_entries on wallet_entries.wallet_id = wallets.id
+      join public.wallet_transfers on wallet_transfers.id = wallet_entries.transfer_id
+      where wallets.identity_id = identity.id
+    ),
+    'reviews', (
+      select coalesce(json_agg(json_build_object(
+        'subjectIdentityId', reviews.subject_identity_id,
+        'propertyId', reviews.property_id,
+        'rating', reviews.rating,
+        'comment', reviews.comment,
+        'createdAt', reviews.created_at,
+        'editedAt', reviews.edited_at
+      ) order by reviews.created_at desc, reviews.id), '[]')
+      from public.reviews where reviews.author_identity_id = identity.id
+    ),
+    -- A report of a message would name its reporter; the message is in its conversation.
+    'reported', (
+      select coalesce(json_agg(json_build_object(
+        'targetType', reports.target_type,
+        'targetId', reports.target_id,
+        'reason', reports.reason,
+        'content', private.shown_content(reports.kept)
+      ) order by reports.id), '[]')
+      from public.reports
+      where reports.reported_identity_id = identity.id and reports.target_type <> 'message'
+        and reports.kept is not null
+    )
+  );
+end
+$$;
 
 create function private.exported_providers(account_id uuid) returns json
   language plpgsql stable
@@ -32531,229 +32717,6 @@ comment on function private.export_account is
   'Facade: everything that the calling account owns, with all its identities, as one JSON object.';
 
 grant execute on function private.export_account to authenticated;
-
--- sql/14_privacy/4_reads_export_identities.sql
-
-create function private.exported_conversation(participant public.participants) returns json
-  language plpgsql stable
-  security definer -- reads the other side's name and messages
-  set search_path = ''
-as $$
-begin
-  return json_build_object(
-    'with', (
-      select json_agg(private.shown_name(identities))
-      from public.participants
-      join public.identities on identities.id = participants.identity_id
-      where participants.conversation_id = participant.conversation_id
-        and participants.identity_id <> participant.identity_id
-    ),
-    'opened', exists (
-      select from public.conversations
-      where conversations.id = participant.conversation_id
-        and conversations.opened_by = participant.account_id
-    ),
-    'propertyId', (
-      select conversations.property_id from public.conversations
-      where conversations.id = participant.conversation_id
-    ),
-    'muted', participant.muted,
-    'archived', participant.archived,
-    'messages', (
-      select coalesce(json_agg(json_build_object(
-        'seq', messages.seq,
-        'mine', messages.sender_identity_id = participant.identity_id,
-        'type', messages.type,
-        'body', case when messages.hidden_at is null then messages.body else '' end,
-        'mediaUrl', (
-          select private.media_url(media.bucket, media.name) from public.media
-          where media.id = messages.media_id and media.discarded_at is null
-        ),
-        'hidden', messages.hidden_at is not null,
-        'replyToSeq', messages.reply_to_seq,
-        'createdAt', messages.created_at
-      ) order by messages.seq), '[]')
-      from public.messages where messages.conversation_id = participant.conversation_id
-    )
-  );
-end
-$$;
-
-create function private.exported_identity(identity public.identities) returns json
-  language plpgsql stable
-  security definer -- reads the identity's rows in tables closed to clients
-  set search_path = ''
-as $$
-begin
-  return json_build_object(
-    'identity', private.identity_record(identity),
-    'listings', (
-      select coalesce(json_agg(records.record order by records.ordinal), '[]')
-      from private.property_records(array(
-        select properties.id from public.properties
-        where properties.owner_identity_id = identity.id and properties.status <> 'deleted'
-        order by properties.created_at desc, properties.id desc
-      ), identity.id) as records
-    ),
-    'deletedListings', (
-      select coalesce(json_agg(
-        records.record::jsonb || jsonb_build_object('deletedAt', properties.deleted_at)
-        order by records.ordinal), '[]')
-      from private.property_records(array(
-        select properties.id from public.properties
-        where properties.owner_identity_id = identity.id and properties.status = 'deleted'
-        order by properties.deleted_at desc, properties.id desc
-      ), identity.id) as records
-      join public.properties on properties.id = records.id
-    ),
-    'priceHistory', (
-      select coalesce(json_agg(json_build_object(
-        'propertyId', price_history.property_id,
-        'price', price_history.price,
-        'changedAt', price_history.changed_at
-      ) order by price_history.changed_at desc, price_history.id desc), '[]')
-      from public.properties
-      join public.price_history on price_history.property_id = properties.id
-      where properties.owner_identity_id = identity.id
-    ),
-    'leads', (
-      select coalesce(json_agg(json_build_object(
-        'propertyId', leads.property_id,
-        'kind', leads.kind,
-        'at', leads.created_at,
-        'from', private.lead_sender(leads.identity_id)
-      ) order by leads.created_at desc, leads.id), '[]')
-      from public.leads where leads.owner_identity_id = identity.id
-    ),
-    'favorites', (
-      select coalesce(json_agg(json_build_object(
-        'propertyId', favorites.property_id,
-        'savedAt', favorites.created_at
-      ) order by favorites.created_at desc, favorites.property_id), '[]')
-      from public.favorites where favorites.identity_id = identity.id
-    ),
-    'contacts', (
-      select coalesce(json_agg(json_build_object(
-        'propertyId', leads.property_id,
-        'kind', leads.kind,
-        'at', leads.created_at
-      ) order by leads.created_at desc, leads.id), '[]')
-      from public.leads where leads.identity_id = identity.id
-    ),
-    'views', (
-      select coalesce(json_agg(json_build_object(
-        'propertyId', property_views.property_id,
-        'day', property_views.day
-      ) order by property_views.day desc, property_views.property_id), '[]')
-      from private.property_views where property_views.identity_id = identity.id
-    ),
-    'pictures', (
-      select coalesce(json_agg(json_build_object(
-        'url', private.media_url(media.bucket, media.name),
-        'use', media.use,
-        'createdAt', media.created_at
-      ) order by media.created_at, media.id), '[]')
-      from public.media where media.identity_id = identity.id and media.discarded_at is null
-    ),
-    'documents', (
-      select coalesce(json_agg(json_build_object(
-        'id', documents.id,
-        'name', documents.name,
-        'type', documents.type,
-        'size', documents.bytes,
-        'createdAt', documents.created_at
-      ) order by documents.created_at, documents.file), '[]')
-      from public.documents
-      where documents.identity_id = identity.id and documents.discarded_at is null
-    ),
-    'conversations', (
-      select coalesce(json_agg(private.exported_conversation(participants)
-        order by participants.active_at desc, participants.conversation_id), '[]')
-      from public.participants where participants.identity_id = identity.id
-    ),
-    'subscriptions', (
-      select coalesce(json_agg(json_build_object(
-        'plan', plans.code,
-        'status', subscriptions.status,
-        'startsAt', subscriptions.starts_at,
-        'endsAt', subscriptions.ends_at,
-        'payWith', subscriptions.pay_with,
-        'renews', subscriptions.renews
-      ) order by subscriptions.starts_at, subscriptions.id), '[]')
-      from public.subscriptions
-      join public.plans on plans.id = subscriptions.plan_id
-      where subscriptions.identity_id = identity.id
-    ),
-    'invoices', (
-      select coalesce(
-        json_agg(private.invoice_record(invoices) order by invoices.year, invoices.serial), '[]')
-      from public.invoices where invoices.identity_id = identity.id
-    ),
-    'receipts', (
-      select coalesce(json_agg(json_build_object(
-        'payerName', receipts.payer_name,
-        'receipt', receipts.receipt
-      ) order by invoices.year, invoices.serial), '[]')
-      from public.invoices
-      join public.receipts on receipts.invoice_id = invoices.id
-      where invoices.identity_id = identity.id
-    ),
-    'wallet', (
-      select coalesce(json_agg(json_build_object(
-        'part', wallets.part,
-        'kind', wallet_transfers.kind,
-        'amount', wallet_entries.amount,
-        'balanceAfter', wallet_entries.balance_after,
-        'at', wallet_entries.created_at
-      ) order by wallet_entries.id), '[]')
-      from public.wallets
-      join public.wallet_entries on wallet_entries.wallet_id = wallets.id
-      join public.wallet_transfers on wallet_transfers.id = wallet_entries.transfer_id
-      where wallets.identity_id = identity.id
-    ),
-    'reviews', (
-      select coalesce(json_agg(json_build_object(
-        'subjectIdentityId', reviews.subject_identity_id,
-        'propertyId', reviews.property_id,
-        'rating', reviews.rating,
-        'comment', case when reviews.hidden_at is null then reviews.comment end,
-        'reply', case when reviews.hidden_at is null then reviews.reply end,
-        'hidden', reviews.hidden_at is not null,
-        'createdAt', reviews.created_at,
-        'editedAt', reviews.edited_at
-      ) order by reviews.created_at desc, reviews.id), '[]')
-      from public.reviews where reviews.author_identity_id = identity.id
-    ),
-    -- Of a review that is not shown there is only the identity's own reply.
-    'reviewsReceived', (
-      select coalesce(json_agg(case when reviews.listed
-        then private.review_record(reviews, identity.id)
-        else json_build_object(
-          'id', reviews.id, 'reply', reviews.reply, 'repliedAt', reviews.replied_at)
-      end order by reviews.created_at desc, reviews.id), '[]')
-      from public.reviews
-      where reviews.subject_identity_id = identity.id
-        and (reviews.listed or reviews.reply is not null)
-    ),
-    'featuredCredits', (
-      select coalesce(sum(featured_credits.credits), 0) from public.featured_credits
-      where featured_credits.identity_id = identity.id
-    ),
-    -- A report of a message would name its reporter; the message is in its conversation.
-    'reported', (
-      select coalesce(json_agg(json_build_object(
-        'targetType', reports.target_type,
-        'targetId', reports.target_id,
-        'reason', reports.reason,
-        'content', private.shown_content(reports.kept)
-      ) order by reports.id), '[]')
-      from public.reports
-      where reports.reported_identity_id = identity.id and reports.target_type <> 'message'
-        and reports.kept is not null
-    )
-  );
-end
-$$;
 
 -- sql/14_privacy/5_writes_deletion.sql
 

@@ -26,6 +26,12 @@ beforeEach(async () => {
 const shades = (count: number, from = 0) =>
   Array.from({ length: count }, (_, index) => jpeg({ ...small, shade: from + index * 3 }))
 
+/** The answer for an upload session that is gone, used or another identity's. */
+const goneSession = {
+  status: 422,
+  body: { error: { code: 'validation_failed', fields: [{ path: 'uploadSessionId', code: 'invalid' }] } },
+}
+
 const mediaOf = async (id: string, person: Person = owner) =>
   (await person.get(`/properties/${id}`)).body.media
 
@@ -188,7 +194,7 @@ describe('MED-07 all pictures of a flow', () => {
     const late = await uploadPictures(owner, [b], { uploadSessionId })
     expect(late.body.propertyId).toBe(id)
     expect(idsOf(await mediaOf(id))).toEqual(idsOf([...body.files, ...late.body.files]))
-    expect((await owner.post('/properties', { type: 'SALE', uploadSessionId })).status).toBe(404)
+    expect(await owner.post('/properties', { type: 'SALE', uploadSessionId })).toMatchObject(goneSession)
   })
 
   test("over the plan's limit are named, and those that fit are kept", async () => {
@@ -205,6 +211,90 @@ describe('MED-07 all pictures of a flow', () => {
       })
     expect(await mediaOf(id)).toHaveLength(10)
     expect(await storedFiles(owner.identityId)).toHaveLength(10)
+  })
+})
+
+describe('MED-28 an upload session', () => {
+  const daysPass = (uploadSessionId: string, days: number) =>
+    database().query(
+      `with moved as (
+         update private.upload_sessions
+         set created_at = created_at - make_interval(days => $2),
+             expires_at = expires_at - make_interval(days => $2)
+         where id = $1
+       )
+       update public.media set created_at = created_at - make_interval(days => $2)
+       where upload_session_id = $1`,
+      [uploadSessionId, days],
+    )
+
+  test('keeps its pictures for seven days from the last upload, fourteen from the first', async () => {
+    const uploadSessionId = randomUUID()
+    const pictures = shades(4)
+    for (const picture of pictures.slice(0, 3)) {
+      expect((await uploadPictures(owner, [picture], { uploadSessionId })).status).toBe(201)
+      await daysPass(uploadSessionId, 4)
+      await runJobs()
+    }
+    // Twelve days have passed: the last upload was four days ago, so that three would be left of its seven.
+    expect((await uploadPictures(owner, [pictures[3]!], { uploadSessionId })).status).toBe(201)
+    await daysPass(uploadSessionId, 1)
+    await runJobs()
+    expect(await storedFiles(owner.identityId)).toHaveLength(4)
+    await daysPass(uploadSessionId, 1)
+    expect(await owner.post('/properties', { type: 'SALE', uploadSessionId }))
+      .toMatchObject(goneSession)
+    await runJobs()
+    await expect.poll(() => storedFiles(owner.identityId)).toEqual([])
+
+    // Nothing can become a listing without the pictures of before.
+    expect(await uploadPictures(owner, shades(1, 60), { uploadSessionId })).toMatchObject(goneSession)
+    expect(await owner.post('/properties', { type: 'SALE', uploadSessionId }))
+      .toMatchObject(goneSession)
+    await daysPass(uploadSessionId, 31)
+    await runJobs()
+    const { rows } = await database().query('select from private.upload_sessions where id = $1', [
+      uploadSessionId,
+    ])
+    expect(rows).toEqual([])
+    expect(await storedFiles(owner.identityId)).toEqual([])
+  })
+
+  test('of a form that is finished six days later gives all of its pictures', async () => {
+    const { body } = await uploadPictures(owner, shades(3))
+    await daysPass(body.uploadSessionId, 6)
+    await runJobs()
+    const { media, id } = await createDraft(owner, { uploadSessionId: body.uploadSessionId })
+    expect(idsOf(media)).toEqual(idsOf(body.files))
+    // It has become the listing, so nothing of it ends.
+    await daysPass(body.uploadSessionId, 20)
+    await runJobs()
+    expect(await mediaOf(id)).toHaveLength(3)
+    const late = await uploadPictures(owner, shades(1, 50), { uploadSessionId: body.uploadSessionId })
+    expect(late.body.propertyId).toBe(id)
+  })
+
+  test('takes no more while the account has 200 pictures that nothing uses', async () => {
+    const sessions: string[] = []
+    for (const count of [...Array(19).fill(10), 7]) {
+      const { body } = await uploadPictures(owner, shades(count))
+      sessions.push(body.uploadSessionId)
+    }
+    const full = { status: 409, body: { error: { code: 'uploads_full', limit: 200, used: 200 } } }
+    const replies = await Promise.all(
+      [0, 20, 40, 60, 80].map((from) => uploadPictures(owner, shades(2, from))),
+    )
+    const files = replies.flatMap(({ body }) => body.files ?? [])
+    expect(files.filter(({ ok }) => ok)).toHaveLength(3)
+    for (const { ok, error } of files) if (!ok) expect(error.code).toBe('uploads_full')
+    for (const { status, body } of replies) {
+      if (status !== 201) expect({ status, body }).toMatchObject(full)
+    }
+    expect(await uploadPictures(owner, shades(1, 99))).toMatchObject(full)
+    expect(await uploadAvatar(owner, jpeg(small))).toMatchObject(full)
+    // What a listing has is used.
+    await createDraft(owner, { uploadSessionId: sessions[0] })
+    expect((await uploadAvatar(owner, jpeg(small))).status).toBe(201)
   })
 })
 
@@ -287,12 +377,14 @@ describe("MED-08 another's", () => {
         ['DELETE', `/properties/${theirs.id}/media/${a}`, undefined],
         ['PUT', `/properties/${own.id}/media/order`, { mediaIds: [a] }],
         ['DELETE', `/properties/${own.id}/media/${a}`, undefined],
-        ['POST', '/properties', { type: 'SALE', uploadSessionId: body.uploadSessionId }],
-        ['POST', '/properties', { type: 'SALE', uploadSessionId: unknownId }],
       ] as const
     ) {
       const headers = { authorization: `Bearer ${owner.accessToken}` }
       expect((await request(method, path, sent, { headers })).status).toBe(404)
+    }
+    for (const uploadSessionId of [body.uploadSessionId, unknownId]) {
+      expect(await owner.post('/properties', { type: 'SALE', uploadSessionId }))
+        .toMatchObject(goneSession)
     }
     expect(idsOf(await mediaOf(theirs.id, stranger))).toEqual([a, b])
     expect(await storedFiles(owner.identityId)).toEqual([])
@@ -312,7 +404,8 @@ describe("MED-08 another's", () => {
     const company = await insertOrganisation(owner.id)
     await owner.post('/auth/identity/switch', { identityId: company })
     const { uploadSessionId } = body
-    expect((await owner.post('/properties', { type: 'SALE', uploadSessionId })).status).toBe(404)
+    expect(await owner.post('/properties', { type: 'SALE', uploadSessionId }))
+      .toMatchObject(goneSession)
     await uploadPictures(owner, shades(1, 50), { uploadSessionId })
     const { media } = await createDraft(owner, { uploadSessionId })
     expect(media).toHaveLength(1)

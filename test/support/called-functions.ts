@@ -18,7 +18,6 @@ const neverReturn = [
   'private.refuse_by_hand',
   'private.refuse_message',
   'private.refuse_password',
-  'private.refuse_picture_quota',
   'private.refuse_redirect',
   'private.refuse_rewriting',
 ]

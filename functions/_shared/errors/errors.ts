@@ -185,6 +185,11 @@ export const errors = {
     'وصلت إلى الحد الأقصى للمسودات',
     'You have reached the limit of drafts',
   ],
+  uploads_full: [
+    409,
+    'وصلت إلى الحد الأقصى للصور غير المستخدمة',
+    'You have reached the limit of pictures that are not used yet',
+  ],
   topups_full: [
     409,
     'لديك فواتير شحن لم تُدفع بعد، ادفع إحداها أو انتظر انتهاء صلاحيتها',

@@ -40,6 +40,7 @@ const detailsOf = {
   terms_not_accepted: ['url', 'version'],
   terms_outdated: ['version?'],
   topups_full: ['limit', 'used'],
+  uploads_full: ['limit', 'used'],
   validation_failed: ['allowed?'],
 } satisfies Partial<Record<ErrorCode, string[]>>
 

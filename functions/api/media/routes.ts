@@ -45,7 +45,7 @@ const avatar = route({
     'One picture, JPEG, PNG or WebP by its content, at most 5 MiB. Position and camera data are ' +
     'taken out of it. Show it with `PATCH /auth/me {avatarMediaId}`; what is not used within a ' +
     'day is removed. At most 60 uploads an hour.',
-  errors: ['quota_exceeded', 'file_too_large', 'file_not_image', 'file_missing'],
+  errors: ['quota_exceeded', 'uploads_full', 'file_too_large', 'file_not_image', 'file_missing'],
   request: form('file', { file: { ...picture, description: 'At most 5 MiB.' } }),
   responses: {
     201: json(
@@ -95,9 +95,17 @@ const listings = route({
   description:
     '1 to 20 pictures, JPEG, PNG or WebP by their content, each at most 10 MiB, at most 100 MiB ' +
     'together. To a listing (`propertyId`), or ahead of it: choose an `uploadSessionId` and ' +
-    'send it with `POST /properties`. Each file has its own outcome; 422 only if none was good. ' +
+    'send it with `POST /properties` within 7 days of its last upload and 14 of its first: then its ' +
+    'pictures are gone, and the id is 422. A session holds at most 40 pictures, an account 200 that ' +
+    'are not used yet (409 `uploads_full`). Each file has its own outcome; 422 only if none was good. ' +
     'At most 60 uploads an hour.',
-  errors: ['property_not_found', 'property_state_conflict', 'quota_exceeded', 'file_missing'],
+  errors: [
+    'property_not_found',
+    'property_state_conflict',
+    'quota_exceeded',
+    'uploads_full',
+    'file_missing',
+  ],
   request: form('files', {
     files: {
       type: 'array',

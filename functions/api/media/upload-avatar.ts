@@ -8,8 +8,8 @@ import { withBuffer } from './upload-memory.ts'
 import {
   beginUpload,
   mebibyte,
+  noRoom,
   pictureMetadata,
-  quotaExceeded,
   readPart,
   refusalFor,
   StoredFiles,
@@ -32,7 +32,7 @@ export async function uploadAvatar(c: ApiContext, startedAt: number): Promise<st
       if (another) throw invalidFields({ path: displayName(another.name), code: 'unknown' })
       const { uploadId, known, used, limit } = grant
       const again = known.some(({ sha256 }) => sha256 === read.hash) ? read.hash : undefined
-      if (!again && used >= limit) throw refusalFor(quotaExceeded(grant))
+      if (!again && used >= limit) throw refusalFor(noRoom(grant))
       const stored = new StoredFiles('avatars', grant)
       try {
         if (!again) await stored.add(0, read.picture, pictureMetadata(read.picture, read.hash))

@@ -12,8 +12,8 @@ import { withBuffer } from './upload-memory.ts'
 import {
   beginUpload,
   mebibyte,
+  noRoom,
   pictureMetadata,
-  quotaExceeded,
   readPart,
   refusalFor,
   type RejectedFile,
@@ -89,7 +89,7 @@ class ListingUpload {
         return void this.again.push({ index, sha256: read.hash })
       }
       if (this.stored!.names.length >= grant.limit - grant.used) {
-        return quotaExceeded(grant)
+        return noRoom(grant)
       }
       await this.stored!.add(index, read.picture, pictureMetadata(read.picture, read.hash))
     })
@@ -128,10 +128,12 @@ export async function uploadListings(c: ApiContext, startedAt: number): Promise<
   }
 }
 
-/** Returns a 422 with each file's fault, or a 402 if all were good but over the quota. */
+/** Returns a 422 with each file's fault, or a 402 or 409 if all were good but there is no room. */
 function allRejected(files: File[]) {
   const rejected = files.map((file) => (file as { rejected: RejectedFile }).rejected)
-  if (rejected.every(({ code }) => code === 'quota_exceeded')) return refusalFor(rejected[0])
+  if (rejected.every(({ code }) => code === 'quota_exceeded' || code === 'uploads_full')) {
+    return refusalFor(rejected[0])
+  }
   const fields: Field[] = rejected.map(({ code, detail: { format } }, index) => ({
     path: `files.${index}`,
     // The text of file_too_large contains a number, which is not filled in for a field.

@@ -19,6 +19,8 @@ export const mebibyte = 1024 * 1024
 export type UploadGrant = {
   uploadId: string
   folder: string
+  /** What a picture is refused with for which there is no room; not of documents. */
+  error?: ErrorCode
   limit: number
   used: number
   /** Files that exist already, so that they are not stored again. */
@@ -30,8 +32,8 @@ export const beginUpload = async (
   args: { bucket: Bucket; propertyId?: string; uploadSessionId?: string },
 ): Promise<UploadGrant> => JSON.parse(await call(c, 'begin_upload', args, { rate: 'uploads' }))
 
-export const quotaExceeded = ({ limit, used }: UploadGrant): RejectedFile => ({
-  code: 'quota_exceeded',
+export const noRoom = ({ error, limit, used }: UploadGrant): RejectedFile => ({
+  code: error!,
   detail: { limit, used },
 })
 

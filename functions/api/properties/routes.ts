@@ -65,7 +65,6 @@ const create = route({
     'quota_exceeded',
     'duplicate_listing',
     'drafts_full',
-    'not_found',
   ],
   idempotent: true,
   request: body(NewProperty, {

@@ -9,7 +9,7 @@ export const NewProperty = z
     ...inputs,
     publish: z.boolean().optional().describe('Publishes at once.'),
     uploadSessionId: z.uuid().optional().describe(
-      'Its pictures are attached to the listing, in order.',
+      'Its pictures are attached to the listing, in order; 422 for a session that is gone.',
     ),
   })
   .openapi('NewProperty', { description: 'A new listing; what publishing needs is said above.' })
