@@ -15,6 +15,7 @@ create table public.properties (
   )),
   status_reason text,
   suspended_from text,
+  suspended_at timestamptz,
 
   kind text,
   usage text,
@@ -157,6 +158,8 @@ comment on column public.properties.status is 'The allowed changes are in 2_rule
 comment on column public.properties.status_reason is 'The reason for a rejection or suspension.';
 comment on column public.properties.suspended_from is 
   'The state to return to after suspension; kept if the listing is deleted while suspended.';
+comment on column public.properties.suspended_at is
+  'When the suspension began. When it is lifted, its length is added to expires_at.';
 comment on column public.properties.price is 'In KWD, per month for RENT; null if not stated.';
 comment on column public.properties.property_income is 'In KWD per month; 0 is a valid value.';
 comment on column public.properties.request_year is 'EXCHANGE: the offered property''s year (طلب).';

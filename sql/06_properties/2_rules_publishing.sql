@@ -98,6 +98,31 @@ as $$
   where 'reviewed' = any (field.uses)
 $$;
 
+create function private.hidden_fields(property public.properties, fields jsonb) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  grades constant text[] := '{exact,block,area}';
+  shown constant text := property.location_precision;
+  given constant text := case when fields -> 'location' = 'null' then 'area'
+    else fields #>> '{location,precision}' end;
+begin
+  return coalesce((
+    select jsonb_object_agg(emptied.key, emptied.value)
+    from jsonb_each(fields - 'location') as emptied where emptied.value = 'null'
+  ), '{}') || case
+    -- Without a pin block and building are shown as with an exact one.
+    when fields -> 'location' = 'null' and shown = 'exact' then '{"location":null}'
+    when array_position(grades, given) > array_position(grades, shown) then
+      jsonb_build_object('location', jsonb_build_object(
+        'lat', property.lat, 'lng', property.lng, 'precision', given))
+    else '{}'
+  end;
+end
+$$;
+comment on function private.hidden_fields is
+  'What of a change shows less and holds at once, also under review: emptied fields, a coarser place.';
+
 create function private.unmoderated_fields(fields jsonb) returns jsonb
   language sql stable set search_path = ''
 as $$

@@ -118,7 +118,13 @@ begin
     if new.status not in ('rejected', 'suspended') then
       new.status_reason := null;
     end if;
+    -- The end of a pause adds the whole pause.
+    if old.status = 'suspended' and new.status in ('active', 'paused', 'expired')
+      and old.paused_at is null and new.expires_at = old.expires_at then
+      new.expires_at := new.expires_at + (now() - old.suspended_at);
+    end if;
   end if;
+  new.suspended_at := case new.status when 'suspended' then coalesce(new.suspended_at, now()) end;
 
   if new.status <> 'paused' then
     new.pause_reason := null;

@@ -61,6 +61,7 @@ declare
   given jsonb;
   before public.properties;
   property public.properties;
+  hidden jsonb;
   pending jsonb;
 begin
   perform private.require_identity();
@@ -84,12 +85,16 @@ begin
   property.pending_changes := null;
 
   if private.is_moderated(before) then
+    hidden := private.hidden_fields(before, private.moderated_fields(given));
+    property := private.apply_fields(before, private.unmoderated_fields(given) || hidden);
     pending := coalesce(before.pending_changes, '{}') || private.moderated_fields(given);
-    if private.apply_fields(before, pending) is not distinct from before
+    select coalesce(jsonb_object_agg(waiting.key, waiting.value), '{}') into pending
+    from jsonb_each(pending) as waiting
+    where waiting.value is distinct from hidden -> waiting.key;
+    if private.apply_fields(property, pending) is not distinct from property
       and not pending ? 'media' then
       pending := null;
     end if;
-    property := private.apply_fields(before, private.unmoderated_fields(given));
     property.pending_changes := pending;
   else
     perform private.decide_pictures(before, true);

@@ -1,5 +1,5 @@
--- If listings are reviewed, the pictures of an active listing do not change until an admin decides.
--- Until then the new order is stored in pending_changes as `media`, and new pictures are pending.
+-- If listings are reviewed, a new order and new pictures of an active listing wait for an admin: the
+-- order in pending_changes as `media`, the pictures as pending. What is taken away is gone at once.
 
 create function private.shown_pictures(property_id uuid) returns uuid[]
   language plpgsql stable set search_path = ''
@@ -61,13 +61,15 @@ begin
   if not private.is_moderated(property) then
     perform private.set_shown_pictures(property.id, picture_ids);
   else
-    if picture_ids <> private.shown_pictures(property.id) then
-      pending := pending || jsonb_build_object('media', to_jsonb(picture_ids));
-    end if;
     perform private.discard_media(array(
       select media.id from public.media
-      where media.property_id = property.id and media.pending and media.id <> all (picture_ids)
+      where media.property_id = property.id and media.id <> all (picture_ids)
     ));
+    if picture_ids = private.shown_pictures(property.id) then
+      perform private.set_shown_pictures(property.id, picture_ids);
+    else
+      pending := pending || jsonb_build_object('media', to_jsonb(picture_ids));
+    end if;
   end if;
   update public.properties
   set pending_changes = nullif(pending, '{}'), pictures_version = properties.pictures_version + 1
@@ -76,7 +78,7 @@ begin
 end
 $$;
 comment on function private.change_pictures is
-  'Changes the pictures at once or, for a moderated listing, stores the change for approval.';
+  'Changes the pictures at once or, for a moderated listing, stores for approval what shows more.';
 
 create function private.decide_pictures(property public.properties, approved boolean) returns void
   language plpgsql

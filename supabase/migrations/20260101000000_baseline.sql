@@ -11701,6 +11701,7 @@ create table public.properties (
   )),
   status_reason text,
   suspended_from text,
+  suspended_at timestamptz,
 
   kind text,
   usage text,
@@ -11843,6 +11844,8 @@ comment on column public.properties.status is 'The allowed changes are in 2_rule
 comment on column public.properties.status_reason is 'The reason for a rejection or suspension.';
 comment on column public.properties.suspended_from is 
   'The state to return to after suspension; kept if the listing is deleted while suspended.';
+comment on column public.properties.suspended_at is
+  'When the suspension began. When it is lifted, its length is added to expires_at.';
 comment on column public.properties.price is 'In KWD, per month for RENT; null if not stated.';
 comment on column public.properties.property_income is 'In KWD per month; 0 is a valid value.';
 comment on column public.properties.request_year is 'EXCHANGE: the offered property''s year (طلب).';
@@ -13039,6 +13042,31 @@ as $$
   where 'reviewed' = any (field.uses)
 $$;
 
+create function private.hidden_fields(property public.properties, fields jsonb) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  grades constant text[] := '{exact,block,area}';
+  shown constant text := property.location_precision;
+  given constant text := case when fields -> 'location' = 'null' then 'area'
+    else fields #>> '{location,precision}' end;
+begin
+  return coalesce((
+    select jsonb_object_agg(emptied.key, emptied.value)
+    from jsonb_each(fields - 'location') as emptied where emptied.value = 'null'
+  ), '{}') || case
+    -- Without a pin block and building are shown as with an exact one.
+    when fields -> 'location' = 'null' and shown = 'exact' then '{"location":null}'
+    when array_position(grades, given) > array_position(grades, shown) then
+      jsonb_build_object('location', jsonb_build_object(
+        'lat', property.lat, 'lng', property.lng, 'precision', given))
+    else '{}'
+  end;
+end
+$$;
+comment on function private.hidden_fields is
+  'What of a change shows less and holds at once, also under review: emptied fields, a coarser place.';
+
 create function private.unmoderated_fields(fields jsonb) returns jsonb
   language sql stable set search_path = ''
 as $$
@@ -13304,7 +13332,13 @@ begin
     if new.status not in ('rejected', 'suspended') then
       new.status_reason := null;
     end if;
+    -- The end of a pause adds the whole pause.
+    if old.status = 'suspended' and new.status in ('active', 'paused', 'expired')
+      and old.paused_at is null and new.expires_at = old.expires_at then
+      new.expires_at := new.expires_at + (now() - old.suspended_at);
+    end if;
   end if;
+  new.suspended_at := case new.status when 'suspended' then coalesce(new.suspended_at, now()) end;
 
   if new.status <> 'paused' then
     new.pause_reason := null;
@@ -14803,6 +14837,7 @@ declare
   given jsonb;
   before public.properties;
   property public.properties;
+  hidden jsonb;
   pending jsonb;
 begin
   perform private.require_identity();
@@ -14826,12 +14861,16 @@ begin
   property.pending_changes := null;
 
   if private.is_moderated(before) then
+    hidden := private.hidden_fields(before, private.moderated_fields(given));
+    property := private.apply_fields(before, private.unmoderated_fields(given) || hidden);
     pending := coalesce(before.pending_changes, '{}') || private.moderated_fields(given);
-    if private.apply_fields(before, pending) is not distinct from before
+    select coalesce(jsonb_object_agg(waiting.key, waiting.value), '{}') into pending
+    from jsonb_each(pending) as waiting
+    where waiting.value is distinct from hidden -> waiting.key;
+    if private.apply_fields(property, pending) is not distinct from property
       and not pending ? 'media' then
       pending := null;
     end if;
-    property := private.apply_fields(before, private.unmoderated_fields(given));
     property.pending_changes := pending;
   else
     perform private.decide_pictures(before, true);
@@ -21657,8 +21696,8 @@ grant execute on function
 
 -- sql/09_media/5_writes_listing_pictures.sql
 
--- If listings are reviewed, the pictures of an active listing do not change until an admin decides.
--- Until then the new order is stored in pending_changes as `media`, and new pictures are pending.
+-- If listings are reviewed, a new order and new pictures of an active listing wait for an admin: the
+-- order in pending_changes as `media`, the pictures as pending. What is taken away is gone at once.
 
 create function private.shown_pictures(property_id uuid) returns uuid[]
   language plpgsql stable set search_path = ''
@@ -21720,13 +21759,15 @@ begin
   if not private.is_moderated(property) then
     perform private.set_shown_pictures(property.id, picture_ids);
   else
-    if picture_ids <> private.shown_pictures(property.id) then
-      pending := pending || jsonb_build_object('media', to_jsonb(picture_ids));
-    end if;
     perform private.discard_media(array(
       select media.id from public.media
-      where media.property_id = property.id and media.pending and media.id <> all (picture_ids)
+      where media.property_id = property.id and media.id <> all (picture_ids)
     ));
+    if picture_ids = private.shown_pictures(property.id) then
+      perform private.set_shown_pictures(property.id, picture_ids);
+    else
+      pending := pending || jsonb_build_object('media', to_jsonb(picture_ids));
+    end if;
   end if;
   update public.properties
   set pending_changes = nullif(pending, '{}'), pictures_version = properties.pictures_version + 1
@@ -21735,7 +21776,7 @@ begin
 end
 $$;
 comment on function private.change_pictures is
-  'Changes the pictures at once or, for a moderated listing, stores the change for approval.';
+  'Changes the pictures at once or, for a moderated listing, stores for approval what shows more.';
 
 create function private.decide_pictures(property public.properties, approved boolean) returns void
   language plpgsql

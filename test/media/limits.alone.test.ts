@@ -30,7 +30,7 @@ describe('under review', () => {
     }
   }
 
-  test('pictures of an active listing stay as they are until an admin decides', () =>
+  test('LIST-01 new pictures and a new order wait for an admin; what is taken away is gone at once', () =>
     underReview(async (owner) => {
       const stranger = await signUp()
       const { id } = await publishListing(owner)
@@ -50,7 +50,7 @@ describe('under review', () => {
       await owner.delete(`/properties/${id}/media/${a}`)
       await owner.patch(`/properties/${id}`, { titleAr: 'عنوان جديد للفيلا' })
       expect(await waiting()).toEqual({ media: [c, b], titleAr: 'عنوان جديد للفيلا' })
-      expect(await shown()).toEqual([a, b])
+      expect(await shown()).toEqual([b])
 
       await decide(true)
       expect(await shown()).toEqual([c, b])
@@ -58,11 +58,20 @@ describe('under review', () => {
 
       await uploadPictures(owner, [picture(4)], { propertyId: id })
       await owner.delete(`/properties/${id}/media/${c}`)
+      expect(await shown()).toEqual([b])
       await decide(false)
-      expect(await shown()).toEqual([c, b])
+      expect(await shown()).toEqual([b])
       expect(await waiting()).toBe(null)
       await runJobs()
-      expect(await storedFiles(owner.identityId)).toHaveLength(2)
+      await expect.poll(() => storedFiles(owner.identityId)).toHaveLength(1)
+
+      // With nothing else to decide the others close up.
+      const last = await uploadPictures(owner, [picture(5)], { propertyId: id })
+      await decide(true)
+      await owner.delete(`/properties/${id}/media/${b}`)
+      expect(await waiting()).toBe(null)
+      expect((await stranger.get(`/properties/${id}`)).body.media)
+        .toMatchObject([{ id: ids(last.body.files)[0], position: 0 }])
     }))
 
   test('a change taken back leaves nothing to decide; with review off it shows at once', () =>

@@ -98,7 +98,7 @@ test.each(['active', 'paused', 'expired'])(
       titleAr: before.titleAr,
       price: before.price,
       areaId: 'salmiya',
-      location: before.location,
+      location: { ...before.location, precision: 'block' },
       bedrooms: 6,
       pendingChanges: changes,
     })
@@ -139,6 +139,56 @@ test('a picture for the first place waits there, and is first when an admin says
   expect(await shown()).toEqual([old.mediaId])
   await decide(id, true)
   expect(await shown()).toEqual([added.mediaId, old.mediaId])
+})
+
+test('LIST-01 what shows less holds at once, also under review; what shows more waits', async () => {
+  await review(false)
+  await givePhone(seller)
+  const pin = { lat: 29.3301, lng: 48.0702 }
+  const { id } = await publishListing(seller, {
+    titleEn: 'Villa for sale in Salmiya',
+    block: '10',
+    street: '5',
+    building: '7',
+    paciNo: '12345678',
+    location: { ...pin, precision: 'exact' },
+  })
+  await review(true)
+  const change = async (fields: object) => (await seller.patch(`/properties/${id}`, fields)).body
+  const seen = () => read(guest, id)
+  const area = (await guest.get('/map/areas')).body.items
+    .find(({ areaId }: { areaId: string }) => areaId === 'salmiya')
+
+  expect(await change({ building: null, titleEn: null, allowCall: false }))
+    .toMatchObject({ pendingChanges: null })
+  expect(await seen())
+    .toMatchObject({ block: '10', building: null, titleEn: null, allowCall: false, paciNo: '12345678' })
+
+  // A coarser place holds for the pin that is shown; another pin waits.
+  expect(await change({ location: { lat: 29.3401, lng: 48.0802, precision: 'block' } }))
+    .toMatchObject({
+      location: { ...pin, precision: 'block' },
+      pendingChanges: { location: { lat: 29.3401, lng: 48.0802, precision: 'block' } },
+    })
+  expect(await seen())
+    .toMatchObject({ paciNo: null, street: '5', location: { lat: 29.33, lng: 48.07, precision: 'block' } })
+  expect(await change({ location: { ...pin, precision: 'area' }, block: null }))
+    .toMatchObject({ pendingChanges: null })
+  expect(await seen()).toMatchObject({
+    block: null,
+    street: null,
+    location: { lat: area.lat, lng: area.lng, precision: 'area' },
+  })
+  await seller.patch(`/properties/${id}`, { location: { ...pin, precision: 'exact' }, block: '11' })
+  expect(await seen()).toMatchObject({ block: null, location: { precision: 'area' } })
+  await decide(id, false)
+  expect(await read(seller, id)).toMatchObject({ block: null, location: { ...pin, precision: 'area' } })
+  await seller.patch(`/properties/${id}`, { location: { ...pin, precision: 'exact' } })
+  await decide(id, true)
+  expect(await seen()).toMatchObject({ location: { ...pin, precision: 'exact' } })
+
+  expect(await change({ location: null })).toMatchObject({ pendingChanges: null, location: null })
+  expect((await seen()).location?.lat).not.toBe(pin.lat)
 })
 
 test('a change taken back does not wait, and a refused one is dropped', async () => {

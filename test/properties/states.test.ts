@@ -228,6 +228,40 @@ test('an admin suspends a listing with a reason, and restores it as it was', asy
     .toMatchObject({ status: 'paused', statusReason: null })
 })
 
+test('LIST-02 a suspension takes no time of a listing', async () => {
+  const seller = await signUp()
+  const lift = (id: string) => database().query('select private.lift_suspension($1)', [id])
+  const suspend = async (id: string, daysAgo: number, left: string) => {
+    await database().query(`select private.suspend_property($1, 'صور مخالفة')`, [id])
+    await set(
+      id,
+      `suspended_at = now() - interval '${daysAgo} days',
+       expires_at = now() - interval '${daysAgo} days' + interval '${left}'`,
+    )
+  }
+  const running = await publishListing(seller)
+  await suspend(running.id, 20, '3 days')
+  await database().query('select private.expire_listings()')
+  await lift(running.id)
+  const { body } = await guest.get(`/properties/${running.id}`)
+  expect(days(new Date().toISOString(), body.expiresAt)).toBeCloseTo(3, 2)
+
+  // The end of a pause adds the whole of it, with the suspension.
+  const paused = await publishListing(seller)
+  await seller.post(`/properties/${paused.id}/pause`)
+  await suspend(paused.id, 20, '3 days')
+  await set(paused.id, `paused_at = now() - interval '20 days'`)
+  await lift(paused.id)
+  const resumed = await seller.post(`/properties/${paused.id}/resume`)
+  expect(days(new Date().toISOString(), resumed.body.expiresAt)).toBeCloseTo(3, 2)
+
+  // One that was over may be renewed as long as before.
+  const over = await listingIn(seller, 'expired')
+  await suspend(over, 100, '0 days')
+  await lift(over)
+  expect((await seller.post(`/properties/${over}/renew`)).status).toBe(200)
+})
+
 test('an edit that sets every column calls only the functions of what it changes', async () => {
   const seller = await signUp()
   const { id } = await publishListing(seller)
