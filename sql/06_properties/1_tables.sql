@@ -88,6 +88,7 @@ create table public.properties (
   pause_reason text
     constraint properties_pause_reason_is_known check (pause_reason = 'unproven_past'),
   closed_at timestamptz,
+  was_closed boolean not null default false,
   deleted_at timestamptz,
   unlisted_since timestamptz,
   unlisted_for interval not null default '0',
@@ -187,6 +188,9 @@ comment on column public.properties.paused_at is
   'When the pause began. When it ends, its length is added to expires_at.';
 comment on column public.properties.pause_reason is
   'unproven_past: published before the email was proven; null if the owner or the quota paused it.';
+comment on column public.properties.was_closed is
+  'Whether it was sold, rented or exchanged since it was last active. Who saved it was told that, and '
+  'is told when it is active again.';
 comment on column public.properties.deleted_at is 'The row is kept for another 90 days.';
 comment on column public.properties.pending_changes is 'Changes that an admin has to approve.';
 comment on column public.properties.listed is 'Whether it is active and its owner may act.';

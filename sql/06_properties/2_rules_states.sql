@@ -1,6 +1,7 @@
 -- The usual states of a listing (a takeover makes drafts, and a full quota pauses):
 --   draft -> active, or pending_review -> active or rejected; rejected -> active or pending_review
---   active <-> paused; active -> sold, rented, exchanged, expired; expired -> active within 90 days
+--   active <-> paused; active -> expired; active, paused, expired -> sold, rented, exchanged
+--   expired -> active within 90 days; in the last 7 days of its time an active one is renewed
 --   any of these -> archived -> draft; any -> deleted; an admin suspends and lifts the suspension
 
 create function private.property_actions()
@@ -13,13 +14,13 @@ as $$
     ('publish', '{draft,rejected}'::text[], null),
     ('pause', '{active}', null),
     ('resume', '{paused}', null),
-    ('renew', '{expired}', null),
+    ('renew', '{active,expired}', null),
     ('archive',
       '{draft,pending_review,active,rejected,paused,sold,rented,exchanged,expired}', null),
     ('restore', '{archived}', null),
-    ('mark-sold', '{active}', 'SALE'),
-    ('mark-rented', '{active}', 'RENT'),
-    ('mark-exchanged', '{active}', 'EXCHANGE'),
+    ('mark-sold', '{active,paused,expired}', 'SALE'),
+    ('mark-rented', '{active,paused,expired}', 'RENT'),
+    ('mark-exchanged', '{active,paused,expired}', 'EXCHANGE'),
     ('confirm-available', '{active}', null)
 $$;
 
@@ -30,7 +31,9 @@ as $$
     select actions.action from private.property_actions() as actions
     where property.status = any (actions.from_statuses)
       and coalesce(actions.only_type = property.type, true)
-      and (actions.action <> 'renew' or property.expires_at > now() - interval '90 days')
+      and (actions.action <> 'renew' or case property.status
+        when 'active' then property.expires_at <= now() + interval '7 days'
+        else property.expires_at > now() - interval '90 days' end)
   )
 $$;
 
@@ -124,6 +127,8 @@ begin
       new.expires_at := new.expires_at + (now() - old.suspended_at);
     end if;
   end if;
+  new.was_closed := new.status in ('sold', 'rented', 'exchanged')
+    or new.was_closed and new.status <> 'active';
   new.suspended_at := case new.status when 'suspended' then coalesce(new.suspended_at, now()) end;
 
   if new.status <> 'paused' then

@@ -35,6 +35,12 @@ begin
       property.status := 'paused';
     when action in ('resume', 'renew') then
       perform private.check_reachable(property);
+      if property.status = 'active' then
+        makes_active := false; -- it is listed and counted already
+        property.confirmed_at := now();
+        property.expires_at := greatest(property.expires_at, now()) + make_interval(
+          days => (private.plan_of(property.owner_identity_id)).listing_days);
+      end if;
       property.status := 'active';
     when action = 'archive' then
       property.status := 'archived';

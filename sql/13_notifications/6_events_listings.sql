@@ -16,6 +16,15 @@ begin
       insert into private.notification_events (kind, property_id, details)
       values ('favorite_price_drop', new.id, jsonb_build_object('before', before));
     end if;
+  elsif new.status = 'active' then
+    delete from private.notification_events
+    where notification_events.property_id = new.id
+      and notification_events.kind = 'favorite_unavailable'
+      and notification_events.notified_at is null and notification_events.last_identity_id is null;
+    if not found then -- otherwise nobody was told that it was sold
+      insert into private.notification_events (kind, property_id, details)
+      values ('favorite_unavailable', new.id, '{"status":"active"}');
+    end if;
   else
     insert into private.notification_events (kind, property_id)
     values ('favorite_unavailable', new.id);
@@ -24,13 +33,16 @@ begin
 end
 $$;
 comment on function private.queue_listing_event is
-  'Stores one event for all who saved the listing: its price fell, or it became unavailable.';
+  'Stores one event for all who saved the listing: its price fell, it became unavailable, or it is '
+  'back after it was sold, rented or exchanged.';
 
 create trigger properties_queue_listing_events
   after update of price, status on public.properties
   for each row when (
     old.status = 'active' and new.status = 'active' and old.price is distinct from new.price
     or old.status = 'active' and new.status <> 'active'
+    or old.status in ('paused', 'expired') and new.status in ('sold', 'rented', 'exchanged')
+    or old.was_closed and new.status = 'active'
   )
   execute function private.queue_listing_event();
 comment on trigger properties_queue_listing_events on public.properties is
@@ -46,19 +58,22 @@ begin
     case
       when new.status = 'suspended' then 'listing_suspended'
       when old.status = 'suspended' then 'listing_restored'
+      when new.status = 'expired' then 'listing_expired'
       when new.status = 'active' then 'listing_approved'
       else 'listing_rejected' end,
-    jsonb_build_object('reason', new.status_reason, 'status', new.status));
+    jsonb_build_object('reason', new.status_reason, 'status', new.status) || case
+      when new.status = 'expired' then jsonb_build_object('at', clock_timestamp()) else '{}' end);
   return null;
 end
 $$;
 comment on function private.on_listing_decided is
-  'Notifies the owner of an admin''s decision about a listing, or of a reason given later.';
+  'Notifies the owner of an admin''s decision about a listing, of a reason given later, or of its end.';
 
 create trigger properties_notify_of_decisions
   after update of status, status_reason on public.properties
   for each row when (
     old.status = 'pending_review' and new.status in ('active', 'rejected')
+    or old.status = 'active' and new.status = 'expired'
     or old.status <> 'suspended' and new.status = 'suspended'
     or old.status = 'suspended' and new.status not in ('suspended', 'deleted')
     or new.status = old.status and new.status in ('rejected', 'suspended')

@@ -28,8 +28,8 @@ create function private.warn_expiring_listings() returns bigint
 as $$
   select private.for_each('warn_expiring_listing', array(
     select properties.id::text from public.properties
-    where properties.status = 'active'
-      and properties.expires_at > now() and properties.expires_at <= now() + interval '3 days'
+    where properties.status = 'active' and properties.listed
+      and properties.expires_at > now() and properties.expires_at <= now() + interval '7 days'
       and not exists (
         select from private.expiry_warnings
         where expiry_warnings.property_id = properties.id
@@ -41,7 +41,7 @@ as $$
   ))
 $$;
 comment on function private.warn_expiring_listings is
-  'Job: warns the owner of a listing once, three days before it expires.';
+  'Job: warns the owner of a listing once, seven days before it expires, from when on it is renewed.';
 
 create function private.purge_notifications() returns bigint
   language sql security definer set search_path = ''

@@ -154,6 +154,7 @@ as $$
 declare
   property public.properties;
   owner jsonb; -- the owner's identity (from) and account (by)
+  is_back constant boolean := coalesce(event.details ->> 'status' = 'active', false);
   price numeric;
   told record;
 begin
@@ -183,7 +184,7 @@ begin
       'titleAr', property.title_ar, 'titleEn', property.title_en,
       'type', property.type, 'price', price, 'before', event.details -> 'before');
   end if;
-  if property.status = 'active' or exists (
+  if case when is_back then not property.listed else property.status = 'active' end or exists (
     select from private.notification_events as earlier
     where earlier.property_id = event.property_id and earlier.kind = event.kind
       and earlier.notified_at > now() - interval '1 day'

@@ -11774,6 +11774,7 @@ create table public.properties (
   pause_reason text
     constraint properties_pause_reason_is_known check (pause_reason = 'unproven_past'),
   closed_at timestamptz,
+  was_closed boolean not null default false,
   deleted_at timestamptz,
   unlisted_since timestamptz,
   unlisted_for interval not null default '0',
@@ -11873,6 +11874,9 @@ comment on column public.properties.paused_at is
   'When the pause began. When it ends, its length is added to expires_at.';
 comment on column public.properties.pause_reason is
   'unproven_past: published before the email was proven; null if the owner or the quota paused it.';
+comment on column public.properties.was_closed is
+  'Whether it was sold, rented or exchanged since it was last active. Who saved it was told that, and '
+  'is told when it is active again.';
 comment on column public.properties.deleted_at is 'The row is kept for another 90 days.';
 comment on column public.properties.pending_changes is 'Changes that an admin has to approve.';
 comment on column public.properties.listed is 'Whether it is active and its owner may act.';
@@ -13214,7 +13218,8 @@ comment on function private.publish_or_review is
 
 -- The usual states of a listing (a takeover makes drafts, and a full quota pauses):
 --   draft -> active, or pending_review -> active or rejected; rejected -> active or pending_review
---   active <-> paused; active -> sold, rented, exchanged, expired; expired -> active within 90 days
+--   active <-> paused; active -> expired; active, paused, expired -> sold, rented, exchanged
+--   expired -> active within 90 days; in the last 7 days of its time an active one is renewed
 --   any of these -> archived -> draft; any -> deleted; an admin suspends and lifts the suspension
 
 create function private.property_actions()
@@ -13227,13 +13232,13 @@ as $$
     ('publish', '{draft,rejected}'::text[], null),
     ('pause', '{active}', null),
     ('resume', '{paused}', null),
-    ('renew', '{expired}', null),
+    ('renew', '{active,expired}', null),
     ('archive',
       '{draft,pending_review,active,rejected,paused,sold,rented,exchanged,expired}', null),
     ('restore', '{archived}', null),
-    ('mark-sold', '{active}', 'SALE'),
-    ('mark-rented', '{active}', 'RENT'),
-    ('mark-exchanged', '{active}', 'EXCHANGE'),
+    ('mark-sold', '{active,paused,expired}', 'SALE'),
+    ('mark-rented', '{active,paused,expired}', 'RENT'),
+    ('mark-exchanged', '{active,paused,expired}', 'EXCHANGE'),
     ('confirm-available', '{active}', null)
 $$;
 
@@ -13244,7 +13249,9 @@ as $$
     select actions.action from private.property_actions() as actions
     where property.status = any (actions.from_statuses)
       and coalesce(actions.only_type = property.type, true)
-      and (actions.action <> 'renew' or property.expires_at > now() - interval '90 days')
+      and (actions.action <> 'renew' or case property.status
+        when 'active' then property.expires_at <= now() + interval '7 days'
+        else property.expires_at > now() - interval '90 days' end)
   )
 $$;
 
@@ -13338,6 +13345,8 @@ begin
       new.expires_at := new.expires_at + (now() - old.suspended_at);
     end if;
   end if;
+  new.was_closed := new.status in ('sold', 'rented', 'exchanged')
+    or new.was_closed and new.status <> 'active';
   new.suspended_at := case new.status when 'suspended' then coalesce(new.suspended_at, now()) end;
 
   if new.status <> 'paused' then
@@ -14985,6 +14994,12 @@ begin
       property.status := 'paused';
     when action in ('resume', 'renew') then
       perform private.check_reachable(property);
+      if property.status = 'active' then
+        makes_active := false; -- it is listed and counted already
+        property.confirmed_at := now();
+        property.expires_at := greatest(property.expires_at, now()) + make_interval(
+          days => (private.plan_of(property.owner_identity_id)).listing_days);
+      end if;
       property.status := 'active';
     when action = 'archive' then
       property.status := 'archived';
@@ -31341,6 +31356,15 @@ begin
       insert into private.notification_events (kind, property_id, details)
       values ('favorite_price_drop', new.id, jsonb_build_object('before', before));
     end if;
+  elsif new.status = 'active' then
+    delete from private.notification_events
+    where notification_events.property_id = new.id
+      and notification_events.kind = 'favorite_unavailable'
+      and notification_events.notified_at is null and notification_events.last_identity_id is null;
+    if not found then -- otherwise nobody was told that it was sold
+      insert into private.notification_events (kind, property_id, details)
+      values ('favorite_unavailable', new.id, '{"status":"active"}');
+    end if;
   else
     insert into private.notification_events (kind, property_id)
     values ('favorite_unavailable', new.id);
@@ -31349,13 +31373,16 @@ begin
 end
 $$;
 comment on function private.queue_listing_event is
-  'Stores one event for all who saved the listing: its price fell, or it became unavailable.';
+  'Stores one event for all who saved the listing: its price fell, it became unavailable, or it is '
+  'back after it was sold, rented or exchanged.';
 
 create trigger properties_queue_listing_events
   after update of price, status on public.properties
   for each row when (
     old.status = 'active' and new.status = 'active' and old.price is distinct from new.price
     or old.status = 'active' and new.status <> 'active'
+    or old.status in ('paused', 'expired') and new.status in ('sold', 'rented', 'exchanged')
+    or old.was_closed and new.status = 'active'
   )
   execute function private.queue_listing_event();
 comment on trigger properties_queue_listing_events on public.properties is
@@ -31371,19 +31398,22 @@ begin
     case
       when new.status = 'suspended' then 'listing_suspended'
       when old.status = 'suspended' then 'listing_restored'
+      when new.status = 'expired' then 'listing_expired'
       when new.status = 'active' then 'listing_approved'
       else 'listing_rejected' end,
-    jsonb_build_object('reason', new.status_reason, 'status', new.status));
+    jsonb_build_object('reason', new.status_reason, 'status', new.status) || case
+      when new.status = 'expired' then jsonb_build_object('at', clock_timestamp()) else '{}' end);
   return null;
 end
 $$;
 comment on function private.on_listing_decided is
-  'Notifies the owner of an admin''s decision about a listing, or of a reason given later.';
+  'Notifies the owner of an admin''s decision about a listing, of a reason given later, or of its end.';
 
 create trigger properties_notify_of_decisions
   after update of status, status_reason on public.properties
   for each row when (
     old.status = 'pending_review' and new.status in ('active', 'rejected')
+    or old.status = 'active' and new.status = 'expired'
     or old.status <> 'suspended' and new.status = 'suspended'
     or old.status = 'suspended' and new.status not in ('suspended', 'deleted')
     or new.status = old.status and new.status in ('rejected', 'suspended')
@@ -31749,8 +31779,8 @@ create function private.warn_expiring_listings() returns bigint
 as $$
   select private.for_each('warn_expiring_listing', array(
     select properties.id::text from public.properties
-    where properties.status = 'active'
-      and properties.expires_at > now() and properties.expires_at <= now() + interval '3 days'
+    where properties.status = 'active' and properties.listed
+      and properties.expires_at > now() and properties.expires_at <= now() + interval '7 days'
       and not exists (
         select from private.expiry_warnings
         where expiry_warnings.property_id = properties.id
@@ -31762,7 +31792,7 @@ as $$
   ))
 $$;
 comment on function private.warn_expiring_listings is
-  'Job: warns the owner of a listing once, three days before it expires.';
+  'Job: warns the owner of a listing once, seven days before it expires, from when on it is renewed.';
 
 create function private.purge_notifications() returns bigint
   language sql security definer set search_path = ''
@@ -31961,6 +31991,7 @@ as $$
 declare
   property public.properties;
   owner jsonb; -- the owner's identity (from) and account (by)
+  is_back constant boolean := coalesce(event.details ->> 'status' = 'active', false);
   price numeric;
   told record;
 begin
@@ -31990,7 +32021,7 @@ begin
       'titleAr', property.title_ar, 'titleEn', property.title_en,
       'type', property.type, 'price', price, 'before', event.details -> 'before');
   end if;
-  if property.status = 'active' or exists (
+  if case when is_back then not property.listed else property.status = 'active' end or exists (
     select from private.notification_events as earlier
     where earlier.property_id = event.property_id and earlier.kind = event.kind
       and earlier.notified_at > now() - interval '1 day'
@@ -34220,6 +34251,8 @@ with listed as (
       'عقار محفوظ لم يعد متاحاً', 'Favorite unavailable'),
     ('listing_expiring', 'listings', 'my_property', false, true, false,
       'إعلان على وشك الانتهاء', 'Listing about to expire'),
+    ('listing_expired', 'listings', 'my_property', false, true, false,
+      'إعلان انتهى عرضه', 'Listing expired'),
     ('listing_approved', 'listings', 'my_property', false, false, false,
       'إعلان معتمد', 'Listing approved'),
     ('listing_rejected', 'listings', 'my_property', false, false, false,
@@ -34311,6 +34344,9 @@ from (values
     'عقار في مفضلتك لم يعد متاحاً', 'أحد العقارات التي حفظتها لم يعد معروضاً',
     'A saved property is no longer available',
     'One of the properties that you saved is no longer offered'),
+  ('favorite_unavailable', '$.status == "active"',
+    'عاد عقار في مفضلتك', 'أُعيد عرض «{titleAr}»',
+    'A saved property is back', '“{titleEn}” is offered again'),
   ('favorite_unavailable', '$.status == "sold"',
     'عقار في مفضلتك لم يعد متاحاً', 'تم بيع «{titleAr}»',
     'A saved property is no longer available', '“{titleEn}” has been sold'),
@@ -34328,9 +34364,12 @@ from (values
     'A saved property is no longer available', '“{titleEn}” is no longer offered'),
   ('listing_expiring', null,
     'إعلانك على وشك الانتهاء',
-    'ينتهي عرض «{titleAr}» خلال {days|يوم|يومين|أيام|يوماً}، ويمكنك تجديده بعد ذلك',
+    'ينتهي عرض «{titleAr}» خلال {days|يوم|يومين|أيام|يوماً}، ويمكنك تجديده من الآن',
     'Your listing is about to expire',
-    '“{titleEn}” expires in {days|a day|days}; you can renew it then'),
+    '“{titleEn}” expires in {days|a day|days}; you can renew it now'),
+  ('listing_expired', null,
+    'انتهى عرض إعلانك', 'انتهى عرض «{titleAr}»، ويمكنك تجديده خلال 90 يوماً',
+    'Your listing has expired', '“{titleEn}” has expired; you can renew it within 90 days'),
   ('listing_approved', '$.change == true',
     'تم اعتماد تعديلاتك', 'أصبحت تعديلاتك على «{titleAr}» ظاهرة للجميع',
     'Your changes are live', 'Everybody sees your changes to “{titleEn}” now'),

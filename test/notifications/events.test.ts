@@ -203,29 +203,86 @@ test('two concurrent runs of the job notify everybody once', async () => {
   expect((await notificationsOf(buyer))[0].titleAr).toBe('انخفض سعر عقار في مفضلتك')
 })
 
-test('an owner is warned once, three days before the end, and again after a renewal', async () => {
+test('LIST-03 an owner is warned once, seven days before the end, when renewing begins, and told of the end', async () => {
   const soon = await insertListing(seller.identityId, {
-    expires_at: new Date(Date.now() + 200_000_000),
+    expires_at: new Date(Date.now() + 550_000_000),
   })
   const later = await insertListing(seller.identityId, {
-    expires_at: new Date(Date.now() + 300_000_000),
+    expires_at: new Date(Date.now() + 650_000_000),
   })
   await Promise.all([runJobs(), runJobs()])
   await runJobs()
   expect(await notificationsOf(seller)).toMatchObject([{
     kind: 'listing_expiring',
-    bodyAr: 'ينتهي عرض «فيلا للبيع في السالمية» خلال 3 أيام، ويمكنك تجديده بعد ذلك',
+    bodyAr: 'ينتهي عرض «فيلا للبيع في السالمية» خلال 7 أيام، ويمكنك تجديده من الآن',
     data: { route: 'my_property', entityId: soon },
   }])
   const [first] = await notificationsOf(seller)
   await seller.post(`/notifications/${first.id}/read`)
+  expect((await seller.post(`/properties/${later}/renew`)).status).toBe(409)
+  expect((await seller.post(`/properties/${soon}/renew`)).status).toBe(200)
+  await runJobs()
+  expect(await notificationsOf(seller)).toHaveLength(1)
   await sql(`update public.properties set expires_at = now() + '20 hours' where id = $1`, [soon])
   await runJobs()
   expect((await notificationsOf(seller)).map(({ bodyAr }) => bodyAr)).toEqual([
-    'ينتهي عرض «فيلا للبيع في السالمية» خلال يوم، ويمكنك تجديده بعد ذلك',
+    'ينتهي عرض «فيلا للبيع في السالمية» خلال يوم، ويمكنك تجديده من الآن',
     first.bodyAr,
   ])
-  expect(later).not.toBe(soon)
+  await sql(`update public.properties set expires_at = now() where id = $1`, [soon])
+  await runJobs()
+  expect(await notificationsOf(seller, 'listing_expired')).toMatchObject([{
+    bodyAr: 'انتهى عرض «فيلا للبيع في السالمية»، ويمكنك تجديده خلال 90 يوماً',
+    data: { route: 'my_property', entityId: soon },
+  }])
+})
+
+test('LIST-04 who was told that a listing was sold is told that it is back', async () => {
+  const { id, titleAr } = await publishListing(seller)
+  await toggleFavorite(buyer, id)
+  const act = async (...names: string[]) => {
+    for (const name of names) {
+      expect((await seller.post(`/properties/${id}/${name}`)).status).toBe(200)
+    }
+  }
+  const told = async () => (await notificationsOf(buyer)).map(({ bodyAr }) => bodyAr)
+  const waitUntilTold = () =>
+    waitUntil('nothing waits', async () => (await pendingEvents(id)).length === 0)
+
+  await act('pause')
+  await waitUntilTold()
+  await act('mark-sold')
+  await waitUntilTold()
+  expect(await told()).toEqual([`تم بيع «${titleAr}»`])
+  // Events are kept for a day, in which nobody is told the same twice.
+  await sql('delete from private.notification_events where property_id = $1', [id])
+  await act('archive', 'restore', 'publish')
+  await waitUntilTold()
+  expect(await told()).toEqual([`أُعيد عرض «${titleAr}»`])
+
+  // A pause was no sale, so nobody is told of its end.
+  await act('pause')
+  await waitUntilTold()
+  await act('resume')
+  await waitUntilTold()
+  expect(await told()).toEqual([`أوقف المعلن عرض «${titleAr}» مؤقتاً`])
+})
+
+test('LIST-04 what was sold and is back before anybody was told is told to nobody', async () => {
+  const { id } = await publishListing(seller)
+  await toggleFavorite(buyer, id)
+  const client = await database().connect()
+  try {
+    await client.query('begin')
+    for (const status of ['sold', 'archived', 'draft', 'active']) {
+      await client.query('update public.properties set status = $2 where id = $1', [id, status])
+    }
+    await client.query('commit')
+  } finally {
+    client.release()
+  }
+  await waitUntil('nothing waits', async () => (await pendingEvents(id)).length === 0)
+  expect(await notificationsOf(buyer)).toEqual([])
 })
 
 test("an admin's decision on a listing notifies its owner", async () => {

@@ -32,6 +32,12 @@ const examples: [kind: string, details: object, titleAr: string, bodyAr: string]
   ],
   [
     'favorite_unavailable',
+    { titleAr: 'شقة', status: 'active' },
+    'عاد عقار في مفضلتك',
+    'أُعيد عرض «شقة»',
+  ],
+  [
+    'favorite_unavailable',
     { status: 'suspended' },
     'عقار في مفضلتك لم يعد متاحاً',
     'أحد العقارات التي حفظتها لم يعد معروضاً',
@@ -40,7 +46,13 @@ const examples: [kind: string, details: object, titleAr: string, bodyAr: string]
     'listing_expiring',
     { titleAr: 'شقة', days: 2 },
     'إعلانك على وشك الانتهاء',
-    'ينتهي عرض «شقة» خلال يومين، ويمكنك تجديده بعد ذلك',
+    'ينتهي عرض «شقة» خلال يومين، ويمكنك تجديده من الآن',
+  ],
+  [
+    'listing_expired',
+    { titleAr: 'شقة' },
+    'انتهى عرض إعلانك',
+    'انتهى عرض «شقة»، ويمكنك تجديده خلال 90 يوماً',
   ],
   [
     'listing_approved',

@@ -12,15 +12,15 @@ const table: Record<string, [from: string[], to: string, type?: string]> = {
   'publish': [['draft', 'rejected'], 'active'],
   'pause': [['active'], 'paused'],
   'resume': [['paused'], 'active'],
-  'renew': [['expired'], 'active'],
+  'renew': [['active', 'expired'], 'active'],
   'archive': [
     states.filter((state) => !['archived', 'suspended', 'deleted'].includes(state)),
     'archived',
   ],
   'restore': [['archived'], 'draft'],
-  'mark-sold': [['active'], 'sold', 'SALE'],
-  'mark-rented': [['active'], 'rented', 'RENT'],
-  'mark-exchanged': [['active'], 'exchanged', 'EXCHANGE'],
+  'mark-sold': [['active', 'paused', 'expired'], 'sold', 'SALE'],
+  'mark-rented': [['active', 'paused', 'expired'], 'rented', 'RENT'],
+  'mark-exchanged': [['active', 'paused', 'expired'], 'exchanged', 'EXCHANGE'],
   'confirm-available': [['active'], 'active'],
 }
 const editable = ['draft', 'pending_review', 'active', 'rejected', 'paused', 'expired']
@@ -149,10 +149,27 @@ test('a listing can be renewed within 90 days of its end, not after', async () =
   await set(id, `expires_at = now() - interval '90 days'`)
   expect(await seller.post(`/properties/${id}/renew`)).toMatchObject({
     status: 409,
-    body: { error: { code: 'property_state_conflict', from: 'expired', allowed: ['archive'] } },
+    body: { error: { code: 'property_state_conflict', from: 'expired', allowed: ['archive', 'mark-sold'] } },
   })
   await set(id, `expires_at = now() - interval '90 days' + interval '1 minute'`)
   expect((await seller.post(`/properties/${id}/renew`)).status).toBe(200)
+})
+
+test('LIST-03 renewing in the last seven days adds to the end, once at a time', async () => {
+  const seller = await signUp()
+  const { id, confirmedAt } = await publishListing(seller)
+  const renew = () => seller.post(`/properties/${id}/renew`)
+  const early = { status: 409, body: { error: { code: 'property_state_conflict', from: 'active' } } }
+  await set(id, `expires_at = now() + interval '7 days 1 minute'`)
+  expect(await renew()).toMatchObject(early)
+  await set(id, `expires_at = now() + interval '6 days'`)
+  const replies = await Promise.all(Array.from({ length: 5 }, renew))
+  expect(replies.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409])
+  const { body } = await seller.get(`/properties/${id}`)
+  expect(days(new Date().toISOString(), body.expiresAt)).toBeCloseTo(36, 2)
+  expect(body).toMatchObject({ status: 'active', version: 2 })
+  expect(body.confirmedAt > confirmedAt).toBe(true)
+  expect(await renew()).toMatchObject(early)
 })
 
 test('a listing with time left does not expire, nor does a paused one', async () => {

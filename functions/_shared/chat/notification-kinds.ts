@@ -7,6 +7,7 @@ export const notificationKinds = [
   'favorite_price_drop',
   'favorite_unavailable',
   'listing_expiring',
+  'listing_expired',
   'listing_approved',
   'listing_rejected',
   'listing_suspended',

@@ -42,8 +42,10 @@ const actions: Action[] = [
   {
     path: 'renew',
     operationId: 'renew_property',
-    summary: 'Renew my listing that expired within 90 days',
-    description: 'Shows it for a new period of the plan. It keeps its place among the newest.',
+    summary: 'Renew my listing that ends within 7 days, or expired within 90',
+    description:
+      'Shows it for a new period of the plan, which is added to the end where that lies ahead. It keeps ' +
+      'its place among the newest.',
     errors: ['terms_not_accepted', 'contact_missing', 'quota_exceeded', 'duplicate_listing'],
   },
   {
@@ -63,19 +65,19 @@ const actions: Action[] = [
     path: 'mark-sold',
     operationId: 'mark_property_sold',
     summary: 'Mark my listing for sale as sold',
-    description: 'It can be seen by link for 30 days more.',
+    description: 'Also a paused or expired one. It can be seen by link for 30 days more.',
   },
   {
     path: 'mark-rented',
     operationId: 'mark_property_rented',
     summary: 'Mark my listing for rent as rented',
-    description: 'It can be seen by link for 30 days more.',
+    description: 'Also a paused or expired one. It can be seen by link for 30 days more.',
   },
   {
     path: 'mark-exchanged',
     operationId: 'mark_property_exchanged',
     summary: 'Mark my listing for exchange as exchanged',
-    description: 'It can be seen by link for 30 days more.',
+    description: 'Also a paused or expired one. It can be seen by link for 30 days more.',
   },
   {
     path: 'confirm-available',

@@ -226,11 +226,19 @@ const acts: Act[] = [
   },
   {
     kind: 'listing_expiring',
-    what: 'the end of her listing in three days',
+    what: 'the end of her listing within seven days',
     does: async () => {
       const expiresAt = new Date(Date.now() + 2 * 86_400_000)
       await insertListing(sara.identityId, { expires_at: expiresAt })
       await drain('warn_expiring_listings')
+    },
+  },
+  {
+    kind: 'listing_expired',
+    what: 'the end of her listing',
+    does: async () => {
+      await insertListing(sara.identityId, { expires_at: new Date(Date.now() - 1000) })
+      await drain('expire_listings')
     },
   },
   {
