@@ -62,7 +62,7 @@ create index search_documents_kind_newest_idx
   on private.search_documents (type, kind, published_at, property_id)
   include (governorate_id, area_id, price, area_m2, bedrooms, bathrooms, furnished,
     auction_ends_at);
--- An undisclosed price is sorted last in both directions.
+-- An undisclosed price is sorted last in both directions, and so is one of 0, null in this table.
 create index search_documents_price_asc_idx
   on private.search_documents (type, coalesce(price, 100000000000), property_id);
 create index search_documents_kind_price_asc_idx

@@ -105,13 +105,22 @@ begin
       'id', shown.property_id,
       'lat', shown.lat,
       'lng', shown.lng,
+      'count', shown.count,
       'type', shown.type,
       'kind', shown.kind,
       'price', shown.price,
       'priceLabel', private.price_label(shown.type, shown.price, english)
     ) order by shown.published_at desc, shown.property_id desc), '[]')
-    from private.search_documents as shown
-    where shown.property_id = any (private.without_blocked(newest[:500]))
+    from (
+      select found.property_id, found.lat, found.lng, found.type, found.kind, found.published_at,
+        count(*) over (partition by found.lat, found.lng) as count,
+        -- A price of 0 is null among the documents.
+        coalesce(found.price, (
+          select properties.price from public.properties where properties.id = found.property_id
+        )) as price
+      from private.search_documents as found
+      where found.property_id = any (private.without_blocked(newest[:500]))
+    ) as shown
   ), 'understood', understood);
 end
 $$;

@@ -18192,7 +18192,7 @@ create index search_documents_kind_newest_idx
   on private.search_documents (type, kind, published_at, property_id)
   include (governorate_id, area_id, price, area_m2, bedrooms, bathrooms, furnished,
     auction_ends_at);
--- An undisclosed price is sorted last in both directions.
+-- An undisclosed price is sorted last in both directions, and so is one of 0, null in this table.
 create index search_documents_price_asc_idx
   on private.search_documents (type, coalesce(price, 100000000000), property_id);
 create index search_documents_kind_price_asc_idx
@@ -18438,7 +18438,7 @@ as $$
 declare
   answer private.search_documents := row(
     property.id, property.type, property.kind, property.usage, property.governorate_id,
-    property.area_id, property.price, property.area_m2, property.bedrooms, property.bathrooms,
+    property.area_id, nullif(property.price, 0), property.area_m2, property.bedrooms, property.bathrooms,
     property.furnished, property.is_direct, property.request_year, property.owner_identity_id,
     property.owner_type, property.owner_verified,
     coalesce(property.published_at, property.created_at), property.auction_ends_at,
@@ -20772,13 +20772,22 @@ begin
       'id', shown.property_id,
       'lat', shown.lat,
       'lng', shown.lng,
+      'count', shown.count,
       'type', shown.type,
       'kind', shown.kind,
       'price', shown.price,
       'priceLabel', private.price_label(shown.type, shown.price, english)
     ) order by shown.published_at desc, shown.property_id desc), '[]')
-    from private.search_documents as shown
-    where shown.property_id = any (private.without_blocked(newest[:500]))
+    from (
+      select found.property_id, found.lat, found.lng, found.type, found.kind, found.published_at,
+        count(*) over (partition by found.lat, found.lng) as count,
+        -- A price of 0 is null among the documents.
+        coalesce(found.price, (
+          select properties.price from public.properties where properties.id = found.property_id
+        )) as price
+      from private.search_documents as found
+      where found.property_id = any (private.without_blocked(newest[:500]))
+    ) as shown
   ), 'understood', understood);
 end
 $$;

@@ -32,13 +32,13 @@ async function plainFigures(client: pg.PoolClient) {
   const { rows } = await client.query(
     `select areas.id, count(properties.id)::integer as count, coalesce(
        array_agg(properties.price::float8 order by properties.price)
-         filter (where properties.price is not null), '{}') as prices,
-       count(distinct identities.account_id) filter (where properties.price is not null)::integer
+         filter (where properties.price > 0), '{}') as prices,
+       count(distinct identities.account_id) filter (where properties.price > 0)::integer
          as accounts,
        coalesce(array_agg(
          properties.price::float8 / coalesce(land_area_m2, built_area_m2)::float8
          order by properties.price / coalesce(land_area_m2, built_area_m2)
-       ) filter (where properties.price is not null), '{}') as per_m2
+       ) filter (where properties.price > 0), '{}') as per_m2
      from public.areas
      left join public.properties on properties.area_id = areas.id and properties.listed
      left join public.identities on identities.id = properties.owner_identity_id
@@ -66,6 +66,7 @@ test('what is kept is what plain SQL finds in the listings', async () => {
     await insertListing(people[nth % 3]!.identityId, { ...there, price })
   }
   await insertListing(people[0]!.identityId, { ...there, type: 'EXCHANGE', price: null })
+  await insertListing(people[1]!.identityId, { ...there, price: 0 })
   await atOneMoment(async (client) => {
     const { items } = await answer(client)
     const plain = await plainFigures(client)

@@ -50,7 +50,7 @@ test('of thousands of listings no cell with a thousandth is missing, and no lowe
   const { clusters, approximate }: { clusters: Cluster[]; approximate: boolean } = await map(zoom)
   const { rows: cells } = await client.query(
     `select floor((shown_lng + 180) / $1) || ',' || floor((shown_lat + 90) / $1) as cell,
-       count(*)::integer as count, min(price)::float8 as "minPrice"
+       count(*)::integer as count, min(nullif(price, 0))::float8 as "minPrice"
      from public.properties
      where listed and shown_lng between $2 and $4 and shown_lat between $3 and $5
      group by 1 having count(*) > $6`,

@@ -101,12 +101,22 @@ test('at high zoom each listing is a point with the data of its marker', async (
       id: exchange,
       lat,
       lng,
+      count: 2,
       type: 'EXCHANGE',
       kind: 'villa',
       price: null,
       priceLabel: 'السعر غير معلن',
     },
-    { id: rent, lat, lng, type: 'RENT', kind: 'floor', price: 650, priceLabel: '650 د.ك / شهرياً' },
+    {
+      id: rent,
+      lat,
+      lng,
+      count: 2,
+      type: 'RENT',
+      kind: 'floor',
+      price: 650,
+      priceLabel: '650 د.ك / شهرياً',
+    },
   ])
   const { body } = await guest.get(`/map/listings?bbox=${box}&zoom=15`)
   expect(body.points).toHaveLength(2)

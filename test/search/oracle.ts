@@ -6,7 +6,8 @@ import { readingOf, type Search } from './world.ts'
 const everything = `
   create temporary table shown on commit drop as
   select
-    properties.id, properties.type, properties.kind, properties.usage, properties.price,
+    properties.id, properties.type, properties.kind, properties.usage,
+    nullif(properties.price, 0) as price,
     coalesce(properties.land_area_m2, properties.built_area_m2) as size, properties.bedrooms,
     properties.bathrooms, properties.furnished, properties.is_direct, properties.governorate_id,
     properties.area_id, properties.request_year, properties.published_at, properties.shown_lat as lat,

@@ -184,6 +184,27 @@ test('an owner’s listings are found in every strategy and on the map, while th
   expect((await quick({ ownerId: 'x' })).status).toBe(422)
 })
 
+test('LIST-05 a price of 0 is shown as typed, sorts last and fits no filter by price', async () => {
+  const place = { areaId: 'salmiya', location: { lat: 29.3117, lng: 47.9013, precision: 'exact' } }
+  const published = async (price: number) => (await publishListing(seller, { price, ...place })).id
+  const [nothing, dear, cheap] = [await published(0), await published(9), await published(8.5)]
+  const own = { ownerId: seller.identityId, type: 'SALE' }
+  const found = async (body: Body) => ids(await search({ ...own, ...body }))
+  expect(await found({ sort: 'price_asc' })).toEqual([cheap, dear, nothing])
+  expect(await found({ sort: 'price_desc' })).toEqual([dear, cheap, nothing])
+  expect(await found({ priceMin: 0 })).toEqual([cheap, dear])
+  expect(await found({ priceMax: 8.5 })).toEqual([cheap])
+  expect((await search({ ...own, sort: 'price_asc' })).body.items.at(-1))
+    .toMatchObject({ price: 0, priceLabel: '0 د.ك' })
+
+  const map = async (zoom: number) =>
+    (await guest.get(
+      `/map/listings?bbox=47.9,29.31,47.903,29.313&zoom=${zoom}&ownerId=${seller.identityId}`,
+    )).body
+  expect((await map(10)).clusters).toMatchObject([{ count: 3, minPrice: 8.5 }])
+  expect((await map(17)).points.at(-1)).toMatchObject({ id: nothing, price: 0, priceLabel: '0 د.ك', count: 3 })
+})
+
 test('an unknown filter, or one of another strategy, is refused by name', async () => {
   const named = (path: string) => ({
     status: 422,

@@ -64,6 +64,9 @@ const Point = z
     id: z.uuid(),
     lat: Latitude,
     lng: Longitude,
+    count: Count.describe(
+      'How many of these points have exactly this place, itself included: the flats of a tower.',
+    ),
     type,
     kind: z.string().describe('A code of `GET /meta/kinds`.'),
     price,
