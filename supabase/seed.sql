@@ -558,9 +558,11 @@ select
   end,
   is_direct, governorate_id, area_id, block::text,
   'شارع ' || (100 + floor(pg_temp.chance(number, 'street') * 20)),
-  round((lat + (pg_temp.chance(number, 'lat') - 0.5) * 0.012)::numeric, 6),
-  round((lng + (pg_temp.chance(number, 'lng') - 0.5) * 0.012)::numeric, 6),
-  case when lat is not null
+  case when has_pin
+    then round((lat + (pg_temp.chance(number, 'lat') - 0.5) * 0.012)::numeric, 6) end,
+  case when has_pin
+    then round((lng + (pg_temp.chance(number, 'lng') - 0.5) * 0.012)::numeric, 6) end,
+  case when has_pin
     then pg_temp.pick('{block,block,block,area,exact}', number, 'precision') end,
   pg_temp.chance(number, 'whatsapp') < 0.9,
   published_at - interval '2 hours' * pg_temp.chance(number, 'created'),
@@ -573,6 +575,10 @@ cross join lateral (
   select greatest(
     published_at, moment - interval '25 days' * pg_temp.chance(number, 'confirmed')) as at
 ) as confirmed
+cross join lateral (
+  -- Some owners never place a pin.
+  select lat is not null and pg_temp.chance(number, 'pin') < 0.92 as has_pin
+) as placed
 cross join lateral (
   select
     jsonb_build_array(

@@ -175,8 +175,8 @@ comment on column public.properties.paci_no is 'The civil number of the address 
 comment on column public.properties.lat is 'Degrees north, as entered; other people see shown_lat.';
 comment on column public.properties.lng is 'Degrees east, as entered; other people see shown_lng.';
 comment on column public.properties.shown_lat is
-  'The latitude for others and searches, set by a trigger: the area''s for the precision area, on '
-  'a grid of about 250 m for block.';
+  'The latitude for others and searches, set by a trigger: the area''s for the precision area and '
+  'without a pin, on a grid of about 250 m for block.';
 comment on column public.properties.version is 'Grows with each change of fields or state.';
 comment on column public.properties.pictures_version is
   'Grows when pictures in review change. The version that admins see is version plus this column.';
@@ -211,7 +211,7 @@ create index properties_drafts_idx on public.properties (owner_identity_id)
   where status = 'draft' or status = 'archived' and published_at is null;
 create index properties_area_idx on public.properties (governorate_id, area_id);
 create index properties_area_points_idx on public.properties (area_id, shown_lat, shown_lng)
-  where location_precision = 'area';
+  where coalesce(location_precision, 'area') = 'area';
 create index properties_deleted_idx on public.properties (deleted_at) where status = 'deleted';
 create index properties_expires_idx on public.properties (expires_at) where status = 'active';
 -- This index finds similar listings: of the same type, kind and area, with the nearest prices.

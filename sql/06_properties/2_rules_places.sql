@@ -19,7 +19,7 @@ as $$
 declare
   point record;
 begin
-  if new.location_precision = 'area' then
+  if coalesce(new.location_precision, 'area') = 'area' then
     point := private.area_point(new.area_id, new.governorate_id);
     new.shown_lat := point.lat;
     new.shown_lng := point.lng;
@@ -34,7 +34,8 @@ begin
 end
 $$;
 comment on function private.show_place is
-  'Sets the point that others see. That of the precision area says nothing about the true one.';
+  'Sets the point that others see. That of the precision area says nothing about the true one, and is '
+  'that of a listing without one, too.';
 
 create trigger properties_show_their_place_on_insert
   before insert on public.properties

@@ -96,7 +96,7 @@ begin
           (
             '{"lat":' || case when own.is_mine then properties.lat else properties.shown_lat end
               || ',"lng":' || case when own.is_mine then properties.lng else properties.shown_lng end
-              || ',"precision":"' || properties.location_precision || '"}'
+              || ',"precision":"' || coalesce(properties.location_precision, 'area') || '"}'
           )::json as location,
           ('[' || array_to_string(array(
             select
@@ -166,7 +166,8 @@ begin
           case when own.is_mine then array_remove(array[
             case when properties.allow_call and numbers.phone is null then 'call' end,
             case when properties.allow_whatsapp and numbers.whatsapp is null then 'whatsapp' end
-          ], null) end as "contactMissing"
+          ], null) end as "contactMissing",
+          case when own.is_mine then properties.lat is null end as "locationMissing"
       ) as shown
     )
   from unnest(property_ids) with ordinality as requested (id, ordinal)

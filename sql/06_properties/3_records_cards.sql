@@ -25,7 +25,8 @@ create function private.location_text(
 as $$
 begin
   return coalesce(to_json(block)::text, 'null') || ',"location":' || coalesce(
-    '{"lat":' || lat || ',"lng":' || lng || ',"precision":"' || location_precision || '"}', 'null');
+    '{"lat":' || lat || ',"lng":' || lng || ',"precision":"' || coalesce(location_precision, 'area')
+      || '"}', 'null');
 end
 $$;
 

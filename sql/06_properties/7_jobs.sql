@@ -63,14 +63,16 @@ as $$
     cross join lateral (
       (
         select properties.id from public.properties
-        where properties.location_precision = 'area' and properties.area_id = areas.id
+        where coalesce(properties.location_precision, 'area') = 'area'
+          and properties.area_id = areas.id
           and (properties.shown_lat, properties.shown_lng) < (point.lat, point.lng)
         limit 1000
       )
       union all
       (
         select properties.id from public.properties
-        where properties.location_precision = 'area' and properties.area_id = areas.id
+        where coalesce(properties.location_precision, 'area') = 'area'
+          and properties.area_id = areas.id
           and (properties.shown_lat, properties.shown_lng) > (point.lat, point.lng)
         limit 1000
       )

@@ -26,6 +26,7 @@ create table private.search_documents (
   drop_until timestamptz,
   lat double precision,
   lng double precision,
+  has_pin boolean not null,
   location extensions.cube,
   floor_no smallint,
   plot_position text,
@@ -39,7 +40,7 @@ comment on table private.search_documents is 'The listed properties. Deleted wit
 comment on column private.search_documents.area_m2 is 'The area of the plot, else the built area.';
 comment on column private.search_documents.lat is
   'The latitude that is shown, because searches by the true one would reveal it.';
-comment on column private.search_documents.location is 'private.earth_point of lat and lng.';
+comment on column private.search_documents.location is 'private.earth_point of a shown pin.';
 comment on column private.search_documents.block is
   'The block in the form that private.search_block returns; null if it is hidden.';
 comment on column private.search_documents.document is
@@ -103,11 +104,11 @@ comment on function private.search_cell is
 
 create index search_documents_cell_newest_idx
   on private.search_documents (private.search_cell(lat, lng), published_at, property_id)
-  include (lat, lng, type, kind, area_id, price, bedrooms, auction_ends_at);
+  include (lat, lng, has_pin, type, kind, area_id, price, bedrooms, auction_ends_at);
 -- Facets of many listings are counted among those of one id in 16.
 create index search_documents_sample_idx on private.search_documents (type, kind)
   include (usage, governorate_id, area_id, price, area_m2, bedrooms, bathrooms, furnished, is_direct,
-    floor_no, plot_position, amenities, lat, lng, published_at, auction_ends_at, property_id)
+    floor_no, plot_position, amenities, lat, lng, has_pin, published_at, auction_ends_at, property_id)
   where property_id < '10000000-0000-0000-0000-000000000000';
 
 -- Clusters are counted by a scan of this index alone if the only filter is a type.

@@ -88,22 +88,20 @@ declare
     property.furnished, property.is_direct, property.request_year, property.owner_identity_id,
     property.owner_type, property.owner_verified,
     coalesce(property.published_at, property.created_at), property.auction_ends_at,
-    property.drop_pct, property.drop_until, property.shown_lat, property.shown_lng, null,
+    property.drop_pct, property.drop_until, property.shown_lat, property.shown_lng,
+    property.lat is not null, case when property.lat is not null then
+      private.earth_point(property.shown_lat, property.shown_lng) end,
     property.floor_no, property.plot_position, property.amenities,
     case when private.shows_street(property.location_precision) then
       private.search_block(property.block) end,
     null
   );
-  fields jsonb;
+  fields constant jsonb := to_jsonb(answer);
   own text[];
   plain constant text := private.search_text(concat_ws(' ',
     property.title_ar, property.title_en, property.description_ar, property.description_en,
     'KW-' || property.ref_no, 'KW' || property.ref_no));
 begin
-  if property.shown_lat is not null then
-    answer.location := private.earth_point(property.shown_lat, property.shown_lng);
-  end if;
-  fields := to_jsonb(answer);
   -- What a filter finds by a term. Of rooms there is a term for each number up to their own.
   own := array(
     select distinct coalesce(rule.term, rule.said) || ':' || coalesce(n::text, held #>> '{}')

@@ -250,6 +250,7 @@ begin
         'search_documents.lng between (($1).bbox)[1] and (($1).bbox)[3] and '
         'search_documents.lat between (($1).bbox)[2] and (($1).bbox)[4]'
       when 'circle' then -- the haversine formula needs no column that the index of cells has not
+        'search_documents.has_pin and '
         'power(sind((search_documents.lat - (($1).near)[1]) / 2), 2) + cosd((($1).near)[1]) '
         '* cosd(search_documents.lat) * power(sind((search_documents.lng - (($1).near)[2]) / 2), 2) '
         '<= power(sin((($1).near)[3] / 12742.0176), 2)'

@@ -11861,8 +11861,8 @@ comment on column public.properties.paci_no is 'The civil number of the address 
 comment on column public.properties.lat is 'Degrees north, as entered; other people see shown_lat.';
 comment on column public.properties.lng is 'Degrees east, as entered; other people see shown_lng.';
 comment on column public.properties.shown_lat is
-  'The latitude for others and searches, set by a trigger: the area''s for the precision area, on '
-  'a grid of about 250 m for block.';
+  'The latitude for others and searches, set by a trigger: the area''s for the precision area and '
+  'without a pin, on a grid of about 250 m for block.';
 comment on column public.properties.version is 'Grows with each change of fields or state.';
 comment on column public.properties.pictures_version is
   'Grows when pictures in review change. The version that admins see is version plus this column.';
@@ -11897,7 +11897,7 @@ create index properties_drafts_idx on public.properties (owner_identity_id)
   where status = 'draft' or status = 'archived' and published_at is null;
 create index properties_area_idx on public.properties (governorate_id, area_id);
 create index properties_area_points_idx on public.properties (area_id, shown_lat, shown_lng)
-  where location_precision = 'area';
+  where coalesce(location_precision, 'area') = 'area';
 create index properties_deleted_idx on public.properties (deleted_at) where status = 'deleted';
 create index properties_expires_idx on public.properties (expires_at) where status = 'active';
 -- This index finds similar listings: of the same type, kind and area, with the nearest prices.
@@ -12909,7 +12909,7 @@ as $$
 declare
   point record;
 begin
-  if new.location_precision = 'area' then
+  if coalesce(new.location_precision, 'area') = 'area' then
     point := private.area_point(new.area_id, new.governorate_id);
     new.shown_lat := point.lat;
     new.shown_lng := point.lng;
@@ -12924,7 +12924,8 @@ begin
 end
 $$;
 comment on function private.show_place is
-  'Sets the point that others see. That of the precision area says nothing about the true one.';
+  'Sets the point that others see. That of the precision area says nothing about the true one, and is '
+  'that of a listing without one, too.';
 
 create trigger properties_show_their_place_on_insert
   before insert on public.properties
@@ -13827,7 +13828,7 @@ begin
           (
             '{"lat":' || case when own.is_mine then properties.lat else properties.shown_lat end
               || ',"lng":' || case when own.is_mine then properties.lng else properties.shown_lng end
-              || ',"precision":"' || properties.location_precision || '"}'
+              || ',"precision":"' || coalesce(properties.location_precision, 'area') || '"}'
           )::json as location,
           ('[' || array_to_string(array(
             select
@@ -13897,7 +13898,8 @@ begin
           case when own.is_mine then array_remove(array[
             case when properties.allow_call and numbers.phone is null then 'call' end,
             case when properties.allow_whatsapp and numbers.whatsapp is null then 'whatsapp' end
-          ], null) end as "contactMissing"
+          ], null) end as "contactMissing",
+          case when own.is_mine then properties.lat is null end as "locationMissing"
       ) as shown
     )
   from unnest(property_ids) with ordinality as requested (id, ordinal)
@@ -13964,7 +13966,8 @@ create function private.location_text(
 as $$
 begin
   return coalesce(to_json(block)::text, 'null') || ',"location":' || coalesce(
-    '{"lat":' || lat || ',"lng":' || lng || ',"precision":"' || location_precision || '"}', 'null');
+    '{"lat":' || lat || ',"lng":' || lng || ',"precision":"' || coalesce(location_precision, 'area')
+      || '"}', 'null');
 end
 $$;
 
@@ -15848,14 +15851,16 @@ as $$
     cross join lateral (
       (
         select properties.id from public.properties
-        where properties.location_precision = 'area' and properties.area_id = areas.id
+        where coalesce(properties.location_precision, 'area') = 'area'
+          and properties.area_id = areas.id
           and (properties.shown_lat, properties.shown_lng) < (point.lat, point.lng)
         limit 1000
       )
       union all
       (
         select properties.id from public.properties
-        where properties.location_precision = 'area' and properties.area_id = areas.id
+        where coalesce(properties.location_precision, 'area') = 'area'
+          and properties.area_id = areas.id
           and (properties.shown_lat, properties.shown_lng) > (point.lat, point.lng)
         limit 1000
       )
@@ -18156,6 +18161,7 @@ create table private.search_documents (
   drop_until timestamptz,
   lat double precision,
   lng double precision,
+  has_pin boolean not null,
   location extensions.cube,
   floor_no smallint,
   plot_position text,
@@ -18169,7 +18175,7 @@ comment on table private.search_documents is 'The listed properties. Deleted wit
 comment on column private.search_documents.area_m2 is 'The area of the plot, else the built area.';
 comment on column private.search_documents.lat is
   'The latitude that is shown, because searches by the true one would reveal it.';
-comment on column private.search_documents.location is 'private.earth_point of lat and lng.';
+comment on column private.search_documents.location is 'private.earth_point of a shown pin.';
 comment on column private.search_documents.block is
   'The block in the form that private.search_block returns; null if it is hidden.';
 comment on column private.search_documents.document is
@@ -18233,11 +18239,11 @@ comment on function private.search_cell is
 
 create index search_documents_cell_newest_idx
   on private.search_documents (private.search_cell(lat, lng), published_at, property_id)
-  include (lat, lng, type, kind, area_id, price, bedrooms, auction_ends_at);
+  include (lat, lng, has_pin, type, kind, area_id, price, bedrooms, auction_ends_at);
 -- Facets of many listings are counted among those of one id in 16.
 create index search_documents_sample_idx on private.search_documents (type, kind)
   include (usage, governorate_id, area_id, price, area_m2, bedrooms, bathrooms, furnished, is_direct,
-    floor_no, plot_position, amenities, lat, lng, published_at, auction_ends_at, property_id)
+    floor_no, plot_position, amenities, lat, lng, has_pin, published_at, auction_ends_at, property_id)
   where property_id < '10000000-0000-0000-0000-000000000000';
 
 -- Clusters are counted by a scan of this index alone if the only filter is a type.
@@ -18442,22 +18448,20 @@ declare
     property.furnished, property.is_direct, property.request_year, property.owner_identity_id,
     property.owner_type, property.owner_verified,
     coalesce(property.published_at, property.created_at), property.auction_ends_at,
-    property.drop_pct, property.drop_until, property.shown_lat, property.shown_lng, null,
+    property.drop_pct, property.drop_until, property.shown_lat, property.shown_lng,
+    property.lat is not null, case when property.lat is not null then
+      private.earth_point(property.shown_lat, property.shown_lng) end,
     property.floor_no, property.plot_position, property.amenities,
     case when private.shows_street(property.location_precision) then
       private.search_block(property.block) end,
     null
   );
-  fields jsonb;
+  fields constant jsonb := to_jsonb(answer);
   own text[];
   plain constant text := private.search_text(concat_ws(' ',
     property.title_ar, property.title_en, property.description_ar, property.description_en,
     'KW-' || property.ref_no, 'KW' || property.ref_no));
 begin
-  if property.shown_lat is not null then
-    answer.location := private.earth_point(property.shown_lat, property.shown_lng);
-  end if;
-  fields := to_jsonb(answer);
   -- What a filter finds by a term. Of rooms there is a term for each number up to their own.
   own := array(
     select distinct coalesce(rule.term, rule.said) || ':' || coalesce(n::text, held #>> '{}')
@@ -18738,6 +18742,7 @@ begin
         'search_documents.lng between (($1).bbox)[1] and (($1).bbox)[3] and '
         'search_documents.lat between (($1).bbox)[2] and (($1).bbox)[4]'
       when 'circle' then -- the haversine formula needs no column that the index of cells has not
+        'search_documents.has_pin and '
         'power(sind((search_documents.lat - (($1).near)[1]) / 2), 2) + cosd((($1).near)[1]) '
         '* cosd(search_documents.lat) * power(sind((search_documents.lng - (($1).near)[2]) / 2), 2) '
         '<= power(sin((($1).near)[3] / 12742.0176), 2)'

@@ -2,7 +2,13 @@ import { beforeEach, expect, test } from 'vitest'
 import { signUpAdmin } from '../support/admins.ts'
 import { cardOf } from '../support/cards.ts'
 import { database, type Guest, guest, type Person, signUp } from '../support/client.ts'
-import { createDraft, type Listing, publishListing, uniquePrice } from '../support/listings.ts'
+import {
+  asOthersSee,
+  createDraft,
+  type Listing,
+  publishListing,
+  uniquePrice,
+} from '../support/listings.ts'
 import { isSaved, savedIds, toggleFavorite } from './reads.ts'
 import { insertOrganisation } from '../support/fixtures.ts'
 import { problemOf, unknownId } from '../support/problems.ts'
@@ -36,10 +42,9 @@ test('the list holds cards or whole listings, newest first, in consecutive pages
   for (const { id } of made.toReversed()) await toggleFavorite(buyer, id)
 
   const { body } = await buyer.get('/favorites')
-  // Other people do not see which phone numbers the owner lacks.
-  const asShown = { allowCall: false, allowWhatsapp: false, contactMissing: null }
+  // Other people do not see what the owner's listing lacks.
   const saved = made.map((listing) => (
-    { ...listing, ...asShown, isFavorite: true, favoritesCount: 1 }
+    { ...asOthersSee(listing), isFavorite: true, favoritesCount: 1 }
   ))
   expect(body.items).toEqual(saved.map(cardOf))
   expect((await buyer.get('/favorites?fields=full')).body.items).toEqual(saved)

@@ -106,6 +106,39 @@ test('HARM-10 listings of one area are at one point, wherever their pins are, al
   await expectAt(exact, await pointOf('areas', 'daiya'))
 })
 
+test('LIST-06 a listing without a pin is at the point of its area, and near nothing', async () => {
+  const id = await publish({ block: '10' })
+  const salmiya = await pointOf('areas', 'salmiya')
+  const location = { ...salmiya, precision: 'area' }
+  const read = async (person: Pick<Person, 'get'>) => (await person.get(`/properties/${id}`)).body
+  expect(await read(seller)).toMatchObject({ location: null, locationMissing: true, block: '10' })
+  const near = { ...salmiya, km: 5 }
+  for (const person of [guest, buyer]) {
+    expect(await read(person)).toMatchObject({ location, locationMissing: null, block: '10' })
+    const cards = (await person.get(`/identities/${seller.identityId}/listings`)).body.items
+    expect(cards.find((card: { id: string }) => card.id === id)).toMatchObject({ location })
+  }
+  expect(ids(await search({ bbox: around(salmiya) }))).toContain(id)
+  expect(await onMap(salmiya)).toContainEqual(expect.objectContaining({ id, ...salmiya }))
+  for (const sort of ['newest', 'distance', 'price_asc']) {
+    expect(ids(await search({ near, sort }))).not.toContain(id)
+  }
+  const counted = async () =>
+    (await guest.post('/search/count', { strategy: 'standard', q: word, near })).body.count
+  const before = await counted()
+
+  const pin = { lat: 29.3343, lng: 48.0712, precision: 'exact' }
+  await seller.patch(`/properties/${id}`, { location: pin })
+  expect(await read(seller)).toMatchObject({ location: pin, locationMissing: false })
+  for (const sort of ['newest', 'distance', 'price_asc']) {
+    expect(ids(await search({ near, sort }))).toContain(id)
+  }
+  expect(await counted()).toBe(before + 1)
+  await seller.patch(`/properties/${id}`, { location: null })
+  expect(await read(guest)).toMatchObject({ location })
+  expect(ids(await search({ near }))).not.toContain(id)
+})
+
 test('HARM-10 where an area has no point it is the governorate’s, until an administrator gives it one', async () => {
   const id = await publish({
     areaId: 'wista',

@@ -31,6 +31,7 @@ test('a draft needs only a type, and its record has every field in the order of 
     allowWhatsapp: true,
     allowChat: true,
     contactMissing: ['call', 'whatsapp'],
+    locationMissing: true,
     status: 'draft',
     isFavorite: false,
     publishedAt: null,
@@ -103,7 +104,7 @@ test('every field is read as it was written', async () => {
   const { body } = await guest.get(`/properties/${written.id}`)
 
   expect(body).toMatchObject({ ...rent, block: '٣' })
-  expect(body).toEqual({ ...written, contactMissing: null })
+  expect(body).toEqual({ ...written, contactMissing: null, locationMissing: null })
 
   const exchange = {
     requestYear: 1950,
@@ -238,6 +239,7 @@ test('a change leaves what is absent and clears what is null', async () => {
     ...cleared,
     ...reset,
     contactMissing: ['call', 'whatsapp'],
+    locationMissing: true,
     priceLabel: 'السعر غير معلن',
     version: 3,
   })

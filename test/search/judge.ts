@@ -57,7 +57,8 @@ const rows = `
   create temporary table judged as
   select
     id, type, kind, governorate_id, area_id, price, area_m2, bedrooms, bathrooms, floor_no, furnished,
-    plot_position, amenities, is_direct, shown_lat as lat, shown_lng as lng,
+    plot_position, amenities, is_direct, case when lat is not null then shown_lat end as lat,
+    case when lat is not null then shown_lng end as lng,
     case when location_precision is distinct from 'area' then block end as block,
     translate(lower(concat_ws(' ', title_ar, title_en, description_ar, description_en)),
       'أإآىةؤئ٠١٢٣٤٥٦٧٨٩', 'ااايهوي0123456789') as text

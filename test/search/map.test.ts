@@ -23,7 +23,7 @@ async function somewhere() {
     const box = [lng - 0.02, lat - 0.02, lng + 0.02, lat + 0.02].map((n) => Number(n.toFixed(6)))
     const { rowCount } = await database().query(
       `select from public.properties
-       where lng between $1 and $3 and lat between $2 and $4`,
+       where shown_lng between $1 and $3 and shown_lat between $2 and $4`,
       box,
     )
     if (!rowCount) return { lng, lat, box: box.join() }

@@ -11,7 +11,7 @@ const everything = `
     coalesce(properties.land_area_m2, properties.built_area_m2) as size, properties.bedrooms,
     properties.bathrooms, properties.furnished, properties.is_direct, properties.governorate_id,
     properties.area_id, properties.request_year, properties.published_at, properties.shown_lat as lat,
-    properties.shown_lng as lng, properties.drop_pct, properties.drop_until, auctions.ends_at,
+    properties.shown_lng as lng, properties.lat is not null as has_pin, properties.drop_pct, properties.drop_until, auctions.ends_at,
     properties.floor_no, properties.plot_position, properties.amenities,
     case when properties.location_precision is distinct from 'area' then properties.block end as block,
     identities.id as owner_id, identities.type as owner_type,
@@ -115,7 +115,7 @@ function conditionOf(
         return `lng >= ${west} and lng < ${east} and lat >= ${south} and lat < ${north}`
       } else if (name === 'near') {
         const [lat, lng, km] = all(wanted.lat, wanted.lng, wanted.km)
-        return `${way(lat, lng)} <= ${km}`
+        return `has_pin and ${way(lat, lng)} <= ${km}`
       }
       return conditions[name](value(name === 'furnished' ? [wanted].flat() : wanted))
     }),
