@@ -71,6 +71,12 @@ as $$
 begin
   perform private.require_proof();
   perform private.check_property(property, true);
+  if property.auction_ends_at > now() then
+    if property.auction_ends_at > now() + make_interval(
+      days => (private.plan_of(property.owner_identity_id)).listing_days) then
+      perform private.refuse_field('auction', 'too_big');
+    end if;
+  end if;
   perform private.check_reachable(property);
   property.status :=
     case when private.setting('review_listings') = 'true' then 'pending_review' else 'active' end;

@@ -13020,6 +13020,12 @@ as $$
 begin
   perform private.require_proof();
   perform private.check_property(property, true);
+  if property.auction_ends_at > now() then
+    if property.auction_ends_at > now() + make_interval(
+      days => (private.plan_of(property.owner_identity_id)).listing_days) then
+      perform private.refuse_field('auction', 'too_big');
+    end if;
+  end if;
   perform private.check_reachable(property);
   property.status :=
     case when private.setting('review_listings') = 'true' then 'pending_review' else 'active' end;
@@ -15063,6 +15069,11 @@ begin
     where code is not null
   ));
   property := private.lock_property_for_auction(property_id);
+  -- The end of a pause adds its length. Publishing asks again, since the time of a draft begins then.
+  if ends_at > case property.status when 'active' then property.expires_at
+    when 'paused' then property.expires_at + (now() - property.paused_at) end then
+    perform private.refuse_field('endsAt', 'too_big');
+  end if;
 
   insert into public.auctions (property_id, starts_at, ends_at, start_price, min_increment)
   values (property.id, set_auction.starts_at, set_auction.ends_at, set_auction.start_price,
@@ -15099,7 +15110,8 @@ as $$
 $$;
 comment on function api.set_auction is
   'Sets the auction window and start price of a listing for sale, and replaces one that is not '
-  'running. 404 property_not_found, 422 field_not_for_type, 409 property_state_conflict.';
+  'running. 404 property_not_found, 422 field_not_for_type and too_big past the listing''s end, 409 '
+  'property_state_conflict.';
 
 create function api.remove_auction(property_id uuid) returns void
   language sql set search_path = ''

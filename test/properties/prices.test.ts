@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { asCaller, database, guest, type Person, signUp } from '../support/client.ts'
-import { createDraft, publishListing } from '../support/listings.ts'
+import { completeFields, createDraft, publishListing } from '../support/listings.ts'
 
 const set = (id: string, price: number) => (person: Person) =>
   person.patch(`/properties/${id}`, { price })
@@ -173,6 +173,42 @@ test('an auction lasts from an hour to the ninetieth day', async () => {
       201,
     )
   }
+})
+
+test('LIST-07 an auction ends before its listing', async () => {
+  const seller = await signUp()
+  const { id, expiresAt } = await publishListing(seller)
+  const path = `/properties/${id}/auction`
+  const until = (end: string, by: number) => new Date(Date.parse(end) + by).toISOString()
+  const late = (path: string) => ({
+    status: 422,
+    body: { error: { code: 'validation_failed', fields: [{ path, code: 'too_big' }] } },
+  })
+  expect(await seller.post(path, { ...window, endsAt: until(expiresAt, 60_000) }))
+    .toMatchObject(late('endsAt'))
+  expect((await seller.post(path, { ...window, endsAt: until(expiresAt, -60_000) })).status).toBe(201)
+
+  // The time of a pause is added to the listing's when it ends.
+  const paused = await publishListing(seller)
+  await seller.post(`/properties/${paused.id}/pause`)
+  await database().query(
+    `update public.properties set paused_at = now() - interval '2 days' where id = $1`,
+    [paused.id],
+  )
+  const ofPaused = `/properties/${paused.id}/auction`
+  const day = 86_400_000
+  expect((await seller.post(ofPaused, { ...window, endsAt: until(paused.expiresAt, day) })).status)
+    .toBe(201)
+  expect(await seller.post(ofPaused, { ...window, endsAt: until(paused.expiresAt, 3 * day) }))
+    .toMatchObject(late('endsAt'))
+
+  // A draft's time begins when it is published.
+  const draft = await createDraft(seller, completeFields.SALE)
+  const ofDraft = `/properties/${draft.id}/auction`
+  expect((await seller.post(ofDraft, { ...window, endsAt: hours(31 * 24) })).status).toBe(201)
+  expect(await seller.post(`/properties/${draft.id}/publish`)).toMatchObject(late('auction'))
+  expect((await seller.post(ofDraft, { ...window, endsAt: hours(29 * 24) })).status).toBe(201)
+  expect((await seller.post(`/properties/${draft.id}/publish`)).status).toBe(200)
 })
 
 test('only a sale can be auctioned, and only while it is open', async () => {

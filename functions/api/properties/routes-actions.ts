@@ -157,8 +157,9 @@ const setAuction = route({
   path: '/{id}/auction',
   summary: 'Set an auction for my listing',
   description:
-    'For an active listing of type SALE. It starts in the future, lasts at least an hour and ' +
-    'ends within 90 days; until it starts it can be set anew.',
+    'For a listing of type SALE. It starts in the future, lasts at least an hour and ends within 90 ' +
+    'days and before the listing does (422 `too_big`; publishing a draft asks again); until it starts it ' +
+    'can be set anew.',
   errors: ['property_not_found', 'property_state_conflict', 'field_not_for_type'],
   idempotent: true,
   request: { params: OneProperty, ...body(NewAuction) },
