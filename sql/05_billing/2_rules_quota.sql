@@ -112,7 +112,7 @@ begin
 end
 $$;
 
-create function private.check_drafts(identity_id uuid) returns void
+create function private.check_drafts(identity_id uuid, added bigint default 1) returns void
   language plpgsql set search_path = ''
 as $$
 declare
@@ -131,14 +131,14 @@ begin
         or properties.status = 'archived' and properties.published_at is null)
     limit allowed
   ) as drafts;
-  if used >= allowed then
+  if used + added > allowed then
     perform private.refuse(409, 'drafts_full', jsonb_build_object('limit', allowed, 'used', used));
   end if;
 end
 $$;
 comment on function private.check_drafts is
-  'Refuses one more draft than allowed: twice as many as the plan''s listings, but at least '
-  'rates.max. The caller has locked the quota.';
+  'Refuses more drafts than allowed: twice as many as the plan''s listings, but at least rates.max. '
+  'The caller has locked the quota.';
 
 create function private.pause_over_quota(identity_id uuid) returns integer
   language plpgsql

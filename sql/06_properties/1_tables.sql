@@ -154,7 +154,7 @@ create table public.properties (
 
 comment on table public.properties is 'Listings. Cleaned by private.purge_deleted_listings.';
 comment on column public.properties.ref_no is 'Shown to people with a prefix, as KW-104233.';
-comment on column public.properties.owner_identity_id is 'The owner, which never changes.';
+comment on column public.properties.owner_identity_id is 'The owner, which changes only by private.move_properties.';
 comment on column public.properties.status is 'The allowed changes are in 2_rules_states.sql.';
 comment on column public.properties.status_reason is 'The reason for a rejection or suspension.';
 comment on column public.properties.suspended_from is 

@@ -98,9 +98,10 @@ create function private.count_listing() returns trigger
 as $$
 begin
   update public.organisations
-  set active_listings_count =
-    organisations.active_listings_count + case when new.listed then 1 else -1 end
-  where organisations.identity_id = new.owner_identity_id;
+  set active_listings_count = organisations.active_listings_count
+    + (new.listed and new.owner_identity_id = organisations.identity_id)::integer
+    - coalesce(old.listed and old.owner_identity_id = organisations.identity_id, false)::integer
+  where organisations.identity_id in (new.owner_identity_id, old.owner_identity_id);
   return null;
 end
 $$;
@@ -112,5 +113,8 @@ create trigger properties_are_counted_on_insert
   execute function private.count_listing();
 create trigger properties_are_counted
   after update on public.properties
-  for each row when (old.listed is distinct from new.listed and new.owner_type <> 'individual')
+  for each row when (
+    (old.listed, old.owner_identity_id) is distinct from (new.listed, new.owner_identity_id)
+    and (old.owner_type, new.owner_type) is distinct from ('individual', 'individual')
+  )
   execute function private.count_listing();

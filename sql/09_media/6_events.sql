@@ -18,6 +18,20 @@ create trigger properties_take_their_pictures
   for each row when (new.status = 'deleted' and old.status <> 'deleted')
   execute function private.on_property_deleted();
 
+create function private.on_property_moved() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  update public.media set identity_id = new.owner_identity_id where media.property_id = new.id;
+  return null;
+end
+$$;
+comment on function private.on_property_moved is 'Takes the pictures along to the new owner.';
+create trigger properties_take_their_pictures_along
+  after update of owner_identity_id on public.properties
+  for each row when (new.owner_identity_id <> old.owner_identity_id)
+  execute function private.on_property_moved();
+
 create function private.on_pictures_owner_closed() returns trigger
   language plpgsql security definer set search_path = ''
 as $$

@@ -173,3 +173,28 @@ create trigger reports_are_decided_once
   before update of status on public.reports
   for each row when (old.status <> new.status)
   execute function private.on_report_decided();
+
+create function private.keep_reported_listing() returns trigger
+  language plpgsql
+  security definer -- reads reports, whoever owns the listing
+  set search_path = ''
+as $$
+begin
+  if exists (
+    select from public.reports
+    where reports.target_type = 'property' and reports.target_id = new.id
+      and reports.status = 'open'
+  ) then
+    perform private.refuse_action(old);
+  end if;
+  return new;
+end
+$$;
+comment on function private.keep_reported_listing is
+  'Refuses to move a listing to another identity while a report about it is open.';
+create trigger properties_stay_while_reported
+  before update of owner_identity_id on public.properties
+  for each row when (new.owner_identity_id <> old.owner_identity_id)
+  execute function private.keep_reported_listing();
+comment on trigger properties_stay_while_reported on public.properties is
+  'The order among the table''s triggers does not matter.';

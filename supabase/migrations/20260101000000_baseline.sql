@@ -8884,7 +8884,7 @@ begin
 end
 $$;
 
-create function private.check_drafts(identity_id uuid) returns void
+create function private.check_drafts(identity_id uuid, added bigint default 1) returns void
   language plpgsql set search_path = ''
 as $$
 declare
@@ -8903,14 +8903,14 @@ begin
         or properties.status = 'archived' and properties.published_at is null)
     limit allowed
   ) as drafts;
-  if used >= allowed then
+  if used + added > allowed then
     perform private.refuse(409, 'drafts_full', jsonb_build_object('limit', allowed, 'used', used));
   end if;
 end
 $$;
 comment on function private.check_drafts is
-  'Refuses one more draft than allowed: twice as many as the plan''s listings, but at least '
-  'rates.max. The caller has locked the quota.';
+  'Refuses more drafts than allowed: twice as many as the plan''s listings, but at least rates.max. '
+  'The caller has locked the quota.';
 
 create function private.pause_over_quota(identity_id uuid) returns integer
   language plpgsql
@@ -11840,7 +11840,7 @@ create table public.properties (
 
 comment on table public.properties is 'Listings. Cleaned by private.purge_deleted_listings.';
 comment on column public.properties.ref_no is 'Shown to people with a prefix, as KW-104233.';
-comment on column public.properties.owner_identity_id is 'The owner, which never changes.';
+comment on column public.properties.owner_identity_id is 'The owner, which changes only by private.move_properties.';
 comment on column public.properties.status is 'The allowed changes are in 2_rules_states.sql.';
 comment on column public.properties.status_reason is 'The reason for a rejection or suspension.';
 comment on column public.properties.suspended_from is 
@@ -15243,6 +15243,127 @@ comment on function private.contact_property is
 
 grant execute on function private.precheck_contact, private.contact_property to authenticated;
 
+-- sql/06_properties/5_writes_move.sql
+
+create function private.hand_over_properties(
+  ids uuid[], giver_id uuid, receiver public.identities
+) returns json
+  language plpgsql
+  security definer -- writes listings of two identities of the account, which the caller has locked
+  set search_path = ''
+as $$
+declare
+  is_verified constant boolean := exists (
+    select from public.organisations
+    where organisations.identity_id = receiver.id and organisations.verified
+  );
+  allowed constant integer := (private.plan_of(receiver.id)).active_listings;
+  used integer;
+  active bigint;
+  drafts bigint;
+  moved public.properties[];
+  property public.properties;
+begin
+  perform private.lock_quota(least(giver_id, receiver.id)),
+    private.lock_quota(greatest(giver_id, receiver.id));
+  perform from public.properties
+  where properties.id = any (ids) and properties.owner_identity_id = giver_id
+  order by properties.id
+  for no key update;
+  select array_agg(properties order by properties.id),
+    count(*) filter (where properties.status = 'active'),
+    count(*) filter (where properties.status = 'draft')
+  into moved, active, drafts
+  from public.properties
+  where properties.id = any (ids) and properties.owner_identity_id = giver_id
+    and properties.status <> 'deleted';
+  if cardinality(moved) is distinct from cardinality(ids) then
+    perform private.refuse(404, 'property_not_found');
+  end if;
+  foreach property in array moved loop
+    if property.status not in ('draft', 'active', 'paused', 'expired')
+      or property.pending_changes is not null or property.auction_ends_at > now() then
+      perform private.refuse_action(property);
+    end if;
+  end loop;
+  used := private.listings_used(receiver.id);
+  if active > 0 and used + active > allowed then
+    perform private.refuse(402, 'quota_exceeded',
+      jsonb_build_object('limit', allowed, 'used', used));
+  end if;
+  if drafts > 0 then
+    perform private.check_drafts(receiver.id, drafts);
+  end if;
+  perform from public.organisations
+  where organisations.identity_id in (giver_id, receiver.id)
+  order by organisations.identity_id
+  for no key update;
+  foreach property in array moved loop
+    property.owner_identity_id := receiver.id;
+    if property.status = 'active' then
+      perform private.check_reachable(property);
+      property := private.publish_or_review(property);
+      if private.setting('review_listings') = 'true' then
+        property.status := 'pending_review';
+      end if;
+    end if;
+    update public.properties
+    set owner_identity_id = receiver.id, owner_type = receiver.type, owner_verified = is_verified,
+        owner_active = true,
+        is_direct = properties.is_direct and receiver.type = 'individual',
+        status = property.status, version = properties.version + 1
+    where properties.id = property.id;
+  end loop;
+  return (
+    select json_build_object('items', json_agg(
+      json_build_object('id', properties.id, 'status', properties.status) order by given.ordinal))
+    from unnest(ids) with ordinality as given (id, ordinal)
+    join public.properties on properties.id = given.id
+  );
+end
+$$;
+comment on function private.hand_over_properties is
+  'Makes an active identity the owner of all these listings of another one of its account, or of none.';
+
+create function private.move_properties(ids uuid[], identity_id uuid) returns json
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  giver_id uuid;
+  receiver public.identities;
+begin
+  perform private.require_identity();
+  ids := array(
+    select given.id from unnest(ids) with ordinality as given (id, ordinal)
+    where given.id is not null
+    group by given.id order by min(given.ordinal)
+  );
+  if cardinality(ids) not between 1 and 50 then
+    perform private.refuse_field('ids', case when ids = '{}' then 'required' else 'too_big' end);
+  end if;
+  perform private.count_action('listing_edits') from unnest(ids);
+  giver_id := private.lock_identity();
+  if move_properties.identity_id = giver_id then
+    perform private.refuse_field('identityId', 'self');
+  end if;
+  select * into receiver from public.identities
+  where identities.id = move_properties.identity_id
+    and identities.account_id = private.account_id();
+  if receiver.id is null then
+    perform private.refuse(404, 'identity_not_found');
+  elsif receiver.status <> 'active' then
+    perform private.refuse(403, 'identity_not_usable');
+  end if;
+  return private.hand_over_properties(ids, giver_id, receiver);
+end
+$$;
+comment on function private.move_properties is
+  'Api: Moves up to 50 listings of the acting identity to another identity of its account, all or '
+  'none. 404 property_not_found, identity_not_found, 403 identity_not_usable, 409 '
+  'property_state_conflict, duplicate_listing, drafts_full, 402 quota_exceeded, 422 contact_missing.';
+
+grant execute on function private.move_properties to authenticated;
+
 -- sql/06_properties/5_writes_owners.sql
 
 create function private.notify_listing_owner(
@@ -15352,7 +15473,7 @@ begin
   cross join lateral private.property_card(properties) as card
   where properties.id = any (property_ids) and properties.listed
   on conflict (property_id) do update
-  set drop_pct = excluded.drop_pct, drop_until = excluded.drop_until,
+  set owner_identity_id = excluded.owner_identity_id, drop_pct = excluded.drop_pct, drop_until = excluded.drop_until,
       up_to_price_label = excluded.up_to_price_label, price_label = excluded.price_label,
       price_label_en = excluded.price_label_en, up_to_block = excluded.up_to_block,
       location = excluded.location,
@@ -15379,7 +15500,7 @@ create trigger properties_have_cards_on_insert
 do $$
 declare
   shown constant text[] := array['listed', 'ref_no'] || private.property_columns('card') || array[
-    'owner_type', 'owner_verified', 'drop_pct', 'drop_until', 'auction_ends_at', 'published_at',
+    'owner_identity_id', 'owner_type', 'owner_verified', 'drop_pct', 'drop_until', 'auction_ends_at', 'published_at',
     'confirmed_at', 'shown_lat', 'shown_lng'
   ];
 begin
@@ -15627,9 +15748,10 @@ create function private.count_listing() returns trigger
 as $$
 begin
   update public.organisations
-  set active_listings_count =
-    organisations.active_listings_count + case when new.listed then 1 else -1 end
-  where organisations.identity_id = new.owner_identity_id;
+  set active_listings_count = organisations.active_listings_count
+    + (new.listed and new.owner_identity_id = organisations.identity_id)::integer
+    - coalesce(old.listed and old.owner_identity_id = organisations.identity_id, false)::integer
+  where organisations.identity_id in (new.owner_identity_id, old.owner_identity_id);
   return null;
 end
 $$;
@@ -15641,7 +15763,10 @@ create trigger properties_are_counted_on_insert
   execute function private.count_listing();
 create trigger properties_are_counted
   after update on public.properties
-  for each row when (old.listed is distinct from new.listed and new.owner_type <> 'individual')
+  for each row when (
+    (old.listed, old.owner_identity_id) is distinct from (new.listed, new.owner_identity_id)
+    and (old.owner_type, new.owner_type) is distinct from ('individual', 'individual')
+  )
   execute function private.count_listing();
 
 -- sql/06_properties/6_events_records.sql
@@ -15662,7 +15787,7 @@ begin
   cross join lateral private.listed_record(properties) as stored
   where properties.id = any (property_ids) and properties.listed
   on conflict (property_id) do update
-  set ref_no = excluded.ref_no, drop_until = excluded.drop_until,
+  set owner_identity_id = excluded.owner_identity_id, ref_no = excluded.ref_no, drop_until = excluded.drop_until,
       up_to_price_label = excluded.up_to_price_label, price_label = excluded.price_label,
       price_label_en = excluded.price_label_en, up_to_terms = excluded.up_to_terms,
       terms = excluded.terms, terms_en = excluded.terms_en, up_to_media = excluded.up_to_media,
@@ -20485,7 +20610,7 @@ create trigger properties_are_searched_on_insert
 do $$
 declare
   compared constant text[] := array['listed'] || private.property_columns('searched') || array[
-    'area_m2', 'owner_type', 'owner_verified', 'published_at', 'auction_ends_at', 'drop_pct',
+    'area_m2', 'owner_identity_id', 'owner_type', 'owner_verified', 'published_at', 'auction_ends_at', 'drop_pct',
     'drop_until', 'shown_lat', 'shown_lng', 'location_precision'
   ];
 begin
@@ -22211,6 +22336,20 @@ create trigger properties_take_their_pictures
   after update of status on public.properties
   for each row when (new.status = 'deleted' and old.status <> 'deleted')
   execute function private.on_property_deleted();
+
+create function private.on_property_moved() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  update public.media set identity_id = new.owner_identity_id where media.property_id = new.id;
+  return null;
+end
+$$;
+comment on function private.on_property_moved is 'Takes the pictures along to the new owner.';
+create trigger properties_take_their_pictures_along
+  after update of owner_identity_id on public.properties
+  for each row when (new.owner_identity_id <> old.owner_identity_id)
+  execute function private.on_property_moved();
 
 create function private.on_pictures_owner_closed() returns trigger
   language plpgsql security definer set search_path = ''
@@ -26135,6 +26274,31 @@ create trigger reports_are_decided_once
   before update of status on public.reports
   for each row when (old.status <> new.status)
   execute function private.on_report_decided();
+
+create function private.keep_reported_listing() returns trigger
+  language plpgsql
+  security definer -- reads reports, whoever owns the listing
+  set search_path = ''
+as $$
+begin
+  if exists (
+    select from public.reports
+    where reports.target_type = 'property' and reports.target_id = new.id
+      and reports.status = 'open'
+  ) then
+    perform private.refuse_action(old);
+  end if;
+  return new;
+end
+$$;
+comment on function private.keep_reported_listing is
+  'Refuses to move a listing to another identity while a report about it is open.';
+create trigger properties_stay_while_reported
+  before update of owner_identity_id on public.properties
+  for each row when (new.owner_identity_id <> old.owner_identity_id)
+  execute function private.keep_reported_listing();
+comment on trigger properties_stay_while_reported on public.properties is
+  'The order among the table''s triggers does not matter.';
 
 -- sql/11_admin/2_rules_typed.sql
 

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
 import { database, guest, type Person, signUp } from '../support/client.ts'
-import { givePhone, takePhone } from '../support/fixtures.ts'
+import { givePhone, insertOrganisation, takePhone } from '../support/fixtures.ts'
 import { completeFields, createDraft, publishListing } from '../support/listings.ts'
 import { notificationsOf } from '../support/notifications.ts'
 import { jpeg } from '../support/pictures.ts'
@@ -217,6 +217,20 @@ test('pending changes go into the draft when a listing is archived, and are drop
     .toMatchObject({ price: 5, pendingChanges: null })
   expect((await seller.post(`/properties/${two.id}/mark-sold`)).body)
     .toMatchObject({ price: 185000, pendingChanges: null })
+})
+
+test('LIST-08 what is moved to another identity waits for review, and not with a change that waits', async () => {
+  await review(false)
+  const [one, two] = [await publishListing(seller), await publishListing(seller)]
+  const office = await insertOrganisation(seller.id, 'office')
+  await review(true)
+  await seller.patch(`/properties/${two.id}`, { price: 5 })
+  const move = (ids: string[]) => seller.post('/properties/move', { ids, identityId: office })
+  expect((await move([one.id, two.id])).status).toBe(409)
+  expect((await move([one.id])).body).toEqual({ items: [{ id: one.id, status: 'pending_review' }] })
+  expect((await guest.get(`/properties/${one.id}`)).status).toBe(404)
+  await decide(one.id, true)
+  expect(await read(guest, one.id)).toMatchObject({ owner: { identityId: office }, refNo: one.refNo })
 })
 
 test('thirty numbers a day, then no more; what is not offered does not count', async () => {

@@ -86,6 +86,10 @@ export const listingActions: Record<string, Action> = {
     await by.post(`/properties/${id}/auction`, auction())
     return { method: 'DELETE', path: `/properties/${id}/auction` }
   },
+  move: async (by, about) => ({
+    path: '/properties/move',
+    body: { ids: [await savedListing(by, about)], identityId: by.identityId },
+  }),
   pictures: ({ listing }) => ({
     path: '/media/upload/listings',
     ...pictureForm('files', formField('propertyId', listing)),

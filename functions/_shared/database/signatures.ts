@@ -260,6 +260,7 @@ export const facadeSignatures = {
     page_size: 'integer?',
   },
   list_wallet_transactions: { page_cursor: 'text?', page_size: 'integer?' },
+  move_properties: { ids: 'uuid[]', identity_id: 'uuid' },
   precheck_contact: { property_id: 'uuid', kind: 'text', idempotency_key: 'text?' },
   refund_invoice: {
     invoice_id: 'uuid',

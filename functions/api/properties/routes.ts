@@ -93,6 +93,46 @@ const create = route({
   },
 })
 
+const move = route({
+  ...acting,
+  tags,
+  operationId: 'move_properties',
+  method: 'post',
+  path: '/move',
+  summary: 'Move my listings to another identity of my account',
+  description:
+    'All of them or none, within the plan of the other identity: drafts, active, paused and expired ones ' +
+    'without an auction, changes that wait or an open report. Number, prices, favorites and dates stay; ' +
+    'phone numbers and `isDirect` follow the new owner; conversations and leads stay where they are. Where ' +
+    'listings are reviewed, active ones wait for it.',
+  errors: [
+    'property_not_found',
+    'identity_not_found',
+    'property_state_conflict',
+    'duplicate_listing',
+    'drafts_full',
+    'quota_exceeded',
+    'contact_missing',
+  ],
+  request: body(
+    z.strictObject({
+      ids: z.array(z.uuid()).min(1).max(50).describe('Listings of the acting identity.'),
+      identityId: z.uuid().describe('Another identity of the account, in order.'),
+    }).openapi('PropertyMove', { description: 'Listings, and the identity that gets them.' }),
+  ),
+  responses: {
+    200: json(
+      z.object({
+        items: z.array(z.object({
+          id: z.uuid(),
+          status: z.enum(statuses).describe('pending_review where listings are reviewed.'),
+        })).describe('In the order given.'),
+      }).openapi('MovedProperties', { description: 'Listings that have another owner now.' }),
+      'They belong to the other identity.',
+    ),
+  },
+})
+
 const listMine = route({
   ...acting,
   tags,
@@ -220,6 +260,7 @@ export const properties = area()
     const created = await call(c, 'create_property', args)
     return send(c, created, 201)
   })
+  .openapi(move, async (c) => send(c, await call(c, 'move_properties', c.req.valid('json'))))
   .openapi(listMine, async (c) => {
     const { cursor, limit, status } = c.req.valid('query')
     const args = { status, pageCursor: cursor, pageSize: limit }
