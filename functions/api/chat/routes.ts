@@ -222,6 +222,7 @@ const sendMessage = route({
     'not_found',
     'property_not_found',
     'quota_exceeded',
+    'uploads_full',
   ],
   idempotent: true,
   request: { params: OneConversation, ...body(NewMessage) },
