@@ -160,7 +160,8 @@ on conflict (name) do nothing;
 insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types) values
   ('avatars', 'avatars', true, 5242880, '{image/jpeg,image/png,image/webp}'),
   ('listings', 'listings', true, 10485760, '{image/jpeg,image/png,image/webp}'),
-  -- Only the edge functions read this bucket, after the database has allowed the read.
+  -- Only the edge functions read these buckets, after the database has allowed the read.
+  ('suspended', 'suspended', false, 10485760, '{image/jpeg,image/png,image/webp}'),
   ('documents', 'documents', false, 10485760,
     '{image/jpeg,image/png,image/webp,application/pdf}')
 on conflict (id) do update set

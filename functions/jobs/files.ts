@@ -1,6 +1,6 @@
 import { backend } from '../_shared/database/db.ts'
 import { alarm } from '../_shared/errors/alarms.ts'
-import { type Bucket, removeFiles, saveAddresses } from '../_shared/outside/supabase-storage.ts'
+import { type Bucket, moveFile, removeFiles, saveAddresses } from '../_shared/outside/supabase-storage.ts'
 
 type Due = { bucket: Bucket; names: string[] }[]
 
@@ -11,6 +11,20 @@ export async function removeUnusedFiles(): Promise<number> {
     const due = await backend<Due>('files_to_remove', { attempted })
     if (!due.length || Date.now() > end) return all
     for (const { bucket, names } of due) all += await removeFiles(bucket, names)
+    attempted = due
+  }
+}
+
+type Move = { move: number; id: string; name: string; from: Bucket; to: Bucket }
+
+/** Moves the files of what was suspended or restored. Two runs at once do no harm: a file is in one place. */
+export async function moveSuspendedFiles(): Promise<number> {
+  let all = 0
+  let attempted: Move[] = []
+  for (const end = Date.now() + 20_000;;) {
+    const due: Move[] = await backend<Move[]>('files_to_move', { attempted })
+    if (!due.length || Date.now() > end) return all
+    for (const { from, to, name } of due) if (await moveFile(from, to, name)) all++
     attempted = due
   }
 }

@@ -12,7 +12,7 @@ import { causeOf } from '../_shared/errors/refusal.ts'
 import { env } from '../_shared/settings/env.ts'
 import { hashBannedContacts } from './bans.ts'
 import { tryDoors, tryDoorsDaily } from './doors.ts'
-import { compareFilesAndRows, removeUnusedFiles } from './files.ts'
+import { compareFilesAndRows, moveSuspendedFiles, removeUnusedFiles } from './files.ts'
 import { sendContactMessages, tellOfCodes } from './messages.ts'
 import { lookUpPayments, lookUpRefunds } from './payments.ts'
 import { sendPushes } from './push.ts'
@@ -73,6 +73,7 @@ const otherJobs: Record<string, () => Promise<number>> = {
   purge_auth_audit: () => backend<number>('purge_auth_audit', {}),
   look_up_payments: lookUpPayments,
   look_up_refunds: lookUpRefunds,
+  move_files: moveSuspendedFiles,
   remove_files: removeUnusedFiles,
   reconcile_media: compareFilesAndRows,
 }

@@ -1,13 +1,13 @@
 -- A row is inserted after its file is stored (5_writes_uploads.sql) and deleted after its file is
 -- removed (7_jobs.sql). Only the edge functions write to Storage, under names that cannot be
 -- guessed or listed. Anyone with a URL sees the picture, even while its listing is hidden, until
--- picture, listing or account is deleted; caches drop it within a day.
+-- picture, listing or account is deleted or suspended; caches drop it within a day.
 
 create table public.media (
   id uuid primary key default gen_random_uuid(),
   account_id uuid not null,
   identity_id uuid not null,
-  bucket text not null constraint media_bucket_is_known check (bucket in ('avatars', 'listings')),
+  bucket text not null constraint media_bucket_is_known check (bucket in ('avatars', 'listings', 'suspended')),
   name text not null constraint media_name_is_ours
     check (name ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/[0-9a-f-]{36}\.(jpg|png|webp)$'),
   width integer not null,
@@ -45,6 +45,8 @@ create table public.media (
 comment on table public.media is 'Pictures and their use. Cleaned by private.files_to_remove.';
 comment on column public.media.identity_id is
   'The identity that uses it or, before it is used, the one that uploaded it.';
+comment on column public.media.bucket is
+  'Where its file is: suspended while an administrator has suspended its listing or owner.';
 comment on column public.media.name is
   'The name of the file: the id of the identity that uploaded it, a slash and a random name.';
 comment on column public.media.orientation is 'The EXIF orientation, which clients apply.';
@@ -104,6 +106,22 @@ comment on column private.upload_sessions.ended is
   'uploaded to it is refused and does not become a listing without the pictures of before.';
 create index upload_sessions_property_idx on private.upload_sessions (property_id);
 create index upload_sessions_expires_idx on private.upload_sessions (ended, expires_at);
+
+create table private.file_moves (
+  id bigint generated always as identity primary key,
+  property_id uuid, -- no foreign keys: a job forgets what is gone
+  identity_id uuid,
+  due_at timestamptz not null default now(),
+  created_at timestamptz not null default now(),
+  constraint file_moves_have_one_subject check (num_nonnulls(property_id, identity_id) = 1)
+);
+comment on table private.file_moves is
+  'Listings and identities that were suspended or restored, until their files are moved. '
+  'Cleaned by private.files_to_move.';
+comment on column private.file_moves.due_at is 'When a job next moves files of it.';
+create index file_moves_due_idx on private.file_moves (due_at, id);
+alter table private.file_moves enable row level security;
+create policy "nobody but functions of their owner" on private.file_moves using (false);
 
 alter table public.media enable row level security;
 alter table private.uploads enable row level security;

@@ -194,7 +194,7 @@ declare
   lost bigint;
   wrong bigint := 0;
 begin
-  insert into private.media_scans (bucket) values ('avatars'), ('listings'), ('documents')
+  insert into private.media_scans (bucket) values ('avatars'), ('listings'), ('suspended'), ('documents')
   on conflict do nothing;
   for scan in select * from private.media_scans for update skip locked loop
     -- Compares the next files by name with the rows in the same range of names.
@@ -205,6 +205,15 @@ begin
       order by objects.name
       limit 20000
     ) as files;
+    -- A file that was moved without its row, because the job ended in between, is followed first.
+    perform private.follow_moved_files(array(
+      select media.id from storage.objects
+      join public.media
+        on media.bucket = any ('{avatars,listings,suspended}'::text[]) and media.name = objects.name
+      where objects.bucket_id = scan.bucket and objects.name > scan.after_name
+        and (last_name is null or objects.name <= last_name)
+        and media.bucket <> scan.bucket
+    ));
     with strays as (
       insert into private.stray_files (bucket, name)
       select objects.bucket_id, objects.name from storage.objects

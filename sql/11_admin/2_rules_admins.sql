@@ -132,7 +132,7 @@ do $$
 declare
   name text;
 begin
-  foreach name in array '{accounts,individual_profiles,identities,organisations,properties,duplicates,documents,reports,invoices,payments,payment_events,wallet_payouts,audit,admins}'::text[] loop
+  foreach name in array '{accounts,individual_profiles,identities,organisations,properties,duplicates,documents,media,reports,invoices,payments,payment_events,wallet_payouts,audit,admins}'::text[] loop
     execute format('grant select on public.%I to administering', name);
     execute format('create policy "administrators see all" on public.%I for select to administering '
       'using ((select private.is_admin()))', name);

@@ -134,14 +134,16 @@ as $$
 begin
   return content || (
     select jsonb_build_object('pictures', coalesce(jsonb_agg(jsonb_build_object(
-      'id', media.id, 'url', private.media_url(media.bucket, media.name)
+      'id', media.id, 'url', case media.bucket when 'suspended' then '/admin/pictures/' || media.id
+        else private.media_url(media.bucket, media.name) end
     ) order by listed.ordinal), '[]'))
     from jsonb_array_elements_text(content -> 'pictures') with ordinality as listed (id, ordinal)
     join public.media on media.id = listed.id::uuid and media.removed_at is null
   );
 end
 $$;
-comment on function private.shown_content is 'Names the pictures of reported content by their URLs.';
+comment on function private.shown_content is
+  'Names the pictures of reported content by their URLs, suspended ones by the path for admins.';
 
 create function private.on_report_decided() returns trigger
   language plpgsql set search_path = ''

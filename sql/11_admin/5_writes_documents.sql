@@ -18,4 +18,23 @@ $$;
 comment on function private.get_admin_document is
   'Facade: returns the file of a document to an admin and records that in the audit trail.';
 
-grant execute on function private.get_admin_document to authenticated;
+create function private.get_admin_picture(media_id uuid) returns json
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  picture public.media;
+begin
+  perform private.require_admin();
+  select * into picture from public.media
+  where media.id = get_admin_picture.media_id and media.removed_at is null;
+  if picture.id is null then
+    perform private.refuse(404, 'not_found');
+  end if;
+  return json_build_object('bucket', picture.bucket, 'file', picture.name, 'size', picture.bytes,
+    'type', 'image/' || replace(split_part(picture.name, '.', 2), 'jpg', 'jpeg'));
+end
+$$;
+comment on function private.get_admin_picture is
+  'Facade: returns where the file of a picture is to an admin, also of what is suspended.';
+
+grant execute on function private.get_admin_document, private.get_admin_picture to authenticated;

@@ -21052,13 +21052,13 @@ grant execute on function private.refresh_area_prices to backend;
 -- A row is inserted after its file is stored (5_writes_uploads.sql) and deleted after its file is
 -- removed (7_jobs.sql). Only the edge functions write to Storage, under names that cannot be
 -- guessed or listed. Anyone with a URL sees the picture, even while its listing is hidden, until
--- picture, listing or account is deleted; caches drop it within a day.
+-- picture, listing or account is deleted or suspended; caches drop it within a day.
 
 create table public.media (
   id uuid primary key default gen_random_uuid(),
   account_id uuid not null,
   identity_id uuid not null,
-  bucket text not null constraint media_bucket_is_known check (bucket in ('avatars', 'listings')),
+  bucket text not null constraint media_bucket_is_known check (bucket in ('avatars', 'listings', 'suspended')),
   name text not null constraint media_name_is_ours
     check (name ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/[0-9a-f-]{36}\.(jpg|png|webp)$'),
   width integer not null,
@@ -21096,6 +21096,8 @@ create table public.media (
 comment on table public.media is 'Pictures and their use. Cleaned by private.files_to_remove.';
 comment on column public.media.identity_id is
   'The identity that uses it or, before it is used, the one that uploaded it.';
+comment on column public.media.bucket is
+  'Where its file is: suspended while an administrator has suspended its listing or owner.';
 comment on column public.media.name is
   'The name of the file: the id of the identity that uploaded it, a slash and a random name.';
 comment on column public.media.orientation is 'The EXIF orientation, which clients apply.';
@@ -21155,6 +21157,22 @@ comment on column private.upload_sessions.ended is
   'uploaded to it is refused and does not become a listing without the pictures of before.';
 create index upload_sessions_property_idx on private.upload_sessions (property_id);
 create index upload_sessions_expires_idx on private.upload_sessions (ended, expires_at);
+
+create table private.file_moves (
+  id bigint generated always as identity primary key,
+  property_id uuid, -- no foreign keys: a job forgets what is gone
+  identity_id uuid,
+  due_at timestamptz not null default now(),
+  created_at timestamptz not null default now(),
+  constraint file_moves_have_one_subject check (num_nonnulls(property_id, identity_id) = 1)
+);
+comment on table private.file_moves is
+  'Listings and identities that were suspended or restored, until their files are moved. '
+  'Cleaned by private.files_to_move.';
+comment on column private.file_moves.due_at is 'When a job next moves files of it.';
+create index file_moves_due_idx on private.file_moves (due_at, id);
+alter table private.file_moves enable row level security;
+create policy "nobody but functions of their owner" on private.file_moves using (false);
 
 alter table public.media enable row level security;
 alter table private.uploads enable row level security;
@@ -22454,6 +22472,59 @@ create trigger identities_take_their_documents
   for each row when (new.status = 'closed' and old.status <> 'closed')
   execute function private.on_documents_owner_closed();
 
+-- sql/09_media/6_events_suspensions.sql
+
+-- The files of what an administrator suspended move to a private bucket, and back. This is only
+-- queued here, because an account can have thousands of files (7_jobs_suspensions.sql).
+
+create function private.queue_listing_files() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  insert into private.file_moves (property_id) values (new.id);
+  return null;
+end
+$$;
+comment on function private.queue_listing_files is
+  'Queues the pictures of a listing that was suspended or restored.';
+create trigger properties_move_their_files
+  after update of status on public.properties
+  for each row when (old.status <> new.status and 'suspended' in (old.status, new.status))
+  execute function private.queue_listing_files();
+
+create function private.queue_identity_files() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  insert into private.file_moves (identity_id) values (new.id);
+  return null;
+end
+$$;
+comment on function private.queue_identity_files is
+  'Queues the pictures of an identity that was suspended or restored.';
+create trigger identities_move_their_files
+  after update of status on public.identities
+  for each row when (old.status <> new.status and 'suspended' in (old.status, new.status))
+  execute function private.queue_identity_files();
+
+create function private.queue_account_files() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  insert into private.file_moves (identity_id)
+  select identities.id from public.identities where identities.account_id = new.id;
+  return null;
+end
+$$;
+comment on function private.queue_account_files is
+  'Queues the pictures of an account that was suspended, banned or let in again.';
+create trigger accounts_move_their_files
+  after update of status on public.accounts
+  for each row when (
+    (old.status in ('suspended', 'banned')) <> (new.status in ('suspended', 'banned'))
+  )
+  execute function private.queue_account_files();
+
 -- sql/09_media/7_jobs.sql
 
 -- Postgres cannot delete a file. So an edge function selects names here, has Storage delete the
@@ -22652,7 +22723,7 @@ declare
   lost bigint;
   wrong bigint := 0;
 begin
-  insert into private.media_scans (bucket) values ('avatars'), ('listings'), ('documents')
+  insert into private.media_scans (bucket) values ('avatars'), ('listings'), ('suspended'), ('documents')
   on conflict do nothing;
   for scan in select * from private.media_scans for update skip locked loop
     -- Compares the next files by name with the rows in the same range of names.
@@ -22663,6 +22734,15 @@ begin
       order by objects.name
       limit 20000
     ) as files;
+    -- A file that was moved without its row, because the job ended in between, is followed first.
+    perform private.follow_moved_files(array(
+      select media.id from storage.objects
+      join public.media
+        on media.bucket = any ('{avatars,listings,suspended}'::text[]) and media.name = objects.name
+      where objects.bucket_id = scan.bucket and objects.name > scan.after_name
+        and (last_name is null or objects.name <= last_name)
+        and media.bucket <> scan.bucket
+    ));
     with strays as (
       insert into private.stray_files (bucket, name)
       select objects.bucket_id, objects.name from storage.objects
@@ -22717,6 +22797,132 @@ as $$
 $$;
 
 grant execute on function private.files_to_remove, private.reconcile_media to backend;
+
+-- sql/09_media/7_jobs_suspensions.sql
+
+-- As with removed files, an edge function selects names here, has Storage move the files, and passes
+-- the same list to its next call. A row follows its file: wherever that is after a crash or after two
+-- runs at once, the row says so, and what is in the wrong bucket then is moved again.
+
+create function private.bucket_of(picture public.media) returns text
+  language plpgsql stable
+  security definer -- reads accounts, identities and listings of everybody
+  set search_path = ''
+as $$
+begin
+  return case
+    when exists (
+      select from public.identities
+      join public.accounts on accounts.id = identities.account_id
+      where identities.id = picture.identity_id
+        and (identities.status = 'suspended' or accounts.status in ('suspended', 'banned'))
+    ) or exists (
+      select from public.properties
+      where properties.id = picture.property_id and properties.status = 'suspended'
+    ) then 'suspended'
+    when picture.use = 'listing' then 'listings'
+    else 'avatars'
+  end;
+end
+$$;
+comment on function private.bucket_of is
+  'The bucket in which the file of a picture belongs that a listing, person or page uses.';
+
+create function private.misplaced_files(queued private.file_moves) returns setof public.media
+  language plpgsql stable
+  rows 20
+  set search_path = ''
+as $$
+begin
+  return query
+  select media.* from public.media
+  where (media.property_id = queued.property_id or media.identity_id = queued.identity_id)
+    -- Others have got the pictures of messages, which an administrator hides one by one.
+    and media.use in ('listing', 'avatar', 'logo', 'cover')
+    and media.bucket <> private.bucket_of(media)
+  limit 200;
+end
+$$;
+
+create function private.follow_moved_files(moved_ids uuid[]) returns bigint
+  language plpgsql set search_path = ''
+as $$
+declare
+  followed bigint;
+begin
+  perform from public.properties
+  where properties.id in (
+    select media.property_id from public.media where media.id = any (moved_ids)
+  )
+  order by properties.id
+  for no key update;
+  update public.media set bucket = objects.bucket_id
+  from storage.objects
+  where media.id = any (moved_ids) and objects.name = media.name
+    and objects.bucket_id = any ('{avatars,listings,suspended}'::text[])
+    and objects.bucket_id <> media.bucket
+    and not exists (
+      select from storage.objects as same
+      where same.bucket_id = media.bucket and same.name = media.name
+    );
+  get diagnostics followed = row_count;
+  -- It may have been moved late, when it was to be elsewhere already.
+  insert into private.file_moves (identity_id)
+  select distinct media.identity_id from public.media
+  where media.id = any (moved_ids) and media.use in ('listing', 'avatar', 'logo', 'cover')
+    and media.bucket <> private.bucket_of(media)
+    and not exists (
+      select from private.file_moves where file_moves.identity_id = media.identity_id
+    );
+  return followed;
+end
+$$;
+comment on function private.follow_moved_files is
+  'Stores in the rows of these pictures in which bucket their files are, and queues them again where '
+  'that is the wrong one.';
+
+create function private.files_to_move(attempted jsonb) returns json
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  tried constant uuid[] := array(
+    select file.id from jsonb_to_recordset(attempted) as file (id uuid)
+  );
+  queued private.file_moves;
+  answer json;
+begin
+  if tried <> '{}' and private.follow_moved_files(tried) = 0 then
+    -- Storage moved none of them, so others come first.
+    update private.file_moves set due_at = now() + interval '5 minutes'
+    where file_moves.id in (
+      select file.move from jsonb_to_recordset(attempted) as file (move bigint)
+    );
+  end if;
+  for queued in
+    select * from private.file_moves
+    where file_moves.due_at <= now()
+    order by file_moves.due_at, file_moves.id
+    limit 100
+    for update skip locked
+  loop
+    select json_agg(json_build_object(
+      'move', queued.id, 'id', media.id, 'name', media.name, 'from', media.bucket,
+      'to', private.bucket_of(media)))
+    into answer
+    from private.misplaced_files(queued) as media;
+    exit when answer is not null and queued.created_at > now() - interval '1 day';
+    answer := null;
+    delete from private.file_moves where file_moves.id = queued.id;
+  end loop;
+  return coalesce(answer, '[]');
+end
+$$;
+comment on function private.files_to_move is
+  'Job: returns a batch of pictures whose files belong in another bucket. attempted is what the '
+  'previous call returned, after Storage was asked to move those files. A move that fails for a day '
+  'is given up.';
+
+grant execute on function private.files_to_move to backend;
 
 -- sql/10_chat/1_tables.sql
 
@@ -25590,7 +25796,7 @@ do $$
 declare
   name text;
 begin
-  foreach name in array '{accounts,individual_profiles,identities,organisations,properties,duplicates,documents,reports,invoices,payments,payment_events,wallet_payouts,audit,admins}'::text[] loop
+  foreach name in array '{accounts,individual_profiles,identities,organisations,properties,duplicates,documents,media,reports,invoices,payments,payment_events,wallet_payouts,audit,admins}'::text[] loop
     execute format('grant select on public.%I to administering', name);
     execute format('create policy "administrators see all" on public.%I for select to administering '
       'using ((select private.is_admin()))', name);
@@ -26235,14 +26441,16 @@ as $$
 begin
   return content || (
     select jsonb_build_object('pictures', coalesce(jsonb_agg(jsonb_build_object(
-      'id', media.id, 'url', private.media_url(media.bucket, media.name)
+      'id', media.id, 'url', case media.bucket when 'suspended' then '/admin/pictures/' || media.id
+        else private.media_url(media.bucket, media.name) end
     ) order by listed.ordinal), '[]'))
     from jsonb_array_elements_text(content -> 'pictures') with ordinality as listed (id, ordinal)
     join public.media on media.id = listed.id::uuid and media.removed_at is null
   );
 end
 $$;
-comment on function private.shown_content is 'Names the pictures of reported content by their URLs.';
+comment on function private.shown_content is
+  'Names the pictures of reported content by their URLs, suspended ones by the path for admins.';
 
 create function private.on_report_decided() returns trigger
   language plpgsql set search_path = ''
@@ -27878,7 +28086,26 @@ $$;
 comment on function private.get_admin_document is
   'Facade: returns the file of a document to an admin and records that in the audit trail.';
 
-grant execute on function private.get_admin_document to authenticated;
+create function private.get_admin_picture(media_id uuid) returns json
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  picture public.media;
+begin
+  perform private.require_admin();
+  select * into picture from public.media
+  where media.id = get_admin_picture.media_id and media.removed_at is null;
+  if picture.id is null then
+    perform private.refuse(404, 'not_found');
+  end if;
+  return json_build_object('bucket', picture.bucket, 'file', picture.name, 'size', picture.bytes,
+    'type', 'image/' || replace(split_part(picture.name, '.', 2), 'jpg', 'jpeg'));
+end
+$$;
+comment on function private.get_admin_picture is
+  'Facade: returns where the file of a picture is to an admin, also of what is suspended.';
+
+grant execute on function private.get_admin_document, private.get_admin_picture to authenticated;
 
 -- sql/11_admin/5_writes_duplicates.sql
 
@@ -33985,7 +34212,8 @@ on conflict (name) do nothing;
 insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types) values
   ('avatars', 'avatars', true, 5242880, '{image/jpeg,image/png,image/webp}'),
   ('listings', 'listings', true, 10485760, '{image/jpeg,image/png,image/webp}'),
-  -- Only the edge functions read this bucket, after the database has allowed the read.
+  -- Only the edge functions read these buckets, after the database has allowed the read.
+  ('suspended', 'suspended', false, 10485760, '{image/jpeg,image/png,image/webp}'),
   ('documents', 'documents', false, 10485760,
     '{image/jpeg,image/png,image/webp,application/pdf}')
 on conflict (id) do update set

@@ -66,6 +66,10 @@ export const closedTables: Record<string, Table> = {
     null,
     `insert into private.media_scans (bucket) values (gen_random_uuid())`,
   ),
+  'private.file_moves': closed(
+    'identity_id',
+    'insert into private.file_moves (identity_id) values (:identity)',
+  ),
   'private.stray_files': closed(
     null,
     `insert into private.stray_files (bucket, name) values ('listings', gen_random_uuid())`,

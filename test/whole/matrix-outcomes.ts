@@ -281,6 +281,7 @@ export const buckets: Record<string, Partial<Record<Command, (typeof callers)[nu
   listings: {},
   // The functions read the files with the secret key, if the database allows it.
   documents: {},
+  suspended: {},
 }
 
 export const servicePolicies: Record<string, string[]> = {

@@ -63,6 +63,7 @@ export const ofBackend: Review[] = [
     'private.is_free_name',
   ]],
   ['backend', 'files of pictures: where they are read, which nobody wants, do they have rows', [
+    'private.files_to_move',
     'private.files_to_remove',
     'private.set_codes_are_sent',
     'private.set_files_url',

@@ -229,6 +229,7 @@ const reviews: Review[] = [
     'private.decide_moderation',
     'private.delete_user',
     'private.get_admin_document',
+    'private.get_admin_picture',
     'private.get_admin_stats',
     'private.get_user',
     'private.list_audit',

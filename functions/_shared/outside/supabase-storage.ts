@@ -6,7 +6,7 @@ import { type Bytes, toBase64 } from '../input/bytes.ts'
 import { env } from '../settings/env.ts'
 import { fetchService, jsonType } from './http-client.ts'
 
-export type Bucket = 'avatars' | 'listings' | 'documents'
+export type Bucket = 'avatars' | 'listings' | 'suspended' | 'documents'
 
 // A file name is never reused, so its content never changes. Caches keep it for one day only, so that a
 // deletion takes effect.
@@ -59,6 +59,12 @@ export async function copyFile(bucket: Bucket, from: string, to: string) {
   const send = async () => isSuccess(await request('POST', '/object/copy', body, headers))
   if (await send() || await send()) return
   throw new Refusal('service_unavailable', { retryAfter: 5 })
+}
+
+/** Moves a file to the same name in another bucket, and returns whether it was there to be moved. */
+export async function moveFile(from: Bucket, to: Bucket, name: string): Promise<boolean> {
+  const move = { bucketId: from, sourceKey: name, destinationBucket: to, destinationKey: name }
+  return isSuccess(await request('POST', '/object/move', JSON.stringify(move), jsonType))
 }
 
 export async function readFile(bucket: Bucket, name: string) {

@@ -1,19 +1,27 @@
 import type { ApiContext } from '../../_shared/caller/context.ts'
+import type { ErrorCode } from '../../_shared/errors/errors.ts'
 import { Refusal } from '../../_shared/errors/refusal.ts'
-import { readFile } from '../../_shared/outside/supabase-storage.ts'
+import { type Bucket, readFile } from '../../_shared/outside/supabase-storage.ts'
+
+type Found = { bucket?: Bucket; file: string; type: string; size: number }
 
 /** Streams the file as a download and never as a page, because a PDF's active content is unchecked. */
-export async function sendDocument(c: ApiContext, documentId: string, found: string) {
-  const { file, type, size } = JSON.parse(found) as { file: string; type: string; size: number }
-  const body = await readFile('documents', file)
-  // The file has just been removed.
-  if (!body) throw new Refusal('document_not_found')
+export async function sendFile(
+  c: ApiContext,
+  id: string,
+  found: string,
+  missing: ErrorCode = 'document_not_found',
+) {
+  const { bucket = 'documents', file, type, size } = JSON.parse(found) as Found
+  const body = await readFile(bucket, file)
+  // The file has just been removed or moved.
+  if (!body) throw new Refusal(missing)
   const ending = file.split('.').at(-1)
   const headers = {
     ...c.get('headers'),
     'Content-Type': type,
     'Content-Length': String(size),
-    'Content-Disposition': `attachment; filename="${documentId}.${ending}"`,
+    'Content-Disposition': `attachment; filename="${id}.${ending}"`,
     'Content-Security-Policy': 'sandbox',
   }
   // With a stream of our own, Deno aborts the answer if the file is too short, instead of waiting.

@@ -12,7 +12,7 @@ import {
   sendNothing,
   Time,
 } from '../http/route.ts'
-import { sendDocument } from './document-file.ts'
+import { sendFile } from './document-file.ts'
 
 const types = ['image/jpeg', 'image/png', 'image/webp', 'application/pdf'] as const
 
@@ -91,11 +91,37 @@ const read = route({
   responses: { 200: file },
 })
 
+const picture = route({
+  ...forAdmins,
+  tags: ['admin'],
+  operationId: 'get_admin_picture',
+  method: 'get',
+  path: '/pictures/{mediaId}',
+  summary: 'Download a picture, also of what is suspended',
+  description:
+    'The file itself, not JSON. What an administrator suspended is at no public address until that is lifted.',
+  errors: ['not_found'],
+  request: {
+    params: z.strictObject({ mediaId: z.uuid().describe('Of a listing, person, page or report.') }),
+  },
+  responses: {
+    200: {
+      description: 'The picture, to be saved: `Content-Disposition: attachment`.',
+      content: Object.fromEntries(
+        types.slice(0, 3).map((type) => [
+          type,
+          { schema: { type: 'string', format: 'binary' } as const },
+        ]),
+      ),
+    },
+  },
+})
+
 export const documents = area()
   .openapi(list, async (c) => send(c, await call(c, 'list_documents', c.req.valid('param'))))
   .openapi(get, async (c) => {
     const given = c.req.valid('param')
-    return await sendDocument(c, given.documentId, await call(c, 'get_document', given))
+    return await sendFile(c, given.documentId, await call(c, 'get_document', given))
   })
   .openapi(remove, async (c) => {
     await call(c, 'delete_document', c.req.valid('param'))
@@ -105,5 +131,9 @@ export const documents = area()
 export const adminDocuments = area()
   .openapi(read, async (c) => {
     const given = c.req.valid('param')
-    return await sendDocument(c, given.documentId, await call(c, 'get_admin_document', given))
+    return await sendFile(c, given.documentId, await call(c, 'get_admin_document', given))
+  })
+  .openapi(picture, async (c) => {
+    const given = c.req.valid('param')
+    return await sendFile(c, given.mediaId, await call(c, 'get_admin_picture', given), 'not_found')
   })

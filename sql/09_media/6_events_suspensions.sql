@@ -1,0 +1,50 @@
+-- The files of what an administrator suspended move to a private bucket, and back. This is only
+-- queued here, because an account can have thousands of files (7_jobs_suspensions.sql).
+
+create function private.queue_listing_files() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  insert into private.file_moves (property_id) values (new.id);
+  return null;
+end
+$$;
+comment on function private.queue_listing_files is
+  'Queues the pictures of a listing that was suspended or restored.';
+create trigger properties_move_their_files
+  after update of status on public.properties
+  for each row when (old.status <> new.status and 'suspended' in (old.status, new.status))
+  execute function private.queue_listing_files();
+
+create function private.queue_identity_files() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  insert into private.file_moves (identity_id) values (new.id);
+  return null;
+end
+$$;
+comment on function private.queue_identity_files is
+  'Queues the pictures of an identity that was suspended or restored.';
+create trigger identities_move_their_files
+  after update of status on public.identities
+  for each row when (old.status <> new.status and 'suspended' in (old.status, new.status))
+  execute function private.queue_identity_files();
+
+create function private.queue_account_files() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  insert into private.file_moves (identity_id)
+  select identities.id from public.identities where identities.account_id = new.id;
+  return null;
+end
+$$;
+comment on function private.queue_account_files is
+  'Queues the pictures of an account that was suspended, banned or let in again.';
+create trigger accounts_move_their_files
+  after update of status on public.accounts
+  for each row when (
+    (old.status in ('suspended', 'banned')) <> (new.status in ('suspended', 'banned'))
+  )
+  execute function private.queue_account_files();

@@ -1,0 +1,123 @@
+-- As with removed files, an edge function selects names here, has Storage move the files, and passes
+-- the same list to its next call. A row follows its file: wherever that is after a crash or after two
+-- runs at once, the row says so, and what is in the wrong bucket then is moved again.
+
+create function private.bucket_of(picture public.media) returns text
+  language plpgsql stable
+  security definer -- reads accounts, identities and listings of everybody
+  set search_path = ''
+as $$
+begin
+  return case
+    when exists (
+      select from public.identities
+      join public.accounts on accounts.id = identities.account_id
+      where identities.id = picture.identity_id
+        and (identities.status = 'suspended' or accounts.status in ('suspended', 'banned'))
+    ) or exists (
+      select from public.properties
+      where properties.id = picture.property_id and properties.status = 'suspended'
+    ) then 'suspended'
+    when picture.use = 'listing' then 'listings'
+    else 'avatars'
+  end;
+end
+$$;
+comment on function private.bucket_of is
+  'The bucket in which the file of a picture belongs that a listing, person or page uses.';
+
+create function private.misplaced_files(queued private.file_moves) returns setof public.media
+  language plpgsql stable
+  rows 20
+  set search_path = ''
+as $$
+begin
+  return query
+  select media.* from public.media
+  where (media.property_id = queued.property_id or media.identity_id = queued.identity_id)
+    -- Others have got the pictures of messages, which an administrator hides one by one.
+    and media.use in ('listing', 'avatar', 'logo', 'cover')
+    and media.bucket <> private.bucket_of(media)
+  limit 200;
+end
+$$;
+
+create function private.follow_moved_files(moved_ids uuid[]) returns bigint
+  language plpgsql set search_path = ''
+as $$
+declare
+  followed bigint;
+begin
+  perform from public.properties
+  where properties.id in (
+    select media.property_id from public.media where media.id = any (moved_ids)
+  )
+  order by properties.id
+  for no key update;
+  update public.media set bucket = objects.bucket_id
+  from storage.objects
+  where media.id = any (moved_ids) and objects.name = media.name
+    and objects.bucket_id = any ('{avatars,listings,suspended}'::text[])
+    and objects.bucket_id <> media.bucket
+    and not exists (
+      select from storage.objects as same
+      where same.bucket_id = media.bucket and same.name = media.name
+    );
+  get diagnostics followed = row_count;
+  -- It may have been moved late, when it was to be elsewhere already.
+  insert into private.file_moves (identity_id)
+  select distinct media.identity_id from public.media
+  where media.id = any (moved_ids) and media.use in ('listing', 'avatar', 'logo', 'cover')
+    and media.bucket <> private.bucket_of(media)
+    and not exists (
+      select from private.file_moves where file_moves.identity_id = media.identity_id
+    );
+  return followed;
+end
+$$;
+comment on function private.follow_moved_files is
+  'Stores in the rows of these pictures in which bucket their files are, and queues them again where '
+  'that is the wrong one.';
+
+create function private.files_to_move(attempted jsonb) returns json
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  tried constant uuid[] := array(
+    select file.id from jsonb_to_recordset(attempted) as file (id uuid)
+  );
+  queued private.file_moves;
+  answer json;
+begin
+  if tried <> '{}' and private.follow_moved_files(tried) = 0 then
+    -- Storage moved none of them, so others come first.
+    update private.file_moves set due_at = now() + interval '5 minutes'
+    where file_moves.id in (
+      select file.move from jsonb_to_recordset(attempted) as file (move bigint)
+    );
+  end if;
+  for queued in
+    select * from private.file_moves
+    where file_moves.due_at <= now()
+    order by file_moves.due_at, file_moves.id
+    limit 100
+    for update skip locked
+  loop
+    select json_agg(json_build_object(
+      'move', queued.id, 'id', media.id, 'name', media.name, 'from', media.bucket,
+      'to', private.bucket_of(media)))
+    into answer
+    from private.misplaced_files(queued) as media;
+    exit when answer is not null and queued.created_at > now() - interval '1 day';
+    answer := null;
+    delete from private.file_moves where file_moves.id = queued.id;
+  end loop;
+  return coalesce(answer, '[]');
+end
+$$;
+comment on function private.files_to_move is
+  'Job: returns a batch of pictures whose files belong in another bucket. attempted is what the '
+  'previous call returned, after Storage was asked to move those files. A move that fails for a day '
+  'is given up.';
+
+grant execute on function private.files_to_move to backend;
