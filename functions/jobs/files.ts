@@ -1,6 +1,11 @@
 import { backend } from '../_shared/database/db.ts'
 import { alarm } from '../_shared/errors/alarms.ts'
-import { type Bucket, moveFile, removeFiles, saveAddresses } from '../_shared/outside/supabase-storage.ts'
+import {
+  type Bucket,
+  moveFile,
+  removeFiles,
+  saveAddresses,
+} from '../_shared/outside/supabase-storage.ts'
 
 type Due = { bucket: Bucket; names: string[] }[]
 
@@ -17,7 +22,7 @@ export async function removeUnusedFiles(): Promise<number> {
 
 type Move = { move: number; id: string; name: string; from: Bucket; to: Bucket }
 
-/** Moves the files of what was suspended or restored. Two runs at once do no harm: a file is in one place. */
+/** Moves the files of what was suspended or restored. A file is in one place, whoever moves it. */
 export async function moveSuspendedFiles(): Promise<number> {
   let all = 0
   let attempted: Move[] = []

@@ -137,8 +137,8 @@ begin
 end
 $$;
 comment on function private.check_drafts is
-  'Refuses more drafts than allowed: twice as many as the plan''s listings, but at least rates.max. '
-  'The caller has locked the quota.';
+  'Refuses more drafts than allowed: twice as many as the plan''s listings, but at least '
+  'rates.max. The caller has locked the quota.';
 
 create function private.pause_over_quota(identity_id uuid) returns integer
   language plpgsql

@@ -154,7 +154,8 @@ create table public.properties (
 
 comment on table public.properties is 'Listings. Cleaned by private.purge_deleted_listings.';
 comment on column public.properties.ref_no is 'Shown to people with a prefix, as KW-104233.';
-comment on column public.properties.owner_identity_id is 'The owner, which changes only by private.move_properties.';
+comment on column public.properties.owner_identity_id is
+  'The owner, which changes only by private.move_properties.';
 comment on column public.properties.status is 'The allowed changes are in 2_rules_states.sql.';
 comment on column public.properties.status_reason is 'The reason for a rejection or suspension.';
 comment on column public.properties.suspended_from is 
@@ -189,8 +190,8 @@ comment on column public.properties.paused_at is
 comment on column public.properties.pause_reason is
   'unproven_past: published before the email was proven; null if the owner or the quota paused it.';
 comment on column public.properties.was_closed is
-  'Whether it was sold, rented or exchanged since it was last active. Who saved it was told that, and '
-  'is told when it is active again.';
+  'Whether it was sold, rented or exchanged since it was last active. Who saved it was told that, '
+  'and is told when it is active again.';
 comment on column public.properties.deleted_at is 'The row is kept for another 90 days.';
 comment on column public.properties.pending_changes is 'Changes that an admin has to approve.';
 comment on column public.properties.listed is 'Whether it is active and its owner may act.';

@@ -127,7 +127,8 @@ begin
 end
 $$;
 comment on function private.hidden_fields is
-  'What of a change shows less and holds at once, also under review: emptied fields, a coarser place.';
+  'What of a change shows less and holds at once, also under review: emptied fields and a coarser '
+  'place.';
 
 create function private.unmoderated_fields(fields jsonb) returns jsonb
   language sql stable set search_path = ''

@@ -26,7 +26,7 @@ begin
     where code is not null
   ));
   property := private.lock_property_for_auction(property_id);
-  -- The end of a pause adds its length. Publishing asks again, since the time of a draft begins then.
+  -- The end of a pause adds its length. The time of a draft begins when it is published.
   if ends_at > case property.status when 'active' then property.expires_at
     when 'paused' then property.expires_at + (now() - property.paused_at) end then
     perform private.refuse_field('endsAt', 'too_big');
@@ -67,8 +67,8 @@ as $$
 $$;
 comment on function api.set_auction is
   'Sets the auction window and start price of a listing for sale, and replaces one that is not '
-  'running. 404 property_not_found, 422 field_not_for_type and too_big past the listing''s end, 409 '
-  'property_state_conflict.';
+  'running. 404 property_not_found, 422 field_not_for_type and too_big past the listing''s end, '
+  '409 property_state_conflict.';
 
 create function api.remove_auction(property_id uuid) returns void
   language sql set search_path = ''

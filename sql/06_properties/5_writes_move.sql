@@ -76,7 +76,8 @@ begin
 end
 $$;
 comment on function private.hand_over_properties is
-  'Makes an active identity the owner of all these listings of another one of its account, or of none.';
+  'Makes an active identity the owner of all these listings of another one of its account, or of '
+  'none.';
 
 create function private.move_properties(ids uuid[], identity_id uuid) returns json
   language plpgsql security definer set search_path = ''
@@ -113,6 +114,7 @@ $$;
 comment on function private.move_properties is
   'Api: Moves up to 50 listings of the acting identity to another identity of its account, all or '
   'none. 404 property_not_found, identity_not_found, 403 identity_not_usable, 409 '
-  'property_state_conflict, duplicate_listing, drafts_full, 402 quota_exceeded, 422 contact_missing.';
+  'property_state_conflict, duplicate_listing, drafts_full, 402 quota_exceeded, 422 '
+  'contact_missing.';
 
 grant execute on function private.move_properties to authenticated;

@@ -15,7 +15,8 @@ begin
   cross join lateral private.property_card(properties) as card
   where properties.id = any (property_ids) and properties.listed
   on conflict (property_id) do update
-  set owner_identity_id = excluded.owner_identity_id, drop_pct = excluded.drop_pct, drop_until = excluded.drop_until,
+  set owner_identity_id = excluded.owner_identity_id,
+      drop_pct = excluded.drop_pct, drop_until = excluded.drop_until,
       up_to_price_label = excluded.up_to_price_label, price_label = excluded.price_label,
       price_label_en = excluded.price_label_en, up_to_block = excluded.up_to_block,
       location = excluded.location,
@@ -42,8 +43,8 @@ create trigger properties_have_cards_on_insert
 do $$
 declare
   shown constant text[] := array['listed', 'ref_no'] || private.property_columns('card') || array[
-    'owner_identity_id', 'owner_type', 'owner_verified', 'drop_pct', 'drop_until', 'auction_ends_at', 'published_at',
-    'confirmed_at', 'shown_lat', 'shown_lng'
+    'owner_identity_id', 'owner_type', 'owner_verified', 'drop_pct', 'drop_until',
+    'auction_ends_at', 'published_at', 'confirmed_at', 'shown_lat', 'shown_lng'
   ];
 begin
   execute format(

@@ -14,7 +14,8 @@ begin
   cross join lateral private.listed_record(properties) as stored
   where properties.id = any (property_ids) and properties.listed
   on conflict (property_id) do update
-  set owner_identity_id = excluded.owner_identity_id, ref_no = excluded.ref_no, drop_until = excluded.drop_until,
+  set owner_identity_id = excluded.owner_identity_id,
+      ref_no = excluded.ref_no, drop_until = excluded.drop_until,
       up_to_price_label = excluded.up_to_price_label, price_label = excluded.price_label,
       price_label_en = excluded.price_label_en, up_to_terms = excluded.up_to_terms,
       terms = excluded.terms, terms_en = excluded.terms_en, up_to_media = excluded.up_to_media,

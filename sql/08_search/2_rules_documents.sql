@@ -84,8 +84,8 @@ as $$
 declare
   answer private.search_documents := row(
     property.id, property.type, property.kind, property.usage, property.governorate_id,
-    property.area_id, nullif(property.price, 0), property.area_m2, property.bedrooms, property.bathrooms,
-    property.furnished, property.is_direct, property.request_year, property.owner_identity_id,
+    property.area_id, nullif(property.price, 0), property.area_m2, property.bedrooms,
+    property.bathrooms, property.furnished, property.is_direct, property.request_year, property.owner_identity_id,
     property.owner_type, property.owner_verified,
     coalesce(property.published_at, property.created_at), property.auction_ends_at,
     property.drop_pct, property.drop_until, property.shown_lat, property.shown_lng,

@@ -34,8 +34,8 @@ create trigger properties_are_searched_on_insert
 do $$
 declare
   compared constant text[] := array['listed'] || private.property_columns('searched') || array[
-    'area_m2', 'owner_identity_id', 'owner_type', 'owner_verified', 'published_at', 'auction_ends_at', 'drop_pct',
-    'drop_until', 'shown_lat', 'shown_lng', 'location_precision'
+    'area_m2', 'owner_identity_id', 'owner_type', 'owner_verified', 'published_at',
+    'auction_ends_at', 'drop_pct', 'drop_until', 'shown_lat', 'shown_lng', 'location_precision'
   ];
 begin
   execute format(

@@ -7,7 +7,8 @@ create table public.media (
   id uuid primary key default gen_random_uuid(),
   account_id uuid not null,
   identity_id uuid not null,
-  bucket text not null constraint media_bucket_is_known check (bucket in ('avatars', 'listings', 'suspended')),
+  bucket text not null constraint media_bucket_is_known
+    check (bucket in ('avatars', 'listings', 'suspended')),
   name text not null constraint media_name_is_ours
     check (name ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/[0-9a-f-]{36}\.(jpg|png|webp)$'),
   width integer not null,
@@ -102,8 +103,8 @@ comment on column private.upload_sessions.identity_id is
 comment on column private.upload_sessions.expires_at is
   'Seven days after its last upload, 14 after its first at most.';
 comment on column private.upload_sessions.ended is
-  'Whether a job has discarded its unused pictures. The row stays for 30 days more, so that what is '
-  'uploaded to it is refused and does not become a listing without the pictures of before.';
+  'Whether a job has discarded its unused pictures. The row stays for 30 days more, so that what '
+  'is uploaded to it is refused and does not become a listing without the pictures of before.';
 create index upload_sessions_property_idx on private.upload_sessions (property_id);
 create index upload_sessions_expires_idx on private.upload_sessions (ended, expires_at);
 

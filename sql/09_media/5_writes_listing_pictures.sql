@@ -1,5 +1,6 @@
--- If listings are reviewed, a new order and new pictures of an active listing wait for an admin: the
--- order in pending_changes as `media`, the pictures as pending. What is taken away is gone at once.
+-- If listings are reviewed, a new order and new pictures of an active listing wait for an admin:
+-- the order in pending_changes as `media`, the pictures as pending. What is taken away is gone at
+-- once.
 
 create function private.shown_pictures(property_id uuid) returns uuid[]
   language plpgsql stable set search_path = ''

@@ -48,8 +48,8 @@ $$;
 comment on function private.upload_listing_media is
   'Api: Adds to a listing, in order, the pictures that this upload has stored; without a listing, '
   'to an upload session for a new one. 404 property_not_found, 402 quota_exceeded and 409 '
-  'uploads_full when there is room for none, 409 property_state_conflict, 422 for an upload session '
-  'that is gone.';
+  'uploads_full when there is room for none, 409 property_state_conflict, 422 for an upload '
+  'session that is gone.';
 
 create function private.insert_listing_pictures(
   upload private.uploads, property public.properties, session_id uuid, start_position integer,

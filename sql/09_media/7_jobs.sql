@@ -194,7 +194,8 @@ declare
   lost bigint;
   wrong bigint := 0;
 begin
-  insert into private.media_scans (bucket) values ('avatars'), ('listings'), ('suspended'), ('documents')
+  insert into private.media_scans (bucket)
+  values ('avatars'), ('listings'), ('suspended'), ('documents')
   on conflict do nothing;
   for scan in select * from private.media_scans for update skip locked loop
     -- Compares the next files by name with the rows in the same range of names.

@@ -1,6 +1,6 @@
--- As with removed files, an edge function selects names here, has Storage move the files, and passes
--- the same list to its next call. A row follows its file: wherever that is after a crash or after two
--- runs at once, the row says so, and what is in the wrong bucket then is moved again.
+-- As with removed files, an edge function selects names here, has Storage move the files, and
+-- passes the same list to its next call. A row follows its file: wherever that is after a crash or
+-- after two runs at once, the row says so, and what is in the wrong bucket then is moved again.
 
 create function private.bucket_of(picture public.media) returns text
   language plpgsql stable
@@ -76,8 +76,8 @@ begin
 end
 $$;
 comment on function private.follow_moved_files is
-  'Stores in the rows of these pictures in which bucket their files are, and queues them again where '
-  'that is the wrong one.';
+  'Stores in the rows of these pictures in which bucket their files are, and queues them again '
+  'where that is the wrong one.';
 
 create function private.files_to_move(attempted jsonb) returns json
   language plpgsql security definer set search_path = ''
@@ -117,7 +117,7 @@ end
 $$;
 comment on function private.files_to_move is
   'Job: returns a batch of pictures whose files belong in another bucket. attempted is what the '
-  'previous call returned, after Storage was asked to move those files. A move that fails for a day '
-  'is given up.';
+  'previous call returned, after Storage was asked to move those files. A move that fails for a '
+  'day is given up.';
 
 grant execute on function private.files_to_move to backend;

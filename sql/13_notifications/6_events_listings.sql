@@ -67,7 +67,8 @@ begin
 end
 $$;
 comment on function private.on_listing_decided is
-  'Notifies the owner of an admin''s decision about a listing, of a reason given later, or of its end.';
+  'Notifies the owner of an admin''s decision about a listing, of a reason given later, or of its '
+  'end.';
 
 create trigger properties_notify_of_decisions
   after update of status, status_reason on public.properties

@@ -41,7 +41,7 @@ as $$
   ))
 $$;
 comment on function private.warn_expiring_listings is
-  'Job: warns the owner of a listing once, seven days before it expires, from when on it is renewed.';
+  'Job: warns the owner of a listing once, seven days before it expires, when renewing begins.';
 
 create function private.purge_notifications() returns bigint
   language sql security definer set search_path = ''

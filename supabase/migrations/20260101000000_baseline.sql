@@ -8909,8 +8909,8 @@ begin
 end
 $$;
 comment on function private.check_drafts is
-  'Refuses more drafts than allowed: twice as many as the plan''s listings, but at least rates.max. '
-  'The caller has locked the quota.';
+  'Refuses more drafts than allowed: twice as many as the plan''s listings, but at least '
+  'rates.max. The caller has locked the quota.';
 
 create function private.pause_over_quota(identity_id uuid) returns integer
   language plpgsql
@@ -11840,7 +11840,8 @@ create table public.properties (
 
 comment on table public.properties is 'Listings. Cleaned by private.purge_deleted_listings.';
 comment on column public.properties.ref_no is 'Shown to people with a prefix, as KW-104233.';
-comment on column public.properties.owner_identity_id is 'The owner, which changes only by private.move_properties.';
+comment on column public.properties.owner_identity_id is
+  'The owner, which changes only by private.move_properties.';
 comment on column public.properties.status is 'The allowed changes are in 2_rules_states.sql.';
 comment on column public.properties.status_reason is 'The reason for a rejection or suspension.';
 comment on column public.properties.suspended_from is 
@@ -11875,8 +11876,8 @@ comment on column public.properties.paused_at is
 comment on column public.properties.pause_reason is
   'unproven_past: published before the email was proven; null if the owner or the quota paused it.';
 comment on column public.properties.was_closed is
-  'Whether it was sold, rented or exchanged since it was last active. Who saved it was told that, and '
-  'is told when it is active again.';
+  'Whether it was sold, rented or exchanged since it was last active. Who saved it was told that, '
+  'and is told when it is active again.';
 comment on column public.properties.deleted_at is 'The row is kept for another 90 days.';
 comment on column public.properties.pending_changes is 'Changes that an admin has to approve.';
 comment on column public.properties.listed is 'Whether it is active and its owner may act.';
@@ -12924,8 +12925,8 @@ begin
 end
 $$;
 comment on function private.show_place is
-  'Sets the point that others see. That of the precision area says nothing about the true one, and is '
-  'that of a listing without one, too.';
+  'Sets the point that others see. That of the precision area says nothing about the true one, and '
+  'is that of a listing without one, too.';
 
 create trigger properties_show_their_place_on_insert
   before insert on public.properties
@@ -13076,7 +13077,8 @@ begin
 end
 $$;
 comment on function private.hidden_fields is
-  'What of a change shows less and holds at once, also under review: emptied fields, a coarser place.';
+  'What of a change shows less and holds at once, also under review: emptied fields and a coarser '
+  'place.';
 
 create function private.unmoderated_fields(fields jsonb) returns jsonb
   language sql stable set search_path = ''
@@ -15069,7 +15071,7 @@ begin
     where code is not null
   ));
   property := private.lock_property_for_auction(property_id);
-  -- The end of a pause adds its length. Publishing asks again, since the time of a draft begins then.
+  -- The end of a pause adds its length. The time of a draft begins when it is published.
   if ends_at > case property.status when 'active' then property.expires_at
     when 'paused' then property.expires_at + (now() - property.paused_at) end then
     perform private.refuse_field('endsAt', 'too_big');
@@ -15110,8 +15112,8 @@ as $$
 $$;
 comment on function api.set_auction is
   'Sets the auction window and start price of a listing for sale, and replaces one that is not '
-  'running. 404 property_not_found, 422 field_not_for_type and too_big past the listing''s end, 409 '
-  'property_state_conflict.';
+  'running. 404 property_not_found, 422 field_not_for_type and too_big past the listing''s end, '
+  '409 property_state_conflict.';
 
 create function api.remove_auction(property_id uuid) returns void
   language sql set search_path = ''
@@ -15323,7 +15325,8 @@ begin
 end
 $$;
 comment on function private.hand_over_properties is
-  'Makes an active identity the owner of all these listings of another one of its account, or of none.';
+  'Makes an active identity the owner of all these listings of another one of its account, or of '
+  'none.';
 
 create function private.move_properties(ids uuid[], identity_id uuid) returns json
   language plpgsql security definer set search_path = ''
@@ -15360,7 +15363,8 @@ $$;
 comment on function private.move_properties is
   'Api: Moves up to 50 listings of the acting identity to another identity of its account, all or '
   'none. 404 property_not_found, identity_not_found, 403 identity_not_usable, 409 '
-  'property_state_conflict, duplicate_listing, drafts_full, 402 quota_exceeded, 422 contact_missing.';
+  'property_state_conflict, duplicate_listing, drafts_full, 402 quota_exceeded, 422 '
+  'contact_missing.';
 
 grant execute on function private.move_properties to authenticated;
 
@@ -15473,7 +15477,8 @@ begin
   cross join lateral private.property_card(properties) as card
   where properties.id = any (property_ids) and properties.listed
   on conflict (property_id) do update
-  set owner_identity_id = excluded.owner_identity_id, drop_pct = excluded.drop_pct, drop_until = excluded.drop_until,
+  set owner_identity_id = excluded.owner_identity_id,
+      drop_pct = excluded.drop_pct, drop_until = excluded.drop_until,
       up_to_price_label = excluded.up_to_price_label, price_label = excluded.price_label,
       price_label_en = excluded.price_label_en, up_to_block = excluded.up_to_block,
       location = excluded.location,
@@ -15500,8 +15505,8 @@ create trigger properties_have_cards_on_insert
 do $$
 declare
   shown constant text[] := array['listed', 'ref_no'] || private.property_columns('card') || array[
-    'owner_identity_id', 'owner_type', 'owner_verified', 'drop_pct', 'drop_until', 'auction_ends_at', 'published_at',
-    'confirmed_at', 'shown_lat', 'shown_lng'
+    'owner_identity_id', 'owner_type', 'owner_verified', 'drop_pct', 'drop_until',
+    'auction_ends_at', 'published_at', 'confirmed_at', 'shown_lat', 'shown_lng'
   ];
 begin
   execute format(
@@ -15787,7 +15792,8 @@ begin
   cross join lateral private.listed_record(properties) as stored
   where properties.id = any (property_ids) and properties.listed
   on conflict (property_id) do update
-  set owner_identity_id = excluded.owner_identity_id, ref_no = excluded.ref_no, drop_until = excluded.drop_until,
+  set owner_identity_id = excluded.owner_identity_id,
+      ref_no = excluded.ref_no, drop_until = excluded.drop_until,
       up_to_price_label = excluded.up_to_price_label, price_label = excluded.price_label,
       price_label_en = excluded.price_label_en, up_to_terms = excluded.up_to_terms,
       terms = excluded.terms, terms_en = excluded.terms_en, up_to_media = excluded.up_to_media,
@@ -18380,7 +18386,7 @@ create index search_documents_cell_newest_idx
 -- Facets of many listings are counted among those of one id in 16.
 create index search_documents_sample_idx on private.search_documents (type, kind)
   include (usage, governorate_id, area_id, price, area_m2, bedrooms, bathrooms, furnished, is_direct,
-    floor_no, plot_position, amenities, lat, lng, has_pin, published_at, auction_ends_at, property_id)
+    floor_no, plot_position, amenities, lat, lng, published_at, auction_ends_at, property_id)
   where property_id < '10000000-0000-0000-0000-000000000000';
 
 -- Clusters are counted by a scan of this index alone if the only filter is a type.
@@ -18581,8 +18587,8 @@ as $$
 declare
   answer private.search_documents := row(
     property.id, property.type, property.kind, property.usage, property.governorate_id,
-    property.area_id, nullif(property.price, 0), property.area_m2, property.bedrooms, property.bathrooms,
-    property.furnished, property.is_direct, property.request_year, property.owner_identity_id,
+    property.area_id, nullif(property.price, 0), property.area_m2, property.bedrooms,
+    property.bathrooms, property.furnished, property.is_direct, property.request_year, property.owner_identity_id,
     property.owner_type, property.owner_verified,
     coalesce(property.published_at, property.created_at), property.auction_ends_at,
     property.drop_pct, property.drop_until, property.shown_lat, property.shown_lng,
@@ -20610,8 +20616,8 @@ create trigger properties_are_searched_on_insert
 do $$
 declare
   compared constant text[] := array['listed'] || private.property_columns('searched') || array[
-    'area_m2', 'owner_identity_id', 'owner_type', 'owner_verified', 'published_at', 'auction_ends_at', 'drop_pct',
-    'drop_until', 'shown_lat', 'shown_lng', 'location_precision'
+    'area_m2', 'owner_identity_id', 'owner_type', 'owner_verified', 'published_at',
+    'auction_ends_at', 'drop_pct', 'drop_until', 'shown_lat', 'shown_lng', 'location_precision'
   ];
 begin
   execute format(
@@ -21058,7 +21064,8 @@ create table public.media (
   id uuid primary key default gen_random_uuid(),
   account_id uuid not null,
   identity_id uuid not null,
-  bucket text not null constraint media_bucket_is_known check (bucket in ('avatars', 'listings', 'suspended')),
+  bucket text not null constraint media_bucket_is_known
+    check (bucket in ('avatars', 'listings', 'suspended')),
   name text not null constraint media_name_is_ours
     check (name ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/[0-9a-f-]{36}\.(jpg|png|webp)$'),
   width integer not null,
@@ -21153,8 +21160,8 @@ comment on column private.upload_sessions.identity_id is
 comment on column private.upload_sessions.expires_at is
   'Seven days after its last upload, 14 after its first at most.';
 comment on column private.upload_sessions.ended is
-  'Whether a job has discarded its unused pictures. The row stays for 30 days more, so that what is '
-  'uploaded to it is refused and does not become a listing without the pictures of before.';
+  'Whether a job has discarded its unused pictures. The row stays for 30 days more, so that what '
+  'is uploaded to it is refused and does not become a listing without the pictures of before.';
 create index upload_sessions_property_idx on private.upload_sessions (property_id);
 create index upload_sessions_expires_idx on private.upload_sessions (ended, expires_at);
 
@@ -21880,8 +21887,9 @@ grant execute on function
 
 -- sql/09_media/5_writes_listing_pictures.sql
 
--- If listings are reviewed, a new order and new pictures of an active listing wait for an admin: the
--- order in pending_changes as `media`, the pictures as pending. What is taken away is gone at once.
+-- If listings are reviewed, a new order and new pictures of an active listing wait for an admin:
+-- the order in pending_changes as `media`, the pictures as pending. What is taken away is gone at
+-- once.
 
 create function private.shown_pictures(property_id uuid) returns uuid[]
   language plpgsql stable set search_path = ''
@@ -22100,8 +22108,8 @@ $$;
 comment on function private.upload_listing_media is
   'Api: Adds to a listing, in order, the pictures that this upload has stored; without a listing, '
   'to an upload session for a new one. 404 property_not_found, 402 quota_exceeded and 409 '
-  'uploads_full when there is room for none, 409 property_state_conflict, 422 for an upload session '
-  'that is gone.';
+  'uploads_full when there is room for none, 409 property_state_conflict, 422 for an upload '
+  'session that is gone.';
 
 create function private.insert_listing_pictures(
   upload private.uploads, property public.properties, session_id uuid, start_position integer,
@@ -22723,7 +22731,8 @@ declare
   lost bigint;
   wrong bigint := 0;
 begin
-  insert into private.media_scans (bucket) values ('avatars'), ('listings'), ('suspended'), ('documents')
+  insert into private.media_scans (bucket)
+  values ('avatars'), ('listings'), ('suspended'), ('documents')
   on conflict do nothing;
   for scan in select * from private.media_scans for update skip locked loop
     -- Compares the next files by name with the rows in the same range of names.
@@ -22800,9 +22809,9 @@ grant execute on function private.files_to_remove, private.reconcile_media to ba
 
 -- sql/09_media/7_jobs_suspensions.sql
 
--- As with removed files, an edge function selects names here, has Storage move the files, and passes
--- the same list to its next call. A row follows its file: wherever that is after a crash or after two
--- runs at once, the row says so, and what is in the wrong bucket then is moved again.
+-- As with removed files, an edge function selects names here, has Storage move the files, and
+-- passes the same list to its next call. A row follows its file: wherever that is after a crash or
+-- after two runs at once, the row says so, and what is in the wrong bucket then is moved again.
 
 create function private.bucket_of(picture public.media) returns text
   language plpgsql stable
@@ -22878,8 +22887,8 @@ begin
 end
 $$;
 comment on function private.follow_moved_files is
-  'Stores in the rows of these pictures in which bucket their files are, and queues them again where '
-  'that is the wrong one.';
+  'Stores in the rows of these pictures in which bucket their files are, and queues them again '
+  'where that is the wrong one.';
 
 create function private.files_to_move(attempted jsonb) returns json
   language plpgsql security definer set search_path = ''
@@ -22919,8 +22928,8 @@ end
 $$;
 comment on function private.files_to_move is
   'Job: returns a batch of pictures whose files belong in another bucket. attempted is what the '
-  'previous call returned, after Storage was asked to move those files. A move that fails for a day '
-  'is given up.';
+  'previous call returned, after Storage was asked to move those files. A move that fails for a '
+  'day is given up.';
 
 grant execute on function private.files_to_move to backend;
 
@@ -31824,7 +31833,8 @@ begin
 end
 $$;
 comment on function private.on_listing_decided is
-  'Notifies the owner of an admin''s decision about a listing, of a reason given later, or of its end.';
+  'Notifies the owner of an admin''s decision about a listing, of a reason given later, or of its '
+  'end.';
 
 create trigger properties_notify_of_decisions
   after update of status, status_reason on public.properties
@@ -32209,7 +32219,7 @@ as $$
   ))
 $$;
 comment on function private.warn_expiring_listings is
-  'Job: warns the owner of a listing once, seven days before it expires, from when on it is renewed.';
+  'Job: warns the owner of a listing once, seven days before it expires, when renewing begins.';
 
 create function private.purge_notifications() returns bigint
   language sql security definer set search_path = ''

@@ -29,7 +29,9 @@ const shades = (count: number, from = 0) =>
 /** The answer for an upload session that is gone, used or another identity's. */
 const goneSession = {
   status: 422,
-  body: { error: { code: 'validation_failed', fields: [{ path: 'uploadSessionId', code: 'invalid' }] } },
+  body: {
+    error: { code: 'validation_failed', fields: [{ path: 'uploadSessionId', code: 'invalid' }] },
+  },
 }
 
 const mediaOf = async (id: string, person: Person = owner) =>
@@ -194,7 +196,8 @@ describe('MED-07 all pictures of a flow', () => {
     const late = await uploadPictures(owner, [b], { uploadSessionId })
     expect(late.body.propertyId).toBe(id)
     expect(idsOf(await mediaOf(id))).toEqual(idsOf([...body.files, ...late.body.files]))
-    expect(await owner.post('/properties', { type: 'SALE', uploadSessionId })).toMatchObject(goneSession)
+    expect(await owner.post('/properties', { type: 'SALE', uploadSessionId }))
+      .toMatchObject(goneSession)
   })
 
   test("over the plan's limit are named, and those that fit are kept", async () => {
@@ -236,7 +239,7 @@ describe('MED-28 an upload session', () => {
       await daysPass(uploadSessionId, 4)
       await runJobs()
     }
-    // Twelve days have passed: the last upload was four days ago, so that three would be left of its seven.
+    // Twelve days have passed since the first upload, four since the last.
     expect((await uploadPictures(owner, [pictures[3]!], { uploadSessionId })).status).toBe(201)
     await daysPass(uploadSessionId, 1)
     await runJobs()
@@ -248,7 +251,8 @@ describe('MED-28 an upload session', () => {
     await expect.poll(() => storedFiles(owner.identityId)).toEqual([])
 
     // Nothing can become a listing without the pictures of before.
-    expect(await uploadPictures(owner, shades(1, 60), { uploadSessionId })).toMatchObject(goneSession)
+    expect(await uploadPictures(owner, shades(1, 60), { uploadSessionId }))
+      .toMatchObject(goneSession)
     expect(await owner.post('/properties', { type: 'SALE', uploadSessionId }))
       .toMatchObject(goneSession)
     await daysPass(uploadSessionId, 31)
@@ -262,15 +266,16 @@ describe('MED-28 an upload session', () => {
 
   test('of a form that is finished six days later gives all of its pictures', async () => {
     const { body } = await uploadPictures(owner, shades(3))
-    await daysPass(body.uploadSessionId, 6)
+    const { uploadSessionId } = body
+    await daysPass(uploadSessionId, 6)
     await runJobs()
-    const { media, id } = await createDraft(owner, { uploadSessionId: body.uploadSessionId })
+    const { media, id } = await createDraft(owner, { uploadSessionId })
     expect(idsOf(media)).toEqual(idsOf(body.files))
     // It has become the listing, so nothing of it ends.
-    await daysPass(body.uploadSessionId, 20)
+    await daysPass(uploadSessionId, 20)
     await runJobs()
     expect(await mediaOf(id)).toHaveLength(3)
-    const late = await uploadPictures(owner, shades(1, 50), { uploadSessionId: body.uploadSessionId })
+    const late = await uploadPictures(owner, shades(1, 50), { uploadSessionId })
     expect(late.body.propertyId).toBe(id)
   })
 

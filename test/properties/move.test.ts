@@ -74,8 +74,9 @@ test('LIST-08 listings go along with pictures, numbers, prices, favorites and da
   expect((await seller.get('/leads')).body.items).toMatchObject([{ property: { id: listed.id } }])
   await actAs(office)
   expect(new Set(await mine())).toEqual(new Set([listed.id, draft.id]))
-  expect((await uploadPictures(seller, [jpeg({ width: 41, height: 30 })], { propertyId: listed.id }))
-    .body.files).toMatchObject([{ position: 1 }])
+  const another = jpeg({ width: 41, height: 30 })
+  expect((await uploadPictures(seller, [another], { propertyId: listed.id })).body.files)
+    .toMatchObject([{ position: 1 }])
   expect((await seller.post(`/properties/${listed.id}/pause`)).status).toBe(200)
 
   // And back.

@@ -186,7 +186,8 @@ test('LIST-07 an auction ends before its listing', async () => {
   })
   expect(await seller.post(path, { ...window, endsAt: until(expiresAt, 60_000) }))
     .toMatchObject(late('endsAt'))
-  expect((await seller.post(path, { ...window, endsAt: until(expiresAt, -60_000) })).status).toBe(201)
+  expect((await seller.post(path, { ...window, endsAt: until(expiresAt, -60_000) })).status)
+    .toBe(201)
 
   // The time of a pause is added to the listing's when it ends.
   const paused = await publishListing(seller)

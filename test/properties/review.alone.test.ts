@@ -161,8 +161,13 @@ test('LIST-01 what shows less holds at once, also under review; what shows more 
 
   expect(await change({ building: null, titleEn: null, allowCall: false }))
     .toMatchObject({ pendingChanges: null })
-  expect(await seen())
-    .toMatchObject({ block: '10', building: null, titleEn: null, allowCall: false, paciNo: '12345678' })
+  expect(await seen()).toMatchObject({
+    block: '10',
+    building: null,
+    paciNo: '12345678',
+    titleEn: null,
+    allowCall: false,
+  })
 
   // A coarser place holds for the pin that is shown; another pin waits.
   expect(await change({ location: { lat: 29.3401, lng: 48.0802, precision: 'block' } }))
@@ -170,8 +175,11 @@ test('LIST-01 what shows less holds at once, also under review; what shows more 
       location: { ...pin, precision: 'block' },
       pendingChanges: { location: { lat: 29.3401, lng: 48.0802, precision: 'block' } },
     })
-  expect(await seen())
-    .toMatchObject({ paciNo: null, street: '5', location: { lat: 29.33, lng: 48.07, precision: 'block' } })
+  expect(await seen()).toMatchObject({
+    paciNo: null,
+    street: '5',
+    location: { lat: 29.33, lng: 48.07, precision: 'block' },
+  })
   expect(await change({ location: { ...pin, precision: 'area' }, block: null }))
     .toMatchObject({ pendingChanges: null })
   expect(await seen()).toMatchObject({
@@ -182,7 +190,8 @@ test('LIST-01 what shows less holds at once, also under review; what shows more 
   await seller.patch(`/properties/${id}`, { location: { ...pin, precision: 'exact' }, block: '11' })
   expect(await seen()).toMatchObject({ block: null, location: { precision: 'area' } })
   await decide(id, false)
-  expect(await read(seller, id)).toMatchObject({ block: null, location: { ...pin, precision: 'area' } })
+  expect(await read(seller, id))
+    .toMatchObject({ block: null, location: { ...pin, precision: 'area' } })
   await seller.patch(`/properties/${id}`, { location: { ...pin, precision: 'exact' } })
   await decide(id, true)
   expect(await seen()).toMatchObject({ location: { ...pin, precision: 'exact' } })
@@ -219,7 +228,7 @@ test('pending changes go into the draft when a listing is archived, and are drop
     .toMatchObject({ price: 185000, pendingChanges: null })
 })
 
-test('LIST-08 what is moved to another identity waits for review, and not with a change that waits', async () => {
+test('LIST-08 what is moved to another identity waits for review', async () => {
   await review(false)
   const [one, two] = [await publishListing(seller), await publishListing(seller)]
   const office = await insertOrganisation(seller.id, 'office')
@@ -230,7 +239,8 @@ test('LIST-08 what is moved to another identity waits for review, and not with a
   expect((await move([one.id])).body).toEqual({ items: [{ id: one.id, status: 'pending_review' }] })
   expect((await guest.get(`/properties/${one.id}`)).status).toBe(404)
   await decide(one.id, true)
-  expect(await read(guest, one.id)).toMatchObject({ owner: { identityId: office }, refNo: one.refNo })
+  expect(await read(guest, one.id))
+    .toMatchObject({ owner: { identityId: office }, refNo: one.refNo })
 })
 
 test('thirty numbers a day, then no more; what is not offered does not count', async () => {

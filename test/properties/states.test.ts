@@ -149,7 +149,13 @@ test('a listing can be renewed within 90 days of its end, not after', async () =
   await set(id, `expires_at = now() - interval '90 days'`)
   expect(await seller.post(`/properties/${id}/renew`)).toMatchObject({
     status: 409,
-    body: { error: { code: 'property_state_conflict', from: 'expired', allowed: ['archive', 'mark-sold'] } },
+    body: {
+      error: {
+        code: 'property_state_conflict',
+        from: 'expired',
+        allowed: ['archive', 'mark-sold'],
+      },
+    },
   })
   await set(id, `expires_at = now() - interval '90 days' + interval '1 minute'`)
   expect((await seller.post(`/properties/${id}/renew`)).status).toBe(200)
@@ -159,7 +165,10 @@ test('LIST-03 renewing in the last seven days adds to the end, once at a time', 
   const seller = await signUp()
   const { id, confirmedAt } = await publishListing(seller)
   const renew = () => seller.post(`/properties/${id}/renew`)
-  const early = { status: 409, body: { error: { code: 'property_state_conflict', from: 'active' } } }
+  const early = {
+    status: 409,
+    body: { error: { code: 'property_state_conflict', from: 'active' } },
+  }
   await set(id, `expires_at = now() + interval '7 days 1 minute'`)
   expect(await renew()).toMatchObject(early)
   await set(id, `expires_at = now() + interval '6 days'`)

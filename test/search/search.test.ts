@@ -202,7 +202,9 @@ test('LIST-05 a price of 0 is shown as typed, sorts last and fits no filter by p
       `/map/listings?bbox=47.9,29.31,47.903,29.313&zoom=${zoom}&ownerId=${seller.identityId}`,
     )).body
   expect((await map(10)).clusters).toMatchObject([{ count: 3, minPrice: 8.5 }])
-  expect((await map(17)).points.at(-1)).toMatchObject({ id: nothing, price: 0, priceLabel: '0 د.ك', count: 3 })
+  // Newest first.
+  expect((await map(17)).points.at(-1))
+    .toMatchObject({ id: nothing, price: 0, priceLabel: '0 د.ك', count: 3 })
 })
 
 test('an unknown filter, or one of another strategy, is refused by name', async () => {

@@ -48,7 +48,7 @@ const areaPoints: Record<string, { lat: number; lng: number }> = {
   jahra: { lat: 29.338, lng: 47.658 },
 }
 
-/** Turns the owner's view of a listing into what others see, for an owner without a phone number or a pin. */
+/** Turns the owner's view of a listing into what others see; it has neither phone number nor pin. */
 export const asOthersSee = (listing: Listing): Listing => ({
   ...listing,
   location: { ...areaPoints[listing.areaId], precision: 'area' },

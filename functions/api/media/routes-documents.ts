@@ -99,7 +99,8 @@ const picture = route({
   path: '/pictures/{mediaId}',
   summary: 'Download a picture, also of what is suspended',
   description:
-    'The file itself, not JSON. What an administrator suspended is at no public address until that is lifted.',
+    'The file itself, not JSON. What an administrator suspended is at no public address until that ' +
+    'is lifted.',
   errors: ['not_found'],
   request: {
     params: z.strictObject({ mediaId: z.uuid().describe('Of a listing, person, page or report.') }),

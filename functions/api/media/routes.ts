@@ -95,10 +95,10 @@ const listings = route({
   description:
     '1 to 20 pictures, JPEG, PNG or WebP by their content, each at most 10 MiB, at most 100 MiB ' +
     'together. To a listing (`propertyId`), or ahead of it: choose an `uploadSessionId` and ' +
-    'send it with `POST /properties` within 7 days of its last upload and 14 of its first: then its ' +
-    'pictures are gone, and the id is 422. A session holds at most 40 pictures, an account 200 that ' +
-    'are not used yet (409 `uploads_full`). Each file has its own outcome; 422 only if none was good. ' +
-    'At most 60 uploads an hour.',
+    'send it with `POST /properties` within 7 days of its last upload and 14 of its first: then ' +
+    'its pictures are gone, and the id is 422. A session holds at most 40 pictures, an account ' +
+    '200 that are not used yet (409 `uploads_full`). Each file has its own outcome; 422 only if ' +
+    'none was good. At most 60 uploads an hour.',
   errors: [
     'property_not_found',
     'property_state_conflict',

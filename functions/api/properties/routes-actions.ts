@@ -44,8 +44,8 @@ const actions: Action[] = [
     operationId: 'renew_property',
     summary: 'Renew my listing that ends within 7 days, or expired within 90',
     description:
-      'Shows it for a new period of the plan, which is added to the end where that lies ahead. It keeps ' +
-      'its place among the newest.',
+      'Shows it for a new period of the plan, which is added to the end where that lies ahead. It ' +
+      'keeps its place among the newest.',
     errors: ['terms_not_accepted', 'contact_missing', 'quota_exceeded', 'duplicate_listing'],
   },
   {
@@ -157,9 +157,9 @@ const setAuction = route({
   path: '/{id}/auction',
   summary: 'Set an auction for my listing',
   description:
-    'For a listing of type SALE. It starts in the future, lasts at least an hour and ends within 90 ' +
-    'days and before the listing does (422 `too_big`; publishing a draft asks again); until it starts it ' +
-    'can be set anew.',
+    'For a listing of type SALE. It starts in the future, lasts at least an hour and ends within ' +
+    '90 days and before the listing does (422 `too_big`; publishing a draft asks again); until it ' +
+    'starts it can be set anew.',
   errors: ['property_not_found', 'property_state_conflict', 'field_not_for_type'],
   idempotent: true,
   request: { params: OneProperty, ...body(NewAuction) },

@@ -101,10 +101,10 @@ const move = route({
   path: '/move',
   summary: 'Move my listings to another identity of my account',
   description:
-    'All of them or none, within the plan of the other identity: drafts, active, paused and expired ones ' +
-    'without an auction, changes that wait or an open report. Number, prices, favorites and dates stay; ' +
-    'phone numbers and `isDirect` follow the new owner; conversations and leads stay where they are. Where ' +
-    'listings are reviewed, active ones wait for it.',
+    'All of them or none, within the plan of the other identity: drafts, active, paused and ' +
+    'expired ones without an auction, changes that wait or an open report. Number, prices, ' +
+    'favorites and dates stay; phone numbers and `isDirect` follow the new owner; conversations ' +
+    'and leads stay where they are. Where listings are reviewed, active ones wait for it.',
   errors: [
     'property_not_found',
     'identity_not_found',

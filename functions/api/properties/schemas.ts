@@ -140,8 +140,8 @@ export const Property = z
       'Shown to the owner only: the ways that were chosen and have no number to give.',
     ),
     locationMissing: z.boolean().nullable().describe(
-      'Shown to the owner only: whether it has no pin, so that others see and find it at the point of its ' +
-        'area, and no search by distance finds it.',
+      'Shown to the owner only: whether it has no pin, so that others see and find it at the point ' +
+        'of its area, and no search by distance finds it.',
     ),
   })
   .openapi('Property', { description: 'The whole record of a listing.' })
