@@ -178,9 +178,12 @@ const ReportedContent = z.object({
     'What its author writes and chooses, by the names of its record: of a listing all of it, of a company ' +
       'or office its page, of a message `type` and `body`, of a review `rating` and `comment`.',
   ),
-  pictures: z.array(z.object({ id: z.uuid(), url: z.url().describe('Its address.') })).describe(
-    'In their order; also those that were taken away since then.',
-  ),
+  pictures: z.array(z.object({
+    id: z.uuid(),
+    url: z.string().describe(
+      'Its address; while it is suspended a path of this API, for administrators.',
+    ),
+  })).describe('In their order; also those that were taken away since then.'),
 }).openapi('ReportedContent', { description: 'What a report is about, at one moment.' })
 
 const Reported = z.object({
