@@ -117,6 +117,8 @@ create table public.identities (
   display_name text not null
     constraint identities_display_name_is_a_name check (private.is_name(display_name)),
   avatar_url text,
+  pending_changes jsonb constraint identities_pending_changes_are_some
+    check (jsonb_typeof(pending_changes) = 'object' and pending_changes <> '{}'),
   created_at timestamptz not null default now(),
   constraint identities_people_are_not_verified check (
     type <> 'individual' or status in ('active', 'suspended', 'closed')
@@ -126,6 +128,11 @@ create table public.identities (
 comment on table public.identities is 'People, companies and offices. Deleted with the account.';
 comment on column public.identities.type is 'company: a developer or other firm; office: a broker.';
 comment on column public.identities.status is 'People start as active, others as pending_verification.';
+comment on column public.identities.status_reason is
+  'Why it was rejected or suspended, or why its last change was refused.';
+comment on column public.identities.pending_changes is
+  'Names, licence number or later licence date of a verified page that await an admin''s decision, '
+  'by the names of the fields.';
 create unique index identities_one_individual_key on public.identities (account_id)
   where type = 'individual';
 
@@ -146,7 +153,8 @@ grant select on public.accounts, public.individual_profiles, public.identities t
 grant update (language, terms_version, terms_accepted_at, active_identity_id) on public.accounts
   to acting;
 grant update (full_name, avatar_url) on public.individual_profiles to acting;
-grant insert, update (status, display_name, avatar_url) on public.identities to acting;
+grant insert, update (status, status_reason, display_name, avatar_url, pending_changes)
+  on public.identities to acting;
 
 create policy "people see their own account" on public.accounts
   for select to authenticated, acting

@@ -52,6 +52,9 @@ begin
   if new.status not in ('rejected', 'suspended') then
     new.status_reason := null;
   end if;
+  if new.status not in ('active', 'expired', 'suspended') then
+    new.pending_changes := null; -- it is not verified, so its page itself can be changed
+  end if;
   if new.status = 'closed' then
     new.display_name := 'حساب محذوف';
     new.avatar_url := null;

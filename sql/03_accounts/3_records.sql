@@ -56,7 +56,8 @@ as $$
         'areaId', organisations.area_id,
         'addressAr', organisations.address_ar,
         'workingHours', organisations.working_hours,
-        'verified', organisations.verified)
+        'verified', organisations.verified,
+        'pendingChanges', identity.pending_changes)
       from public.organisations where organisations.identity_id = identity.id
     ) end
 $$;

@@ -106,8 +106,8 @@ alter table public.organisations enable row level security;
 revoke all on public.organisations from anon, authenticated;
 grant select on public.organisations to authenticated;
 grant select, insert, update (name_ar, name_en, licence_no, licence_expires_on, about_ar, phone,
-  whatsapp, email, website, governorate_id, area_id, address_ar, working_hours, logo_url, cover_url,
-  verified, holds_licence) on public.organisations to acting;
+  whatsapp, email, website, governorate_id, area_id, address_ar, working_hours, logo_url, cover_url)
+  on public.organisations to acting;
 create policy "people see the organisations of their own identities" on public.organisations
   for select to authenticated
   using (identity_id in (

@@ -164,6 +164,50 @@ $$;
 comment on function private.organisation_with is
   'The page with the given fields changed; absent ones are kept, and null clears a field.';
 
+create function private.page_with_changes(organisation public.organisations, changes jsonb)
+  returns public.organisations
+  language plpgsql immutable set search_path = ''
+as $$
+begin
+  organisation.name_ar := coalesce(changes ->> 'nameAr', organisation.name_ar);
+  if changes ? 'nameEn' then organisation.name_en := changes ->> 'nameEn'; end if;
+  organisation.licence_no := coalesce(changes ->> 'licenceNo', organisation.licence_no);
+  organisation.licence_expires_on := coalesce(
+    (changes ->> 'licenceExpiresOn')::date, organisation.licence_expires_on);
+  return organisation;
+end
+$$;
+comment on function private.page_with_changes is 'The page once its pending changes are approved.';
+
+create function private.changes_to_verify(
+  before public.organisations, organisation public.organisations
+) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  if organisation.licence_expires_on > before.licence_expires_on
+    and organisation.licence_expires_on
+      > (now() at time zone 'Asia/Kuwait')::date + interval '5 years' then
+    perform private.refuse_field('licenceExpiresOn', 'too_big');
+  end if;
+  return (
+    select jsonb_object_agg(change.path, change.value)
+    from (values
+      ('nameAr', to_jsonb(organisation.name_ar), organisation.name_ar <> before.name_ar),
+      ('nameEn', to_jsonb(organisation.name_en),
+        organisation.name_en is distinct from before.name_en),
+      ('licenceNo', to_jsonb(organisation.licence_no),
+        organisation.licence_no <> before.licence_no),
+      ('licenceExpiresOn', to_jsonb(organisation.licence_expires_on),
+        organisation.licence_expires_on > before.licence_expires_on)
+    ) as change (path, value, waits)
+    where change.waits
+  );
+end
+$$;
+comment on function private.changes_to_verify is
+  'What an admin has to see before the page (before) becomes organisation; null if nothing.';
+
 create function private.set_picture(identity_id uuid, use text, given jsonb) returns text
   language plpgsql set search_path = ''
 as $$

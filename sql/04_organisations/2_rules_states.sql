@@ -54,6 +54,32 @@ begin
 end
 $$;
 
+create function private.licence_is_over(organisation public.organisations) returns boolean
+  language plpgsql stable
+  security definer -- reads other people's identities and documents
+  set search_path = ''
+as $$
+declare
+  today constant date := (now() at time zone 'Asia/Kuwait')::date;
+begin
+  if organisation.licence_expires_on >= today then
+    return false;
+  end if;
+  return organisation.licence_expires_on < today - 7 or not exists (
+    select from public.identities
+    join public.documents on documents.identity_id = identities.id
+    where identities.id = organisation.identity_id
+      and (identities.pending_changes ->> 'licenceExpiresOn')::date >= today
+      and documents.discarded_at is null
+      -- A decision about the identity shortens this.
+      and documents.kept_until >= documents.created_at + interval '180 days'
+  );
+end
+$$;
+comment on function private.licence_is_over is
+  'Whether the licence has expired. For 7 days it has not if a later date waits that was sent with '
+  'its paper in time.';
+
 create function private.check_licence() returns trigger
   language plpgsql
   security definer -- reads organisations, whichever role changes a status
@@ -62,8 +88,7 @@ as $$
 begin
   if new.status = 'active' and exists (
     select from public.organisations
-    where organisations.identity_id = new.id
-      and organisations.licence_expires_on < (now() at time zone 'Asia/Kuwait')::date
+    where organisations.identity_id = new.id and private.licence_is_over(organisations)
   ) then
     perform private.refuse(422, 'licence_expired',
       '{"fields":[{"path":"licenceExpiresOn","code":"licence_expired"}]}',

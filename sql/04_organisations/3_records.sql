@@ -56,7 +56,8 @@ as $$
 begin
   return (
     select (left(records.record::text, -1) || ',"status":' || to_json(identities.status)
-      || ',"statusReason":' || coalesce(to_json(identities.status_reason), 'null') || '}')::json
+      || ',"statusReason":' || coalesce(to_json(identities.status_reason), 'null')
+      || ',"pendingChanges":' || coalesce(identities.pending_changes::text, 'null') || '}')::json
     from private.organisation_records(array[organisation_profile.identity_id]) as records
     join public.identities on identities.id = records.id
   );

@@ -4,7 +4,7 @@ as $$
   select private.check_limit('identities_waiting', 'identities_full', (
     select count(*) from public.identities
     where identities.account_id = check_waiting_identities.account_id
-      and identities.status = 'pending_verification'
+      and (identities.status = 'pending_verification' or identities.pending_changes is not null)
   ))
 $$;
 
@@ -75,6 +75,7 @@ declare
   before public.organisations;
   organisation public.organisations;
   changed public.identities;
+  changes jsonb;
 begin
   select * into changed from public.identities
   where identities.account_id = caller_id
@@ -87,27 +88,33 @@ begin
     perform private.refuse(409, 'status_transition_invalid');
   end if;
 
-  organisation := private.organisation_with(fields, before);
+  organisation := private.organisation_with(
+    fields, private.page_with_changes(before, changed.pending_changes));
   perform private.check_organisation(organisation);
+  if changed.status in ('active', 'expired') then
+    changes := private.changes_to_verify(before, organisation);
+    if changed.pending_changes is null and changes is not null then
+      perform private.check_waiting_identities(caller_id);
+    end if;
+    if changes is distinct from changed.pending_changes then
+      changed.status_reason := null; -- that of an earlier change that was refused
+    end if;
+    changed.pending_changes := changes;
+    -- What was verified stays; an earlier end of the licence needs no verification.
+    organisation.name_ar := before.name_ar;
+    organisation.name_en := before.name_en;
+    organisation.licence_no := before.licence_no;
+    organisation.licence_expires_on := least(
+      organisation.licence_expires_on, before.licence_expires_on);
+  elsif changed.status = 'rejected' then
+    perform private.check_waiting_identities(caller_id);
+    changed.status := 'pending_verification';
+  end if;
   if fields ? 'logoMediaId' then
     organisation.logo_url := private.set_picture(identity_id, 'logo', fields -> 'logoMediaId');
   end if;
   if fields ? 'coverMediaId' then
     organisation.cover_url := private.set_picture(identity_id, 'cover', fields -> 'coverMediaId');
-  end if;
-  -- A changed name or licence is verified again; a later expiry of the same licence is a renewal.
-  if changed.status = 'rejected'
-    or (organisation.name_ar, organisation.licence_no)
-      is distinct from (before.name_ar, before.licence_no)
-    or organisation.licence_expires_on < before.licence_expires_on then
-    if changed.status <> 'pending_verification' then
-      perform private.check_waiting_identities(caller_id);
-    end if;
-    changed.status := 'pending_verification';
-    organisation.verified := false;
-    organisation.holds_licence := false;
-  elsif changed.status = 'expired' then
-    changed.status := 'active';
   end if;
   -- Dependents are locked before the page. The page is written before the state, because the check
   -- of the state reads it.
@@ -126,11 +133,11 @@ begin
       whatsapp = organisation.whatsapp, email = organisation.email, website = organisation.website,
       governorate_id = organisation.governorate_id, area_id = organisation.area_id,
       address_ar = organisation.address_ar, working_hours = organisation.working_hours,
-      logo_url = organisation.logo_url, cover_url = organisation.cover_url,
-      verified = organisation.verified, holds_licence = organisation.holds_licence
+      logo_url = organisation.logo_url, cover_url = organisation.cover_url
   where organisations.identity_id = update_identity.identity_id;
   update public.identities
-  set status = changed.status, display_name = organisation.name_ar,
+  set status = changed.status, status_reason = changed.status_reason,
+      pending_changes = changed.pending_changes, display_name = organisation.name_ar,
       avatar_url = organisation.logo_url
   where identities.id = update_identity.identity_id
   returning * into changed;
@@ -138,8 +145,9 @@ begin
 end
 $$;
 comment on function private.update_identity is
-  'Changes a company or office. A changed name or licence has to be verified again; a renewal '
-  'reactivates an expired identity.';
+  'Changes a company or office. Changed names, a changed licence number and a later licence date of '
+  'a verified one wait beside the page (pending_changes) until an admin decides; the old ones sent '
+  'again take them back. An earlier licence date holds at once.';
 
 create function api.update_identity(identity_id uuid, fields jsonb) returns json
   language plpgsql set search_path = ''
@@ -154,7 +162,8 @@ end
 $$;
 comment on function api.update_identity is
   'Changes a company or office identity of the account. 404 identity_not_found, 409 '
-  'status_transition_invalid for a suspended or closed one; otherwise refused for the same reasons '
+  'status_transition_invalid for a suspended or closed one, or a licence that would end within a day '
+  'of a live auction; otherwise refused for the same reasons '
   'as api.add_identity.';
 
 grant execute on function private.add_identity, private.update_identity to authenticated;

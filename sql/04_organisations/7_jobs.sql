@@ -23,7 +23,7 @@ begin
   from public.organisations
   where identities.id = expire_licence.identity_id
     and organisations.identity_id = identities.id and identities.status = 'active'
-    and organisations.licence_expires_on < (now() at time zone 'Asia/Kuwait')::date;
+    and private.licence_is_over(organisations);
   return found;
 end
 $$;
@@ -35,6 +35,7 @@ as $$
     select organisations.identity_id::text from public.organisations
     where organisations.active
       and organisations.licence_expires_on < (now() at time zone 'Asia/Kuwait')::date
+      and private.licence_is_over(organisations)
       and not private.failed_recently('expire_licence', organisations.identity_id::text)
     order by organisations.identity_id
     limit 100

@@ -35,8 +35,13 @@ begin
     returning properties.ref_no
   ), withdrawn as (
     update public.identities
-    set status = 'rejected', status_reason = private.unproven_past_reason()
-    where identities.id = any (identity_ids) and identities.status = 'pending_verification'
+    set pending_changes = null,
+        status = case identities.status
+          when 'pending_verification' then 'rejected' else identities.status end,
+        status_reason = case identities.status
+          when 'suspended' then identities.status_reason else private.unproven_past_reason() end
+    where identities.id = any (identity_ids)
+      and (identities.status = 'pending_verification' or identities.pending_changes is not null)
     returning identities.display_name
   )
   select array(select 'KW-' || paused.ref_no from paused order by paused.ref_no)
@@ -61,5 +66,5 @@ begin
 end
 $$;
 comment on function private.suspend_unproven_past is
-  'Pauses active listings, turns those in review into drafts, rejects pending identities, and '
-  'notifies the owner once, who can resume the listings and change the identities.';
+  'Pauses active listings, turns those in review into drafts, rejects pending identities and '
+  'changes of verified ones, and notifies the owner once, who can resume the listings and change the identities.';

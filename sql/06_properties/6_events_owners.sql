@@ -91,6 +91,34 @@ create trigger organisations_carry_their_listings
   for each row when (old.verified is distinct from new.verified)
   execute function private.on_owner_organisation();
 
+create function private.check_auctions_of_owner() returns trigger
+  language plpgsql
+  security definer -- reads listings of the changed owner
+  set search_path = ''
+as $$
+begin
+  if exists (
+    select from public.properties
+    where properties.owner_identity_id = new.identity_id
+      and properties.status in ('active', 'paused', 'pending_review')
+      and properties.auction_ends_at > now()
+      and (properties.auction_ends_at + interval '24 hours') at time zone 'Asia/Kuwait'
+        > new.licence_expires_on + 1
+  ) then
+    perform private.refuse(409, 'status_transition_invalid', '{}',
+      'It has an auction that ends later: the licence lasts for a day after it.');
+  end if;
+  return new;
+end
+$$;
+comment on function private.check_auctions_of_owner is
+  'Refuses an earlier end of a licence that a live auction, and a day after it, needs.';
+
+create trigger organisations_licence_lasts_for_auctions
+  before update of licence_expires_on on public.organisations
+  for each row when (new.licence_expires_on < old.licence_expires_on)
+  execute function private.check_auctions_of_owner();
+
 create function private.count_listing() returns trigger
   language plpgsql
   security definer -- writes a counter of the owner's organisation

@@ -2,7 +2,7 @@ create function private.on_documents_decided() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  -- If the owner changed the status, by renewing a licence, no admin has decided.
+  -- If the owner took a change back, no admin has decided.
   if private.account_id() is distinct from new.account_id then
     update public.documents set kept_until = now() + interval '90 days'
     where documents.identity_id = new.id and documents.discarded_at is null;
@@ -13,9 +13,10 @@ $$;
 comment on function private.on_documents_decided is
   'Keeps the documents of a company or office for 90 days after the last decision about it.';
 create trigger identities_keep_documents_a_while
-  after update of status on public.identities
+  after update of status, pending_changes on public.identities
   for each row when (
     new.status <> old.status and new.status in ('active', 'rejected', 'suspended')
+    or new.pending_changes is null and old.pending_changes is not null
   )
   execute function private.on_documents_decided();
 

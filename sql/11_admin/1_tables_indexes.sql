@@ -35,6 +35,6 @@ create index properties_await_review_name_idx
   where status = 'pending_review' or pending_changes is not null;
 create index identities_await_verification_name_idx
   on public.identities ((private.name_order(display_name) collate "C"), id)
-  where status = 'pending_verification';
+  where status = 'pending_verification' or pending_changes is not null;
 create index identities_await_verification_idx on public.identities (created_at, id)
-  where status = 'pending_verification';
+  where status = 'pending_verification' or pending_changes is not null;

@@ -30,20 +30,35 @@ create function private.identity_decisions(identity public.identities) returns t
     else '{}'
   end::text[];
 
+-- Without a search_path this function is inlined, so queries can use identities_await_verification_idx.
+create function private.awaits_verification(identity public.identities) returns boolean
+  language sql immutable parallel safe
+  return (
+    (awaits_verification.identity).status = 'pending_verification'
+    or (awaits_verification.identity).pending_changes is not null
+  ) and (awaits_verification.identity).status <> 'suspended';
+
+create function private.has_changes_to_decide(identity public.identities) returns boolean
+  language sql immutable
+  return identity.pending_changes is not null and private.awaits_verification(identity);
+
 create function private.identity_moderation(identity public.identities) returns text[]
   language sql stable set search_path = ''
 as $$
-  select array(
+  select case when private.has_changes_to_decide(identity)
+    then array['approve', 'reject'] else '{}' end || array(
     select case allowed.status
       when 'active' then case identity.status when 'suspended' then 'restore' else 'approve' end
       when 'rejected' then 'reject'
       else 'suspend'
     end
     from unnest(private.identity_decisions(identity)) as allowed (status)
+    -- An expired one with changes is activated by their approval.
+    where not (allowed.status = 'active' and private.has_changes_to_decide(identity))
   )
 $$;
 comment on function private.identity_moderation is
-  'Returns the possible decisions: approve, reject, suspend or restore.';
+  'Returns the possible decisions: approve or reject, also of changes, suspend or restore.';
 
 -- Without a search_path this function is inlined, so queries can use properties_await_review_idx.
 create function private.awaits_review(property public.properties) returns boolean
@@ -74,4 +89,6 @@ create function private.duplicate_decisions(duplicate public.duplicates) returns
   language sql immutable
   return case duplicate.state when 'open' then array['suspend', 'dismiss'] else '{}' end;
 
-grant execute on function private.awaits_review, private.review_version to service_role;
+grant execute on function
+  private.awaits_review, private.review_version, private.awaits_verification
+  to service_role;

@@ -20,11 +20,14 @@ as $$
   -- Seven digits of a hash are a positive integer.
   select ('x' || left(md5(jsonb_build_array(
     to_jsonb(organisations) - '{verified,active,holds_licence,listed,rating_avg,rating_count,rating_weighed,active_listings_count,median_response_minutes}'::text[],
-    private.document_ids(identity_id))::text), 7))::bit(28)::integer
-  from public.organisations where organisations.identity_id = page_version.identity_id
+    identities.pending_changes, private.document_ids(identity_id))::text), 7))::bit(28)::integer
+  from public.organisations
+  join public.identities on identities.id = organisations.identity_id
+  where organisations.identity_id = page_version.identity_id
 $$;
 comment on function private.page_version is
-  'Changes with the page and the documents of a company or office, by which an admin decides.';
+  'Changes with the page, its pending changes and the documents of a company or office, by which an '
+  'admin decides.';
 
 create function private.check_documents_seen(identity public.identities, seen uuid[]) returns void
   language plpgsql set search_path = ''
@@ -32,7 +35,7 @@ as $$
 declare
   there constant uuid[] := private.document_ids(identity.id);
 begin
-  if (seen is not null or identity.status = 'pending_verification')
+  if (seen is not null or private.awaits_verification(identity))
     and there <> array(select distinct id from unnest(seen) as id order by id) then
     perform private.refuse(409, 'documents_changed', jsonb_build_object('documentIds', there));
   end if;

@@ -1,19 +1,36 @@
-create function private.licence_claims(identity_id uuid) returns json
+create function private.licence_sought(identity public.identities) returns text
+  language sql stable
+  security definer -- reads other people's organisations; its callers require an admin
+  set search_path = ''
+as $$
+  select coalesce(identity.pending_changes ->> 'licenceNo', organisations.licence_no)
+  from public.organisations where organisations.identity_id = identity.id
+$$;
+comment on function private.licence_sought is 'The licence that it has, or has sent to be verified.';
+
+create function private.licence_claims(identity public.identities) returns json
   language plpgsql stable
   security definer -- reads other people's organisations; its caller requires an admin
   set search_path = ''
 as $$
+declare
+  licence constant text := private.licence_sought(identity);
 begin
   return array_to_json(array(
     select json_build_object(
       'accountId', identities.account_id, 'identity', private.identity_json(identities))
-    from public.organisations
-    join public.organisations as claims on claims.licence_no = organisations.licence_no
-      and claims.identity_id <> organisations.identity_id
+    from (
+      select organisations.identity_id, organisations.holds_licence as holds
+      from public.organisations where organisations.licence_no = licence
+      union all
+      select waiting.id, false from public.identities as waiting
+      where waiting.pending_changes is not null
+        and waiting.pending_changes ->> 'licenceNo' = licence
+    ) as claims
     join public.identities on identities.id = claims.identity_id
-    where organisations.identity_id = licence_claims.identity_id
-      and (claims.holds_licence or identities.status = 'pending_verification')
-    order by claims.holds_licence desc, identities.created_at, identities.id
+    where identities.id <> identity.id
+      and (claims.holds or private.awaits_verification(identities))
+    order by claims.holds desc, identities.created_at, identities.id
     limit 20
   ));
 end
@@ -25,10 +42,7 @@ create function private.earlier_decisions(identity public.identities) returns bi
   set search_path = ''
 as $$
 declare
-  licence constant text := (
-    select organisations.licence_no from public.organisations
-    where organisations.identity_id = identity.id
-  );
+  licence constant text := private.licence_sought(identity);
 begin
   return array(
     select audit.id from public.audit
@@ -69,7 +83,7 @@ begin
         from public.documents
         where documents.identity_id = identity.id and documents.discarded_at is null
       ),
-      'claims', private.licence_claims(identity.id),
+      'claims', private.licence_claims(identity),
       'earlierDecisions', (
         select coalesce(json_agg(entry.record order by entry.ordinal), '[]')
         from private.audit_records(private.earlier_decisions(identity)) as entry

@@ -54,7 +54,7 @@ begin
           where organisations.identity_id = identities.id
         ),
         0::bigint,
-        %L and identities.status = 'pending_verification'
+        %L and private.awaits_verification(identities)
           and (not $1 ? 'kind' or $1 ->> 'kind' = 'identity')
           and (not $1 ? 'account_id' or identities.account_id = ($1 ->> 'account_id')::uuid)
           and (not $1 ? 'identity_type' or identities.type = $1 ->> 'identity_type')
@@ -166,7 +166,7 @@ begin
       'version', coalesce(private.review_version(properties), private.page_version(identities.id)),
       'listing', records.record,
       'of', repeated.record,
-      'changes', properties.pending_changes,
+      'changes', coalesce(properties.pending_changes, identities.pending_changes),
       'identity', case when identities.id is not null then
         private.waiting_identity_json(identities) end,
       'report', private.admin_report_json(reports),

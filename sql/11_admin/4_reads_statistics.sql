@@ -4,7 +4,7 @@ as $$
 begin
   return json_build_object(
     'identities', (
-      select count(*) from public.identities where identities.status = 'pending_verification'
+      select count(*) from public.identities where private.awaits_verification(identities)
     ),
     'listings', (
       select count(*) from public.properties

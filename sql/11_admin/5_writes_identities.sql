@@ -42,6 +42,59 @@ begin
 end
 $$;
 
+create function private.decide_identity_changes(
+  identity public.identities, approved boolean, reason text, seen uuid[]
+) returns public.identities
+  language plpgsql
+  security definer -- updates someone else's identity on an admin's behalf
+  set search_path = ''
+as $$
+declare
+  organisation public.organisations;
+begin
+  perform private.check_documents_seen(identity, seen);
+  select * into organisation from public.organisations
+  where organisations.identity_id = identity.id;
+  perform private.audit('identity.status', 'identity', identity.id, reason,
+    jsonb_build_object('status', identity.status, 'page', jsonb_build_object(
+      'nameAr', organisation.name_ar, 'nameEn', organisation.name_en,
+      'licenceNo', organisation.licence_no,
+      'licenceExpiresOn', organisation.licence_expires_on)),
+    jsonb_build_object(
+      'status', case when approved then 'active' else identity.status end,
+      case when approved then 'approved' else 'refused' end, identity.pending_changes)
+      || jsonb_strip_nulls(jsonb_build_object(
+        'documents', private.audited_documents(identity.id))));
+  if approved then
+    organisation := private.page_with_changes(organisation, identity.pending_changes);
+    if organisation.licence_expires_on < (now() at time zone 'Asia/Kuwait')::date then
+      perform private.refuse_field('licenceExpiresOn', 'licence_expired',
+        by_hand => 'The licence has expired: reject the changes.');
+    end if;
+    perform private.lock_dependents(identity.account_id, array[identity.id], false);
+    update public.organisations
+    set name_ar = organisation.name_ar, name_en = organisation.name_en,
+        licence_no = organisation.licence_no, licence_expires_on = organisation.licence_expires_on
+    where organisations.identity_id = identity.id;
+    identity.status := 'active';
+    identity.display_name := organisation.name_ar;
+  end if;
+  update public.identities
+  set status = identity.status, display_name = identity.display_name, pending_changes = null,
+      status_reason = case when not approved then reason end
+  where identities.id = identity.id
+  returning * into identity;
+  perform private.notify(identity.account_id, identity.id,
+    case when approved then 'identity_verified' else 'identity_rejected' end, identity.id,
+    jsonb_build_object(
+      'change', true, 'name', identity.display_name, 'reason', identity.status_reason));
+  return identity;
+end
+$$;
+comment on function private.decide_identity_changes is
+  'Applies the pending changes of a company or office, which also renews an expired licence, or '
+  'refuses them with the reason. 409 documents_changed, licence_in_use, 422 licence_expired.';
+
 create function private.set_identity_status(
   identity_id uuid, status text, reason text, document_ids uuid[] default null
 ) returns json

@@ -56,9 +56,14 @@ begin
   elsif version <> private.page_version(identity.id) then
     perform private.refuse(409, 'version_conflict');
   end if;
-  identity := private.apply_identity_decision(identity, case decision
-    when 'reject' then 'rejected' when 'suspend' then 'suspended' else 'active' end, reason,
-    document_ids);
+  if decision in ('approve', 'reject') and private.has_changes_to_decide(identity) then
+    identity := private.decide_identity_changes(
+      identity, decision = 'approve', reason, document_ids);
+  else
+    identity := private.apply_identity_decision(identity, case decision
+      when 'reject' then 'rejected' when 'suspend' then 'suspended' else 'active' end, reason,
+      document_ids);
+  end if;
   return json_build_object('id', identity.id, 'kind', 'identity', 'status', identity.status,
     'decisions', private.identity_moderation(identity));
 end

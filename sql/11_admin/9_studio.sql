@@ -78,7 +78,9 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
         order by claims.holds_licence desc, claiming.created_at)
       from public.organisations as claims
       join public.identities as claiming on claiming.id = claims.identity_id
-      where claims.licence_no = organisations.licence_no and claims.identity_id <> identities.id
+      where claims.licence_no
+          = coalesce(identities.pending_changes ->> 'licenceNo', organisations.licence_no)
+        and claims.identity_id <> identities.id
         and (claims.holds_licence or claiming.status = 'pending_verification')
     ) as claims,
     (
@@ -89,6 +91,7 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
       from public.audit where audit.id = any (private.earlier_decisions(identities))
     ) as decisions,
     papers.names as papers,
+    identities.pending_changes,
     private.page_version(identities.id) as version,
     organisations.phone,
     organisations.email,
@@ -105,10 +108,11 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
     from public.documents
     where documents.identity_id = identities.id and documents.discarded_at is null
   ) as papers
-  where identities.status = 'pending_verification'
+  where private.awaits_verification(identities)
   order by identities.created_at;
 comment on view public.admin_identities_to_verify is
-  'Companies and offices to verify, oldest first. claims lists others with the same licence, its '
+  'Companies and offices to verify, oldest first; of one that was verified before, what it wants to '
+  'change (pending_changes). claims lists others with the same licence, its '
   'holder first; only one can be active. decisions lists what was decided about the same account or '
   'licence, the newest first. Add a row to admin_acts with act verify_identity or '
   'reject_identity, target id or licence_no and this version, which changes with the page and the '

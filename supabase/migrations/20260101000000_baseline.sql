@@ -2028,6 +2028,8 @@ create table public.identities (
   display_name text not null
     constraint identities_display_name_is_a_name check (private.is_name(display_name)),
   avatar_url text,
+  pending_changes jsonb constraint identities_pending_changes_are_some
+    check (jsonb_typeof(pending_changes) = 'object' and pending_changes <> '{}'),
   created_at timestamptz not null default now(),
   constraint identities_people_are_not_verified check (
     type <> 'individual' or status in ('active', 'suspended', 'closed')
@@ -2037,6 +2039,11 @@ create table public.identities (
 comment on table public.identities is 'People, companies and offices. Deleted with the account.';
 comment on column public.identities.type is 'company: a developer or other firm; office: a broker.';
 comment on column public.identities.status is 'People start as active, others as pending_verification.';
+comment on column public.identities.status_reason is
+  'Why it was rejected or suspended, or why its last change was refused.';
+comment on column public.identities.pending_changes is
+  'Names, licence number or later licence date of a verified page that await an admin''s decision, '
+  'by the names of the fields.';
 create unique index identities_one_individual_key on public.identities (account_id)
   where type = 'individual';
 
@@ -2057,7 +2064,8 @@ grant select on public.accounts, public.individual_profiles, public.identities t
 grant update (language, terms_version, terms_accepted_at, active_identity_id) on public.accounts
   to acting;
 grant update (full_name, avatar_url) on public.individual_profiles to acting;
-grant insert, update (status, display_name, avatar_url) on public.identities to acting;
+grant insert, update (status, status_reason, display_name, avatar_url, pending_changes)
+  on public.identities to acting;
 
 create policy "people see their own account" on public.accounts
   for select to authenticated, acting
@@ -3110,6 +3118,9 @@ begin
   if new.status not in ('rejected', 'suspended') then
     new.status_reason := null;
   end if;
+  if new.status not in ('active', 'expired', 'suspended') then
+    new.pending_changes := null; -- it is not verified, so its page itself can be changed
+  end if;
   if new.status = 'closed' then
     new.display_name := 'حساب محذوف';
     new.avatar_url := null;
@@ -3864,7 +3875,8 @@ as $$
         'areaId', organisations.area_id,
         'addressAr', organisations.address_ar,
         'workingHours', organisations.working_hours,
-        'verified', organisations.verified)
+        'verified', organisations.verified,
+        'pendingChanges', identity.pending_changes)
       from public.organisations where organisations.identity_id = identity.id
     ) end
 $$;
@@ -6892,8 +6904,8 @@ alter table public.organisations enable row level security;
 revoke all on public.organisations from anon, authenticated;
 grant select on public.organisations to authenticated;
 grant select, insert, update (name_ar, name_en, licence_no, licence_expires_on, about_ar, phone,
-  whatsapp, email, website, governorate_id, area_id, address_ar, working_hours, logo_url, cover_url,
-  verified, holds_licence) on public.organisations to acting;
+  whatsapp, email, website, governorate_id, area_id, address_ar, working_hours, logo_url, cover_url)
+  on public.organisations to acting;
 create policy "people see the organisations of their own identities" on public.organisations
   for select to authenticated
   using (identity_id in (
@@ -7099,6 +7111,50 @@ $$;
 comment on function private.organisation_with is
   'The page with the given fields changed; absent ones are kept, and null clears a field.';
 
+create function private.page_with_changes(organisation public.organisations, changes jsonb)
+  returns public.organisations
+  language plpgsql immutable set search_path = ''
+as $$
+begin
+  organisation.name_ar := coalesce(changes ->> 'nameAr', organisation.name_ar);
+  if changes ? 'nameEn' then organisation.name_en := changes ->> 'nameEn'; end if;
+  organisation.licence_no := coalesce(changes ->> 'licenceNo', organisation.licence_no);
+  organisation.licence_expires_on := coalesce(
+    (changes ->> 'licenceExpiresOn')::date, organisation.licence_expires_on);
+  return organisation;
+end
+$$;
+comment on function private.page_with_changes is 'The page once its pending changes are approved.';
+
+create function private.changes_to_verify(
+  before public.organisations, organisation public.organisations
+) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  if organisation.licence_expires_on > before.licence_expires_on
+    and organisation.licence_expires_on
+      > (now() at time zone 'Asia/Kuwait')::date + interval '5 years' then
+    perform private.refuse_field('licenceExpiresOn', 'too_big');
+  end if;
+  return (
+    select jsonb_object_agg(change.path, change.value)
+    from (values
+      ('nameAr', to_jsonb(organisation.name_ar), organisation.name_ar <> before.name_ar),
+      ('nameEn', to_jsonb(organisation.name_en),
+        organisation.name_en is distinct from before.name_en),
+      ('licenceNo', to_jsonb(organisation.licence_no),
+        organisation.licence_no <> before.licence_no),
+      ('licenceExpiresOn', to_jsonb(organisation.licence_expires_on),
+        organisation.licence_expires_on > before.licence_expires_on)
+    ) as change (path, value, waits)
+    where change.waits
+  );
+end
+$$;
+comment on function private.changes_to_verify is
+  'What an admin has to see before the page (before) becomes organisation; null if nothing.';
+
 create function private.set_picture(identity_id uuid, use text, given jsonb) returns text
   language plpgsql set search_path = ''
 as $$
@@ -7169,6 +7225,32 @@ begin
 end
 $$;
 
+create function private.licence_is_over(organisation public.organisations) returns boolean
+  language plpgsql stable
+  security definer -- reads other people's identities and documents
+  set search_path = ''
+as $$
+declare
+  today constant date := (now() at time zone 'Asia/Kuwait')::date;
+begin
+  if organisation.licence_expires_on >= today then
+    return false;
+  end if;
+  return organisation.licence_expires_on < today - 7 or not exists (
+    select from public.identities
+    join public.documents on documents.identity_id = identities.id
+    where identities.id = organisation.identity_id
+      and (identities.pending_changes ->> 'licenceExpiresOn')::date >= today
+      and documents.discarded_at is null
+      -- A decision about the identity shortens this.
+      and documents.kept_until >= documents.created_at + interval '180 days'
+  );
+end
+$$;
+comment on function private.licence_is_over is
+  'Whether the licence has expired. For 7 days it has not if a later date waits that was sent with '
+  'its paper in time.';
+
 create function private.check_licence() returns trigger
   language plpgsql
   security definer -- reads organisations, whichever role changes a status
@@ -7177,8 +7259,7 @@ as $$
 begin
   if new.status = 'active' and exists (
     select from public.organisations
-    where organisations.identity_id = new.id
-      and organisations.licence_expires_on < (now() at time zone 'Asia/Kuwait')::date
+    where organisations.identity_id = new.id and private.licence_is_over(organisations)
   ) then
     perform private.refuse(422, 'licence_expired',
       '{"fields":[{"path":"licenceExpiresOn","code":"licence_expired"}]}',
@@ -7360,7 +7441,8 @@ as $$
 begin
   return (
     select (left(records.record::text, -1) || ',"status":' || to_json(identities.status)
-      || ',"statusReason":' || coalesce(to_json(identities.status_reason), 'null') || '}')::json
+      || ',"statusReason":' || coalesce(to_json(identities.status_reason), 'null')
+      || ',"pendingChanges":' || coalesce(identities.pending_changes::text, 'null') || '}')::json
     from private.organisation_records(array[organisation_profile.identity_id]) as records
     join public.identities on identities.id = records.id
   );
@@ -7561,7 +7643,7 @@ as $$
   select private.check_limit('identities_waiting', 'identities_full', (
     select count(*) from public.identities
     where identities.account_id = check_waiting_identities.account_id
-      and identities.status = 'pending_verification'
+      and (identities.status = 'pending_verification' or identities.pending_changes is not null)
   ))
 $$;
 
@@ -7632,6 +7714,7 @@ declare
   before public.organisations;
   organisation public.organisations;
   changed public.identities;
+  changes jsonb;
 begin
   select * into changed from public.identities
   where identities.account_id = caller_id
@@ -7644,27 +7727,33 @@ begin
     perform private.refuse(409, 'status_transition_invalid');
   end if;
 
-  organisation := private.organisation_with(fields, before);
+  organisation := private.organisation_with(
+    fields, private.page_with_changes(before, changed.pending_changes));
   perform private.check_organisation(organisation);
+  if changed.status in ('active', 'expired') then
+    changes := private.changes_to_verify(before, organisation);
+    if changed.pending_changes is null and changes is not null then
+      perform private.check_waiting_identities(caller_id);
+    end if;
+    if changes is distinct from changed.pending_changes then
+      changed.status_reason := null; -- that of an earlier change that was refused
+    end if;
+    changed.pending_changes := changes;
+    -- What was verified stays; an earlier end of the licence needs no verification.
+    organisation.name_ar := before.name_ar;
+    organisation.name_en := before.name_en;
+    organisation.licence_no := before.licence_no;
+    organisation.licence_expires_on := least(
+      organisation.licence_expires_on, before.licence_expires_on);
+  elsif changed.status = 'rejected' then
+    perform private.check_waiting_identities(caller_id);
+    changed.status := 'pending_verification';
+  end if;
   if fields ? 'logoMediaId' then
     organisation.logo_url := private.set_picture(identity_id, 'logo', fields -> 'logoMediaId');
   end if;
   if fields ? 'coverMediaId' then
     organisation.cover_url := private.set_picture(identity_id, 'cover', fields -> 'coverMediaId');
-  end if;
-  -- A changed name or licence is verified again; a later expiry of the same licence is a renewal.
-  if changed.status = 'rejected'
-    or (organisation.name_ar, organisation.licence_no)
-      is distinct from (before.name_ar, before.licence_no)
-    or organisation.licence_expires_on < before.licence_expires_on then
-    if changed.status <> 'pending_verification' then
-      perform private.check_waiting_identities(caller_id);
-    end if;
-    changed.status := 'pending_verification';
-    organisation.verified := false;
-    organisation.holds_licence := false;
-  elsif changed.status = 'expired' then
-    changed.status := 'active';
   end if;
   -- Dependents are locked before the page. The page is written before the state, because the check
   -- of the state reads it.
@@ -7683,11 +7772,11 @@ begin
       whatsapp = organisation.whatsapp, email = organisation.email, website = organisation.website,
       governorate_id = organisation.governorate_id, area_id = organisation.area_id,
       address_ar = organisation.address_ar, working_hours = organisation.working_hours,
-      logo_url = organisation.logo_url, cover_url = organisation.cover_url,
-      verified = organisation.verified, holds_licence = organisation.holds_licence
+      logo_url = organisation.logo_url, cover_url = organisation.cover_url
   where organisations.identity_id = update_identity.identity_id;
   update public.identities
-  set status = changed.status, display_name = organisation.name_ar,
+  set status = changed.status, status_reason = changed.status_reason,
+      pending_changes = changed.pending_changes, display_name = organisation.name_ar,
       avatar_url = organisation.logo_url
   where identities.id = update_identity.identity_id
   returning * into changed;
@@ -7695,8 +7784,9 @@ begin
 end
 $$;
 comment on function private.update_identity is
-  'Changes a company or office. A changed name or licence has to be verified again; a renewal '
-  'reactivates an expired identity.';
+  'Changes a company or office. Changed names, a changed licence number and a later licence date of '
+  'a verified one wait beside the page (pending_changes) until an admin decides; the old ones sent '
+  'again take them back. An earlier licence date holds at once.';
 
 create function api.update_identity(identity_id uuid, fields jsonb) returns json
   language plpgsql set search_path = ''
@@ -7711,7 +7801,8 @@ end
 $$;
 comment on function api.update_identity is
   'Changes a company or office identity of the account. 404 identity_not_found, 409 '
-  'status_transition_invalid for a suspended or closed one; otherwise refused for the same reasons '
+  'status_transition_invalid for a suspended or closed one, or a licence that would end within a day '
+  'of a live auction; otherwise refused for the same reasons '
   'as api.add_identity.';
 
 grant execute on function private.add_identity, private.update_identity to authenticated;
@@ -7741,8 +7832,8 @@ begin
 end
 $$;
 comment on function api.update_organisation_profile is
-  'Changes the page of the acting company or office (type); a changed name or licence has to be '
-  'verified again. 403 identity_type_required for any other identity.';
+  'Changes the page of the acting company or office (type); changed names, a changed licence number '
+  'and a later licence date wait for an admin. 403 identity_type_required for any other identity.';
 
 grant execute on function
   private.update_organisation_profile, api.update_organisation_profile
@@ -7775,7 +7866,7 @@ begin
   from public.organisations
   where identities.id = expire_licence.identity_id
     and organisations.identity_id = identities.id and identities.status = 'active'
-    and organisations.licence_expires_on < (now() at time zone 'Asia/Kuwait')::date;
+    and private.licence_is_over(organisations);
   return found;
 end
 $$;
@@ -7787,6 +7878,7 @@ as $$
     select organisations.identity_id::text from public.organisations
     where organisations.active
       and organisations.licence_expires_on < (now() at time zone 'Asia/Kuwait')::date
+      and private.licence_is_over(organisations)
       and not private.failed_recently('expire_licence', organisations.identity_id::text)
     order by organisations.identity_id
     limit 100
@@ -15429,8 +15521,13 @@ begin
     returning properties.ref_no
   ), withdrawn as (
     update public.identities
-    set status = 'rejected', status_reason = private.unproven_past_reason()
-    where identities.id = any (identity_ids) and identities.status = 'pending_verification'
+    set pending_changes = null,
+        status = case identities.status
+          when 'pending_verification' then 'rejected' else identities.status end,
+        status_reason = case identities.status
+          when 'suspended' then identities.status_reason else private.unproven_past_reason() end
+    where identities.id = any (identity_ids)
+      and (identities.status = 'pending_verification' or identities.pending_changes is not null)
     returning identities.display_name
   )
   select array(select 'KW-' || paused.ref_no from paused order by paused.ref_no)
@@ -15455,8 +15552,8 @@ begin
 end
 $$;
 comment on function private.suspend_unproven_past is
-  'Pauses active listings, turns those in review into drafts, rejects pending identities, and '
-  'notifies the owner once, who can resume the listings and change the identities.';
+  'Pauses active listings, turns those in review into drafts, rejects pending identities and '
+  'changes of verified ones, and notifies the owner once, who can resume the listings and change the identities.';
 
 -- sql/06_properties/6_events_cards.sql
 
@@ -15745,6 +15842,34 @@ create trigger organisations_carry_their_listings
   after update of verified on public.organisations
   for each row when (old.verified is distinct from new.verified)
   execute function private.on_owner_organisation();
+
+create function private.check_auctions_of_owner() returns trigger
+  language plpgsql
+  security definer -- reads listings of the changed owner
+  set search_path = ''
+as $$
+begin
+  if exists (
+    select from public.properties
+    where properties.owner_identity_id = new.identity_id
+      and properties.status in ('active', 'paused', 'pending_review')
+      and properties.auction_ends_at > now()
+      and (properties.auction_ends_at + interval '24 hours') at time zone 'Asia/Kuwait'
+        > new.licence_expires_on + 1
+  ) then
+    perform private.refuse(409, 'status_transition_invalid', '{}',
+      'It has an auction that ends later: the licence lasts for a day after it.');
+  end if;
+  return new;
+end
+$$;
+comment on function private.check_auctions_of_owner is
+  'Refuses an earlier end of a licence that a live auction, and a day after it, needs.';
+
+create trigger organisations_licence_lasts_for_auctions
+  before update of licence_expires_on on public.organisations
+  for each row when (new.licence_expires_on < old.licence_expires_on)
+  execute function private.check_auctions_of_owner();
 
 create function private.count_listing() returns trigger
   language plpgsql
@@ -22446,7 +22571,7 @@ create function private.on_documents_decided() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  -- If the owner changed the status, by renewing a licence, no admin has decided.
+  -- If the owner took a change back, no admin has decided.
   if private.account_id() is distinct from new.account_id then
     update public.documents set kept_until = now() + interval '90 days'
     where documents.identity_id = new.id and documents.discarded_at is null;
@@ -22457,9 +22582,10 @@ $$;
 comment on function private.on_documents_decided is
   'Keeps the documents of a company or office for 90 days after the last decision about it.';
 create trigger identities_keep_documents_a_while
-  after update of status on public.identities
+  after update of status, pending_changes on public.identities
   for each row when (
     new.status <> old.status and new.status in ('active', 'rejected', 'suspended')
+    or new.pending_changes is null and old.pending_changes is not null
   )
   execute function private.on_documents_decided();
 
@@ -25458,9 +25584,9 @@ create index properties_await_review_name_idx
   where status = 'pending_review' or pending_changes is not null;
 create index identities_await_verification_name_idx
   on public.identities ((private.name_order(display_name) collate "C"), id)
-  where status = 'pending_verification';
+  where status = 'pending_verification' or pending_changes is not null;
 create index identities_await_verification_idx on public.identities (created_at, id)
-  where status = 'pending_verification';
+  where status = 'pending_verification' or pending_changes is not null;
 
 -- sql/11_admin/1_tables_proofs.sql
 
@@ -26075,20 +26201,35 @@ create function private.identity_decisions(identity public.identities) returns t
     else '{}'
   end::text[];
 
+-- Without a search_path this function is inlined, so queries can use identities_await_verification_idx.
+create function private.awaits_verification(identity public.identities) returns boolean
+  language sql immutable parallel safe
+  return (
+    (awaits_verification.identity).status = 'pending_verification'
+    or (awaits_verification.identity).pending_changes is not null
+  ) and (awaits_verification.identity).status <> 'suspended';
+
+create function private.has_changes_to_decide(identity public.identities) returns boolean
+  language sql immutable
+  return identity.pending_changes is not null and private.awaits_verification(identity);
+
 create function private.identity_moderation(identity public.identities) returns text[]
   language sql stable set search_path = ''
 as $$
-  select array(
+  select case when private.has_changes_to_decide(identity)
+    then array['approve', 'reject'] else '{}' end || array(
     select case allowed.status
       when 'active' then case identity.status when 'suspended' then 'restore' else 'approve' end
       when 'rejected' then 'reject'
       else 'suspend'
     end
     from unnest(private.identity_decisions(identity)) as allowed (status)
+    -- An expired one with changes is activated by their approval.
+    where not (allowed.status = 'active' and private.has_changes_to_decide(identity))
   )
 $$;
 comment on function private.identity_moderation is
-  'Returns the possible decisions: approve, reject, suspend or restore.';
+  'Returns the possible decisions: approve or reject, also of changes, suspend or restore.';
 
 -- Without a search_path this function is inlined, so queries can use properties_await_review_idx.
 create function private.awaits_review(property public.properties) returns boolean
@@ -26119,7 +26260,9 @@ create function private.duplicate_decisions(duplicate public.duplicates) returns
   language sql immutable
   return case duplicate.state when 'open' then array['suspend', 'dismiss'] else '{}' end;
 
-grant execute on function private.awaits_review, private.review_version to service_role;
+grant execute on function
+  private.awaits_review, private.review_version, private.awaits_verification
+  to service_role;
 
 -- sql/11_admin/2_rules_documents.sql
 
@@ -26145,11 +26288,14 @@ as $$
   -- Seven digits of a hash are a positive integer.
   select ('x' || left(md5(jsonb_build_array(
     to_jsonb(organisations) - '{verified,active,holds_licence,listed,rating_avg,rating_count,rating_weighed,active_listings_count,median_response_minutes}'::text[],
-    private.document_ids(identity_id))::text), 7))::bit(28)::integer
-  from public.organisations where organisations.identity_id = page_version.identity_id
+    identities.pending_changes, private.document_ids(identity_id))::text), 7))::bit(28)::integer
+  from public.organisations
+  join public.identities on identities.id = organisations.identity_id
+  where organisations.identity_id = page_version.identity_id
 $$;
 comment on function private.page_version is
-  'Changes with the page and the documents of a company or office, by which an admin decides.';
+  'Changes with the page, its pending changes and the documents of a company or office, by which an '
+  'admin decides.';
 
 create function private.check_documents_seen(identity public.identities, seen uuid[]) returns void
   language plpgsql set search_path = ''
@@ -26157,7 +26303,7 @@ as $$
 declare
   there constant uuid[] := private.document_ids(identity.id);
 begin
-  if (seen is not null or identity.status = 'pending_verification')
+  if (seen is not null or private.awaits_verification(identity))
     and there <> array(select distinct id from unnest(seen) as id order by id) then
     perform private.refuse(409, 'documents_changed', jsonb_build_object('documentIds', there));
   end if;
@@ -26786,22 +26932,39 @@ $$;
 
 -- sql/11_admin/3_records_identities.sql
 
-create function private.licence_claims(identity_id uuid) returns json
+create function private.licence_sought(identity public.identities) returns text
+  language sql stable
+  security definer -- reads other people's organisations; its callers require an admin
+  set search_path = ''
+as $$
+  select coalesce(identity.pending_changes ->> 'licenceNo', organisations.licence_no)
+  from public.organisations where organisations.identity_id = identity.id
+$$;
+comment on function private.licence_sought is 'The licence that it has, or has sent to be verified.';
+
+create function private.licence_claims(identity public.identities) returns json
   language plpgsql stable
   security definer -- reads other people's organisations; its caller requires an admin
   set search_path = ''
 as $$
+declare
+  licence constant text := private.licence_sought(identity);
 begin
   return array_to_json(array(
     select json_build_object(
       'accountId', identities.account_id, 'identity', private.identity_json(identities))
-    from public.organisations
-    join public.organisations as claims on claims.licence_no = organisations.licence_no
-      and claims.identity_id <> organisations.identity_id
+    from (
+      select organisations.identity_id, organisations.holds_licence as holds
+      from public.organisations where organisations.licence_no = licence
+      union all
+      select waiting.id, false from public.identities as waiting
+      where waiting.pending_changes is not null
+        and waiting.pending_changes ->> 'licenceNo' = licence
+    ) as claims
     join public.identities on identities.id = claims.identity_id
-    where organisations.identity_id = licence_claims.identity_id
-      and (claims.holds_licence or identities.status = 'pending_verification')
-    order by claims.holds_licence desc, identities.created_at, identities.id
+    where identities.id <> identity.id
+      and (claims.holds or private.awaits_verification(identities))
+    order by claims.holds desc, identities.created_at, identities.id
     limit 20
   ));
 end
@@ -26813,10 +26976,7 @@ create function private.earlier_decisions(identity public.identities) returns bi
   set search_path = ''
 as $$
 declare
-  licence constant text := (
-    select organisations.licence_no from public.organisations
-    where organisations.identity_id = identity.id
-  );
+  licence constant text := private.licence_sought(identity);
 begin
   return array(
     select audit.id from public.audit
@@ -26857,7 +27017,7 @@ begin
         from public.documents
         where documents.identity_id = identity.id and documents.discarded_at is null
       ),
-      'claims', private.licence_claims(identity.id),
+      'claims', private.licence_claims(identity),
       'earlierDecisions', (
         select coalesce(json_agg(entry.record order by entry.ordinal), '[]')
         from private.audit_records(private.earlier_decisions(identity)) as entry
@@ -26982,7 +27142,7 @@ begin
           where organisations.identity_id = identities.id
         ),
         0::bigint,
-        %L and identities.status = 'pending_verification'
+        %L and private.awaits_verification(identities)
           and (not $1 ? 'kind' or $1 ->> 'kind' = 'identity')
           and (not $1 ? 'account_id' or identities.account_id = ($1 ->> 'account_id')::uuid)
           and (not $1 ? 'identity_type' or identities.type = $1 ->> 'identity_type')
@@ -27094,7 +27254,7 @@ begin
       'version', coalesce(private.review_version(properties), private.page_version(identities.id)),
       'listing', records.record,
       'of', repeated.record,
-      'changes', properties.pending_changes,
+      'changes', coalesce(properties.pending_changes, identities.pending_changes),
       'identity', case when identities.id is not null then
         private.waiting_identity_json(identities) end,
       'report', private.admin_report_json(reports),
@@ -27332,7 +27492,7 @@ as $$
 begin
   return json_build_object(
     'identities', (
-      select count(*) from public.identities where identities.status = 'pending_verification'
+      select count(*) from public.identities where private.awaits_verification(identities)
     ),
     'listings', (
       select count(*) from public.properties
@@ -28219,6 +28379,59 @@ begin
 end
 $$;
 
+create function private.decide_identity_changes(
+  identity public.identities, approved boolean, reason text, seen uuid[]
+) returns public.identities
+  language plpgsql
+  security definer -- updates someone else's identity on an admin's behalf
+  set search_path = ''
+as $$
+declare
+  organisation public.organisations;
+begin
+  perform private.check_documents_seen(identity, seen);
+  select * into organisation from public.organisations
+  where organisations.identity_id = identity.id;
+  perform private.audit('identity.status', 'identity', identity.id, reason,
+    jsonb_build_object('status', identity.status, 'page', jsonb_build_object(
+      'nameAr', organisation.name_ar, 'nameEn', organisation.name_en,
+      'licenceNo', organisation.licence_no,
+      'licenceExpiresOn', organisation.licence_expires_on)),
+    jsonb_build_object(
+      'status', case when approved then 'active' else identity.status end,
+      case when approved then 'approved' else 'refused' end, identity.pending_changes)
+      || jsonb_strip_nulls(jsonb_build_object(
+        'documents', private.audited_documents(identity.id))));
+  if approved then
+    organisation := private.page_with_changes(organisation, identity.pending_changes);
+    if organisation.licence_expires_on < (now() at time zone 'Asia/Kuwait')::date then
+      perform private.refuse_field('licenceExpiresOn', 'licence_expired',
+        by_hand => 'The licence has expired: reject the changes.');
+    end if;
+    perform private.lock_dependents(identity.account_id, array[identity.id], false);
+    update public.organisations
+    set name_ar = organisation.name_ar, name_en = organisation.name_en,
+        licence_no = organisation.licence_no, licence_expires_on = organisation.licence_expires_on
+    where organisations.identity_id = identity.id;
+    identity.status := 'active';
+    identity.display_name := organisation.name_ar;
+  end if;
+  update public.identities
+  set status = identity.status, display_name = identity.display_name, pending_changes = null,
+      status_reason = case when not approved then reason end
+  where identities.id = identity.id
+  returning * into identity;
+  perform private.notify(identity.account_id, identity.id,
+    case when approved then 'identity_verified' else 'identity_rejected' end, identity.id,
+    jsonb_build_object(
+      'change', true, 'name', identity.display_name, 'reason', identity.status_reason));
+  return identity;
+end
+$$;
+comment on function private.decide_identity_changes is
+  'Applies the pending changes of a company or office, which also renews an expired licence, or '
+  'refuses them with the reason. 409 documents_changed, licence_in_use, 422 licence_expired.';
+
 create function private.set_identity_status(
   identity_id uuid, status text, reason text, document_ids uuid[] default null
 ) returns json
@@ -28310,9 +28523,14 @@ begin
   elsif version <> private.page_version(identity.id) then
     perform private.refuse(409, 'version_conflict');
   end if;
-  identity := private.apply_identity_decision(identity, case decision
-    when 'reject' then 'rejected' when 'suspend' then 'suspended' else 'active' end, reason,
-    document_ids);
+  if decision in ('approve', 'reject') and private.has_changes_to_decide(identity) then
+    identity := private.decide_identity_changes(
+      identity, decision = 'approve', reason, document_ids);
+  else
+    identity := private.apply_identity_decision(identity, case decision
+      when 'reject' then 'rejected' when 'suspend' then 'suspended' else 'active' end, reason,
+      document_ids);
+  end if;
   return json_build_object('id', identity.id, 'kind', 'identity', 'status', identity.status,
     'decisions', private.identity_moderation(identity));
 end
@@ -29267,7 +29485,9 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
         order by claims.holds_licence desc, claiming.created_at)
       from public.organisations as claims
       join public.identities as claiming on claiming.id = claims.identity_id
-      where claims.licence_no = organisations.licence_no and claims.identity_id <> identities.id
+      where claims.licence_no
+          = coalesce(identities.pending_changes ->> 'licenceNo', organisations.licence_no)
+        and claims.identity_id <> identities.id
         and (claims.holds_licence or claiming.status = 'pending_verification')
     ) as claims,
     (
@@ -29278,6 +29498,7 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
       from public.audit where audit.id = any (private.earlier_decisions(identities))
     ) as decisions,
     papers.names as papers,
+    identities.pending_changes,
     private.page_version(identities.id) as version,
     organisations.phone,
     organisations.email,
@@ -29294,10 +29515,11 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
     from public.documents
     where documents.identity_id = identities.id and documents.discarded_at is null
   ) as papers
-  where identities.status = 'pending_verification'
+  where private.awaits_verification(identities)
   order by identities.created_at;
 comment on view public.admin_identities_to_verify is
-  'Companies and offices to verify, oldest first. claims lists others with the same licence, its '
+  'Companies and offices to verify, oldest first; of one that was verified before, what it wants to '
+  'change (pending_changes). claims lists others with the same licence, its '
   'holder first; only one can be active. decisions lists what was decided about the same account or '
   'licence, the newest first. Add a row to admin_acts with act verify_identity or '
   'reject_identity, target id or licence_no and this version, which changes with the page and the '
@@ -34839,9 +35061,15 @@ from (values
     'تنتهي باقة «{nameAr}» خلال {days|يوم|يومين|أيام|يوماً}، جدّدها لتبقى مزاياها',
     'Your plan is about to end',
     'The plan “{nameEn}” ends in {days|a day|days}, renew it to keep what it gives'),
+  ('identity_verified', '$.change == true',
+    'تم اعتماد تعديلاتك', 'تمت الموافقة على تعديل بيانات «{name}» وأصبحت ظاهرة للجميع',
+    'Your changes are approved', 'The changes of “{name}” were approved and everybody sees them now'),
   ('identity_verified', null,
     'تم التوثيق', 'تم توثيق «{name}»، ويمكنك استخدام هذه الهوية من الآن',
     'Verified', '“{name}” is verified, you can act as it from now on'),
+  ('identity_rejected', '$.change == true',
+    'لم تُعتمد تعديلاتك', '«{name}»{because|}. بقيت بياناتها كما كانت',
+    'Your changes were not approved', '“{name}”{because|}. It stays as it was'),
   ('identity_rejected', null,
     'تعذر التوثيق', 'لم يتم توثيق «{name}»{because|}. يمكنك تعديل البيانات وإرسالها من جديد',
     'Not verified', '“{name}” was not verified{because|}. You can change the details and send them again'),

@@ -45,14 +45,16 @@ describe('MED-27 a document goes', () => {
     await runTheirTime('kept_until')
     await setStatus('suspended')
     expect(await daysLeft()).toEqual([90, 90])
-    // An expiring licence, or its renewal by the owner, does not change how long documents are kept.
+    // An expiring licence, or a change that its owner takes back, does not change how long they are kept.
     await database().query(
       `update public.documents set kept_until = now() + interval '10 days' where identity_id = $1`,
       [company],
     )
     await setStatus('expired')
-    const renewal = { licenceExpiresOn: '2041-01-01' }
-    expect((await owner.patch(`/auth/identities/${company}`, renewal)).body.status).toBe('active')
+    const rename = async (nameAr: string) =>
+      (await owner.patch(`/auth/identities/${company}`, { nameAr })).body
+    const { nameAr } = await rename('شركة أخرى')
+    expect((await rename(nameAr)).pendingChanges).toBe(null)
     expect(await daysLeft()).toEqual([10, 10])
     await runTheirTime('kept_until')
     await runJobs()

@@ -9,6 +9,15 @@ export const say = (identityId: string, columns: Record<string, unknown>) =>
     [identityId, ...Object.values(columns)],
   )
 
+/** The day in Kuwait that is so many days from today. */
+export async function kuwaitDay(days: number): Promise<string> {
+  const { rows } = await database().query(
+    `select ((now() at time zone 'Asia/Kuwait')::date + $1::integer)::text as day`,
+    [days],
+  )
+  return rows[0].day
+}
+
 export function ids({ status, body }: Reply): string[] {
   if (status !== 200) throw new Error(JSON.stringify(body))
   return body.items.map(({ id }: { id: string }) => id)

@@ -71,8 +71,6 @@ test('it is held while active, suspended or expired, and free once rejected or g
   expect(await decide(held, 'restore')).toMatchObject({ status: 200 })
   await setByHand(held, 'expired')
   expect(await decide(other, 'approve')).toMatchObject(inUse)
-  expect(await owner.patch(`/auth/identities/${held}`, { licenceExpiresOn: '2041-01-01' }))
-    .toMatchObject({ status: 200, body: { status: 'active' } })
   await setByHand(held, 'rejected')
   expect(await decide(other, 'approve')).toMatchObject({ status: 200 })
   expect(await owner.patch(`/auth/identities/${held}`, { aboutAr: 'نبذة' }))
@@ -82,15 +80,25 @@ test('it is held while active, suspended or expired, and free once rejected or g
   expect(await decide(held, 'approve')).toMatchObject({ status: 200 })
 })
 
-test('a page that is verified gives its licence up for another, and waits with that', async () => {
+test('a verified page keeps its licence until another is approved', async () => {
   const [held, other] = [await claim(owner), await claim(await signUp())]
   const another = `${licenceNo}-2`
   const rival = await claim(await signUp(), { licenceNo: another })
   await decide(held, 'approve')
   await decide(rival, 'approve')
-  expect(await owner.patch(`/auth/identities/${held}`, { licenceNo: another }))
-    .toMatchObject({ status: 200, body: { status: 'pending_verification', licenceNo: another } })
+  expect(await owner.patch(`/auth/identities/${held}`, { licenceNo: another })).toMatchObject({
+    status: 200,
+    body: { status: 'active', licenceNo, pendingChanges: { licenceNo: another } },
+  })
+  const { body } = await admin.get(`/admin/moderation?kind=identity&accountId=${owner.id}`)
+  expect(body.items).toMatchObject([
+    { id: held, identity: { claims: [{ identity: { id: rival, status: 'active' } }] } },
+  ])
   expect(await decide(held, 'approve')).toMatchObject(inUse)
+  expect(await decide(other, 'approve')).toMatchObject(inUse)
+  await setByHand(rival, 'rejected')
+  expect(await decide(held, 'approve')).toMatchObject({ status: 200 })
+  expect(await guest.get(`/office/${held}`)).toMatchObject({ body: { licenceNo: another } })
   expect(await decide(other, 'approve')).toMatchObject({ status: 200 })
 })
 

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
+import { signUpAdmin } from '../support/admins.ts'
 import { asCaller, database, guest, type Person, signUp } from '../support/client.ts'
 import { publishListing } from '../support/listings.ts'
 import { insertListing, insertOrganisation } from '../support/fixtures.ts'
 import { actAs, setStatus } from '../support/identities.ts'
 import { problemOf, refusal, unknownId } from '../support/problems.ts'
 import { drain } from '../support/jobs.ts'
-import { ids, oddWord, say } from './directory.ts'
+import { ids, kuwaitDay, oddWord, say } from './directory.ts'
 
 const missing = refusal(404, 'org_not_found')
 
@@ -180,14 +181,24 @@ test('an expired licence hides the organisation and its listings at once', async
   const renew = (licenceExpiresOn: string) =>
     owner.patch(`/auth/identities/${company}`, { licenceExpiresOn })
   expect(await renew('2026-01-02')).toMatchObject(refusal(422, 'licence_expired'))
-  expect(await renew('2041-01-01')).toMatchObject({ status: 200, body: { status: 'active' } })
+  const later = await kuwaitDay(365)
+  expect(await renew(later)).toMatchObject({
+    status: 200,
+    body: {
+      status: 'expired',
+      licenceExpiresOn: '2026-01-01',
+      pendingChanges: { licenceExpiresOn: later },
+    },
+  })
+  expect(await guest.get(`/company/${company}`)).toMatchObject(missing)
+  const admin = await signUpAdmin()
+  expect(await admin.post(`/admin/moderation/${company}/decide`, { decision: 'approve' }))
+    .toMatchObject({ status: 200, body: { status: 'active', decisions: ['suspend'] } })
   expect(await guest.get(`/properties/${id}`)).toMatchObject({ status: 200 })
   expect((await guest.get(`/company/${company}`)).body).toMatchObject({
-    licenceExpiresOn: '2041-01-01',
+    licenceExpiresOn: later,
     activeListingsCount: 1,
   })
-  expect(await renew('2042-01-01')).toMatchObject({ body: { status: 'active' } })
-  expect(await renew('2041-06-01')).toMatchObject({ body: { status: 'pending_verification' } })
 })
 
 test('the licence job may run twice at once and skips those renewing', async () => {

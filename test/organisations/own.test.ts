@@ -157,18 +157,6 @@ test('a profile is read and changed by whoever acts as it', async () => {
   expect((await owner.get('/company/profile')).body).toEqual(changed.body)
 })
 
-test('a new name waits for verification', async () => {
-  await act(company)
-  const listing = await publishListing(owner)
-  expect(await owner.patch('/company/profile', { nameAr: 'شركة أخرى' })).toMatchObject({
-    status: 200,
-    body: { status: 'pending_verification', verified: false, nameAr: 'شركة أخرى' },
-  })
-  expect(await guest.get(`/company/${company}`)).toMatchObject(refusal(404, 'org_not_found'))
-  expect(await guest.get(`/properties/${listing.id}`)).toMatchObject({ status: 404 })
-  expect(await owner.get('/company/profile')).toMatchObject(refusal(403, 'identity_not_usable'))
-})
-
 test('listings and leads are those of the acting identity, page by page', async () => {
   const elsewhere = await insertListing(office, { owner_type: 'office' })
   await act(company)

@@ -135,7 +135,7 @@ test('what the facade refuses of a company or of oneself, SQL refuses too', asyn
   }
 })
 
-test('a change of name or licence is verified again, other changes are not', async () => {
+test('a change of name or licence waits, other changes do not', async () => {
   const office = await insertOrganisation(person.id, 'office')
   const patch = (changes: object) => person.patch(`/auth/identities/${office}`, changes)
   await switchTo(office)
@@ -151,9 +151,9 @@ test('a change of name or licence is verified again, other changes are not', asy
 
   expect(await patch({ nameAr: 'مكتب آخر' })).toMatchObject({
     status: 200,
-    body: { status: 'pending_verification', verified: false, displayName: 'مكتب آخر' },
+    body: { status: 'active', verified: true, pendingChanges: { nameAr: 'مكتب آخر' } },
   })
-  expect(await actingOf(person.id)).toBeNull()
+  expect(await actingOf(person.id)).toBe(office)
   await setStatus(office, 'suspended')
   expect(await patch({ aboutAr: 'x' })).toMatchObject(refusal(409, 'status_transition_invalid'))
   expect(await person.patch(`/auth/identities/${person.identityId}`, { nameAr: 'سالم' }))

@@ -153,8 +153,9 @@ const change = route({
   path: '/identities/{identityId}',
   summary: 'Change one of my company or office identities',
   description:
-    'Fields that are left out stay, null clears. A new name or licence is verified again, and a ' +
-    'rejected identity awaits a new decision.',
+    'Fields that are left out stay, null clears. Of a verified identity new names, a new licence number ' +
+    'and a later date wait as `pendingChanges`, and the old goes on; the old, sent again, takes them ' +
+    'back. A rejected identity awaits a new decision.',
   errors: [
     'identity_not_found',
     'licence_expired',
@@ -165,7 +166,7 @@ const change = route({
   ],
   request: { params: OneIdentity, ...body(IdentityChanges) },
   responses: {
-    200: json(IdentityRecord, 'Changed; a new name or licence is verified again.'),
+    200: json(IdentityRecord, 'Changed; new names and licences of a verified one wait.'),
   },
 })
 

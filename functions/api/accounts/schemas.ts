@@ -52,7 +52,8 @@ export const identityStatus = z.enum([
     'is a licence that has run out.',
 )
 export const statusReason = z.string().nullable().describe(
-  'Why it was rejected or suspended, in the words of the administrator; else null.',
+  'Why it was rejected or suspended, or its last change refused, in the words of the administrator; ' +
+    'else null.',
 )
 
 export const displayName = z.string().describe(
@@ -179,13 +180,28 @@ export const organisation = {
   verified: z.boolean().describe('Whether an administrator has seen the licence.'),
 }
 
+const PendingIdentityChanges = z
+  .object({
+    nameAr: organisation.nameAr,
+    nameEn: organisation.nameEn,
+    licenceNo: organisation.licenceNo,
+    licenceExpiresOn: organisation.licenceExpiresOn,
+  })
+  .partial()
+  .openapi('PendingIdentityChanges', {
+    description: 'Changes of what was verified; until an administrator decides the old goes on.',
+  })
+export const pendingChanges = orNull(PendingIdentityChanges).describe(
+  'What waits for an administrator; the old, sent again, takes it back. null: nothing.',
+)
+
 /** A caller's own identity in any state; companies and offices have all their fields. */
 export const IdentityRecord = z
   .object({
     ...Identity.shape,
     statusReason,
     createdAt: Time,
-    ...z.object(organisation).partial().shape,
+    ...z.object({ ...organisation, pendingChanges }).partial().shape,
   })
   .openapi('IdentityRecord', {
     description:

@@ -258,7 +258,8 @@ export const ModerationItem = z
         'account that it repeats and that is suspended or was; null: none, or it is gone.',
     ),
     changes: z.record(z.string(), z.unknown()).nullable().describe(
-      'What the owner wants to change; until the decision the listing stays as it is.',
+      'What the owner wants to change, of kind `changes` and `identity`; until the decision the listing or ' +
+        'page stays as it is.',
     ),
     identity: WaitingIdentity.nullable(),
     report: Reported.nullable().describe('Of kind `report`.'),
@@ -339,7 +340,7 @@ export const AdminStats = z
     }).describe('Identities, by type and status.'),
     listings: z.object({ total: Count, byStatus: byStatus(everyStatus) }).describe('Listings.'),
     waiting: z.object({
-      identities: Count.describe('Companies and offices that await verification.'),
+      identities: Count.describe('Companies and offices that await verification, also of changes.'),
       listings: Count.describe('Listings that await publishing.'),
       changes: Count.describe('Published listings with changes to be approved.'),
       reports: Count.describe('Open reports.'),

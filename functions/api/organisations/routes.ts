@@ -114,11 +114,17 @@ for (const { one, many, own } of Object.values(names)) {
     operationId: `update_${one}_profile`,
     method: 'patch',
     path: `/${one}/profile`,
-    summary: `Change the profile of ${own}; a new name or licence is verified again`,
+    summary: `Change the profile of ${own}; a new name or licence is verified first`,
     description:
-      'Fields that are left out stay, null clears. A new name or licence is verified again: ' +
-      'until then it acts no longer.',
-    errors: ['licence_expired', 'area_invalid', 'identities_full', 'not_found'],
+      'Fields that are left out stay, null clears. New names, a new licence number and a later date ' +
+      'wait as `pendingChanges` until an administrator has seen them; until then the old goes on.',
+    errors: [
+      'licence_expired',
+      'area_invalid',
+      'identities_full',
+      'not_found',
+      'status_transition_invalid',
+    ],
     request: body(IdentityChanges),
     responses: {
       200: json(OrganisationProfile, 'Changed.'),

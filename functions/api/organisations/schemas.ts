@@ -4,6 +4,7 @@ import {
   identityType,
   organisation,
   organisationType,
+  pendingChanges,
   statusReason,
 } from '../accounts/schemas.ts'
 import { Count, pageOf, Picture, Time } from '../http/route.ts'
@@ -55,10 +56,9 @@ export const OrganisationPage = z
 export const OrganisationProfile = z
   .object({
     ...OrganisationFields.shape,
-    status: z.string().describe(
-      'active, or pending_verification after a change that has to be verified.',
-    ),
+    status: z.string().describe('active, as only an active identity has this page.'),
     statusReason,
+    pendingChanges,
   })
   .openapi('OrganisationProfile', { description: 'A company or office, as it sees itself.' })
 
